@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 DATA ?= data
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dev test cluster cluster-test bench bench-counts fuzz dist static arm64 format \
+.PHONY: help run build dev test nightly cluster cluster-test bench bench-counts fuzz dist static arm64 format \
 	lint install clean
 
 help: ## this list
@@ -27,9 +27,13 @@ dev: ## the build to work with, build/debug, and what to do with it
 	@scripts/build debug
 	@sed -n '/^## One test/,/^## /s/^\(build\|scripts\|gdb\|meson\)/  &/p' CONTRIBUTING.md
 
-test: ## every test, on both stores, under the sanitizers
+test: ## what a change has to pass: the tests on both stores, under the sanitizers
 	@scripts/setup test
 	@scripts/test
+
+nightly: ## what costs too much for every change: growth, every screen, all counts, all threads
+	@scripts/setup test
+	@scripts/test nightly
 
 cluster: build ## three servers on a PostgreSQL of their own, with a small world, until Ctrl-C
 	@scripts/setup test

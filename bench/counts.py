@@ -7,15 +7,26 @@ import os
 import re
 import subprocess
 import time
+from typing import NamedTuple
 
 from commands import plain_command, rich_command
 from flame import LEAST, Graph, forest, picture
 from process import Client, Failed, Process, register, serve_command, start_guildhall
 from sessions import PLAIN, Wire, end_session
 
-PARTS = 4
-WHOLE = (30, 30)  # calls before anything is counted, calls of a part
-QUICK = (15, 12)
+MOST_PARTS = 12  # for a row that seems to have become slower
+
+
+class Effort(NamedTuple):
+    warm: int   # calls before anything is counted
+    times: int  # calls in a part
+    parts: int  # parts that are counted at least
+
+
+WHOLE = Effort(30, 30, 4)
+QUICK = Effort(15, 12, 1)
+# The rows that make test compares: reads, the most frequent write, a session and a fan-out.
+QUICK_ROWS = {"GET /users/@me", "GET messages, 50", "POST message", "IDENTIFY to READY", "POST message, 20 sessions"}
 FRIENDS = 20
 RECORDED = {"GET /gateway", "GET /users/@me"}  # also with --traffic: what the console's ring costs
 QUIET = 100_000  # instructions in four seconds
@@ -84,9 +95,8 @@ class Place:
 class Counter:
     """What callgrind has counted in a process since it was last asked."""
 
-    def __init__(self, process, folder, effort):
-        self.process, self.folder = process, folder
-        self.warm, self.times = effort
+    def __init__(self, process, folder, effort, bars):
+        self.process, self.folder, self.effort, self.bars = process, folder, effort, bars
         self.seen = set()
         self.written = None  # the file of what was counted last
         self.least = None    # the file of the least part of what was counted last
@@ -112,16 +122,20 @@ class Counter:
         while self.dump() > QUIET and time.monotonic() < deadline:
             time.sleep(4)  # longer than what waits for a quiet moment, on a slow clock
 
-    def each(self, ask):
-        """The least of some parts: what the server does once in a while is in one of them."""
-        for _ in range(self.warm):
+    def each(self, name, ask):
+        """Instructions a call: the lowest count of several parts, because work that the server does once
+        in a while (a timer, a checkpoint) is in one of them. Above the row's bar, more parts are counted."""
+        for _ in range(self.effort.warm):
             ask()
         self.dump()
-        count, self.least = min((self.part(ask), self.written) for _ in range(PARTS))
-        return round(count / self.times)
+        counts, bar = [], self.bars.get(name, 0) * self.effort.times
+        while len(counts) < self.effort.parts or (bar and min(counts)[0] > bar and len(counts) < MOST_PARTS):
+            counts.append((self.part(ask), self.written))
+        count, self.least = min(counts)
+        return round(count / self.effort.times)
 
     def part(self, ask):
-        for _ in range(self.times):
+        for _ in range(self.effort.times):
             ask()
         return self.dump()
 
@@ -161,7 +175,7 @@ def draw_flame(counter, name, folder):
     nodes = forest(graph, sum(graph.own.values()) * LEAST)
     path = os.path.join(folder, re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".svg")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(picture(nodes, counter.times, name) + "\n")
+        f.write(picture(nodes, counter.effort.times, name) + "\n")
 
 
 def count_calls(counter, port, place, chosen, flames):
@@ -170,20 +184,20 @@ def count_calls(counter, port, place, chosen, flames):
         if not chosen(name):
             continue
         client = Client(port, token, timeout=120)
-        figures[name] = counter.each(lambda: made(client, *call))
+        figures[name] = counter.each(name, lambda: made(client, *call))
         client.close()
         if flames:
             draw_flame(counter, name, flames)
     return figures
 
 
-def count_identify(counter, port, place):
-    return counter.each(lambda: end_session(Wire(port, PLAIN, place.owner)))
+def count_identify(counter, name, port, place):
+    return counter.each(name, lambda: end_session(Wire(port, PLAIN, place.owner, early=True)))
 
 
-def count_fan_out(counter, port, place):
+def count_fan_out(counter, name, port, place):
     owner = Client(port, place.owner, timeout=120)
-    wires = [Wire(port, PLAIN, token) for token in place.friends]
+    wires = [Wire(port, PLAIN, token, early=True) for token in place.friends]
     for wire in wires:
         wire.socket.settimeout(120)
 
@@ -194,16 +208,16 @@ def count_fan_out(counter, port, place):
             while answer["id"].encode() not in wire.frame():
                 pass
 
-    count = counter.each(post)
+    count = counter.each(name, post)
     for wire in wires:
         wire.close()
     return count
 
 
-def count_interaction(counter, port, place):
+def count_interaction(counter, name, port, place):
     """From a person's request to the message that answers it, heard by both."""
     owner, bot = Client(port, place.owner, timeout=120), Client(port, None, timeout=120)
-    person, app = Wire(port, PLAIN, place.owner), Wire(port, PLAIN, place.bot.removeprefix("Bot "))
+    person, app = (Wire(port, PLAIN, token, early=True) for token in (place.owner, place.bot.removeprefix("Bot ")))
     session = json.loads(person.ready[4:])["d"]["session_id"]
     nonces = itertools.count(10)
     for wire in (person, app):
@@ -222,7 +236,7 @@ def count_interaction(counter, port, place):
         heard(person, b'"MESSAGE_CREATE"')
         heard(app, b'"MESSAGE_CREATE"')
 
-    count = counter.each(use)
+    count = counter.each(name, use)
     for wire in (person, app):
         wire.close()
     return count
@@ -235,7 +249,7 @@ def count_sessions(counter, port, place, chosen, flames):
     for name, count in kinds.items():
         if not chosen(name):
             continue
-        figures[name] = count(counter, port, place)
+        figures[name] = count(counter, name, port, place)
         if flames:
             draw_flame(counter, name, flames)
     return figures
@@ -250,8 +264,9 @@ def make_place(binary, data):
         server.stop()
 
 
-def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True, flames=None):
-    """chosen: of a row's name, whether it is counted. flames: the folder for a graph of each."""
+def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True, flames=None, bars=None):
+    """chosen: whether a row with this name is counted. flames: the folder for a graph of each row.
+    bars: for each row, the count up to which it needs no further parts."""
     data = os.path.join(folder, "data")
     place = make_place(binary, data)
 
@@ -260,24 +275,25 @@ def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True, flames=Non
                 **count_sessions(counter, port, place, chosen, flames)}
 
     def recorded(counter, port):
+        counter.bars = {name: counter.bars.get(f"{name}, recorded", 0) for name in RECORDED}
         small = count_calls(counter, port, place, lambda name: name in RECORDED, None)
         return {f"{name}, recorded": count for name, count in small.items()}
 
-    figures = counted(binary, data, folder, place, effort, everything)
+    figures = counted(binary, data, folder, place, effort, bars or {}, everything)
     if any(chosen(f"{name}, recorded") for name in RECORDED):
-        figures |= counted(binary, data, folder, place, effort, recorded, "--traffic", "8")
+        figures |= counted(binary, data, folder, place, effort, bars or {}, recorded, "--traffic", "8")
     return figures
 
 
-def counted(binary, data, folder, place, effort, count, *flags):
-    """What a server with these flags takes."""
+def counted(binary, data, folder, place, effort, bars, count, *flags):
+    """The counts of a server with these flags."""
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/calls",
                *serve_command(binary, data, "--loops", "1", *flags)]
     process = Process(command, env={"LD_PRELOAD": SLOW_CLOCK})
     try:
         for path in glob.glob(os.path.join(folder, "calls*")):
             os.unlink(path)  # of a server before
-        counter = Counter(process, folder, effort)
+        counter = Counter(process, folder, effort, bars)
         say_first(process.port, place)
         counter.settle()
         return count(counter, process.port)

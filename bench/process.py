@@ -142,11 +142,20 @@ def start_guildhall(executable, folder, *flags, cpu=None, env=None):
     return Process(serve_command(executable, folder, *flags), cpu=cpu, env=env)
 
 
+class OnePiece(http.client.HTTPConnection):
+    """Sends head and body together. Sent apart, the server reads them once or twice, as the machine is busy or not."""
+
+    def _send_output(self, message_body=None, encode_chunked=False):
+        self._buffer.extend((b"", b""))
+        self.send(b"\r\n".join(self._buffer) + (message_body or b""))
+        del self._buffer[:]
+
+
 class Client:
     """One keep-alive connection that speaks JSON."""
 
     def __init__(self, port, token=None, timeout=120):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+        self.connection = OnePiece("127.0.0.1", port, timeout=timeout)
         self.token = token
 
     def call(self, method, path, body=None):

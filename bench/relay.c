@@ -355,11 +355,11 @@ static void relay_bind(struct loop *loop, void *arg)
     for (size_t at = 0; (s = seats_next(br->relay->seats, &at));) {
         struct person *p = &br->bench->people[s->place.user_id - 1];
 
-        if (!s->seal)
+        if (!s->media.seal)
             continue;
         br->sealed++;
-        p->ssrc = s->ssrc;
-        memcpy(p->key, s->key, sizeof p->key);
+        p->ssrc = s->media.ssrc;
+        memcpy(p->key, s->media.key, sizeof p->key);
         seat_bind((struct relay_seat *)(uintptr_t)s, &p->address);
     }
 }

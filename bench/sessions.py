@@ -29,7 +29,8 @@ KEY = base64.b64encode(b"the sample nonce").decode()
 class Wire:
     """One session by hand, to capture the exact bytes that the floor repeats."""
 
-    def __init__(self, port, path, token, intents=641, wrap=lambda plain: plain):
+    def __init__(self, port, path, token, intents=641, wrap=lambda plain: plain, early=False):
+        """early: IDENTIFY is sent before HELLO, which otherwise comes 100 ms after the upgrade."""
         self.socket = wrap(socket.create_connection(("127.0.0.1", port), 120))
         self.have = b""
         self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
@@ -39,9 +40,12 @@ class Wire:
             self._more()
         end = self.have.index(b"\r\n\r\n") + 4
         head, self.have = self.have[:end], self.have[end:]
-        self.handshake = head + self.frame()
         text = json.dumps({"op": 2, "d": {"token": token, "intents": intents, "properties": {}}})
-        self.send(text)
+        if early:
+            self.send(text)
+        self.handshake = head + self.frame()
+        if not early:
+            self.send(text)
         self.ready = self.frame()
 
     def send(self, text):

@@ -2,16 +2,17 @@
 #ifndef API_API_H
 #define API_API_H
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "api/call.h"
-#include "api/limits.h"
+#include "api/limits/limits.h"
 #include "api/route.h"
-#include "net/server.h"
 #include "store/store.h"
 
 struct cluster; /* cluster/cluster.h */
 struct fetcher;
 struct forgotten;
+struct loops;
+struct server;
 struct network;
 struct gateway; /* gateway/gateway.h; handed on, not looked into */
 struct traffic; /* traffic/traffic.h */
@@ -28,6 +29,21 @@ enum registration_mode {
     REGISTRATION_LOCAL
 };
 
+/* Who is told of what calls have committed. Each may be NULL. */
+struct api_events {
+    void *arg;
+    /* Where announcements go, in commit order, from a thread of the store. */
+    void (*announce)(void *arg, const struct announcement *list);
+    /* Told when a credential is no longer good, after the commit and before the reply;
+     * account 0: the one token. forgets: credentials whose lookup noted as many are not meant. */
+    void (*forgotten)(void *arg, snowflake account, const unsigned char *token, uint64_t forgets);
+    /* The same of addresses that are banned from now on. */
+    void (*banned)(void *arg, const struct network *n);
+    /* Told of everybody in voice who comes, changes or goes, in commit order, from a thread of
+     * the store. */
+    void (*voice_moved)(void *arg, const struct voice_fact *fact);
+};
+
 struct api_options {
     struct store *store;
     struct auth *auth;
@@ -36,20 +52,7 @@ struct api_options {
     const char *cors_origin; /* "*", an origin, or NULL for none */
     const char *version;
     int64_t application_flags; /* of new applications, unless their makers say */
-    /* Where announcements go, in commit order, from a thread of the store. */
-    void (*announce)(void *arg, const struct announcement *list);
-    void *announce_arg;
-    /* Told when a credential is no longer good, after the commit and before the reply;
-     * account 0: the one token. forgets: credentials whose lookup noted as many are not meant.
-     * May be NULL. */
-    void (*forgotten)(void *arg, snowflake account, const unsigned char *token, uint64_t forgets);
-    /* The same of addresses that are banned from now on. May be NULL. */
-    void (*banned)(void *arg, const struct network *n);
-    void *forgotten_arg;
-    /* Told of everybody in voice who comes, changes or goes, in commit order, from a thread of
-     * the store. May be NULL. */
-    void (*voice_moved)(void *arg, const struct voice_fact *fact);
-    void *voice_arg;
+    struct api_events events;
     struct cluster *cluster;   /* the other servers on the database; NULL: there are none */
     struct gateway *gateway;   /* for routes that ask about it; may be NULL */
     const char *data;          /* the folder whose disk /metrics tells of; NULL: none */
@@ -81,7 +84,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
 void api_free(struct api *api);
 
 /* What the server wants to know. */
-struct server_app api_app(struct api *api);
+struct server_app api_app(struct api *api); /* net/http/server.h */
 /* Once the loops run, before the server listens: jobs are looked after from now on. */
 void api_start(struct api *api, struct loops *loops);
 /* For /metrics; once the server runs. */
@@ -104,17 +107,17 @@ void api_stop(struct api *api);
 /* A credential was revoked, by another server: nobody is recognised by it any more. */
 void api_forget(struct api *api, const struct forgotten *f);
 
-/* For requests to other servers (net/client.h); on that loop's thread. */
+/* For requests to other servers (net/client/client.h); on that loop's thread. */
 struct fetcher *api_fetcher(struct api *api, struct loop *loop);
 
 const struct api_options *api_options(const struct api *api);
 /* No other api of this process has, had or will have it, which cannot be said of an address: what
  * is kept for the whole process is told apart by it. */
 uint64_t api_number(const struct api *api);
-/* Faults that calls meet; api/faults.h. */
+/* Faults that calls meet; api/faults/faults.h. */
 struct faults *api_faults(const struct api *api);
 struct server *api_server(const struct api *api);
-/* How long calls took, from api_start on; api/durations.h. */
+/* How long calls took, from api_start on; api/monitoring/durations.h. */
 const struct durations *api_durations(const struct api *api);
 bool api_draining(const struct api *api);
 

@@ -5,16 +5,16 @@
 
 #include <assert.h>
 
-#include "api/bans.h"
+#include "api/auth/bans.h"
 #include "base/log.h"
 #include "base/mem.h"
 
-static enum err resolve_path(struct life *l)
+static enum err resolve_path(struct call_run *run)
 {
-    for (size_t i = 0; i < l->match.count; i++) {
-        if (!l->match.resolvers[i]->resolve)
+    for (size_t i = 0; i < run->match.count; i++) {
+        if (!run->match.resolvers[i]->resolve)
             continue;
-        enum err e = l->match.resolvers[i]->resolve(&l->call);
+        enum err e = run->match.resolvers[i]->resolve(&run->call);
 
         if (e)
             return e;
@@ -23,10 +23,10 @@ static enum err resolve_path(struct life *l)
 }
 
 /* Everything that can be refused before the handler is asked. */
-static enum err attempt_enter(struct life *l)
+static enum err attempt_enter(struct call_run *run)
 {
-    struct call *call = &l->call;
-    enum err e = resolve_path(l);
+    struct call *call = &run->call;
+    enum err e = resolve_path(run);
 
     if (!e && (call->route->needs || (route_speaks(call->route) && call->api->permit))) {
         assert(call->api->permit);
@@ -37,32 +37,33 @@ static enum err attempt_enter(struct life *l)
     return e ? e : call->decoded;
 }
 
-void attempt_forget(struct life *l)
+void attempt_forget(struct call_run *run)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
 
-    reply_forget(call);
-    buf_cut(&call->headers, l->lines_before);
-    call->status = 0;
-    call->announced = NULL;
-    call->announced_end = &call->announced;
-    call->announce_error = OK;
-    call->forgotten = NULL;
-    call->voices = NULL;
-    call->voices_end = &call->voices;
+    reply_forget(run);
+    buf_cut(&run->answer.headers, run->lines_before);
+    run->answer.status = 0;
+    run->effects.announced = NULL;
+    run->effects.announced_end = &run->effects.announced;
+    run->effects.announce_error = OK;
+    run->effects.forgotten = NULL;
+    run->effects.voices = NULL;
+    run->effects.voices_end = &run->effects.voices;
     files_forget_attempt(call);
-    call->job_due = 0;
+    run->effects.job_due = 0;
     call->after = NULL;
-    call->outdated = false;
+    run->outdated = false;
     if (!call->decoded)
         call->form.root = NULL;
 }
 
 /* Is all of it there: the answer, its lines, and what the handler made on the way? Asked
  * inside the transaction, which is then rolled back. */
-static enum err check_whole(const struct call *call)
+static enum err check_whole(const struct call_run *run)
 {
-    bool answer = buf_full(&call->reply) || buf_full(&call->headers);
+    const struct call *call = &run->call;
+    bool answer = buf_full(&call->reply) || buf_full(&run->answer.headers);
 
     if (!answer && !arena_spoiled(call->arena))
         return OK;
@@ -72,16 +73,21 @@ static enum err check_whole(const struct call *call)
 }
 
 /* What other servers hear of it. */
-static struct frame call_frame(const struct call *call)
+static struct frame effects_frame(const struct call_effects *effects)
 {
-    return (struct frame){ .announced = call->announced,
-                           .forgotten = call->forgotten,
-                           .voices = call->voices };
+    return (struct frame){ .announced = effects->announced,
+                           .forgotten = effects->forgotten,
+                           .voices = effects->voices };
+}
+
+bool call_was_foreseen(const struct call *call)
+{
+    return run_of(call)->work.foresee;
 }
 
 void attempt_foresee(struct work *w, struct tx *tx)
 {
-    struct call *call = &container_of(w, struct life, call.work)->call;
+    struct call *call = &container_of(w, struct call_run, work)->call;
 
     call->tx = tx;
     if (!call->decoded)
@@ -100,48 +106,48 @@ static enum err handler_foresee(struct call *call)
 
 enum err attempt_run(struct work *w, struct tx *tx)
 {
-    struct life *l = container_of(w, struct life, call.work);
-    struct call *call = &l->call;
+    struct call_run *run = container_of(w, struct call_run, work);
+    struct call *call = &run->call;
     enum err e;
 
     call->tx = tx;
-    attempt_forget(l);
-    switch (call->stage) {
+    attempt_forget(run);
+    switch (run->stage) {
     case STAGE_CREDENTIAL:
-        e = auth_find(call->api->options.auth, tx, &l->credential, &l->caller);
+        e = auth_find(call->api->options.auth, tx, &run->credential, &run->caller);
         break;
     case STAGE_HEAD:
-        e = call->route->admit_body(call);
+        e = attempt_enter(run);
         break;
     case STAGE_RECALL:
-        e = attempt_enter(l);
+        e = attempt_enter(run);
         if (!e)
-            e = call->route->recall(call);
+            e = call->look(call);
         if (!e)
-            e = check_whole(call);
-        if (call->outdated)
+            e = check_whole(run);
+        if (run->outdated)
             e = OK; /* nothing has failed: the body is read */
         break;
     case STAGE_LOOK:
-        e = attempt_enter(l);
+        e = attempt_enter(run);
         if (!e)
             e = call->look(call);
         break;
     default:
         e = handler_foresee(call);
         if (!e)
-            e = attempt_enter(l);
+            e = attempt_enter(run);
         if (!e)
             e = call->route->handle(call);
-        if (!e && call->kept)
+        if (!e && run->effects.blobs)
             e = files_record(call);
         if (!e)
-            e = check_whole(call);
+            e = check_whole(run);
     }
     if (!e)
-        e = call->announce_error;
+        e = run->effects.announce_error;
     if (!e && call->api->options.cluster && work_writes(w))
-        cluster_log(call->api->options.cluster, tx, call_frame(call));
+        cluster_log(call->api->options.cluster, tx, effects_frame(&run->effects));
     call->tx = NULL;
     return e;
 }
@@ -155,8 +161,8 @@ static void forget_addresses(struct api *api, const struct forgotten *f)
         return;
     }
     bans_put(auth_bans(o->auth), &f->network);
-    if (o->banned)
-        o->banned(o->forgotten_arg, &f->network);
+    if (o->events.banned)
+        o->events.banned(o->events.arg, &f->network);
 }
 
 void api_forget(struct api *api, const struct forgotten *f)
@@ -171,35 +177,35 @@ void api_forget(struct api *api, const struct forgotten *f)
                        : f->one       ? auth_forget_session(o->auth, f->session)
                                       : auth_forget_account(o->auth, f->account);
 
-    if (o->forgotten && !f->of_apps)
-        o->forgotten(o->forgotten_arg, f->account, f->one ? f->session : NULL, forgets);
+    if (o->events.forgotten && !f->of_apps)
+        o->events.forgotten(o->events.arg, f->account, f->one ? f->session : NULL, forgets);
 }
 
-/* Where there are no other servers. */
-static void call_tell(const struct call *call)
+void call_publish(const struct call *call)
 {
-    const struct api_options *o = &call->api->options;
+    const struct api_events *events = &call->api->options.events;
+    const struct call_effects *effects = &run_of(call)->effects;
 
-    for (const struct noted_voice *v = call->voices; v && o->voice_moved; v = v->next)
-        o->voice_moved(o->voice_arg, &v->fact);
-    if (call->announced && o->announce)
-        o->announce(o->announce_arg, call->announced);
+    for (const struct noted_voice *v = effects->voices; v && events->voice_moved; v = v->next)
+        events->voice_moved(events->arg, &v->fact);
+    if (effects->announced && events->announce)
+        events->announce(events->arg, effects->announced);
 }
 
 void call_committed(struct work *w)
 {
-    struct life *l = container_of(w, struct life, call.work);
-    struct call *call = &l->call;
+    struct call_run *run = container_of(w, struct call_run, work);
+    struct call *call = &run->call;
     const struct api_options *o = &call->api->options;
 
-    for (struct forgotten *f = call->forgotten; f; f = f->next)
+    for (struct forgotten *f = run->effects.forgotten; f; f = f->next)
         api_forget(call->api, f);
     if (o->cluster)
-        cluster_committed(o->cluster, w, call_frame(call));
+        cluster_committed(o->cluster, w, effects_frame(&run->effects));
     else
-        call_tell(call);
-    if (call->job_due)
-        jobs_expect(call->api->jobs, call->job_due);
-    if (call->dropped)
+        call_publish(call);
+    if (run->effects.job_due)
+        jobs_expect(call->api->jobs, run->effects.job_due);
+    if (run->effects.dropped)
         file_removal_expect(call->api->file_removal);
 }

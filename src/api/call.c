@@ -8,16 +8,16 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "model/facts.h"
-#include "model/old_versions.h"
-#include "model/rights.h"
+#include "model/events/facts.h"
+#include "model/text/old_versions.h"
+#include "model/permissions/rights.h"
 
 static size_t param_index(const struct call *call, const char *name)
 {
-    const struct life *l = container_of(call, const struct life, call);
+    const struct call_run *run = run_of(call);
 
-    for (size_t i = 0; i < l->match.count; i++)
-        if (str_is(str_of(l->match.resolvers[i]->name), name))
+    for (size_t i = 0; i < run->match.count; i++)
+        if (str_is(str_of(run->match.resolvers[i]->name), name))
             return i;
     assert(false && "the path has no such parameter");
     return 0;
@@ -25,42 +25,66 @@ static size_t param_index(const struct call *call, const char *name)
 
 int call_version(const struct call *call)
 {
-    const struct life *l = container_of(call, const struct life, call);
+    const struct call_run *run = run_of(call);
 
-    return call->exchange ? l->match.version : VERSION_NEWEST;
+    return call->exchange ? run->match.version : VERSION_NEWEST;
 }
 
 snowflake call_id(const struct call *call, const char *name)
 {
-    return call->ids[param_index(call, name)];
+    return run_of(call)->ids[param_index(call, name)];
 }
 
 struct str call_text(const struct call *call, const char *name)
 {
-    return call->params[param_index(call, name)];
+    return run_of(call)->match.params[param_index(call, name)];
+}
+
+static struct call_slot *call_slot(const struct call *call, const char *type)
+{
+    struct call_slot *s = run_of(call)->slots;
+
+    while (s && s->type != type && strcmp(s->type, type) != 0)
+        s = s->next;
+    return s;
+}
+
+void call_lend(struct call *call, const char *type, void *value)
+{
+    struct call_slot *s = call_slot(call, type);
+
+    if (!s) {
+        s = arena_alloc(call->arena, sizeof *s);
+        *s = (struct call_slot){ .next = run_of(call)->slots, .type = type };
+        run_of(call)->slots = s;
+    }
+    s->value = value;
 }
 
 void *call_pass(struct call *call, const char *type, size_t size)
 {
-    call->passed_type = type;
-    return call->passed = arena_alloc(call->arena, size);
+    void *value = arena_alloc(call->arena, size);
+
+    call_lend(call, type, value);
+    return value;
 }
 
 void *call_passed(const struct call *call, const char *type)
 {
-    assert(!call->passed || call->passed_type == type || !strcmp(call->passed_type, type));
-    return call->passed;
+    const struct call_slot *s = call_slot(call, type);
+
+    return s ? s->value : NULL;
 }
 
 enum err call_text_id(struct call *call, const char *name, snowflake *ret)
 {
-    const struct life *l = container_of(call, const struct life, call);
+    const struct call_run *run = run_of(call);
     size_t i = param_index(call, name);
-    struct place at = place_key(NULL, str_of(l->match.resolvers[i]->field));
+    struct place at = place_key(NULL, str_of(run->match.resolvers[i]->field));
 
-    if (snowflake_parse(call->params[i], ret))
+    if (snowflake_parse(run->match.params[i], ret))
         return OK;
-    form_fail(&call->form, &at, FORM_NOT_SNOWFLAKE, STR_FMT(form_quote(call->params[i])));
+    form_fail(&call->form, &at, FORM_NOT_SNOWFLAKE, STR_FMT(form_quote(run->match.params[i])));
     return ERR_INVALID_FORM_BODY;
 }
 
@@ -84,7 +108,7 @@ enum err call_reply(struct call *call, const void *value)
 
 enum err call_reply_text(struct call *call, struct str content_type, struct str text)
 {
-    call->reply_type = content_type;
+    run_of(call)->answer.type = content_type;
     buf_add_str(&call->reply, text);
     return OK;
 }
@@ -100,15 +124,17 @@ enum err call_reply_buf(struct call *call, struct str content_type, struct buf *
 
 enum err call_reply_shared(struct call *call, struct shared_text *text)
 {
-    call->reply_shared = text;
+    run_of(call)->answer.shared = text;
     return OK;
 }
 
 enum err call_reply_kept(struct call *call, struct str content_type, struct str bytes)
 {
-    call->reply_type = content_type;
-    call->reply_kept = bytes;
-    call->reply_as_it_is = true;
+    struct call_answer *a = &run_of(call)->answer;
+
+    a->type = content_type;
+    a->borrowed = bytes;
+    a->no_gzip = true;
     return OK;
 }
 
@@ -139,9 +165,11 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
 
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size)
 {
-    call->reply_type = content_type;
-    call->reply_file = fd;
-    call->reply_file_size = size;
+    struct call_answer *a = &run_of(call)->answer;
+
+    a->type = content_type;
+    a->file = fd;
+    a->file_size = size;
     return OK;
 }
 
@@ -171,15 +199,17 @@ enum err call_reply_range(struct call *call, struct str content_type, int fd, in
 
 void call_set_status(struct call *call, int status)
 {
-    call->status = status;
+    run_of(call)->answer.status = status;
 }
 
 void call_add_header(struct call *call, const char *name, struct str value)
 {
-    buf_add_str(&call->headers, str_of(name));
-    buf_add_lit(&call->headers, ": ");
-    buf_add_str(&call->headers, value);
-    buf_add_lit(&call->headers, "\r\n");
+    struct buf *lines = &run_of(call)->answer.headers;
+
+    buf_add_str(lines, str_of(name));
+    buf_add_lit(lines, ": ");
+    buf_add_str(lines, value);
+    buf_add_lit(lines, "\r\n");
 }
 
 static uint64_t rights_withheld(const struct call *call)
@@ -213,7 +243,7 @@ static void add_thread_people(struct call *call, struct announcement *a)
 {
     struct list people = { 0 };
 
-    call->announce_error = call->api->people(call->tx, a->to.channel_id, &people);
+    run_of(call)->effects.announce_error = call->api->people(call->tx, a->to.channel_id, &people);
     a->to.people = people.items;
     a->to.people_count = people.count;
 }
@@ -221,15 +251,16 @@ static void add_thread_people(struct call *call, struct announcement *a)
 static void add_announcement(struct call *call, struct announcement made)
 {
     struct announcement *a = arena_alloc(call->arena, sizeof *a);
+    struct call_effects *effects = &run_of(call)->effects;
 
     *a = made;
     /* The people are read now: somebody who leaves the channel later in this call still hears. */
-    if (a->to.kind == SUBJECT_CHANNEL && call->api->people && !call->announce_error)
-        call->announce_error = call->api->people(call->tx, a->to.id, &a->people);
-    else if (a->to.thread_type && a->to.closed && call->api->people && !call->announce_error)
+    if (a->to.kind == SUBJECT_CHANNEL && call->api->people && !effects->announce_error)
+        effects->announce_error = call->api->people(call->tx, a->to.id, &a->people);
+    else if (a->to.thread_type && a->to.closed && call->api->people && !effects->announce_error)
         add_thread_people(call, a);
-    *call->announced_end = a;
-    call->announced_end = &a->next;
+    *effects->announced_end = a;
+    effects->announced_end = &a->next;
 }
 
 static void announce_object(struct call *call, struct announcement a, const struct schema *schema,
@@ -289,7 +320,7 @@ static struct call_counted *call_counted(struct call *call, const struct limit *
     struct call_counted *room = NULL;
 
     for (size_t i = 0; i < CALL_MOST_COUNTED; i++) {
-        struct call_counted *c = &call->counted[i];
+        struct call_counted *c = &run_of(call)->counted[i];
 
         if (c->limit == limit && c->key == key)
             return c;
@@ -301,7 +332,7 @@ static struct call_counted *call_counted(struct call *call, const struct limit *
 
 enum err call_count(struct call *call, const struct limit *limit, struct str key)
 {
-    struct life *l = container_of(call, struct life, call);
+    struct call_run *run = run_of(call);
     struct call_counted *counted = call_counted(call, limit, hash_str(key));
 
     if (limits_off(call->api->limits) || (counted && counted->limit))
@@ -313,10 +344,10 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
             *counted = (struct call_counted){ limit, hash_str(key) };
         return OK;
     }
-    v.of = l->verdict.of;
-    v.limit = l->verdict.limit;
-    v.remaining = l->verdict.remaining;
-    l->verdict = v;
+    v.of = run->verdict.of;
+    v.limit = run->verdict.limit;
+    v.remaining = run->verdict.remaining;
+    run->verdict = v;
     return ERR_RATE_LIMITED;
 }
 
@@ -332,26 +363,26 @@ void call_uncount(struct call *call, const struct limit *limit, struct str key)
 
 enum err call_limit(struct call *call, const struct limit *limit, struct str key)
 {
-    struct life *l = container_of(call, struct life, call);
+    struct call_run *run = run_of(call);
 
     if (limits_off(call->api->limits))
         return OK;
-    l->verdict =
+    run->verdict =
         limits_count(call->api->limits, hash_str(key), true, limit, count_major(limit, key));
-    l->verdict.of = limit;
-    if (!l->verdict.allowed)
+    run->verdict.of = limit;
+    if (!run->verdict.allowed)
         return ERR_RATE_LIMITED;
     /* The only lines so far are those of the route's limit. */
-    buf_reset(&call->headers);
-    limits_headers(&l->verdict, limit, &call->headers);
+    buf_reset(&run->answer.headers);
+    limits_headers(&run->verdict, limit, &run->answer.headers);
     return OK;
 }
 
 enum err call_wait(struct call *call, int64_t ms)
 {
-    struct life *l = container_of(call, struct life, call);
+    struct call_run *run = run_of(call);
 
-    l->verdict = (struct verdict){
+    run->verdict = (struct verdict){
         .limit = 1,
         .reset_at_ms = clock_ms() + ms,
         .reset_after_ms = ms,
@@ -363,7 +394,7 @@ enum err call_wait_shared(struct call *call, int64_t ms)
 {
     enum err e = call_wait(call, ms);
 
-    container_of(call, struct life, call)->verdict.shared = true;
+    run_of(call)->verdict.shared = true;
     return e;
 }
 
@@ -373,16 +404,16 @@ void call_note_voice(struct call *call, const struct voice_fact *fact)
 
     v->next = NULL;
     v->fact = *fact;
-    *call->voices_end = v;
-    call->voices_end = &v->next;
+    *run_of(call)->effects.voices_end = v;
+    run_of(call)->effects.voices_end = &v->next;
 }
 
 static struct forgotten *add_forgotten(struct call *call)
 {
     struct forgotten *f = arena_alloc(call->arena, sizeof *f);
 
-    f->next = call->forgotten;
-    call->forgotten = f;
+    f->next = run_of(call)->effects.forgotten;
+    run_of(call)->effects.forgotten = f;
     return f;
 }
 

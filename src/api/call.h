@@ -10,14 +10,11 @@
 #include "base/errors.h"
 #include "json/schema.h"
 #include "model/user.h"
-#include "net/server.h"
 #include "store/store.h"
 
 enum {
     CALL_MAX_PARAMS = 8,
     CALL_MAX_REPLY = 64 * 1024 * 1024,
-    CALL_MAX_HEADERS = 8 * 1024,
-    CALL_MOST_COUNTED = 4,
 };
 
 /* A refresh token is kept like the others, but nobody calls with one. */
@@ -55,8 +52,10 @@ struct target {
 };
 
 struct api;
-struct kept_blob;
-struct forgotten;
+struct exchange;  /* net/http/server.h */
+struct loop;      /* net/loop.h */
+struct multipart; /* net/http/multipart.h */
+struct shared_text;
 struct voice_fact;
 
 /* The stages of a call, in their order; life.c takes it from one to the next. A stage that
@@ -67,10 +66,11 @@ struct voice_fact;
  *   CREDENTIAL  loop, or read tx  route, credential, limits, kind of caller, path's form; the
  *                                 store only for a credential that is not remembered. A long
  *                                 body is read after this, and the credential looked at again
- *   HEAD        read tx           the row's admit_body, before a long body is read
- *   RECALL      read tx           resolvers, rights, admit, then the row's recall, for a body that
- *                                 the row recognises: the answer, or on to DECODE by
- *                                 call_look_again
+ *   HEAD        read tx           of a service route: resolvers and admit, before a long body is
+ *                                 read
+ *   RECALL      read tx           for a body that the row's before_decode knows: resolvers, rights,
+ *                                 admit, then call->look gives the answer, or call_look_again
+ *                                 leads to DECODE
  *   DECODE      loop, or pool     query and body into structs; on the pool when they are long
  *   (prepare)   loop              the row's: checks the body, asks for the four stages below;
  *                                 no transaction
@@ -96,68 +96,39 @@ enum call_stage {
     STAGE_HANDLE
 };
 
+/* What a handler sees of a call. The api keeps the rest around it (struct call_run). */
 struct call {
     struct api *api;
     const struct route *route;
     struct arena *arena;
-    struct exchange *exchange;     /* NULL: an errand */
+    struct exchange *exchange;     /* net/http/server.h; NULL: an errand */
     const struct multipart *parts; /* what was uploaded; NULL: nothing */
     struct loop *loop;             /* where the call lives */
     struct tx *tx;                 /* inside look and handle */
 
     const struct caller *caller; /* NULL: nobody, on open routes */
     struct str token;            /* the credential as sent, without its scheme word */
-    struct str params[CALL_MAX_PARAMS];
-    snowflake ids[CALL_MAX_PARAMS]; /* of params that are snowflakes */
     struct target target;
     const void *query, *body;
+    enum err
+        decoded; /* the refusal of the body, which counts after the path's; prepare may set it */
+    struct form form; /* problems of the body, by field */
+    struct buf reply; /* the answer's text so far */
 
     /* Stages that prepare may ask for; see enum call_stage. */
     enum err (*look)(struct call *call);
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    void *passed;            /* by one stage to the next: call_pass */
-    const char *passed_type; /* the tag of its struct */
-    void *judging;           /* platform/automod's own, from one stage to the next */
-    bool decides;            /* set by prepare of a route that appends: this call needs more */
-    bool alone;              /* the same: it is not done together with others (struct work) */
-    struct call_counted {
-        const struct limit *limit;
-        uint64_t key;
-    } counted[CALL_MOST_COUNTED]; /* by call_count: a handler that runs again counts once */
-    snowflake files_of;           /* whose quota files count for; 0: the caller's */
     /* What a handler may ask for: when its transaction has committed. */
     void (*after)(struct call *call);
-
-    /* The api's own, from here on. */
-    struct form form;
-    enum err decoded; /* what the body's decoding said */
-    struct buf reply;
-    struct str reply_kept;            /* instead of reply; outlives the call; p == NULL: none */
-    struct shared_text *reply_shared; /* instead of reply; or NULL */
-    bool reply_zipped;                /* reply_kept is gzip */
-    bool reply_as_it_is;              /* reply_kept is not compressed: its headers say what it is */
-    struct str reply_type;            /* other than JSON */
-    int reply_file;
-    int64_t reply_file_size;
-    int status;
-    struct buf headers; /* lines for the answer */
-    struct announcement *announced, **announced_end;
-    enum err announce_error; /* who hears of it could not be read: the call fails */
-    struct forgotten *forgotten;
-    struct noted_voice *voices, **voices_end;
-    struct kept_blob *kept;
-    bool dropped;    /* files were marked that have to go */
-    int64_t job_due; /* the earliest job that it scheduled; 0: none */
-    bool outdated;   /* what look saw is not so any more */
-    struct work work;
-    enum call_stage stage;
+    snowflake files_of; /* whose quota files count for; 0: the caller's */
+    bool decides;       /* set by prepare of a route that appends: this call needs more */
+    bool alone;         /* the same: it is not done together with others (struct work) */
 };
 
-/* What the stages of a call pass on is one struct, known by its tag: call_pass makes it, all
- * zeros, instead of one that was there; call_passed gives it to a later stage, or NULL when
- * there is none. To ask for another struct than there is ends the process.
+/* The stages of a call pass structs on, each known by its tag. call_pass makes one, all zeros, and
+ * replaces the one with the same tag; call_passed returns it, or NULL if there is none.
  *
  *     struct login_attempt *a = call_pass(call, "login_attempt", sizeof *a);
  *     const struct login_attempt *a = call_passed(call, "login_attempt"); */
@@ -169,7 +140,7 @@ void *call_passed(const struct call *call, const char *type);
 void call_resume(struct call *call, enum err e);
 
 /* For a handler that finds what look saw changed: the transaction is taken back, and look and
- * what follows it run again, a few times. For recall: the body has to be read. */
+ * what follows it run again, a few times. In RECALL: the body has to be decoded. */
 enum err call_look_again(struct call *call);
 
 /* The id of a path parameter by its resolver's name. */
@@ -179,6 +150,11 @@ struct str call_text(const struct call *call, const char *name);
 int call_version(const struct call *call);
 /* A text parameter that is an id unless it is a word of the handler's own. */
 enum err call_text_id(struct call *call, const char *name, snowflake *ret);
+
+/* The account or address whose turn the call takes where many wait for the store; 0: nobody's. */
+uint64_t call_owner(const struct call *call);
+/* Was the row's foresee called for the whole group of appending calls? */
+bool call_was_foreseen(const struct call *call);
 
 /* For call->look: the path and the rights are all there is to look at. */
 enum err call_looked(struct call *call);
@@ -232,6 +208,10 @@ void call_emit_text(struct call *call, enum event event, struct subject to, snow
 /* The same with an object whose JSON was made in an earlier stage, because it is long. */
 void call_emit_made(struct call *call, enum event event, struct subject to,
                     const struct schema *schema, const void *object, struct str json);
+
+/* Sends what a call announced that wrote nothing, since no commit sends it. To the sessions of this
+ * server only. */
+void call_publish(const struct call *call);
 
 /* What carries voice hears of it when the transaction has committed, in the order of commits
  * and before anybody is told. */

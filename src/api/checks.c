@@ -8,20 +8,20 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 
-static uint64_t caller_address(const struct life *l)
+static uint64_t caller_address(const struct call_run *run)
 {
-    return l->call.exchange->address;
+    return run->call.exchange->address;
 }
 
 /* What limits are counted apart for: a guild, a channel, a webhook and its token. */
-static uint64_t major_parameter(const struct life *l)
+static uint64_t major_parameter(const struct call_run *run)
 {
     uint64_t major = 0;
 
-    for (size_t i = 0; i < l->match.count; i++)
-        if (l->match.resolvers[i]->major) {
+    for (size_t i = 0; i < run->match.count; i++)
+        if (run->match.resolvers[i]->major) {
             snowflake id;
-            struct str text = l->match.params[i];
+            struct str text = run->match.params[i];
 
             /* Zeros in front do not make it another one. */
             major = hash_u64(major) ^ (snowflake_parse(text, &id) ? id : hash_str(text));
@@ -37,43 +37,44 @@ static uint64_t caller_key(const struct caller *c)
 
 /* Probes and browsers do not read what is left: an answer says nothing of it until there is
  * nothing left. */
-static enum err check_service_limit(struct life *l)
+static enum err check_service_limit(struct call_run *run)
 {
-    l->verdict = limits_count(l->call.api->limits, caller_address(l), true, l->match.limit, 0);
-    return l->verdict.allowed ? OK : ERR_RATE_LIMITED;
+    run->verdict =
+        limits_count(run->call.api->limits, caller_address(run), true, run->match.limit, 0);
+    return run->verdict.allowed ? OK : ERR_RATE_LIMITED;
 }
 
-void add_limit_lines(struct life *l)
+void add_limit_lines(struct call_run *run)
 {
-    if (!limits_off(l->call.api->limits) && !l->call.route->service)
-        limits_headers(&l->verdict, l->match.limit, &l->call.headers);
+    if (!limits_off(run->call.api->limits) && !run->call.route->service)
+        limits_headers(&run->verdict, run->match.limit, &run->answer.headers);
 }
 
-static enum err check_limits(struct life *l)
+static enum err check_limits(struct call_run *run)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
     struct limits *limits = call->api->limits;
 
     if (limits_off(limits))
         return OK;
     if (call->route->service)
-        return check_service_limit(l);
+        return check_service_limit(run);
 
     bool anonymous = !call->caller;
-    uint64_t who = anonymous ? caller_address(l) : caller_key(call->caller);
+    uint64_t who = anonymous ? caller_address(run) : caller_key(call->caller);
     if (!call->route->no_global_limit) {
-        l->verdict = limits_count_global(limits, who, anonymous);
-        if (!l->verdict.allowed)
+        run->verdict = limits_count_global(limits, who, anonymous);
+        if (!run->verdict.allowed)
             return ERR_RATE_LIMITED;
     }
-    if (l->match.limit->by_address) {
+    if (run->match.limit->by_address) {
         anonymous = true;
-        who = caller_address(l);
+        who = caller_address(run);
     }
-    l->verdict = limits_count(limits, who, anonymous, l->match.limit, major_parameter(l));
-    if (!l->verdict.allowed)
+    run->verdict = limits_count(limits, who, anonymous, run->match.limit, major_parameter(run));
+    if (!run->verdict.allowed)
         return ERR_RATE_LIMITED;
-    add_limit_lines(l);
+    add_limit_lines(run);
     return OK;
 }
 
@@ -110,15 +111,15 @@ static enum err check_kind(const struct call *call)
 }
 
 /* "user.id" of the path as a number, or a form error on "user_id". */
-static enum err parse_params(struct life *l)
+static enum err parse_params(struct call_run *run)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
 
-    if (l->match.as_me && (!call->caller || call->caller->id != l->match.as_me))
+    if (run->match.as_me && (!call->caller || call->caller->id != run->match.as_me))
         return ERR_NOT_FOUND;
-    for (size_t i = 0; i < l->match.count; i++) {
-        const struct resolver *r = l->match.resolvers[i];
-        struct str text = call->params[i] = l->match.params[i];
+    for (size_t i = 0; i < run->match.count; i++) {
+        const struct resolver *r = run->match.resolvers[i];
+        struct str text = run->match.params[i];
 
         if (!utf8_valid(text) || memchr(text.p, '\0', text.n)) {
             struct place at = place_key(NULL, str_of(r->field));
@@ -126,8 +127,8 @@ static enum err parse_params(struct life *l)
         } else if (r->is_text) {
             continue;
         } else if (r->me && call->caller && str_is(text, "@me")) {
-            call->ids[i] = call->caller->id;
-        } else if (!snowflake_parse(text, &call->ids[i])) {
+            run->ids[i] = call->caller->id;
+        } else if (!snowflake_parse(text, &run->ids[i])) {
             struct place at = place_key(NULL, str_of(r->field));
             form_fail(&call->form, &at, FORM_NOT_SNOWFLAKE, STR_FMT(text));
         }
@@ -268,24 +269,24 @@ bool input_is_long(const struct call *call)
     return call->route->body && body_text(call).n > LONG_INPUT;
 }
 
-enum err check_head(struct life *l)
+enum err check_head(struct call_run *run)
 {
-    enum err e = check_limits(l);
+    enum err e = check_limits(run);
 
     if (!e)
-        e = check_address(&l->call);
+        e = check_address(&run->call);
     if (!e)
-        e = check_kind(&l->call);
-    return e ? e : parse_params(l);
+        e = check_kind(&run->call);
+    return e ? e : parse_params(run);
 }
 
-enum err check_body(struct life *l)
+enum err check_body(struct call_run *run)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
     enum err e = OK;
 
     /* Nothing in the path that could be missing or forbidden: say it now. */
-    if (call->decoded && l->match.count == 0 && !call->route->needs)
+    if (call->decoded && run->match.count == 0 && !call->route->needs)
         return call->decoded;
     if (call->route->prepare && !call->decoded)
         e = call->route->prepare(call);

@@ -19,10 +19,6 @@ struct account_made {
     struct opt_str invite; /* the code that it came with */
     bool guild_required;   /* refuse the registration unless the invite leads to a guild */
 };
-struct account_ending {
-    snowflake user_id;
-    int64_t *room; /* rows that may still be written: who writes one takes one */
-};
 struct settings_change {
     snowflake user_id;
     const struct user_settings *before, *after;
@@ -109,14 +105,6 @@ struct account_app {
 /* A button for it, by an application (0: none). */
 struct sku_offer {
     snowflake sku_id, application_id;
-};
-/* One step of the end of an application. */
-struct application_ending {
-    const struct application *application;
-    int64_t *room; /* rows that may still be written: who writes one takes one */
-    /* The last direct channel with its bot that was looked at: open ones come first. */
-    int64_t *closed;
-    snowflake *channel_id;
 };
 struct scheduled_event;
 struct event_stage {

@@ -3,11 +3,13 @@
 #define API_INTERNAL_H
 
 #include "api/api.h"
-#include "api/durations.h"
-#include "api/faults.h"
-#include "api/hashing.h"
+#include "api/monitoring/durations.h"
+#include "api/faults/faults.h"
+#include "api/auth/hashing.h"
+#include "base/mem.h"
 #include "cluster/cluster.h"
 #include "model/voice_state.h"
+#include "net/http/server.h"
 
 struct router;
 
@@ -76,20 +78,73 @@ struct api {
 
 /* --- local_calls.c -------------------------------------------------------------------- */
 
-/* If a proxy that the configuration does not name has sent the call: logs it, at most once an
- * hour. Called where it matters whether there is a proxy, not for each call. */
-void api_note_proxy(const struct call *call);
+/* If a proxy that the configuration does not name has sent the request: logs it, at most once an
+ * hour. Called for the first request of each connection, because a proxy marks all that it
+ * forwards, and to look through the headers of every request would cost a fifth of a short call. */
+void api_note_proxy(struct api *api, const struct exchange *x);
 
-/* The whole of a call, with what handlers need not see. */
-struct life {
+/* --- a call with the api's part of it ------------------------------------------------- */
+
+enum { CALL_MAX_HEADERS = 8 * 1024, CALL_MOST_COUNTED = 4 };
+
+/* The answer, besides the text in call->reply. At most one of borrowed, shared and file replaces
+ * that text. */
+struct call_answer {
+    int status;          /* 0: the row's */
+    struct str type;     /* p == NULL: JSON */
+    struct buf headers;  /* lines for the head */
+    struct str borrowed; /* outlives the call */
+    struct shared_text *shared;
+    int file; /* -1: none */
+    int64_t file_size;
+    bool zipped;  /* the text is gzip */
+    bool no_gzip; /* it is not to be compressed: its headers say what it is */
+};
+
+/* What follows from the commit of the call's transaction. Each attempt begins without it, but
+ * blobs stay: they were written before. */
+struct call_effects {
+    struct announcement *announced, **announced_end;
+    enum err announce_error; /* who receives it could not be read: the call fails */
+    struct forgotten *forgotten;
+    struct noted_voice *voices, **voices_end;
+    struct kept_blob *blobs;
+    bool dropped;    /* files were marked that have to go */
+    int64_t job_due; /* the earliest job that it scheduled; 0: none */
+};
+
+/* A struct that one stage passes to the next, by the tag of its type. */
+struct call_slot {
+    struct call_slot *next;
+    const char *type;
+    void *value;
+};
+
+/* By call_count: a handler that runs again counts once. */
+struct call_counted {
+    const struct limit *limit;
+    uint64_t key;
+};
+
+/* A call from its first byte to its answer: what the handler sees of it, and the api's own part. */
+struct call_run {
     struct call call;
+    struct call_slot *slots;
+    struct call_counted counted[CALL_MOST_COUNTED];
+    struct call_answer answer;
+    struct call_effects effects;
+    enum call_stage stage;
+    bool outdated; /* what look saw is not so any more */
+    struct work work;
+    snowflake ids[CALL_MAX_PARAMS]; /* of match.params that are snowflakes */
+    /* call_init clears all before this. */
     struct match match;
     struct credential credential;
     struct caller caller;
     struct verdict verdict;
     bool admitting;      /* the body has not come yet */
     bool admitted;       /* what can be said without the body was said before it came */
-    size_t lines_before; /* bytes of call.headers that no stage has added */
+    size_t lines_before; /* bytes of answer.headers that no stage has added */
     struct hash_task hash;
     struct post hashed;
     uv_work_t compute;
@@ -100,6 +155,11 @@ struct life {
     int64_t began;             /* clock_mono, when it is to be noted; else 0 */
     enum err refused;          /* what it is answered with; OK: no refusal */
 };
+
+static inline struct call_run *run_of(const struct call *call)
+{
+    return container_of(call, struct call_run, call);
+}
 
 /* --- files.c --------------------------------------------------------------------------- */
 
@@ -134,25 +194,28 @@ void file_removal_expect(struct file_removal *r);
 /* --- the life of a call ---------------------------------------------------------------- */
 
 /* A call that has done nothing yet. */
-void call_init(struct call *call, struct api *api, struct arena *arena, struct loop *loop);
+void call_init(struct call_run *run, struct api *api, struct arena *arena, struct loop *loop);
+
+/* call_pass with a value that outlives the call. */
+void call_lend(struct call *call, const char *type, void *value);
 
 /* With its credential, when its route is known. */
-void life_identify(struct life *l);
+void run_identify(struct call_run *run);
 
 /* From DECODE on, for errands; input_is_long: on the pool. */
-void life_follow(struct life *l, bool input_is_long);
+void run_follow(struct call_run *run, bool input_is_long);
 
 /* --- errand.c ---------------------------------------------------------------------- */
 
 /* In its DECODE stage. */
 enum err errand_decode(struct call *call);
 /* Ends the errand and frees it. */
-void errand_end(struct life *l, enum err e);
+void errand_end(struct call_run *run, enum err e);
 
 /* --- attempt.c --------------------------------------------------------------------- */
 
 /* Every run starts from scratch: the store may try again. */
-void attempt_forget(struct life *l);
+void attempt_forget(struct call_run *run);
 /* For struct work: the stage that the call is in. */
 enum err attempt_run(struct work *w, struct tx *tx);
 /* See struct work. */
@@ -164,30 +227,31 @@ void call_committed(struct work *w);
 /* --- answer.c ---------------------------------------------------------------------- */
 
 /* Each ends the call: its caller touches nothing of it afterwards. */
-void answer_success(struct life *l);
-void answer_error(struct life *l, enum err e);
+void answer_success(struct call_run *run);
+void answer_error(struct call_run *run, enum err e);
 /* With a status that no error has. */
-void answer_status(struct life *l, int status);
+void answer_status(struct call_run *run, int status);
 /* Not at all: the connection ends. */
-void answer_cut(struct life *l);
+void answer_cut(struct call_run *run);
 /* To OPTIONS. */
-void answer_options(struct life *l);
+void answer_options(struct call_run *run);
 /* Drops what was replied so far. */
-void reply_forget(struct call *call);
+void reply_forget(struct call_run *run);
 /* The methods of the path, in a line of this name. */
-void answer_add_allow(struct life *l, const char *name);
+void answer_add_allow(struct call_run *run, const char *name);
 
 /* --- record.c -------------------------------------------------------------------------- */
 
 /* Notes a call with its answer, for whoever looks at the traffic; now is clock_mono. */
-void call_record(const struct life *l, int64_t now, int status, struct str type, struct str reply);
+void call_record(const struct call_run *run, int64_t now, int status, struct str type,
+                 struct str reply);
 /* The same of a request that the server refused before it was a call; arg is the api. */
 void refusal_record(void *arg, int status, const struct refused_request *r);
 
 /* --- spoil.c --------------------------------------------------------------------------- */
 
 /* False: it has met no fault. Else its answer is the fault's, or it goes on later. */
-bool life_spoil(struct life *l);
+bool run_spoil(struct call_run *run);
 
 /* --- cors.c ------------------------------------------------------------------------ */
 
@@ -241,10 +305,10 @@ void decode_input(struct call *call);
 
 /* All that can be said without the store: first of the head, then of the body. A bad body is
  * kept in call->decoded where something in the path must be looked at first. */
-enum err check_head(struct life *l);
-enum err check_body(struct life *l);
+enum err check_head(struct call_run *run);
+enum err check_body(struct call_run *run);
 /* What check_head found out about how often, as lines of the answer. */
-void add_limit_lines(struct life *l);
+void add_limit_lines(struct call_run *run);
 
 /* Named schemas, in the order in which the rows lead to them. */
 struct schema_set {

@@ -11,16 +11,16 @@
 #include "base/mem.h"
 #include "traffic/traffic.h"
 
-static void life_proceed(struct life *l, enum call_stage ended);
+static void run_proceed(struct call_run *run, enum call_stage ended);
 
-static void life_end(struct life *l, enum err e)
+static void run_end(struct call_run *run, enum err e)
 {
-    if (!l->call.exchange)
-        errand_end(l, e);
+    if (!run->call.exchange)
+        errand_end(run, e);
     else if (e)
-        answer_error(l, e);
+        answer_error(run, e);
     else
-        answer_success(l);
+        answer_success(run);
 }
 
 /* --- transactions -------------------------------------------------------------------- */
@@ -33,65 +33,65 @@ static bool takes_anybody(const struct call *call)
     return auth & AUTH_OPEN && !(auth & AUTH_GOOD && call->exchange->request->authorization.p);
 }
 
-static void life_submit(struct life *l, enum call_stage stage, enum store_mode mode);
+static void run_submit(struct call_run *run, enum call_stage stage, enum store_mode mode);
 
 enum err call_look_again(struct call *call)
 {
-    call->outdated = true;
+    run_of(call)->outdated = true;
     return ERR_STORE_RETRY;
 }
 
 /* Somebody changed the same thing meanwhile; of many who do, each round lets one through. */
-static bool looks_again(struct life *l)
+static bool looks_again(struct call_run *run)
 {
     enum { MOST_LOOKS = 8 };
 
-    if (!l->call.outdated || !l->call.look || ++l->looks > MOST_LOOKS)
+    if (!run->outdated || !run->call.look || ++run->looks > MOST_LOOKS)
         return false;
-    reply_forget(&l->call);
-    life_submit(l, STAGE_LOOK, STORE_READ);
+    reply_forget(run);
+    run_submit(run, STAGE_LOOK, STORE_READ);
     return true;
 }
 
-static void life_handled(struct life *l, enum err e)
+static void run_handled(struct call_run *run, enum err e)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
 
     if (!e && call->after)
         call->after(call);
-    if (!e || !looks_again(l))
-        life_end(l, e);
+    if (!e || !looks_again(run))
+        run_end(run, e);
 }
 
 static void others_heard(struct post *p)
 {
-    life_handled(container_of(p, struct life, heard.post), OK);
+    run_handled(container_of(p, struct call_run, heard.post), OK);
 }
 
 /* What was revoked here is good nowhere when the reply leaves. */
-static void await_others(struct life *l)
+static void await_others(struct call_run *run)
 {
-    l->heard = (struct cluster_wait){
-        .position = l->call.work.position,
-        .loop = l->call.loop,
+    run->heard = (struct cluster_wait){
+        .position = run->work.position,
+        .loop = run->call.loop,
         .post.run = others_heard,
     };
-    cluster_await(l->call.api->options.cluster, &l->heard);
+    cluster_await(run->call.api->options.cluster, &run->heard);
 }
 
 static void tx_done(struct work *w, enum err e)
 {
-    struct life *l = container_of(w, struct life, call.work);
-    struct call *call = &l->call;
+    struct call_run *run = container_of(w, struct call_run, work);
+    struct call *call = &run->call;
 
     loop_part(call->route->name);
     /* A refusal has none of the lines that its stage added. */
     if (e)
-        buf_cut(&call->headers, l->lines_before);
-    switch (call->stage) {
+        buf_cut(&run->answer.headers, run->lines_before);
+    switch (run->stage) {
     case STAGE_CREDENTIAL:
         if (!e)
-            call->caller = &l->caller;
+            call->caller = &run->caller;
         else if (e == ERR_UNAUTHORIZED && takes_anybody(call))
             e = OK;
         break;
@@ -99,50 +99,51 @@ static void tx_done(struct work *w, enum err e)
     case STAGE_LOOK:
         break;
     case STAGE_RECALL:
-        if (!call->outdated) {
-            life_end(l, e);
+        if (!run->outdated) {
+            run_end(run, e);
             return;
         }
-        call->outdated = false;
-        reply_forget(call);
+        run->outdated = false;
+        call->look = NULL;
+        reply_forget(run);
         e = OK;
         break;
     default:
         /* Perhaps it is committed all the same (store.h): what it revokes is looked at anew. */
-        for (struct forgotten *f = e == ERR_UNAVAILABLE ? call->forgotten : NULL; f; f = f->next)
+        for (struct forgotten *f = e == ERR_UNAVAILABLE ? run->effects.forgotten : NULL; f;
+             f = f->next)
             api_forget(call->api, f);
-        if (!e && call->forgotten && call->work.position)
-            await_others(l);
+        if (!e && run->effects.forgotten && run->work.position)
+            await_others(run);
         else
-            life_handled(l, e);
+            run_handled(run, e);
         return;
     }
     if (e)
-        life_end(l, e);
+        run_end(run, e);
     else
-        life_proceed(l, call->stage);
+        run_proceed(run, run->stage);
 }
 
-/* Whose turn it takes where many wait. */
-static uint64_t life_owner(const struct call *call)
+uint64_t call_owner(const struct call *call)
 {
     if (call->caller)
         return call->caller->id;
     return call->exchange ? call->exchange->address : 0;
 }
 
-static void life_submit(struct life *l, enum call_stage stage, enum store_mode mode)
+static void run_submit(struct call_run *run, enum call_stage stage, enum store_mode mode)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
 
-    call->stage = stage;
-    l->lines_before = call->headers.n;
-    call->work = (struct work){
+    run->stage = stage;
+    run->lines_before = run->answer.headers.n;
+    run->work = (struct work){
         .mode = mode,
         .aside = stage != STAGE_CREDENTIAL && call->route->aside,
         .measured = stage != STAGE_CREDENTIAL && call->route->measured,
         .again = stage == STAGE_HANDLE,
-        .owner = life_owner(call),
+        .owner = call_owner(call),
         .name = call->route->name,
         .loop = call->loop,
         .run = attempt_run,
@@ -152,27 +153,27 @@ static void life_submit(struct life *l, enum call_stage stage, enum store_mode m
         .done = tx_done,
         .arena = call->arena,
     };
-    store_submit(call->api->options.store, &call->work);
+    store_submit(call->api->options.store, &run->work);
 }
 
-static void life_handle(struct life *l)
+static void run_handle(struct call_run *run)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
 
     switch (route_store(call->route)) {
     case ROUTE_STORE_NONE:
-        call->stage = STAGE_HANDLE;
-        l->lines_before = call->headers.n;
-        tx_done(&call->work, attempt_run(&call->work, NULL));
+        run->stage = STAGE_HANDLE;
+        run->lines_before = run->answer.headers.n;
+        tx_done(&run->work, attempt_run(&run->work, NULL));
         break;
     case ROUTE_STORE_READ:
-        life_submit(l, STAGE_HANDLE, STORE_READ);
+        run_submit(run, STAGE_HANDLE, STORE_READ);
         break;
     case ROUTE_STORE_APPEND:
-        life_submit(l, STAGE_HANDLE, call->decides ? STORE_WRITE : STORE_APPEND);
+        run_submit(run, STAGE_HANDLE, call->decides ? STORE_WRITE : STORE_APPEND);
         break;
     default:
-        life_submit(l, STAGE_HANDLE, STORE_WRITE);
+        run_submit(run, STAGE_HANDLE, STORE_WRITE);
     }
 }
 
@@ -180,88 +181,88 @@ static void life_handle(struct life *l)
 
 static void answer_hash(struct post *p)
 {
-    struct life *l = container_of(p, struct life, hashed);
+    struct call_run *run = container_of(p, struct call_run, hashed);
 
-    if (l->computed)
-        life_end(l, l->computed);
+    if (run->computed)
+        run_end(run, run->computed);
     else
-        life_proceed(l, STAGE_HASH);
+        run_proceed(run, STAGE_HASH);
 }
 
 /* On a thread for passwords. Nobody hears of a hash for a client that has gone. */
 static void run_hash(struct hash_task *t)
 {
-    struct life *l = container_of(t, struct life, hash);
-    struct call *call = &l->call;
+    struct call_run *run = container_of(t, struct call_run, hash);
+    struct call *call = &run->call;
 
-    l->computed =
+    run->computed =
         call->exchange && exchange_abandoned(call->exchange) ? ERR_UNAVAILABLE : call->hash(call);
-    loop_post(call->loop, &l->hashed);
+    loop_post(call->loop, &run->hashed);
 }
 
-static void start_hash(struct life *l)
+static void start_hash(struct call_run *run)
 {
-    l->call.stage = STAGE_HASH;
-    l->hash.run = run_hash;
-    l->hashed.run = answer_hash;
-    if (!hashing_submit(l->call.api->hashing, &l->hash))
-        life_end(l, ERR_UNAVAILABLE);
+    run->stage = STAGE_HASH;
+    run->hash.run = run_hash;
+    run->hashed.run = answer_hash;
+    if (!hashing_submit(run->call.api->hashing, &run->hash))
+        run_end(run, ERR_UNAVAILABLE);
 }
 
-static void life_compute(uv_work_t *w)
+static void run_compute(uv_work_t *w)
 {
-    struct life *l = container_of(w, struct life, compute);
+    struct call_run *run = container_of(w, struct call_run, compute);
 
-    l->computed = l->call.compute(&l->call);
+    run->computed = run->call.compute(&run->call);
 }
 
 static void compute_done(uv_work_t *w, int status)
 {
-    struct life *l = container_of(w, struct life, compute);
+    struct call_run *run = container_of(w, struct call_run, compute);
 
-    loop_part(l->call.route->name);
-    if (status || l->computed)
-        life_end(l, l->computed ? l->computed : ERR_UNAVAILABLE);
+    loop_part(run->call.route->name);
+    if (status || run->computed)
+        run_end(run, run->computed ? run->computed : ERR_UNAVAILABLE);
     else
-        life_proceed(l, STAGE_COMPUTE);
+        run_proceed(run, STAGE_COMPUTE);
 }
 
-static void start_compute(struct life *l)
+static void start_compute(struct call_run *run)
 {
-    l->call.stage = STAGE_COMPUTE;
-    uv_queue_work(loop_uv(l->call.loop), &l->compute, life_compute, compute_done);
+    run->stage = STAGE_COMPUTE;
+    uv_queue_work(loop_uv(run->call.loop), &run->compute, run_compute, compute_done);
 }
 
 /* --- before a long body --------------------------------------------------------------- */
 
 /* The head is good. Until the body is here the connection may end without a word, so nothing
  * is held meanwhile but the arena. */
-static void let_body_come(struct life *l)
+static void let_body_come(struct call_run *run)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
     struct api *api = call->api;
 
-    buf_clear(&call->headers);
-    l->admitting = false;
-    l->admitted = true;
-    call->exchange->app = l;
+    buf_clear(&run->answer.headers);
+    run->admitting = false;
+    run->admitted = true;
+    call->exchange->app = run;
     http_admit(call->exchange, call->caller ? call->caller->id : call->files_of);
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
 /* What can be said of the caller and the head; once, though a credential is looked at again
  * when the body is here, because it may have been revoked meanwhile. */
-static enum err check_caller(struct life *l)
+static enum err check_caller(struct call_run *run)
 {
-    const struct caller *c = l->call.caller;
+    const struct caller *c = run->call.caller;
 
     if (c && c->disabled)
         return ERR_ACCOUNT_DISABLED;
     if (c && c->deleting)
         return ERR_ACCOUNT_DELETING;
-    if (!l->admitted)
-        return check_head(l);
-    add_limit_lines(l);
+    if (!run->admitted)
+        return check_head(run);
+    add_limit_lines(run);
     return OK;
 }
 
@@ -273,227 +274,231 @@ static void read_input(struct call *call)
         call->decoded = errand_decode(call);
 }
 
-static void life_decode(uv_work_t *w)
+static void run_decode(uv_work_t *w)
 {
-    read_input(&container_of(w, struct life, compute)->call);
+    read_input(&container_of(w, struct call_run, compute)->call);
 }
 
 static void decode_done(uv_work_t *w, int status)
 {
-    struct life *l = container_of(w, struct life, compute);
+    struct call_run *run = container_of(w, struct call_run, compute);
 
-    loop_part(l->call.route->name);
+    loop_part(run->call.route->name);
     if (status)
-        life_end(l, ERR_UNAVAILABLE);
+        run_end(run, ERR_UNAVAILABLE);
     else
-        life_proceed(l, STAGE_DECODE);
+        run_proceed(run, STAGE_DECODE);
 }
 
-static void start_decode(struct life *l)
+static void start_decode(struct call_run *run)
 {
-    l->call.stage = STAGE_DECODE;
-    uv_queue_work(loop_uv(l->call.loop), &l->compute, life_decode, decode_done);
+    run->stage = STAGE_DECODE;
+    uv_queue_work(loop_uv(run->call.loop), &run->compute, run_decode, decode_done);
 }
 
-/* Whether somebody else goes on with it: a body that was seen before need not be read. */
-static bool life_recognise(struct life *l)
+/* Whether the call continues elsewhere: a body that was seen before need not be decoded. */
+static bool run_recall(struct call_run *run)
 {
-    struct call *call = &l->call;
-    bool known = false;
-    enum err e = call->route->recognise ? call->route->recognise(call, &known) : OK;
+    struct call *call = &run->call;
+    enum err e = call->route->before_decode ? call->route->before_decode(call) : OK;
 
     if (e)
-        life_end(l, e);
-    else if (known)
-        life_submit(l, STAGE_RECALL, STORE_READ);
-    return e || known;
+        run_end(run, e);
+    else if (call->look)
+        run_submit(run, STAGE_RECALL, STORE_READ);
+    return e || call->look;
 }
 
 /* --- from stage to stage -------------------------------------------------------------- */
 
 /* What follows the stage that just ended well. */
-static void life_proceed(struct life *l, enum call_stage ended)
+static void run_proceed(struct call_run *run, enum call_stage ended)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
 
     if (ended == STAGE_CREDENTIAL) {
-        enum err e = check_caller(l);
+        enum err e = check_caller(run);
 
         if (e) {
-            life_end(l, e);
+            run_end(run, e);
             return;
         }
-        if (l->admitting && call->route->admit_body) {
-            life_submit(l, STAGE_HEAD, STORE_READ);
+        if (run->admitting && call->route->service && call->route->admit) {
+            run_submit(run, STAGE_HEAD, STORE_READ);
             return;
         }
     }
-    if (l->admitting) {
-        let_body_come(l);
+    if (run->admitting) {
+        let_body_come(run);
         return;
     }
-    if (ended == STAGE_CREDENTIAL && life_recognise(l))
+    if (ended == STAGE_CREDENTIAL && run_recall(run))
         return;
     if (ended == STAGE_CREDENTIAL || ended == STAGE_RECALL) {
         if (input_is_long(call)) {
-            start_decode(l);
+            start_decode(run);
             return;
         }
         decode_input(call);
     }
     if (ended <= STAGE_DECODE) {
-        enum err e = check_body(l);
+        enum err e = check_body(run);
 
         if (e) {
-            life_end(l, e);
+            run_end(run, e);
             return;
         }
         if (call->look) {
-            life_submit(l, STAGE_LOOK, STORE_READ);
+            run_submit(run, STAGE_LOOK, STORE_READ);
             return;
         }
     }
     if (ended <= STAGE_LOOK && call->await) {
-        call->stage = STAGE_AWAIT;
+        run->stage = STAGE_AWAIT;
         call->await(call);
         return;
     }
     if (ended <= STAGE_AWAIT && call->hash) {
-        start_hash(l);
+        start_hash(run);
         return;
     }
     if (ended <= STAGE_HASH && call->compute) {
-        start_compute(l);
+        start_compute(run);
         return;
     }
-    life_handle(l);
+    run_handle(run);
 }
 
-void life_follow(struct life *l, bool input_is_long)
+void run_follow(struct call_run *run, bool input_is_long)
 {
     if (input_is_long) {
-        start_decode(l);
+        start_decode(run);
         return;
     }
-    read_input(&l->call);
-    life_proceed(l, STAGE_DECODE);
+    read_input(&run->call);
+    run_proceed(run, STAGE_DECODE);
 }
 
 void call_resume(struct call *call, enum err e)
 {
-    struct life *l = container_of(call, struct life, call);
+    struct call_run *run = run_of(call);
 
-    assert(call->stage == STAGE_AWAIT);
+    assert(run->stage == STAGE_AWAIT);
     if (e)
-        life_end(l, e);
+        run_end(run, e);
     else
-        life_proceed(l, STAGE_AWAIT);
+        run_proceed(run, STAGE_AWAIT);
 }
 
-void life_identify(struct life *l)
+void run_identify(struct call_run *run)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
     struct auth *auth = call->api->options.auth;
     struct str header = call->exchange->request->authorization;
 
     if (call->route->service) {
-        life_proceed(l, STAGE_CREDENTIAL);
+        run_proceed(run, STAGE_CREDENTIAL);
         return;
     }
     enum caller_kind kind = credential_kind(header, &call->token);
-    if (header.p && auth_remembered(auth, kind, call->token, &l->caller)) {
-        call->caller = &l->caller;
-        life_proceed(l, STAGE_CREDENTIAL);
-    } else if (header.p && credential_parse(kind, call->token, &l->credential)) {
-        auth_will_find(auth, &l->credential);
-        life_submit(l, STAGE_CREDENTIAL, STORE_READ);
+    if (header.p && auth_remembered(auth, kind, call->token, &run->caller)) {
+        call->caller = &run->caller;
+        run_proceed(run, STAGE_CREDENTIAL);
+    } else if (header.p && credential_parse(kind, call->token, &run->credential)) {
+        auth_will_find(auth, &run->credential);
+        run_submit(run, STAGE_CREDENTIAL, STORE_READ);
     } else if (takes_anybody(call)) {
-        life_proceed(l, STAGE_CREDENTIAL);
+        run_proceed(run, STAGE_CREDENTIAL);
     } else {
-        life_end(l, ERR_UNAUTHORIZED);
+        run_end(run, ERR_UNAUTHORIZED);
     }
 }
 
-void call_init(struct call *call, struct api *api, struct arena *arena, struct loop *loop)
+void call_init(struct call_run *run, struct api *api, struct arena *arena, struct loop *loop)
 {
+    struct call *call = &run->call;
+
     /* Field by field would be faster still, but this is what a reader expects. */
-    memset(call, 0, sizeof *call);
+    memset(run, 0, offsetof(struct call_run, match));
     call->api = api;
     call->arena = arena;
     call->loop = loop;
     call->form.arena = arena;
-    call->reply_file = -1;
-    call->announced_end = &call->announced;
-    call->voices_end = &call->voices;
+    run->answer.file = -1;
+    run->effects.announced_end = &run->effects.announced;
+    run->effects.voices_end = &run->effects.voices;
     buf_init(&call->reply, CALL_MAX_REPLY);
-    buf_init(&call->headers, CALL_MAX_HEADERS);
+    buf_init(&run->answer.headers, CALL_MAX_HEADERS);
 }
 
 /* Is there something for people where programs find nothing? */
-static bool life_find_page(struct life *l)
+static bool run_find_page(struct call_run *run)
 {
-    struct call *call = &l->call;
+    struct call *call = &run->call;
     const struct api_options *o = &call->api->options;
     enum http_method method = call->exchange->request->method;
 
-    if (!o->page || l->match.error != ERR_NOT_FOUND || (method != HTTP_GET && method != HTTP_HEAD))
+    if (!o->page || run->match.error != ERR_NOT_FOUND ||
+        (method != HTTP_GET && method != HTTP_HEAD))
         return false;
     loop_part("page");
     return o->page(o->page_arg, call);
 }
 
-static void life_begin(struct api *api, struct exchange *x, bool admitting)
+static void run_begin(struct api *api, struct exchange *x, bool admitting)
 {
-    struct life *l = arena_raw(x->arena, sizeof *l);
-    struct call *call = &l->call;
+    struct call_run *run = arena_raw(x->arena, sizeof *run);
+    struct call *call = &run->call;
 
-    call_init(call, api, x->arena, x->loop);
+    call_init(run, api, x->arena, x->loop);
     call->exchange = x;
     call->parts = x->parts;
-    l->admitting = admitting;
-    l->admitted = false;
-    l->looks = 0;
-    l->started = clock_mono();
-    l->began = traffic_is_on(api->options.traffic) ? l->started : 0;
-    l->refused = OK;
+    run->admitting = admitting;
+    run->admitted = false;
+    run->looks = 0;
+    run->started = clock_mono();
+    run->began = traffic_is_on(api->options.traffic) ? run->started : 0;
+    run->refused = OK;
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
+    if (x->first)
+        api_note_proxy(api, x);
     if (cors_is_preflight(api, x->request)) {
-        answer_options(l);
+        answer_options(run);
         return;
     }
-    router_match(api->router, x->arena, x->request->method, x->request->path, &l->match);
-    call->route = l->match.route;
+    router_match(api->router, x->arena, x->request->method, x->request->path, &run->match);
+    call->route = run->match.route;
     if (call->route)
         loop_part(call->route->name);
-    if ((l->match.error == ERR_NOT_FOUND || l->match.error == ERR_METHOD_NOT_ALLOWED) &&
+    if ((run->match.error == ERR_NOT_FOUND || run->match.error == ERR_METHOD_NOT_ALLOWED) &&
         known_operation(x->request->method, x->request->path))
-        l->match.error = ERR_NOT_SERVED;
-    if (l->match.error == ERR_METHOD_NOT_ALLOWED)
-        answer_add_allow(l, "Allow");
-    if (l->match.error)
-        life_end(l, life_find_page(l) ? OK : l->match.error);
+        run->match.error = ERR_NOT_SERVED;
+    if (run->match.error == ERR_METHOD_NOT_ALLOWED)
+        answer_add_allow(run, "Allow");
+    if (run->match.error)
+        run_end(run, run_find_page(run) ? OK : run->match.error);
     else if (!call->route)
-        answer_options(l);
-    else if (!faults_there(api->faults) || call->route->service || !life_spoil(l))
-        life_identify(l);
+        answer_options(run);
+    else if (!faults_there(api->faults) || call->route->service || !run_spoil(run))
+        run_identify(run);
 }
 
 void call_admit(struct api *api, struct exchange *x)
 {
-    life_begin(api, x, true);
+    run_begin(api, x, true);
 }
 
 void call_begin(struct api *api, struct exchange *x)
 {
-    struct life *l = x->app;
+    struct call_run *run = x->app;
 
-    if (!l) {
-        life_begin(api, x, false);
+    if (!run) {
+        run_begin(api, x, false);
         return;
     }
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    l->started = clock_mono(); /* how fast a body comes is the client's doing */
-    l->call.parts = x->parts;
-    l->call.caller = NULL; /* a credential may have been revoked meanwhile */
-    life_identify(l);
+    run->started = clock_mono(); /* how fast a body comes is the client's doing */
+    run->call.parts = x->parts;
+    run->call.caller = NULL; /* a credential may have been revoked meanwhile */
+    run_identify(run);
 }

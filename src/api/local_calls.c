@@ -12,14 +12,12 @@ static bool has_known_proxy(const struct api *api)
     return api->options.public_url || api->options.trusts_proxies;
 }
 
-void api_note_proxy(const struct call *call)
+void api_note_proxy(struct api *api, const struct exchange *x)
 {
-    const struct exchange *x = call->exchange;
-    struct api *api = call->api;
     int64_t now, before;
     const char *sign;
 
-    if (!x || has_known_proxy(api) || !address_is_loopback(x->remote))
+    if (has_known_proxy(api) || !address_is_loopback(x->remote))
         return;
     sign = request_proxy_sign(x->request);
     if (!sign)
@@ -39,7 +37,6 @@ bool api_call_is_local(const struct call *call)
 {
     const struct exchange *x = call->exchange;
 
-    api_note_proxy(call);
     return x && !has_known_proxy(call->api) && request_is_local(x->remote, x->request);
 }
 

@@ -2,10 +2,10 @@
  * and its threads. */
 #include "api/internal.h"
 
-#include "api/bans.h"
+#include "api/auth/bans.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/client.h"
+#include "net/client/client.h"
 
 void api_start(struct api *api, struct loops *loops)
 {

@@ -11,11 +11,12 @@
 
 #include "base/errors.h"
 #include "json/schema.h"
-#include "model/events.h"
-#include "net/http.h"
+#include "model/events/events.h"
+#include "net/http/http.h"
 
 struct api;
 struct call;
+struct deletion_rule;
 struct hooks;
 struct job_kind;
 struct loop;
@@ -88,22 +89,16 @@ struct route {
      * meet the guild's verification level may call although the route writes: nobody else sees
      * the change, or it takes back something of theirs. All other writes are refused to them. */
     bool quiet;
-    bool visitors;        /* who is not in the path's guild may call, if it can be discovered */
     bool service;         /* lies at the root, not below /api; no credentials; counted by address */
     bool no_global_limit; /* counted in its own bucket only */
-    /* With `visitors`: asked instead whether who is not in the path's guild may call; may be
-     * NULL. The query counts only where it could be read. */
-    enum err (*visit)(struct call *call);
-    /* In a read transaction, before a long body is read: may it come? For routes whose path is
-     * the credential. Path and query are known, nothing is resolved; may set call->files_of, whose
-     * the bytes are then. A short body comes without it, so the handler asks again. */
-    enum err (*admit_body)(struct call *call);
-    /* Most bodies of some routes were sent before, byte by byte, and change nothing. On the loop,
-     * before the body is read: is this perhaps one of them (*ret)? Then `recall` answers in a read
-     * transaction as the handler would, after the path, `needs` and `admit`. When things are not
-     * as they were it returns call_look_again, and the body is read. */
-    enum err (*recognise)(struct call *call, bool *ret);
-    enum err (*recall)(struct call *call);
+    /* May a caller who is not in the path's guild call? NULL: no. The query counts only where it
+     * could be read. */
+    enum err (*visitors)(struct call *call);
+    /* On the loop, before the body is decoded. Most bodies of some routes were sent before, byte by
+     * byte, and change nothing: for such a body it sets call->look, which answers in a read
+     * transaction as the handler would, after the path, `needs` and `admit`. If the rows have
+     * changed, look returns call_look_again, and the body is decoded. */
+    enum err (*before_decode)(struct call *call);
     /* On the loop, before any transaction: may ask for a stage of its own by
      * setting call->look, call->hash and call->compute. */
     enum err (*prepare)(struct call *call);
@@ -112,7 +107,9 @@ struct route {
      * path and the query are known. */
     enum err (*foresee)(struct call *call);
     /* Inside the transaction, after the path and `needs`, before the body counts:
-     * rights that a set of bits cannot say. */
+     * rights that a set of bits cannot say. On a service route, whose path may be the credential,
+     * also in a read transaction before a long body is read: it may set call->files_of, the account
+     * that the bytes count for. */
     enum err (*admit)(struct call *call);
     enum err (*handle)(struct call *call);
 };
@@ -147,6 +144,8 @@ struct domain {
     enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* end with NULL; may be NULL */
     const struct hooks *hooks;          /* api/hooks.h; may be NULL */
+    /* Which rows of its tables are deleted with which objects: api/deletion.h; may be NULL. */
+    const struct deletion_rule *deletions;
     /* On every server by itself, when it has begun and once a day: for what lies in its folder,
      * which a job that another server takes would not find. On a loop; may be NULL. */
     void (*daily)(struct api *api, struct loop *loop);

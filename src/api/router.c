@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model/old_versions.h"
+#include "model/text/old_versions.h"
 
 enum { MAX_SEGMENTS = 16 };
 

@@ -15,13 +15,17 @@ static _Noreturn void out_of_memory(size_t size)
 }
 
 /* Other C libraries decide for themselves. */
-void mem_keep_freed(void)
+void mem_configure(unsigned loops)
 {
 #ifdef __GLIBC__
+    enum { ARENAS_OF_OTHERS = 2 };
     enum { KEPT = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* the large ones always go */
 
     mallopt(M_TRIM_THRESHOLD, KEPT);
     mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_ARENA_MAX, (int)(loops + ARENAS_OF_OTHERS));
+#else
+    (void)loops;
 #endif
 }
 

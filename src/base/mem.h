@@ -9,8 +9,13 @@
 
 /* At the start of a server: memory that large answers and bodies needed stays for the next
  * ones, up to 8 MiB a thread. Given back to the kernel each time it would be zeroed and mapped
- * anew, page by page, at more than the cost of writing it. */
-void mem_keep_freed(void);
+ * anew, page by page, at more than the cost of writing it.
+ *
+ * The heap has an arena for each loop and two for all other threads. glibc would make eight for each
+ * core, and each arena keeps what was freed in it: 97 MB at most and 78 MB when 800 people had left a
+ * voice room, instead of 70 and 62, of which 12 are in use. malloc_trim is no alternative: it holds
+ * the lock of an arena for more than 20 ms. */
+void mem_configure(unsigned loops);
 
 /* Zeroed. */
 void *mem_new(size_t size);

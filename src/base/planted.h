@@ -1,12 +1,13 @@
 /* planted.h - faults that a test plants, to see that its checker finds them.
  *
- * Only builds with tests have any (planted.c); in others nothing is ever planted (planted_none.c),
- * and the compiler drops what asks. The environment names some: GUILDHALL_TEST_FAULT, with commas.
- */
+ * Only builds with tests have any (tests/inside/planted.c): GUILDHALL_TEST_FAULT in the environment
+ * names them, separated by commas. In other builds the compiler removes the code that asks. */
 #ifndef BASE_PLANTED_H
 #define BASE_PLANTED_H
 
 #include <stdbool.h>
+
+#include "base/test_build.h"
 
 enum planted_fault {
     PLANTED_NONE,
@@ -26,6 +27,33 @@ enum planted_fault {
     PLANTED_LATE_LOOKS,  /* looks for READY begin late and end late, in turns: the same */
 };
 
-bool planted(enum planted_fault fault);
+#if TEST_BUILD
+
+bool fault_planted(enum planted_fault fault);
+
+/* PLANTED_LATE_LOOKS: waits before a read, and after it with the number that the first call
+ * returned. */
+unsigned planted_wait_before(void);
+void planted_wait_after(unsigned turn);
+
+#else
+
+static inline bool fault_planted(enum planted_fault fault)
+{
+    (void)fault;
+    return false;
+}
+
+static inline unsigned planted_wait_before(void)
+{
+    return 0;
+}
+
+static inline void planted_wait_after(unsigned turn)
+{
+    (void)turn;
+}
+
+#endif
 
 #endif

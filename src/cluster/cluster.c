@@ -40,7 +40,7 @@ static void tell_frame(void *arg, int64_t position, const struct frame *f)
         tail_hurry(c); /* who revoked it waits for us */
     }
     tell_voices(c, f);
-    if (f->announced && !(f->origin == c->identity && planted(PLANTED_EARLY_EVENTS)))
+    if (f->announced && !(f->origin == c->identity && fault_planted(PLANTED_EARLY_EVENTS)))
         c->options.announce(c->options.arg, position, f->announced);
     /* After what was before it: who gives a session away has told it all of that. */
     if (f->move && (f->move->from == c->identity || f->move->to == c->identity))
@@ -50,7 +50,7 @@ static void tell_frame(void *arg, int64_t position, const struct frame *f)
 void cluster_log(struct cluster *c, struct tx *tx, struct frame f)
 {
     f.origin = c->identity;
-    if (planted(PLANTED_EARLY_EVENTS) && f.announced)
+    if (fault_planted(PLANTED_EARLY_EVENTS) && f.announced)
         c->options.announce(c->options.arg, 0, f.announced);
     if (frame_is_needed(&f))
         tx_log(tx, frame_encode(&f, tx_arena(tx)));
@@ -58,7 +58,7 @@ void cluster_log(struct cluster *c, struct tx *tx, struct frame f)
 
 static void offer_own(struct cluster *c, const struct work *w, const struct frame *f)
 {
-    atomic_fetch_add(&c->frames_own, 1);
+    atomic_fetch_add(&c->count.frames_own, 1);
     if (c->options.alone) {
         line_void(c->line, w->position - 1); /* nobody else can have them */
         line_offer(c->line, w->position, w->log, f);
@@ -184,7 +184,7 @@ static enum err find_end(struct tx *tx, void *arg)
 static enum err enter_alone(struct cluster *c, int64_t *ret)
 {
     c->identity = 1 + randombytes_uniform(UINT32_MAX - 1);
-    atomic_store(&c->nodes, 1);
+    atomic_store(&c->count.nodes, 1);
     return store_run(c->options.store, STORE_READ, c->arena, find_end, ret);
 }
 
@@ -241,7 +241,7 @@ void cluster_start(struct cluster *c)
     if (c->options.alone)
         return;
     /* Who has just come knows no more of the others than who was cut off: see may_bury. */
-    c->bury_at = clock_mono() + ms_to_ns(2 * LEASE_MS);
+    c->follow.bury_at = clock_mono() + ms_to_ns(2 * LEASE_MS);
     if (pthread_create(&c->thread, NULL, tail_live, c) != 0) {
         log_error("cluster: cannot start a thread");
         abort();
@@ -275,7 +275,7 @@ void cluster_close(struct cluster *c)
 
 void cluster_share(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living)
 {
-    uint64_t living = atomic_load(&c->nodes), rank = atomic_load(&c->rank);
+    uint64_t living = atomic_load(&c->count.nodes), rank = atomic_load(&c->rank);
 
     *ret_living = living > 1 ? (int64_t)living : 1;
     *ret_rank = rank < living ? (int64_t)rank : 0;
@@ -298,7 +298,7 @@ bool cluster_ready(const struct cluster *c)
 
 unsigned cluster_apart(const struct cluster *c)
 {
-    uint64_t nodes = atomic_load_explicit(&c->nodes, memory_order_relaxed);
+    uint64_t nodes = atomic_load_explicit(&c->count.nodes, memory_order_relaxed);
 
     return atomic_load(&c->wire.connected) || nodes < 1 ? 1 : (unsigned)nodes;
 }
@@ -307,13 +307,13 @@ void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
 {
     *ret = (struct cluster_stats){
         .position = line_next(c->line) - 1,
-        .frames_own = c->frames_own,
-        .frames_read = c->frames_read,
-        .holes = c->holes,
-        .voids = c->voids,
+        .frames_own = c->count.frames_own,
+        .frames_read = c->count.frames_read,
+        .holes = c->count.holes,
+        .voids = c->count.voids,
         .unreadable = line_unreadable(c->line),
         .behind_ms = c->options.alone ? 0 : (uint64_t)behind_ms(c),
-        .nodes = c->nodes,
+        .nodes = c->count.nodes,
         .offset_ms = c->offset_ms,
         .frames_heard = c->wire.heard,
         .frames_refused = c->wire.refused,

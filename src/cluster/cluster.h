@@ -26,8 +26,8 @@
 struct cluster;
 
 /* What servers tell each other besides what is in the log: of their sessions
- * (gateway/presence/directory.h), how often callers called (api/limits.h), and what sessions were
- * told (gateway/sessions/keeper.h). */
+ * (gateway/presence/directory.h), how often callers called (api/limits/limits.h), and what sessions
+ * were told (gateway/resume/journal/replica.h). */
 enum cluster_topic { CLUSTER_SESSIONS, CLUSTER_COUNTS, CLUSTER_LEDGERS, CLUSTER_TOPICS };
 
 struct cluster_options {

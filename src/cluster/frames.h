@@ -7,8 +7,8 @@
 #define CLUSTER_FRAMES_H
 
 #include "base/arena.h"
-#include "model/events.h"
-#include "model/facts.h"
+#include "model/events/events.h"
+#include "model/events/facts.h"
 #include "model/voice_state.h"
 #include "net/address.h"
 

@@ -65,7 +65,7 @@ enum err history_look(struct cluster *c)
     unsigned connections = store_side_connections(c->side);
     struct history_look h;
 
-    if (c->lost || connections == c->looked_back)
+    if (c->follow.lost || connections == c->follow.looked_back)
         return OK;
     h.count = line_told(c->line, h.told);
     enum err e = h.count ? cluster_run(c, STORE_READ, history_read, &h) : OK;
@@ -76,11 +76,11 @@ enum err history_look(struct cluster *c)
                   (long long)h.gone);
         e = cluster_run(c, STORE_WRITE, history_end, c);
         if (!e) {
-            c->lost = true;
+            c->follow.lost = true;
             c->options.lost(c->options.arg);
         }
     }
     if (!e)
-        c->looked_back = connections;
+        c->follow.looked_back = connections;
     return e;
 }

@@ -42,38 +42,48 @@ struct cluster_wire {
     _Atomic uint64_t heard, refused;
 };
 
+/* For /metrics. */
+struct cluster_counters {
+    _Atomic uint64_t frames_own, frames_read, holes, voids, nodes;
+};
+
+/* State of the thread that follows the log; times by clock_mono. */
+struct follower {
+    int64_t beat_at, busy_until, acked;
+    int64_t follow_at;          /* the next regular read of the log */
+    int64_t missed;             /* a position that has been missing for 2 ms; or 0 */
+    int64_t beaten_at, bury_at; /* the last heartbeat; from when on nodes are declared dead */
+    unsigned looked_back;       /* count of connections when the log was last compared with it */
+    bool lost;
+};
+
 struct cluster {
     struct cluster_options options;
     struct cluster_wire wire;
     uint32_t identity; /* never 0 */
     unsigned node;
     struct log_line *line;
-    struct store_side *side; /* the tail's own, as is what follows */
+    struct store_side *side; /* belongs to the following thread, as does all up to `settling` */
     struct arena *arena;
     pthread_t thread;
     bool has_thread;
-    int64_t beat_at, busy_until, acked;
-    int64_t follow_at; /* the next regular look at the log */
-    int64_t missed; /* a position that is wanted for two milliseconds, unless it has come; or 0 */
-    int64_t beaten_at, bury_at; /* when a beat was last written; others are buried from then on */
+    struct follower follow;
     struct clock_watch clocks;
     struct settling settling;
-    unsigned looked_back; /* connections, when it was last seen that what was told is there */
-    bool lost;
 
-    pthread_mutex_t lock; /* of what follows, up to waits */
+    pthread_mutex_t lock; /* protects all up to `waits` */
     pthread_cond_t woken;
     bool hurry, ending;
-    int64_t look_at;   /* by clock_mono: then the tail looks whether something is missing; or 0 */
-    int64_t look_for;  /* what was missing when that was set */
+    int64_t look_at;   /* by clock_mono: when to check whether a position is missing; or 0 */
+    int64_t look_for;  /* the position that was missing when that was set */
     struct link waits; /* struct cluster_wait */
 
-    _Atomic int64_t to_ack;   /* position of the last revocation of others that was told */
-    _Atomic int64_t fresh_at; /* when the log was last asked and then passed, by clock_mono */
-    _Atomic uint64_t frames_own, frames_read, holes, voids, nodes;
+    _Atomic int64_t to_ack;   /* position of the last revocation by another node that was applied */
+    _Atomic int64_t fresh_at; /* when the log was last read to its end, by clock_mono */
+    struct cluster_counters count;
     _Atomic uint64_t rank;     /* see cluster_share */
-    _Atomic int64_t offset_ms; /* by so much at least this clock is ahead of the database's */
-    _Atomic bool clock_off;    /* what ends by the clock ends at another time here */
+    _Atomic int64_t offset_ms; /* how far this clock is ahead of the database's, at least */
+    _Atomic bool clock_off;    /* expiry times are wrong on this node */
 };
 
 static inline int64_t ms_to_ns(int64_t n)

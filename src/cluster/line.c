@@ -14,6 +14,7 @@ enum { SLOTS = 1 << 16 };
 /* A frame that waits; bytes.n == 0: void. */
 struct line_slot {
     bool filled;
+    bool published; /* it came through NATS */
     struct str bytes;
 };
 
@@ -63,12 +64,21 @@ static void note_told(struct log_line *l, struct str bytes)
         l->told[l->told_count++ % LINE_REMEMBERED] = (struct line_told){ l->next, hash_str(bytes) };
 }
 
-static void tell_bytes(struct log_line *l, struct str bytes)
+/* False: the log has to be read, because what was published cannot be. */
+static bool tell_slot(struct log_line *l, const struct line_slot *s)
 {
     struct frame f;
 
     arena_reset(l->arena);
-    if (frame_decode(bytes, l->arena, &f)) {
+    bool readable = frame_decode(s->bytes, l->arena, &f);
+    if (!readable && s->published) {
+        log_warn("cluster: the frame that NATS delivered for position %lld cannot be read; it is "
+                 "read from the log",
+                 (long long)l->next);
+        return false;
+    }
+    note_told(l, s->bytes);
+    if (readable) {
         l->sink.tell(l->sink.arg, l->next, &f);
     } else {
         atomic_fetch_add(&l->unreadable, 1);
@@ -77,27 +87,27 @@ static void tell_bytes(struct log_line *l, struct str bytes)
                   "restarted; does another version of this program use the database?",
                   (long long)l->next);
     }
+    return true;
 }
 
 static void line_advance(struct log_line *l)
 {
-    for (struct line_slot *s; (s = slot_at(l, l->next))->filled; l->next++) {
-        if (s->bytes.n) {
-            note_told(l, s->bytes);
-            tell_bytes(l, s->bytes);
-        }
+    for (struct line_slot *s; (s = slot_at(l, l->next))->filled;) {
+        l->next += !s->bytes.n || tell_slot(l, s);
         mem_free((void *)s->bytes.p);
         *s = (struct line_slot){ 0 };
     }
 }
 
-static void line_keep(struct log_line *l, int64_t position, struct str bytes)
+static void line_keep(struct log_line *l, int64_t position, struct str bytes, bool published)
 {
     struct line_slot *s = slot_at(l, position);
 
-    if (s->filled)
+    /* A frame from the log replaces a published one, which may be unreadable. */
+    if (s->filled && (published || !s->published))
         return;
-    s->filled = true;
+    mem_free((void *)s->bytes.p);
+    *s = (struct line_slot){ .filled = true, .published = published };
     if (bytes.n) {
         char *copy = mem_resize(NULL, bytes.n);
 
@@ -106,7 +116,8 @@ static void line_keep(struct log_line *l, int64_t position, struct str bytes)
     }
 }
 
-void line_offer(struct log_line *l, int64_t position, struct str bytes, const struct frame *frame)
+static void line_put(struct log_line *l, int64_t position, struct str bytes,
+                     const struct frame *frame, bool published)
 {
     pthread_mutex_lock(&l->lock);
     bool fits = position >= l->next && position < l->next + SLOTS;
@@ -117,10 +128,20 @@ void line_offer(struct log_line *l, int64_t position, struct str bytes, const st
         l->sink.tell(l->sink.arg, position, frame);
         l->next++;
     } else if (fits) {
-        line_keep(l, position, bytes);
+        line_keep(l, position, bytes, published);
     }
     line_advance(l);
     pthread_mutex_unlock(&l->lock);
+}
+
+void line_offer(struct log_line *l, int64_t position, struct str bytes, const struct frame *frame)
+{
+    line_put(l, position, bytes, frame, false);
+}
+
+void line_offer_published(struct log_line *l, int64_t position, struct str bytes)
+{
+    line_put(l, position, bytes, NULL, true);
 }
 
 uint64_t line_void(struct log_line *l, int64_t last)

@@ -22,6 +22,9 @@ void line_free(struct log_line *l); /* accepts NULL */
 /* bytes.n == 0: void. frame: the same, when it is at hand; or NULL. The bytes are copied
  * where they have to wait. What is too far ahead is left to a later offer. */
 void line_offer(struct log_line *l, int64_t position, struct str bytes, const struct frame *frame);
+/* A frame that came through NATS. If it cannot be read, its position is missing until the frame is
+ * offered from the log. */
+void line_offer_published(struct log_line *l, int64_t position, struct str bytes);
 /* What is missing up to there, and there, is void; how many those were. */
 uint64_t line_void(struct log_line *l, int64_t last);
 
@@ -36,7 +39,8 @@ void line_remember(struct log_line *l);
 /* These, in their order; how many they are. */
 size_t line_told(struct log_line *l, struct line_told out[LINE_REMEMBERED]);
 
-/* Frames that could not be read: they are passed over, but not silently (see cluster_ready). */
+/* Frames of the log that could not be read: they are passed over, but not silently (see
+ * cluster_ready). */
 uint64_t line_unreadable(const struct log_line *l);
 /* The position that is to be told next. */
 int64_t line_next(struct log_line *l);

@@ -143,7 +143,7 @@ static void note_offset(struct cluster *c, int64_t offset_ms, const struct clock
     bool was_off = c->clocks.is_off;
 
     if (clocks_jumped(&c->clocks, look)) {
-        c->bury_at = look->after + ms_to_ns(2 * LEASE_MS);
+        c->follow.bury_at = look->after + ms_to_ns(2 * LEASE_MS);
         log_warn("cluster: the database's clock was set by %lld ms; nobody is taken for dead for "
                  "%d seconds",
                  (long long)(look->database_ms - c->clocks.last.database_ms -
@@ -178,7 +178,7 @@ static enum err beat_node(struct tx *tx, void *arg)
         return e;
     look.after = clock_mono();
     look.database_ms = row_int(&r, 2);
-    atomic_store(&c->nodes, (uint64_t)row_int(&r, 0));
+    atomic_store(&c->count.nodes, (uint64_t)row_int(&r, 0));
     atomic_store(&c->rank, (uint64_t)row_int(&r, 1));
     int64_t offset = clock_offset(before, look.database_ms, clock_ms());
     bool agree = clocks_agree(offset, NULL, 0);
@@ -247,7 +247,7 @@ static enum err bury_nodes(struct tx *tx, void *arg)
     }
     e = rows_end(&r);
     for (size_t i = 0; i < count && !e; i++) {
-        if (!planted(PLANTED_NO_FENCE))
+        if (!fault_planted(PLANTED_NO_FENCE))
             e = tx_one(tx, END_NODE, BIND(v_int(dead[i][1])), &r, &found);
         if (!e)
             log_warn("cluster: node %lld was silent for %d seconds and is taken for dead",
@@ -263,10 +263,10 @@ static bool may_bury(struct cluster *c)
 {
     int64_t now = clock_mono();
 
-    if (c->beaten_at && now - c->beaten_at > ms_to_ns(LEASE_MS - 2 * BEAT_MS))
-        c->bury_at = now + ms_to_ns(2 * LEASE_MS);
-    c->beaten_at = now;
-    return now >= c->bury_at;
+    if (c->follow.beaten_at && now - c->follow.beaten_at > ms_to_ns(LEASE_MS - 2 * BEAT_MS))
+        c->follow.bury_at = now + ms_to_ns(2 * LEASE_MS);
+    c->follow.beaten_at = now;
+    return now >= c->follow.bury_at;
 }
 
 enum err nodes_beat(struct cluster *c)

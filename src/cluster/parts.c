@@ -62,10 +62,10 @@ static void look_behind(struct cluster *c)
 {
     struct part_task first = { 0 };
 
-    if (cluster_run(c, STORE_READ, find_first_part, &first) || c->lost)
+    if (cluster_run(c, STORE_READ, find_first_part, &first) || c->follow.lost)
         return;
-    c->lost = line_next(c->line) < first.part * PART_POSITIONS;
-    if (!c->lost)
+    c->follow.lost = line_next(c->line) < first.part * PART_POSITIONS;
+    if (!c->follow.lost)
         return;
     log_error("cluster: the log does not reach back to position %lld, where this server stood",
               (long long)line_next(c->line));

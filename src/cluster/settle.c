@@ -94,7 +94,8 @@ static void settle_all(struct cluster *c)
     while (more && last < s->last) {
         if (tail_read(c, &last, &more))
             return;
-        atomic_fetch_add(&c->voids, line_void(c->line, more && last < s->last ? last : s->last));
+        atomic_fetch_add(&c->count.voids,
+                         line_void(c->line, more && last < s->last ? last : s->last));
     }
     s->asked = false;
     s->missing = 0;
@@ -118,7 +119,7 @@ int64_t settle_age(struct cluster *c)
     }
     if (s->missing != next) {
         settle_forget(s, next);
-        atomic_fetch_add(&c->holes, 1);
+        atomic_fetch_add(&c->count.holes, 1);
     }
     return clock_mono() - s->since;
 }

@@ -74,13 +74,13 @@ static enum err read_page(struct tx *tx, void *arg)
 enum err tail_read(struct cluster *c, int64_t *ret_last, bool *ret_more)
 {
     struct page_read p = { .cluster = c };
-    bool reads = !planted(PLANTED_NO_TAIL) || !atomic_load(&c->wire.connected);
+    bool reads = !fault_planted(PLANTED_NO_TAIL) || !atomic_load(&c->wire.connected);
 
     arena_reset(c->arena);
     enum err e = reads ? cluster_run(c, STORE_READ, read_page, &p) : OK;
     *ret_last = p.last;
     *ret_more = p.count == PAGE;
-    atomic_fetch_add(&c->frames_read, p.count);
+    atomic_fetch_add(&c->count.frames_read, p.count);
     return e;
 }
 
@@ -106,7 +106,7 @@ static enum err tail_follow(struct cluster *c)
         if (e)
             return e;
         if (last)
-            c->busy_until = asked + ms_to_ns(STAY_MS);
+            c->follow.busy_until = asked + ms_to_ns(STAY_MS);
         if (!more)
             note_fresh(c, asked, last);
         /* A page that begins behind a hole does not bring the line on. */
@@ -121,9 +121,9 @@ static enum err tail_beat(struct cluster *c)
 {
     int64_t now = clock_mono();
 
-    if (now - c->beat_at < ms_to_ns(BEAT_MS))
+    if (now - c->follow.beat_at < ms_to_ns(BEAT_MS))
         return OK;
-    c->beat_at = now;
+    c->follow.beat_at = now;
     enum err e = nodes_beat(c);
     if (!e)
         parts_tend(c);
@@ -136,9 +136,9 @@ static enum err tail_beat(struct cluster *c)
  * it has no connections any more, and its sessions go on elsewhere. */
 static void tail_give_up(struct cluster *c)
 {
-    if (c->lost || !store_outgrown(c->options.store))
+    if (c->follow.lost || !store_outgrown(c->options.store))
         return;
-    c->lost = true;
+    c->follow.lost = true;
     c->options.lost(c->options.arg);
 }
 
@@ -147,11 +147,11 @@ static enum err tail_acknowledge(struct cluster *c)
 {
     int64_t to_ack = atomic_load(&c->to_ack);
 
-    if (to_ack <= c->acked)
+    if (to_ack <= c->follow.acked)
         return OK;
     enum err e = nodes_tell_position(c);
     if (!e)
-        c->acked = to_ack;
+        c->follow.acked = to_ack;
     return e;
 }
 
@@ -173,7 +173,7 @@ static bool tail_sleep(struct cluster *c, int64_t until)
         pthread_cond_timedwait(&c->woken, &c->lock, &at);
     }
     bool hurried = c->hurry;
-    c->missed = c->look_at && clock_mono() >= c->look_at ? c->look_for : 0;
+    c->follow.missed = c->look_at && clock_mono() >= c->look_at ? c->look_for : 0;
     c->hurry = false;
     c->look_at = 0;
     pthread_mutex_unlock(&c->lock);
@@ -191,17 +191,17 @@ static bool is_ending(struct cluster *c)
 /* Between two regular looks at the log. */
 static int64_t tail_interval(struct cluster *c)
 {
-    if (atomic_load(&c->nodes) == 1)
+    if (atomic_load(&c->count.nodes) == 1)
         return ALONE_MS;
     if (atomic_load(&c->wire.connected))
         return WIRED_MS;
-    return clock_mono() < c->busy_until ? BUSY_MS : IDLE_MS;
+    return clock_mono() < c->follow.busy_until ? BUSY_MS : IDLE_MS;
 }
 
 static bool is_time_to_read(struct cluster *c)
 {
-    return clock_mono() >= c->follow_at || settle_age(c) >= ms_to_ns(BUSY_MS) ||
-           c->missed == line_next(c->line);
+    return clock_mono() >= c->follow.follow_at || settle_age(c) >= ms_to_ns(BUSY_MS) ||
+           c->follow.missed == line_next(c->line);
 }
 
 /* What is due; when to look again. */
@@ -211,7 +211,7 @@ static int64_t tail_turn(struct cluster *c, bool hurried)
 
     if (hurried || is_time_to_read(c)) {
         e = tail_follow(c);
-        c->follow_at = clock_mono() + ms_to_ns(tail_interval(c));
+        c->follow.follow_at = clock_mono() + ms_to_ns(tail_interval(c));
     }
     if (!e)
         e = history_look(c);
@@ -226,9 +226,9 @@ static int64_t tail_turn(struct cluster *c, bool hurried)
     bool missing = !e && settle_step(c);
     bool waited = waits_look(c);
     if (e && !waited)
-        c->follow_at = clock_mono() + ms_to_ns(WAIT_AFTER_FAILURE_MS);
+        c->follow.follow_at = clock_mono() + ms_to_ns(WAIT_AFTER_FAILURE_MS);
     int64_t soon = clock_mono() + ms_to_ns(BUSY_MS);
-    return (missing || waited) && soon < c->follow_at ? soon : c->follow_at;
+    return (missing || waited) && soon < c->follow.follow_at ? soon : c->follow.follow_at;
 }
 
 void *tail_live(void *arg)

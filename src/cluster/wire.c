@@ -87,7 +87,7 @@ static void wire_hear_frame(struct cluster *c, int64_t position, struct str byte
         tail_hurry(c);
         return;
     }
-    line_offer(c->line, position, bytes, NULL);
+    line_offer_published(c->line, position, bytes);
     if (line_next(c->line) <= position)
         tail_look_soon(c);
 }

@@ -6,8 +6,8 @@
 
 #include "commands/form.h"
 #include "commands/known_bodies.h"
-#include "commands/permission_drops.h"
-#include "model/ids.h"
+#include "commands/permissions/permission_drops.h"
+#include "model/fields/ids.h"
 #include "platform/applications/applications.h"
 
 struct bulk_overwrite {

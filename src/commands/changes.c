@@ -1,11 +1,11 @@
 /* changes.c - what a change of commands means for others. */
 #include "commands/internal.h"
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
-#include "commands/bundle.h"
+#include "commands/index/bundle.h"
 #include "commands/form.h"
-#include "commands/index_moves.h"
+#include "commands/index/index_moves.h"
 #include "platform/applications/applications.h"
 
 /* --- telling guilds ------------------------------------------------------------------- */

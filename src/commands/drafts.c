@@ -5,7 +5,7 @@
  * looked at before, and the transaction only asks whether those are still the same. */
 #include "commands/internal.h"
 
-#include "net/server.h"
+#include "net/http/server.h"
 #include "platform/applications/applications.h"
 
 /* What is made in the transaction itself: that many bytes take less than a millisecond. */

@@ -257,9 +257,8 @@ enum err create_command(struct call *call);
 enum err prepare_modify_command(struct call *call);
 enum err modify_command(struct call *call);
 enum err delete_command(struct call *call);
-enum err recognise_commands(struct call *call, bool *ret);
-enum err recognise_guild_commands(struct call *call, bool *ret);
 enum err recall_commands(struct call *call);
+enum err recall_guild_commands(struct call *call);
 enum err prepare_overwrite_commands(struct call *call);
 enum err overwrite_commands(struct call *call);
 /* Of one caller, wherever: how often it writes commands. */

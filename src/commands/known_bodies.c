@@ -8,7 +8,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/shared_text.h"
-#include "net/http.h"
+#include "net/http/http.h"
+#include "net/http/server.h"
 #include "platform/applications/applications.h"
 
 struct cached_body {

@@ -2,10 +2,10 @@
 #include "commands/internal.h"
 
 #include "base/log.h"
-#include "commands/bundle.h"
+#include "commands/index/bundle.h"
 #include "json/read.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 
 /* --- lists that were just written ----------------------------------------------------- */
 

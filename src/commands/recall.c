@@ -3,32 +3,34 @@
  * The body is not read: known_bodies.h says when that can be done. */
 #include "commands/known_bodies.h"
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/applications/applications.h"
 
-static enum err recognise_in(struct call *call, snowflake guild_id, bool *ret)
+static enum err answer_known(struct call *call);
+
+static enum err recall_in(struct call *call, snowflake guild_id)
 {
     struct known_body known;
 
-    *ret = known_body_find(call, call_id(call, "application.id"), guild_id, &known);
-    if (!*ret)
+    if (!known_body_find(call, call_id(call, "application.id"), guild_id, &known))
         return OK;
     struct command_drafts *d = call_pass(call, "command_drafts", sizeof *d);
     d->known = arena_raw(call->arena, sizeof known);
     *d->known = known;
     d->counted = true;
+    call->look = answer_known;
     return commands_count_write(call);
 }
 
-enum err recognise_commands(struct call *call, bool *ret)
+enum err recall_commands(struct call *call)
 {
-    return recognise_in(call, 0, ret);
+    return recall_in(call, 0);
 }
 
-enum err recognise_guild_commands(struct call *call, bool *ret)
+enum err recall_guild_commands(struct call *call)
 {
-    return recognise_in(call, call_id(call, "app_guild.id"), ret);
+    return recall_in(call, call_id(call, "app_guild.id"));
 }
 
 static const struct known_body *known_of_call(const struct call *call)
@@ -91,7 +93,7 @@ static enum err recall_anew(struct call *call, const struct known_body *known,
     return OK;
 }
 
-enum err recall_commands(struct call *call)
+static enum err answer_known(struct call *call)
 {
     const struct known_body *known = known_of_call(call);
     struct kept_key key = recall_key(call, known);

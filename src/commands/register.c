@@ -2,7 +2,7 @@
 #include "commands/internal.h"
 
 #include "commands/form.h"
-#include "commands/permission_drops.h"
+#include "commands/permissions/permission_drops.h"
 #include "platform/applications/applications.h"
 
 static snowflake scope_of(const struct call *call)

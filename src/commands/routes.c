@@ -1,8 +1,9 @@
 /* routes.c - the routes of application commands. */
 #include "commands/internal.h"
 
-#include "commands/index_moves.h"
-#include "commands/permission_drops.h"
+#include "commands/index/index_moves.h"
+#include "commands/permissions/permission_drops.h"
+#include "api/deletion.h"
 #include "platform/applications/applications.h"
 
 #define UPDATE_SCOPE      "applications.commands.update"
@@ -85,8 +86,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .recognise = recognise_commands,
-        .recall = recall_commands,
+        .before_decode = recall_commands,
         .admit = application_modifiable,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
@@ -165,8 +165,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .recognise = recognise_guild_commands,
-        .recall = recall_commands,
+        .before_decode = recall_guild_commands,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },
@@ -322,7 +321,8 @@ const struct domain commands_domain = {
             .commands_moved = command_index_moved,
             .guild_app_moves = command_index_installed,
             .guild_app_gone = command_permissions_leave,
+            .guild_app_removed = commands_drop_of_app,
             .account_app_moves = command_index_account,
-            .application_ending = command_index_ending,
         },
+    .deletions = command_deletions,
 };

@@ -6,7 +6,7 @@
 
 #include "commands/form.h"
 #include "json/read.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 enum err command_read(struct arena *arena, struct str definition, struct command *ret)
 {

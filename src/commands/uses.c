@@ -1,5 +1,5 @@
 /* uses.c - how often commands are used, for their rank; days that count no more are forgotten. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "commands/internal.h"
 #include "model/application.h"

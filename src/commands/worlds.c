@@ -5,8 +5,8 @@
 #include "commands/internal.h"
 
 #include "commands/form.h"
-#include "commands/permission_drops.h"
-#include "model/rows.h"
+#include "commands/permissions/permission_drops.h"
+#include "model/fields/rows.h"
 #include "platform/applications/applications.h"
 
 /* --- from a file ---------------------------------------------------------------------- */

@@ -5,21 +5,21 @@
 
 #include "base/mem.h"
 #include "cluster/cluster.h"
-#include "gateway/commands/opcodes.h"
+#include "gateway/opcodes/opcodes.h"
 #include "gateway/fanout/bus.h"
 #include "gateway/fanout/dispatch.h"
-#include "gateway/greeting/greeting.h"
-#include "gateway/greeting/guilds.h"
-#include "gateway/greeting/moves.h"
-#include "gateway/lists/lists.h"
-#include "gateway/parking.h"
+#include "gateway/identify/greeting.h"
+#include "gateway/identify/guilds.h"
+#include "gateway/resume/resume.h"
+#include "gateway/member_lists/lists.h"
+#include "gateway/resume/suspend.h"
 #include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"
-#include "gateway/sessions/ledger_copies.h"
+#include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/delays.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/keeper.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/replica.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/sending.h"
@@ -43,7 +43,7 @@ const struct gateway_upcalls gateway_upcalls = {
     .lists_free = lists_free,
     .guild_join = guild_join,
     .handovers_continue = handovers_continue,
-    .fetch_again = fetch_again,
+    .request_again = request_again,
     .opcode_find = opcode_find,
 };
 
@@ -72,34 +72,34 @@ void gateway_share(struct gateway *g, struct cluster *c)
         g->directory = directory_new(g);
     g->published = (uint64_t)cluster_position(c) << NUMBERS_OF_POSITION;
     g->older = g->published | ((UINT64_C(1) << NUMBERS_OF_POSITION) - 1);
-    if (g->options.ledger)
-        g->ledger = ledger_open(g->options.ledger, cluster_identity(c));
-    if (g->options.keeps && g->ledger && cluster_has_wire(c))
-        g->keeper = keeper_new();
+    if (g->options.journal)
+        g->journal = journal_open(g->options.journal, cluster_identity(c));
+    if (g->options.replicates && g->journal && cluster_has_wire(c))
+        g->replica = replica_new();
 }
 
 void gateway_move(struct gateway *g, const struct session_move *m)
 {
     if (m->kind == MOVE_ASK && m->from == cluster_identity(g->cluster))
-        give_asked(g, m);
+        release_requested(g, m);
     else if (m->kind != MOVE_ASK && m->to == cluster_identity(g->cluster))
-        fetch_heard(g, m);
+        request_answered(g, m);
 }
 
 void gateway_hear_ledger(struct gateway *g, struct str message)
 {
-    struct keeper_reply reply;
+    struct replica_reply reply;
 
-    if (!g->keeper)
+    if (!g->replica)
         return;
     buf_init(&reply.bytes, MAX_KEPT_BYTES);
-    keeper_hear(g->keeper, message, &reply);
+    replica_receive(g->replica, message, &reply);
     if (reply.to && !buf_full(&reply.bytes))
         cluster_tell_one(g->cluster, reply.to, CLUSTER_LEDGERS, buf_str(&reply.bytes));
-    if (reply.anew)
-        ledger_copies_begin_hub_anew(g, reply.hub);
+    if (reply.restart)
+        replication_restart_hub(g, reply.hub);
     if (reply.number)
-        fetch_heard(g, &(struct session_move){ .kind = MOVE_GIVEN, .number = reply.number });
+        request_answered(g, &(struct session_move){ .kind = MOVE_GIVEN, .number = reply.number });
     buf_clear(&reply.bytes);
 }
 
@@ -174,8 +174,8 @@ static void look_busy(struct loop *loop, void *arg)
     struct gateway *g = arg;
     const struct hub *h = g->hubs[loop_index(loop)];
 
-    g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->topics.posted ||
-               h->list_pieces || h->queue || h->telling || delays_wait(h);
+    g->busy |= h->reads.count > 0 || h->queue.posted || h->errands.posted || h->topics.posted ||
+               h->list_pieces || h->queue.first || h->queue.sending || delays_wait(h);
 }
 
 static void wait_for_loads(struct gateway *g, unsigned count)
@@ -194,8 +194,8 @@ static void end_hub(struct loop *loop, void *arg)
     struct gateway *g = arg;
     struct hub *h = g->hubs[loop_index(loop)];
 
-    gives_drop(h);
-    fetches_drop(h);
+    releases_drop(h);
+    requests_drop(h);
     hub_free(h);
     g->hubs[loop_index(loop)] = NULL;
 }
@@ -218,7 +218,7 @@ void gateway_stop(struct gateway *g)
     g->hub_count = 0;
     pthread_mutex_unlock(&g->publishing);
     wait_for_loads(g, count);
-    parking_fill(g, count);
+    suspend_sessions(g, count);
     for (unsigned i = 0; i < count; i++)
         loop_call(loops_at(g->loops, i), end_hub, g);
 }
@@ -242,8 +242,8 @@ void gateway_free(struct gateway *g)
     client_names_clear(&g->client_names);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->publishing);
-    keeper_free(g->keeper);
-    ledger_close(g->ledger);
+    replica_free(g->replica);
+    journal_close(g->journal);
     mem_free(g->delivered);
     mem_free(g->hubs);
     mem_free(g);
@@ -271,8 +271,8 @@ void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
         .identified = g->identified,
         .resumed = g->resumed,
         .recovered = g->recovered,
-        .kept_by = g->kept_by,
-        .kept = g->keeper ? keeper_count(g->keeper) : 0,
+        .kept_by = g->replicated_by,
+        .kept = g->replica ? replica_count(g->replica) : 0,
         .published = g->published,
         .delivered = count_delivered(g),
         .cut = g->cut,

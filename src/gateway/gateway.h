@@ -7,10 +7,10 @@
 #ifndef GATEWAY_GATEWAY_H
 #define GATEWAY_GATEWAY_H
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "model/guild.h"
 #include "net/loop.h"
-#include "net/server.h"
+#include "net/http/http.h"
 #include "store/store.h"
 
 struct cluster;
@@ -19,6 +19,7 @@ struct ready_shape;
 struct session_move;
 struct thread_list_sync;
 struct traffic;
+struct websocket_handler; /* net/http/server.h */
 
 /* Whom something is shown to. */
 struct gateway_viewer {
@@ -42,27 +43,6 @@ struct gateway_search {
     snowflake after;      /* all: the first ones with a greater id */
     int64_t limit;
     bool newest; /* by joining, the last first */
-};
-
-/* A session that is put away while no server runs. */
-struct parked_session {
-    uint64_t number;
-    snowflake user_id;
-    int64_t until_ms;
-    struct str body;
-};
-
-/* Which server of a cluster has a session. */
-struct session_home {
-    bool found;
-    uint32_t identity; /* 0: none, it is put away */
-    bool alive;        /* that server */
-};
-
-/* A row of the log. */
-struct log_row {
-    int64_t position;
-    struct str body;
 };
 
 /* What the gateway asks of the store, inside a read transaction where nothing else is said; what
@@ -110,35 +90,6 @@ struct gateway_source {
     enum err (*rooms)(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
     /* Sounds of a guild, for SOUNDBOARD_SOUNDS. */
     enum err (*sounds)(struct tx *tx, snowflake guild_id, struct list *ret);
-    /* In write transactions. Drops some of the sessions that were put away; whether there are
-     * more. Puts one away. Says that all were, so that the next server may take them. */
-    enum err (*drop_parked)(struct tx *tx, bool *ret_more);
-    enum err (*park)(struct tx *tx, const struct parked_session *p);
-    enum err (*close_parking)(struct tx *tx);
-    /* At a start, in a write transaction: whether sessions were put away and nothing has
-     * happened since; from then on it has. */
-    enum err (*open_parking)(struct tx *tx, bool *ret_some);
-    /* In a write transaction: takes one; empty: there is none. */
-    enum err (*take_parked)(struct tx *tx, uint64_t number, snowflake user_id, int64_t now_ms,
-                            struct str *ret);
-    /* In a cluster, in write transactions: a server has a session, has it no more, gives it to
-     * another one (false: it was not there any more). */
-    enum err (*home_note)(struct tx *tx, uint64_t number, snowflake user_id, uint32_t identity);
-    enum err (*home_forget)(struct tx *tx, uint64_t number, uint32_t identity);
-    enum err (*home_move)(struct tx *tx, uint64_t number, uint32_t from, uint32_t to, bool *ret);
-    enum err (*home_find)(struct tx *tx, uint64_t number, snowflake user_id,
-                          struct session_home *ret);
-    /* Forgets what servers had that are gone, and what this one had (0: nobody); but not what these
-     * had, whose ledgers are there, nor those that were first missed here less than so long ago. */
-    enum err (*homes_tidy)(struct tx *tx, uint32_t identity, const struct list *kept,
-                           int64_t patience_ms, int64_t now_ms);
-    /* The first and the last position that the log has; 0: it is empty. */
-    enum err (*log_range)(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
-    /* Positions (int64_t) from that one on, the first so many. */
-    enum err (*log_positions)(struct tx *tx, int64_t from, int64_t limit, struct list *ret);
-    /* Rows (struct log_row) after a position up to another one, the first so many. */
-    enum err (*log_rows)(struct tx *tx, int64_t after, int64_t last, int64_t limit,
-                         struct list *ret);
 };
 
 /* A session as hooks see it. */
@@ -155,9 +106,10 @@ struct gateway_caller {
 /* Opcodes whose effect is somebody else's; NULL: taken and ignored. On a loop. */
 struct gateway_hooks {
     void *arg;
-    /* op 4, 13, 18-22; d is the JSON of the message, valid for the call only. False: the
+    /* op 4, 13, 18-22, and op 34. d is the JSON of the message, valid for the call only. False: the
      * opcode does not take such data. */
-    bool (*command)(void *arg, const struct gateway_caller *who, int op, struct str d);
+    bool (*voice)(void *arg, const struct gateway_caller *who, int op, struct str d);
+    bool (*last_messages)(void *arg, const struct gateway_caller *who, int op, struct str d);
     /* A session of the account has ended for good. */
     void (*ended)(void *arg, const struct gateway_caller *who);
     /* A session was resumed, and has received RESUMED. */
@@ -179,9 +131,9 @@ struct gateway_options {
     unsigned max_strangers;  /* sockets of one address that have not said who they are; 0: 64 */
     unsigned hello_ms;       /* from the upgrade to HELLO; 0: as clients need it */
     struct traffic *traffic; /* where messages are noted while somebody looks; may be NULL */
-    const char *ledger;      /* folder of what sessions were told, in a cluster; NULL: none */
-    bool keeps;              /* the same of other servers; and others have this one's */
-    bool parks;              /* sessions go on after a restart */
+    const char *journal;     /* folder of the journal, in a cluster; NULL: none */
+    bool replicates;         /* nodes store copies of each other's journals */
+    bool suspends;           /* sessions are suspended when the server stops */
     bool no_limits;          /* identify, and ask for all members, as often as you like */
 };
 

@@ -49,7 +49,7 @@ static bool push_number(struct gateway *g, uint64_t number, enum gateway_push wh
 {
     /* What goes to a loop while this lock is held arrives before its hub ends. */
     pthread_mutex_lock(&g->publishing);
-    struct hub *home = g->hub_count ? registry_home(g, number) : NULL;
+    struct hub *home = g->hub_count ? registry_hub(g, number) : NULL;
     if (home) {
         struct push_post *x = mem_new(sizeof *x);
 

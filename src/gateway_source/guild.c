@@ -2,7 +2,7 @@
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/capabilities.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/accounts/users.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"

@@ -1,8 +1,8 @@
 /* ready.c - what an account is told when it connects. */
 #include "gateway/capabilities.h"
 #include "gateway_source/gateway_source.h"
-#include "integrations/connected.h"
-#include "model/regions.h"
+#include "integrations/connections/connected.h"
+#include "model/configured/regions.h"
 #include "platform/accounts/accounts.h"
 #include "platform/accounts/settings.h"
 #include "platform/channels/channels.h"

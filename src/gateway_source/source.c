@@ -1,12 +1,10 @@
 /* source.c - what the gateway asks of the platform. */
 #include "gateway_source/gateway_source.h"
-#include "gateway_source/homes.h"
-#include "gateway_source/parked.h"
 
 #include <string.h>
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -243,17 +241,4 @@ const struct gateway_source gateway_source = {
     .thread_people = gateway_thread_people,
     .rooms = source_rooms,
     .sounds = guild_sounds,
-    .drop_parked = parked_drop,
-    .park = parked_add,
-    .close_parking = parked_close,
-    .open_parking = parked_open,
-    .take_parked = parked_take,
-    .home_note = home_row_note,
-    .home_forget = home_row_forget,
-    .home_move = home_row_move,
-    .home_find = home_row_find,
-    .homes_tidy = home_rows_tidy,
-    .log_range = log_range_read,
-    .log_positions = log_positions_read,
-    .log_rows = log_rows_read,
 };

@@ -2,8 +2,8 @@
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/gateway.h"
-#include "model/ids.h"
-#include "model/rights.h"
+#include "model/fields/ids.h"
+#include "model/permissions/rights.h"
 #include "model/thread.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "json/read.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 /* --- what a row may say --------------------------------------------------------------- */
 

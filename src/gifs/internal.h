@@ -2,9 +2,9 @@
 #ifndef GIFS_INTERNAL_H
 #define GIFS_INTERNAL_H
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "gifs/gifs.h"
-#include "model/words.h"
+#include "model/text/words.h"
 
 enum {
     GIFS_MAX_QUERY = 256, /* characters */

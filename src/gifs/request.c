@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/accounts/accounts.h"
 
 /* --- heat -------------------------------------------------------------------------------

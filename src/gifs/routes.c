@@ -1,6 +1,7 @@
 /* routes.c - searching, trends, suggestions, and what was chosen. */
 #include "gifs/internal.h"
 
+#include "api/deletion.h"
 #include "platform/accounts/accounts.h"
 
 static const struct limit gif_limit = { .name = "gifs", .count = 40, .window_s = 10 };
@@ -152,4 +153,7 @@ const struct domain gifs_domain = {
     .doc = "Moving pictures to search for and send.",
     .routes = routes,
     .jobs = jobs,
+    .deletions =
+        (const struct deletion_rule[]){ { DELETE_OF(WITH_ACCOUNT, "gif_picks", "user_id", "gif") },
+                                        { 0 } },
 };

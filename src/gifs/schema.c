@@ -1,7 +1,7 @@
 /* schema.c - the interface of GIFs, row by row. */
 #include "gifs/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 /* --- objects -------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/client.h"
+#include "net/client/client.h"
 #include "platform/accounts/accounts.h"
 
 /* Of those who wait each may have an answer of MOST_ANSWER bytes under way. */

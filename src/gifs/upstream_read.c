@@ -5,7 +5,7 @@
 #include "gifs/internal.h"
 
 #include "base/mem.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 /* --- shapes --------------------------------------------------------------------------- */
 

@@ -7,7 +7,8 @@
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "model/types.h"
+#include "model/fields/types.h"
+#include "net/http/server.h"
 
 struct account_body {
     struct str name;

@@ -6,7 +6,7 @@
 #ifndef INTEGRATIONS_CHAIN_H
 #define INTEGRATIONS_CHAIN_H
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "net/loop.h"
 
 struct chain {

@@ -2,7 +2,7 @@
 #include "integrations/internal.h"
 
 #include "api/hooks.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 
 /* An app in a group, as it is kept. */

@@ -3,7 +3,7 @@
 #define INTEGRATIONS_INTEGRATIONS_H
 
 #include "api/api.h"
-#include "model/platforms.h"
+#include "model/configured/platforms.h"
 
 extern const struct domain integrations_domain; /* of guilds and private channels */
 extern const struct domain connections_domain;  /* accounts of other platforms that people have */

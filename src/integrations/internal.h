@@ -3,12 +3,12 @@
 #define INTEGRATIONS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
-#include "integrations/connected.h"
+#include "api/jobs/jobs.h"
+#include "integrations/connections/connected.h"
 #include "integrations/integrations.h"
-#include "integrations/provider.h"
+#include "integrations/providers/provider.h"
 #include "model/integration.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/accounts/accounts.h"
 #include "platform/applications/applications.h"
 
@@ -104,6 +104,7 @@ enum err sync_integration(struct call *call);
 enum err modify_integration(struct call *call);
 /* delete.c */
 enum err delete_integration(struct call *call);
+enum err integrations_mark_of_guild(struct call *call, snowflake guild_id);
 /* join.c */
 enum err prepare_join_integration(struct call *call);
 enum err join_integration(struct call *call);

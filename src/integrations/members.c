@@ -2,7 +2,7 @@
 #include "integrations/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/members.h"
 
 /* --- who subscribes ------------------------------------------------------------------- */

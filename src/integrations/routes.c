@@ -1,8 +1,9 @@
 /* routes.c - the integrations of a guild, and the rows of the whole domain. */
 #include "integrations/internal.h"
 
+#include "api/deletion.h"
 #include "api/hooks.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 #include "platform/channels/channels.h"
 
@@ -215,11 +216,21 @@ static const struct route routes[] = {
 static const struct job_kind *const jobs[] = { &sync_kind, &expiry_kind, &friends_kind,
                                                &removal_kind, NULL };
 
+#define INTEGRATIONS "select id from integrations where guild_id = $1"
+
 const struct domain integrations_domain = {
     .name = "Integrations",
     .doc = "Apps, and accounts of other platforms, in guilds and private channels.",
     .routes = routes,
     .resolvers = resolvers,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .audit_shown = integrations_in_audit },
+    .hooks = &(const struct hooks){ .audit_shown = integrations_in_audit,
+                                    .guild_gone = integrations_mark_of_guild },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WHERE(WITH_GUILD, "integration_subscribers", "integration_id, subscriber_id",
+                           "integration_id in (" INTEGRATIONS ")") },
+            { DELETE_WHERE(WITH_GUILD, "integration_members", "integration_id, user_id",
+                           "integration_id in (" INTEGRATIONS ")") },
+            { 0 } },
 };

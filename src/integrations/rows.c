@@ -2,7 +2,7 @@
 #include "integrations/internal.h"
 
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define COLUMNS                                                                                   \
     "i.id, i.guild_id, i.application_id, i.user_id, i.role_id, i.type, i.name, i.account_id, "    \

@@ -1,7 +1,7 @@
 /* schema.c - what is sent about integrations, row by row. */
 #include "integrations/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 static const struct field query_fields[] = {
     { FIELD(struct integrations_query, has_commands), .type = &type_bool, .flags = OPTIONAL,

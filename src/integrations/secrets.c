@@ -1,7 +1,7 @@
 /* secrets.c - what must not be readable in the database. */
 #include "integrations/internal.h"
 
-#include "api/sealed.h"
+#include "api/auth/sealed.h"
 
 enum { DIGEST_BYTES = 32 };
 

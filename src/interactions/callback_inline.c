@@ -1,10 +1,10 @@
 /* callback_inline.c - answers that come back from the app's own address. */
 #include "interactions/answers.h"
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/mem.h"
-#include "net/http.h"
-#include "net/multipart.h"
+#include "net/http/http.h"
+#include "net/http/multipart.h"
 
 enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* bytes of an answer, on a loop */
 

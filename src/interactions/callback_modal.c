@@ -2,7 +2,7 @@
 #include "interactions/answers.h"
 
 #include "base/utf8.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 enum { MOST_PARTS = 5, MOST_LABEL = 45, MOST_ABOUT = 100, MOST_HINT = 100 };
 

@@ -1,6 +1,6 @@
 /* callback_routes.c - the table of callbacks and follow-ups. */
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "interactions/answers.h"
 
 static const struct resolver resolvers[] = {

@@ -1,7 +1,7 @@
 /* components.c - a button is pressed, or something is chosen in a menu below a message. */
 #include "interactions/invoke.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/messages/messages.h"
 
 struct component_data {

@@ -2,7 +2,7 @@
  * address, never both. */
 #include "interactions/invoke.h"
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "platform/applications/endpoint.h"

@@ -1,7 +1,7 @@
 /* ephemeral.c - messages for one account, which are kept only for a while. */
 #include "interactions/internal.h"
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/messages/messages.h"
 

@@ -1,7 +1,7 @@
 /* files.c - files that came with an option or a modal. */
 #include "interactions/invoke.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/messages/uploads.h"
 
 /* --- which one ------------------------------------------------------------------------ */

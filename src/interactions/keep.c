@@ -5,9 +5,9 @@
  * moment. Nothing is written again when one is acknowledged. */
 #include "interactions/invoke.h"
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/messages/uploads.h"
 
 enum { SLICE_MS = 250, MINUTE_MS = 60 * 1000 };

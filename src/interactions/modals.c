@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "json/read.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/messages/messages.h"
 
 /* --- the modal, as the callback left it ----------------------------------------------- */

@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "json/read.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 /* The places where clients read problems, whatever option they are about. */
 static enum err option_refuse(struct call *call, const char *code, const char *message,

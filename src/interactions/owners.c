@@ -1,7 +1,7 @@
 /* owners.c - how an app came to where it is used: authorizing_integration_owners. */
 #include "interactions/invoke.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 
 enum err context_find(struct call *call)

@@ -1,8 +1,8 @@
 /* payload.c - the interaction object that an app gets, field for field. */
 #include "interactions/invoke.h"
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/entitlements/entitlements.h"
 #include "platform/messages/messages.h"

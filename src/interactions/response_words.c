@@ -1,7 +1,7 @@
 /* response_words.c - what a message says of the interaction that it answers. */
 #include "interactions/answers.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/members/members.h"
 
 /* --- for older clients ---------------------------------------------------------------- */

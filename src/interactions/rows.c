@@ -2,7 +2,7 @@
 #include "interactions/internal.h"
 
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define COLUMNS                                                                          \
     "id, type, application_id, user_id, channel_id, guild_id, context, owners, locale, " \
@@ -14,8 +14,10 @@ int64_t interaction_created(const struct interaction *it)
     return snowflake_ms(it->id) * 1000;
 }
 
-static void read_row(const struct rows *r, struct interaction *it)
+static void read_row(const struct rows *r, void *ret)
 {
+    struct interaction *it = ret;
+
     *it = (struct interaction){
         .id = row_id(r, 0),
         .type = row_int(r, 1),
@@ -51,16 +53,7 @@ static const char FIND[] =
 
 enum err interaction_find(struct tx *tx, snowflake id, struct interaction *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND, BIND(v_id(id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_INTERACTION;
-    read_row(&row, ret);
-    return OK;
+    return tx_find(tx, FIND, BIND(v_id(id)), read_row, ret, ERR_UNKNOWN_INTERACTION);
 }
 
 static struct value v_some_id(snowflake id)

@@ -2,7 +2,7 @@
 #include "interactions/internal.h"
 
 #include "gateway/gateway.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 struct interaction_outcome {
     snowflake id;

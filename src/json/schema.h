@@ -252,12 +252,6 @@ void schema_phrase(struct buf *out, const struct type *type);
 /* Calls visit once for each named schema that a type leads to. */
 void schema_walk(const struct type *type, void (*visit)(const struct schema *, void *), void *arg);
 
-/* NULL, or the first way in which rows and struct disagree (for tests): a member
- * that cannot hold the kind, an OPTIONAL plain member of a kind without
- * fallback, overlapping or unnamed fields, too many of them or with names that are
- * too long, a size too small. Unnamed schemas inside it are looked at too. */
-const char *schema_fault(const struct schema *schema, struct arena *arena);
-
 /* One more element at the end of a list, zeroed. Elements move while it grows; what somebody
  * else's memory holds is copied first. */
 void *list_add(struct arena *arena, struct list *list, size_t item_size);

@@ -1,5 +1,5 @@
 /* application.c - the interface's application and team objects, row by row. */
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "model/application.h"
 
 /* --- teams ---------------------------------------------------------------------------- */

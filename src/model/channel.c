@@ -1,5 +1,5 @@
 /* channel.c - the interface's channel object, row by row. */
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "model/message.h"
 #include "model/thread.h"
 

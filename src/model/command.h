@@ -2,7 +2,7 @@
 #ifndef MODEL_COMMAND_H
 #define MODEL_COMMAND_H
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 enum command_type {
     COMMAND_CHAT_INPUT = 1,

@@ -1,5 +1,5 @@
 /* emoji.c - the interface's emoji object, row by row. */
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "model/emoji.h"
 
 static bool emoji_name_holds(struct str s)

@@ -1,7 +1,7 @@
 /* entitlement.c - the interface's SKU, entitlement and subscription, row by row. */
 #include "model/entitlement.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 static const struct choice sku_types[] = {
     { SKU_DURABLE, NULL, "DURABLE", "Had for good" },

@@ -1,5 +1,5 @@
 /* guild.c - the interface's guild object, row by row. */
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "model/guild.h"
 
 #include <string.h>

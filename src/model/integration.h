@@ -3,7 +3,7 @@
 #define MODEL_INTEGRATION_H
 
 #include "model/application.h"
-#include "model/platforms.h"
+#include "model/configured/platforms.h"
 
 enum expire_behavior { EXPIRE_REMOVE_ROLE = 0, EXPIRE_KICK = 1 };
 

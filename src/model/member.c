@@ -1,5 +1,5 @@
 /* member.c - the interface's member object, row by row. */
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "model/member.h"
 
 const struct type type_nick = { .kind = KIND_STRING,

@@ -1,7 +1,7 @@
 /* poll.c - the interface's poll object and its events, row by row. */
 #include "model/poll.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 static const struct field media_fields[] = {
     { FIELD(struct poll_media, text), .type = &type_text, .flags = OPTIONAL },

@@ -1,8 +1,8 @@
 /* reaction.c - the interface's reaction object and its events, row by row. */
 #include "model/reaction.h"
 
-#include "model/reaction_text.h"
-#include "model/types.h"
+#include "model/text/reaction_text.h"
+#include "model/fields/types.h"
 
 static const struct field emoji_fields[] = {
     { FIELD(struct reaction_emoji, id), .type = &type_id, .flags = NULLABLE },

@@ -1,5 +1,5 @@
 /* role.c - the interface's role object, row by row. */
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "model/role.h"
 
 const struct type type_role_name = { .kind = KIND_STRING,

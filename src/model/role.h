@@ -2,7 +2,7 @@
 #ifndef MODEL_ROLE_H
 #define MODEL_ROLE_H
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 struct role_colors {
     int64_t primary_color;

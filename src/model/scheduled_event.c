@@ -1,7 +1,7 @@
 /* scheduled_event.c - the interface's scheduled event, row by row. */
 #include "model/scheduled_event.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 const struct type type_event_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100

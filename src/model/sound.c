@@ -1,7 +1,7 @@
 /* sound.c - the interface's soundboard sound, row by row. */
 #include "model/sound.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 const struct type type_sound_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 2, .max = 32

@@ -2,7 +2,7 @@
 #ifndef MODEL_STAGE_H
 #define MODEL_STAGE_H
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 enum stage_privacy { STAGE_PUBLIC = 1, STAGE_GUILD_ONLY = 2 };
 

@@ -1,7 +1,7 @@
 /* sticker.c - the interface's sticker object, row by row. */
 #include "model/sticker.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 const struct type type_sticker_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .rule = &rule_name, .min = 2, .max = 30

@@ -1,5 +1,5 @@
 /* user.c - the interface's user objects, row by row. */
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "model/user.h"
 
 static bool username_holds(struct str s)

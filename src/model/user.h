@@ -4,7 +4,7 @@
 #ifndef MODEL_USER_H
 #define MODEL_USER_H
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 struct user {
     snowflake id;

@@ -2,7 +2,7 @@
 #ifndef MODEL_WELCOME_H
 #define MODEL_WELCOME_H
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 struct welcome_channel {
     snowflake channel_id;

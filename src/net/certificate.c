@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "net/tls.h"
 
@@ -27,21 +28,6 @@ static bool path_of(char *out, size_t max, const char *folder, const char *name)
     int n = snprintf(out, max, "%s/%s", folder, name);
 
     return n > 0 && (size_t)n < max;
-}
-
-static bool write_all(int fd, const char *p, size_t n)
-{
-    while (n) {
-        ssize_t done = write(fd, p, n);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        p += done;
-        n -= (size_t)done;
-    }
-    return fsync(fd) == 0;
 }
 
 /* To a temporary name first: nobody ever sees half a file, nor one that others
@@ -60,7 +46,7 @@ static bool write_file(const char *path, BIO *content)
         log_error("tls: cannot write '%s': %s", temporary, strerror(errno));
         return false;
     }
-    bool ok = write_all(fd, p, (size_t)n);
+    bool ok = write_all(fd, str_slice(p, (size_t)n)) && fsync(fd) == 0;
     ok = close(fd) == 0 && ok && rename(temporary, path) == 0;
     if (!ok) {
         log_error("tls: cannot write '%s': %s", path, strerror(errno));

@@ -7,7 +7,7 @@
 #define NET_PROXIES_H
 
 #include "net/address.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 enum { PROXIES_MAX = 64, PROXY_HEADER_MAX = 4 * 1024 };
 

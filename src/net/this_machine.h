@@ -7,7 +7,7 @@
 #ifndef NET_THIS_MACHINE_H
 #define NET_THIS_MACHINE_H
 
-#include "net/http.h"
+#include "net/http/http.h"
 
 /* "127.0.0.1", "::1". "127.evil.example" is a name that anybody can own. */
 bool address_is_loopback(struct str address);

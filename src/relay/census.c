@@ -20,9 +20,9 @@ static void census_text(struct json *j, const char *name, struct str text)
 
 static struct str census_address(const struct relay_seat *s, char text[ADDRESS_TEXT])
 {
-    struct address a = address_from(&s->address);
+    struct address a = address_from(&s->media.address);
 
-    return s->has_address ? str_slice(text, address_write(&a, text)) : STR("");
+    return s->media.has_address ? str_slice(text, address_write(&a, text)) : STR("");
 }
 
 static void census_seat(const struct relay_seat *s, struct buf *out)
@@ -38,7 +38,7 @@ static void census_seat(const struct relay_seat *s, struct buf *out)
     json_name(&j, "connected");
     json_bool(&j, s->peer != 0);
     census_text(&j, "address", census_address(s, address));
-    census_text(&j, "mode", s->seal ? str_of(seal_name(s->seal)) : STR(""));
+    census_text(&j, "mode", s->media.seal ? str_of(seal_name(s->media.seal)) : STR(""));
     census_number(&j, "version", (uint64_t)s->version);
     census_number(&j, "speaking", seat_speaking(s));
     census_number(&j, "packets", s->quality.packets);

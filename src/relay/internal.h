@@ -9,10 +9,11 @@
 #include "base/buf.h"
 #include "base/links.h"
 #include "base/map.h"
+#include "net/http/server.h"
 #include "relay/codecs.h"
-#include "relay/quality.h"
+#include "relay/media/quality.h"
 #include "relay/relay.h"
-#include "relay/seal.h"
+#include "relay/media/seal.h"
 #include "relay/video.h"
 
 enum {
@@ -62,6 +63,12 @@ struct voice_door {
     int version; /* 0: none that we know */
 };
 
+/* For /metrics; written by several threads. */
+struct relay_counters {
+    _Atomic uint64_t sockets, seated, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped,
+        unsent, missing, late, jitter_ns, crypto_ns, bundled;
+};
+
 struct relay {
     struct relay_options options;
     struct voice_door doors[VOICE_NEWEST + 1]; /* by version */
@@ -83,8 +90,7 @@ struct relay {
     struct map strangers; /* key of an address -> how many sockets without a name */
     struct map claims;    /* by number: struct relay_claim, until it is known whether it is good */
     _Atomic uint64_t peers; /* numbers that were given out */
-    _Atomic uint64_t sockets, seated, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped,
-        unsent, missing, late, jitter_ns, crypto_ns, bundled;
+    struct relay_counters count;
 };
 
 static inline struct loop *relay_loop(const struct relay *r)
@@ -276,6 +282,60 @@ struct control_window {
     unsigned next;
 };
 
+/* What the participant may do, as stored. */
+struct seat_permissions {
+    bool speaks, hears, films, priority;
+};
+
+/* Who speaks (op 5), as the client says it and as the others know it. */
+struct seat_speech {
+    bool announced;       /* the others know the SSRC */
+    unsigned speaking;    /* bits, from the client */
+    unsigned shown;       /* bits, as last sent to the others */
+    struct deadline late; /* when to send them again, after too many changes */
+};
+
+/* The video that the client offers (op 12). */
+struct seat_camera {
+    bool filmed; /* the client has sent op 12 */
+    uint32_t video_ssrc;
+    unsigned layer_count;
+    struct relay_layer layers[RELAY_LAYERS];
+    struct str streams; /* as the client described them: a JSON list */
+};
+
+/* Keys, streams and addresses of RTP and RTCP. */
+struct seat_media {
+    uint32_t ssrc; /* the first of its block: audio */
+    unsigned char key[SEAL_KEY];
+    struct seal *seal; /* NULL: no protocol was selected yet */
+    struct rtp_stream audio;
+    struct rtp_stream *video;       /* the other SSRCs of its block; NULL: none was used */
+    struct control_window *control; /* NULL: no control packet came */
+    bool has_found, has_address;
+    union media_address found;   /* source of the IP discovery */
+    union media_address address; /* destination of media */
+    struct media_window window, video_window;
+};
+
+struct seat_rate_limits {
+    struct question_window words;             /* changes of op 5 that are sent to the others */
+    struct question_window questions;         /* IP discovery and pings */
+    struct question_window foreign_questions; /* IP discovery from addresses of no member */
+    struct question_window wishes;            /* RTCP requests to this participant */
+    struct question_window asked;             /* RTCP requests from this participant */
+};
+
+/* Numbered messages, and those that the client may have missed. */
+struct seat_outbox {
+    uint16_t seq;
+    /* A ring that ends with the message of number seq. NULL stands for the list of participants,
+     * which is written again when it is sent. */
+    struct relay_text **kept;
+    unsigned kept_first, kept_count, kept_cap;
+};
+
+/* One participant of a room; belongs to the relay's thread. */
 struct relay_seat {
     struct relay *relay;
     struct relay_room *room;
@@ -285,50 +345,23 @@ struct relay_seat {
     char session_id[RELAY_SESSION_MAX];
     unsigned char token[RELAY_TOKEN];
 
-    /* what was announced */
-    bool speaks, hears, films, priority; /* as the store says */
-    struct opt_int flags, platform;      /* the same, of its client */
-    bool announced;                      /* the others know the SSRC */
-    unsigned speaking;                   /* bits, as its client says */
-    unsigned shown;                      /* bits, as the others were last told */
-    struct question_window words;        /* how often they were */
-    struct deadline late;                /* they are told again */
-    bool filmed;                         /* it said something about video */
-    uint32_t video_ssrc;
-    unsigned layer_count;
-    struct relay_layer layers[RELAY_LAYERS];
+    struct seat_permissions may;
+    struct opt_int flags, platform; /* of its client */
+    struct seat_speech speech;
+    struct seat_rate_limits rate;
+    struct seat_camera camera;
     struct codec_offer offer;
-    bool described;            /* it was told its key */
+    bool described;            /* op 4 with the key was sent */
     struct video_wants *wants; /* NULL: it has not asked for any video */
-    struct str streams;        /* as it described them: a JSON list */
 
-    /* media */
-    uint32_t ssrc; /* the first of its block: audio */
-    unsigned char key[SEAL_KEY];
-    struct seal *seal; /* NULL: no protocol was selected yet */
-    struct rtp_stream audio;
-    struct rtp_stream *video;       /* the other SSRCs of its block; NULL: none was used */
-    struct control_window *control; /* NULL: no control packet came */
-    bool has_found, has_address;
-    union media_address found;   /* where it asked from */
-    union media_address address; /* where media goes */
-    struct media_window window, video_window;
-    struct question_window questions;         /* where it is, and pings */
-    struct question_window foreign_questions; /* where it is, from addresses of no member */
-    struct question_window wishes;            /* of those who watch it */
-    struct question_window asked;             /* by it, of those whom it watches */
-    struct media_quality quality;             /* of its audio */
-    int64_t active_ms;                        /* when it was last said to be active */
+    struct seat_media media;
+    struct media_quality quality; /* of its audio */
+    int64_t active_ms;            /* when it was last said to be active */
 
-    /* its socket */
     struct loop *loop;
-    uint64_t peer; /* 0: none now */
+    uint64_t peer; /* its socket; 0: none now */
     int version;
-    uint16_t seq;
-    /* What it may have missed, a ring that ends with the message of number seq. NULL stands for
-     * a list of those who are there, which is made anew. */
-    struct relay_text **kept;
-    unsigned kept_first, kept_count, kept_cap;
+    struct seat_outbox outbox;
     struct deadline away;
 };
 

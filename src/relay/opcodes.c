@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "json/read.h"
 #include "json/schema.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 enum { PACE_WINDOW_MS = 60 * 1000, PACE_MESSAGES = 600, NUMBER_TEXT = 32 };
 

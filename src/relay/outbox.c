@@ -47,14 +47,21 @@ struct relay_text *relay_text_finish(enum voice_op op, struct buf *d)
     return t;
 }
 
+static struct json payload_begin(struct buf *out)
+{
+    struct json j = json_to(out);
+
+    buf_init(out, SIZE_MAX);
+    json_object(&j);
+    return j;
+}
+
 static struct relay_text *text_clients(struct relay_seat *const *seats, size_t count,
                                        const struct relay_seat *except)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "user_ids");
     json_array(&j);
     for (size_t i = 0; i < count; i++)
@@ -81,56 +88,56 @@ static struct relay_text *text_present(const struct relay_seat *s, size_t list)
 
 static struct relay_text **outbox_at(const struct relay_seat *s, unsigned i)
 {
-    return &s->kept[(s->kept_first + i) % s->kept_cap];
+    return &s->outbox.kept[(s->outbox.kept_first + i) % s->outbox.kept_cap];
 }
 
 /* Clients take 0 for none, so numbers go from 65,535 to 1. */
 static uint16_t outbox_number(const struct relay_seat *s, unsigned i)
 {
-    unsigned back = s->kept_count - 1 - i;
+    unsigned back = s->outbox.kept_count - 1 - i;
 
-    return (uint16_t)((s->seq - 1 + UINT16_MAX - back) % UINT16_MAX + 1);
+    return (uint16_t)((s->outbox.seq - 1 + UINT16_MAX - back) % UINT16_MAX + 1);
 }
 
 /* Who has missed nothing holds nothing. */
 static void outbox_drop_first(struct relay_seat *s)
 {
     relay_text_unref(*outbox_at(s, 0));
-    s->kept_first = (s->kept_first + 1) % s->kept_cap;
-    if (--s->kept_count)
+    s->outbox.kept_first = (s->outbox.kept_first + 1) % s->outbox.kept_cap;
+    if (--s->outbox.kept_count)
         return;
-    mem_free(s->kept);
-    s->kept = NULL;
-    s->kept_first = s->kept_cap = 0;
+    mem_free(s->outbox.kept);
+    s->outbox.kept = NULL;
+    s->outbox.kept_first = s->outbox.kept_cap = 0;
 }
 
 void outbox_clear(struct relay_seat *s)
 {
-    while (s->kept_count)
+    while (s->outbox.kept_count)
         outbox_drop_first(s);
 }
 
 static void outbox_grow(struct relay_seat *s)
 {
-    unsigned cap = s->kept_cap ? 2 * s->kept_cap : 4;
+    unsigned cap = s->outbox.kept_cap ? 2 * s->outbox.kept_cap : 4;
     struct relay_text **larger = mem_new(cap * sizeof *larger);
 
-    for (unsigned i = 0; i < s->kept_count; i++)
+    for (unsigned i = 0; i < s->outbox.kept_count; i++)
         larger[i] = *outbox_at(s, i);
-    mem_free(s->kept);
-    s->kept = larger;
-    s->kept_first = 0;
-    s->kept_cap = cap;
+    mem_free(s->outbox.kept);
+    s->outbox.kept = larger;
+    s->outbox.kept_first = 0;
+    s->outbox.kept_cap = cap;
 }
 
 /* t NULL: a list. */
 static void outbox_keep(struct relay_seat *s, struct relay_text *t)
 {
-    if (s->kept_count == VOICE_KEPT)
+    if (s->outbox.kept_count == VOICE_KEPT)
         outbox_drop_first(s);
-    if (s->kept_count == s->kept_cap)
+    if (s->outbox.kept_count == s->outbox.kept_cap)
         outbox_grow(s);
-    *outbox_at(s, s->kept_count++) = t ? relay_text_ref(t) : NULL;
+    *outbox_at(s, s->outbox.kept_count++) = t ? relay_text_ref(t) : NULL;
 }
 
 static void outbox_post(const struct relay_seat *s, struct relay_text *t, unsigned seq)
@@ -144,9 +151,9 @@ static unsigned outbox_count(struct relay_seat *s, struct relay_text *kept)
 {
     if (s->version < VOICE_NUMBERED)
         return 0;
-    s->seq = s->seq == UINT16_MAX ? 1 : (uint16_t)(s->seq + 1);
+    s->outbox.seq = s->outbox.seq == UINT16_MAX ? 1 : (uint16_t)(s->outbox.seq + 1);
     outbox_keep(s, kept);
-    return s->seq;
+    return s->outbox.seq;
 }
 
 static void outbox_send_as(struct relay_seat *s, struct relay_text *t, struct relay_text *kept)
@@ -178,7 +185,7 @@ void outbox_resumed(struct relay_seat *s)
 /* Its place among those that are kept, or -1. */
 static int outbox_find(const struct relay_seat *s, int64_t seq)
 {
-    for (unsigned i = 0; i < s->kept_count; i++)
+    for (unsigned i = 0; i < s->outbox.kept_count; i++)
         if (outbox_number(s, i) == seq)
             return (int)i;
     return -1;
@@ -190,11 +197,11 @@ static bool outbox_after(const struct relay_seat *s, int64_t seq_ack, unsigned *
     int last = outbox_find(s, seq_ack);
     int64_t next = seq_ack <= 0 ? 1 : seq_ack % UINT16_MAX + 1;
 
-    *ret = s->kept_count;
-    if (s->version < VOICE_NUMBERED || (seq_ack <= 0 ? 0 : seq_ack) == s->seq)
+    *ret = s->outbox.kept_count;
+    if (s->version < VOICE_NUMBERED || (seq_ack <= 0 ? 0 : seq_ack) == s->outbox.seq)
         return true;
     *ret = (unsigned)(last + 1);
-    return last >= 0 || (s->kept_count && outbox_number(s, 0) == next);
+    return last >= 0 || (s->outbox.kept_count && outbox_number(s, 0) == next);
 }
 
 bool outbox_holds(const struct relay_seat *s, int64_t seq_ack)
@@ -210,7 +217,7 @@ void outbox_replay(struct relay_seat *s, int64_t seq_ack)
     size_t lists = 0;
 
     outbox_after(s, seq_ack, &at);
-    for (; at < s->kept_count; at++) {
+    for (; at < s->outbox.kept_count; at++) {
         struct relay_text *kept = *outbox_at(s, at);
         struct relay_text *t = kept ? relay_text_ref(kept) : text_present(s, lists++);
 
@@ -242,13 +249,13 @@ static void write_stream(struct json *j, const struct relay_seat *s, unsigned la
     json_name(j, "type");
     json_text(j, STR("video"));
     json_name(j, "rid");
-    json_text(j, str_of(s->layers[layer].rid));
+    json_text(j, str_of(s->camera.layers[layer].rid));
     json_name(j, "quality");
-    json_int(j, s->layers[layer].quality);
+    json_int(j, s->camera.layers[layer].quality);
     json_name(j, "ssrc");
-    json_int(j, video_ssrc(s->ssrc, layer));
+    json_int(j, video_ssrc(s->media.ssrc, layer));
     json_name(j, "rtx_ssrc");
-    json_int(j, (int64_t)video_ssrc(s->ssrc, layer) + 1);
+    json_int(j, (int64_t)video_ssrc(s->media.ssrc, layer) + 1);
     json_name(j, "active");
     json_bool(j, false);
     json_object_end(j);
@@ -258,12 +265,10 @@ void outbox_ready(struct relay_seat *s)
 {
     const struct relay *r = s->relay;
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "ssrc");
-    json_int(&j, s->ssrc);
+    json_int(&j, s->media.ssrc);
     json_name(&j, "ip");
     json_text(&j, str_of(r->options.address));
     json_name(&j, "port");
@@ -281,7 +286,7 @@ void outbox_ready(struct relay_seat *s)
     json_array_end(&j);
     json_name(&j, "streams");
     json_array(&j);
-    for (unsigned i = 0; i < s->layer_count; i++)
+    for (unsigned i = 0; i < s->camera.layer_count; i++)
         write_stream(&j, s, i);
     json_array_end(&j);
     json_object_end(&j);
@@ -301,23 +306,21 @@ void outbox_version(struct relay_seat *s)
 void outbox_description(struct relay_seat *s)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "mode");
-    json_text(&j, str_of(seal_name(s->seal)));
+    json_text(&j, str_of(seal_name(s->media.seal)));
     json_name(&j, "secret_key");
     json_array(&j);
     for (int i = 0; i < SEAL_KEY; i++)
-        json_int(&j, s->key[i]);
+        json_int(&j, s->media.key[i]);
     json_array_end(&j);
     json_name(&j, "audio_codec");
     json_text(&j, STR("opus"));
     json_name(&j, "video_codec");
     json_text(&j, str_of(video_codec_name(s->room->codec)));
     json_name(&j, "media_session_id");
-    json_id(&j, s->ssrc);
+    json_id(&j, s->media.ssrc);
     json_name(&j, "dave_protocol_version");
     json_int(&j, 0);
     json_object_end(&j);
@@ -328,14 +331,12 @@ void outbox_description(struct relay_seat *s)
 struct relay_text *text_speaking(const struct relay_seat *about)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "speaking");
     json_int(&j, seat_speaking(about));
     json_name(&j, "ssrc");
-    json_int(&j, about->ssrc);
+    json_int(&j, about->media.ssrc);
     json_name(&j, "user_id");
     json_id(&j, about->place.user_id);
     json_object_end(&j);
@@ -345,18 +346,16 @@ struct relay_text *text_speaking(const struct relay_seat *about)
 struct relay_text *text_video(const struct relay_seat *about)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "user_id");
     json_id(&j, about->place.user_id);
     json_name(&j, "audio_ssrc");
-    json_int(&j, about->ssrc);
+    json_int(&j, about->media.ssrc);
     json_name(&j, "video_ssrc");
-    json_int(&j, about->video_ssrc);
+    json_int(&j, about->camera.video_ssrc);
     json_name(&j, "streams");
-    json_raw(&j, about->streams);
+    json_raw(&j, about->camera.streams);
     json_object_end(&j);
     return relay_text_finish(VOICE_VIDEO, &out);
 }
@@ -370,10 +369,8 @@ struct relay_text *text_wanted(void)
 struct relay_text *text_codec(enum video_codec codec)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "video_codec");
     json_text(&j, str_of(video_codec_name(codec)));
     json_object_end(&j);
@@ -383,10 +380,8 @@ struct relay_text *text_codec(enum video_codec codec)
 struct relay_text *text_gone(const struct relay_seat *about)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "user_id");
     json_id(&j, about->place.user_id);
     json_object_end(&j);

@@ -60,7 +60,7 @@ void voice_peer_open(struct websocket *ws, void *arg)
     p->seq_ack = -1;
     websocket_set_data(ws, p);
     map_put(&p->hub->peers, p->number, p);
-    atomic_fetch_add(&r->sockets, 1);
+    atomic_fetch_add(&r->count.sockets, 1);
     if (!door->version) {
         voice_peer_close(p, RELAY_BAD_REQUEST, "version");
         return;
@@ -95,7 +95,7 @@ void voice_peer_closed(struct websocket *ws, int code)
     deadline_drop(&p->deadline);
     note_send(voice_peer_note(p, NOTE_GONE, 0));
     map_remove(&p->hub->peers, p->number);
-    atomic_fetch_sub(&p->hub->relay->sockets, 1);
+    atomic_fetch_sub(&p->hub->relay->count.sockets, 1);
     mem_free(p);
 }
 

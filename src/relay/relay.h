@@ -11,9 +11,10 @@
 
 #include "model/voice_state.h"
 #include "net/loop.h"
-#include "net/server.h"
+#include "net/http/http.h"
 
 struct relay;
+struct websocket_handler; /* net/http/server.h */
 
 enum { RELAY_TOKEN = 16, RELAY_SESSION_MAX = 64, RELAY_LAYERS = 3, RELAY_RID_MAX = 16 };
 

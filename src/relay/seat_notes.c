@@ -17,29 +17,29 @@ enum { SPEAKING_VOICE = 1, SPEAKING_SHARE = 2, SPEAKING_PRIORITY = 4, SPEAKING_A
 
 unsigned seat_speaking(const struct relay_seat *s)
 {
-    if (!s->speaks)
+    if (!s->may.speaks)
         return 0;
-    return s->priority ? s->speaking : s->speaking & ~(unsigned)SPEAKING_PRIORITY;
+    return s->may.priority ? s->speech.speaking : s->speech.speaking & ~(unsigned)SPEAKING_PRIORITY;
 }
 
 /* A room may have ten thousand, and each hears of it: of one who changes its mind ever again only
  * so often, and then what is so in the end. */
 static void tell_speaking(struct relay_seat *s)
 {
-    if (!questions_take(&s->words, clock_mono() / 1000000, SPEAKING_A_SECOND)) {
-        if (!s->late.link.next)
-            deadline_touch(seats_of(s)->late, &s->late);
+    if (!questions_take(&s->rate.words, clock_mono() / 1000000, SPEAKING_A_SECOND)) {
+        if (!s->speech.late.link.next)
+            deadline_touch(seats_of(s)->late, &s->speech.late);
         return;
     }
-    s->shown = seat_speaking(s);
+    s->speech.shown = seat_speaking(s);
     tell_others(s, text_speaking(s));
 }
 
 void seat_speaking_due(struct deadline *d)
 {
-    struct relay_seat *s = container_of(d, struct relay_seat, late);
+    struct relay_seat *s = container_of(d, struct relay_seat, speech.late);
 
-    if (seat_speaking(s) != s->shown)
+    if (seat_speaking(s) != s->speech.shown)
         tell_speaking(s);
 }
 
@@ -111,11 +111,11 @@ static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
         seat_end(s, RELAY_DISCONNECTED);
         return;
     }
-    s->speaks = f->speaks;
-    s->hears = f->hears;
-    s->films = f->films;
-    s->priority = f->priority;
-    if (s->announced && seat_speaking(s) != shown)
+    s->may.speaks = f->speaks;
+    s->may.hears = f->hears;
+    s->may.films = f->films;
+    s->may.priority = f->priority;
+    if (s->speech.announced && seat_speaking(s) != shown)
         tell_speaking(s);
     seat_take_flags(s, f->flags);
 }
@@ -125,11 +125,11 @@ static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
 void seat_announce(struct relay_seat *s, unsigned speaking)
 {
     unsigned bits = speaking & (SPEAKING_VOICE | SPEAKING_SHARE | SPEAKING_PRIORITY);
-    bool known = s->announced;
+    bool known = s->speech.announced;
     unsigned shown = seat_speaking(s);
 
-    s->announced = true;
-    s->speaking = bits;
+    s->speech.announced = true;
+    s->speech.speaking = bits;
     if (!known || seat_speaking(s) != shown)
         tell_speaking(s);
 }
@@ -148,9 +148,9 @@ static void tell_present(struct relay_seat *s)
     for (size_t i = 0; i < room->count; i++) {
         const struct relay_seat *other = room->seats[i];
 
-        if (other != s && other->announced)
+        if (other != s && other->speech.announced)
             tell_one(s, text_speaking(other));
-        if (other != s && other->filmed)
+        if (other != s && other->camera.filmed)
             tell_one(s, text_video(other));
     }
 }
@@ -161,11 +161,11 @@ static void seat_select(struct relay_seat *s, const struct seal_mode *mode,
 {
     bool again = s->described;
 
-    seal_free(s->seal);
-    randombytes_buf(s->key, sizeof s->key);
-    s->seal = seal_new(mode, s->key, 0);
-    if (s->has_found && !s->has_address)
-        seat_bind(s, &s->found);
+    seal_free(s->media.seal);
+    randombytes_buf(s->media.key, sizeof s->media.key);
+    s->media.seal = seal_new(mode, s->media.key, 0);
+    if (s->media.has_found && !s->media.has_address)
+        seat_bind(s, &s->media.found);
     seat_offers(s, offer);
     s->described = true;
     outbox_description(s);

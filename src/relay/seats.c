@@ -62,16 +62,16 @@ void seat_unmap(struct map *map, uint64_t key, const struct relay_seat *s)
 
 static void seat_unbind(struct relay_seat *s)
 {
-    if (s->has_address)
-        seat_unmap(&seats_of(s)->by_address, media_address_key(&s->address), s);
-    s->has_address = false;
+    if (s->media.has_address)
+        seat_unmap(&seats_of(s)->by_address, media_address_key(&s->media.address), s);
+    s->media.has_address = false;
 }
 
 void seat_bind(struct relay_seat *s, const union media_address *a)
 {
     seat_unbind(s);
-    s->address = *a;
-    s->has_address = true;
+    s->media.address = *a;
+    s->media.has_address = true;
     map_put(&seats_of(s)->by_address, media_address_key(a), s);
 }
 
@@ -85,7 +85,7 @@ static void room_add(struct relay_seats *all, snowflake room_id, struct relay_se
         room = mem_new(sizeof *room);
         room->id = room_id;
         map_put(&all->rooms, room_id, room);
-        atomic_fetch_add(&all->relay->rooms, 1);
+        atomic_fetch_add(&all->relay->count.rooms, 1);
     }
     if (room->count == room->cap) {
         room->cap = room->cap ? 2 * room->cap : 4;
@@ -108,7 +108,7 @@ static void room_remove(struct relay_seats *all, struct relay_seat *s)
     if (room->count)
         return;
     map_remove(&all->rooms, room->id);
-    atomic_fetch_sub(&all->relay->rooms, 1);
+    atomic_fetch_sub(&all->relay->count.rooms, 1);
     mem_free(room->seats);
     mem_free(room);
 }
@@ -145,24 +145,24 @@ struct relay_seat *seat_new(struct relay_seats *all, const struct relay_claim *c
     s->channel_id = f->channel_id;
     memcpy(s->session_id, c->session_id, sizeof s->session_id);
     memcpy(s->token, c->token, sizeof s->token);
-    s->speaks = f->speaks;
-    s->hears = f->hears;
-    s->films = f->films;
-    s->priority = f->priority;
+    s->may.speaks = f->speaks;
+    s->may.hears = f->hears;
+    s->may.films = f->films;
+    s->may.priority = f->priority;
     s->flags = f->flags;
     s->platform = f->platform;
     s->loop = c->loop;
     s->peer = c->number;
     s->version = c->version;
-    s->layer_count = c->layer_count;
-    memcpy(s->layers, c->layers, sizeof s->layers);
-    s->ssrc = ssrc_choose(all);
-    map_put(&all->by_ssrc, s->ssrc / SSRC_BLOCK, s);
+    s->camera.layer_count = c->layer_count;
+    memcpy(s->camera.layers, c->layers, sizeof s->camera.layers);
+    s->media.ssrc = ssrc_choose(all);
+    map_put(&all->by_ssrc, s->media.ssrc / SSRC_BLOCK, s);
     map_put(&all->by_place, seat_place_key(f->guild_id, f->user_id), s);
     map_put(&all->by_token, token_key(s->token), s);
     map_put(&all->by_peer, s->peer, s);
     room_add(all, f->room_id, s);
-    atomic_fetch_add(&all->relay->seated, 1);
+    atomic_fetch_add(&all->relay->count.seated, 1);
     return s;
 }
 
@@ -171,21 +171,21 @@ static void seat_free(struct relay_seat *s)
     struct relay_seats *all = seats_of(s);
 
     deadline_drop(&s->away);
-    deadline_drop(&s->late);
+    deadline_drop(&s->speech.late);
     seat_unbind(s);
-    seat_unmap(&all->by_ssrc, s->ssrc / SSRC_BLOCK, s);
+    seat_unmap(&all->by_ssrc, s->media.ssrc / SSRC_BLOCK, s);
     seat_unmap(&all->by_place, seat_place_key(s->place.guild_id, s->place.user_id), s);
     seat_unmap(&all->by_token, token_key(s->token), s);
     seat_unmap(&all->by_peer, s->peer, s);
     room_remove(all, s);
     outbox_clear(s);
-    seal_free(s->seal);
+    seal_free(s->media.seal);
     seat_forget_streams(s);
-    sodium_memzero(s->key, sizeof s->key);
-    mem_free((void *)(uintptr_t)s->streams.p);
+    sodium_memzero(s->media.key, sizeof s->media.key);
+    mem_free((void *)(uintptr_t)s->camera.streams.p);
     mem_free(s->wants);
-    atomic_fetch_sub(&all->relay->jitter_ns, (uint64_t)s->quality.jitter_ns);
-    atomic_fetch_sub(&all->relay->seated, 1);
+    atomic_fetch_sub(&all->relay->count.jitter_ns, (uint64_t)s->quality.jitter_ns);
+    atomic_fetch_sub(&all->relay->count.seated, 1);
     mem_free(s);
 }
 

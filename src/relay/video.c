@@ -1,7 +1,7 @@
 /* video.c - which layer of a video somebody gets. */
 #include "relay/video.h"
 
-#include "relay/packets.h"
+#include "relay/media/packets.h"
 
 enum { TYPE_FIRST = 96, TYPE_LAST = 127 };
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "json/read.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 enum { STREAMS_TEXT = 2048, PACE_VIDEOS = 60 };
 

@@ -38,7 +38,7 @@ void seat_offers(struct relay_seat *s, const struct codec_offer *offer)
 /* SSRCs of others, and of nobody, are not its to announce. */
 static bool shown_is_own(const struct relay_seat *s, const struct video_shown *shown)
 {
-    int64_t at = shown->ssrc - (int64_t)s->ssrc;
+    int64_t at = shown->ssrc - (int64_t)s->media.ssrc;
 
     return at >= 1 && at < 2 * RELAY_LAYERS && at % 2 == 1 &&
            (!shown->rtx_ssrc || shown->rtx_ssrc == shown->ssrc + 1);
@@ -46,7 +46,7 @@ static bool shown_is_own(const struct relay_seat *s, const struct video_shown *s
 
 static bool video_is_own(const struct relay_seat *s, const struct relay_note *n)
 {
-    int64_t at = n->video.ssrc - (int64_t)s->ssrc;
+    int64_t at = n->video.ssrc - (int64_t)s->media.ssrc;
 
     if (n->video.ssrc && (at < 1 || at >= SSRC_BLOCK))
         return false;
@@ -62,12 +62,13 @@ static bool layers_take(struct relay_seat *s, const struct relay_note *n)
     bool active = false;
 
     for (unsigned i = 0; i < RELAY_LAYERS; i++)
-        s->layers[i].active = false;
+        s->camera.layers[i].active = false;
     if (n->video.ssrc && !n->video.count)
-        s->layers[0].active = active = true;
+        s->camera.layers[0].active = active = true;
     for (unsigned i = 0; n->video.ssrc && i < n->video.count; i++) {
         const struct video_shown *shown = &n->video.shown[i];
-        struct relay_layer *layer = &s->layers[video_layer_of(s->ssrc, (uint32_t)shown->ssrc)];
+        struct relay_layer *layer =
+            &s->camera.layers[video_layer_of(s->media.ssrc, (uint32_t)shown->ssrc)];
 
         layer->active = shown->active;
         layer->quality = shown->quality ? shown->quality : layer->quality;
@@ -81,8 +82,8 @@ static void streams_take(struct relay_seat *s, struct str streams)
     char *copy = mem_new(streams.n);
 
     memcpy(copy, streams.p, streams.n);
-    mem_free((void *)(uintptr_t)s->streams.p);
-    s->streams = str_slice(copy, streams.n);
+    mem_free((void *)(uintptr_t)s->camera.streams.p);
+    s->camera.streams = str_slice(copy, streams.n);
 }
 
 /* SSRC 0 is the end of its video. */
@@ -91,8 +92,8 @@ void seat_video(struct relay_seat *s, const struct relay_note *n)
     if (!video_is_own(s, n))
         return;
     streams_take(s, str_slice(n->text, n->n));
-    s->video_ssrc = (uint32_t)n->video.ssrc;
-    s->filmed = true;
+    s->camera.video_ssrc = (uint32_t)n->video.ssrc;
+    s->camera.filmed = true;
     bool active = layers_take(s, n);
     tell_others(s, text_video(s));
     if (active) {
@@ -114,17 +115,18 @@ void seat_wants(struct relay_seat *s, const struct video_wants *wants)
  * carry audio alone. */
 bool seat_shows(const struct relay_seat *s, const struct rtp_packet *p)
 {
-    int layer = video_layer_of(s->ssrc, p->ssrc);
+    int layer = video_layer_of(s->media.ssrc, p->ssrc);
 
-    return layer >= 0 && s->films && s->layers[layer].active &&
-           video_type_is(&s->offer.types, p->type) && !seal_uses_header(s->seal);
+    return layer >= 0 && s->may.films && s->camera.layers[layer].active &&
+           video_type_is(&s->offer.types, p->type) && !seal_uses_header(s->media.seal);
 }
 
 bool seat_watches(const struct relay_seat *to, const struct relay_seat *from, uint32_t ssrc)
 {
-    if (to == from || !to->wants || !to->hears || !to->seal || !to->has_address ||
-        seal_uses_header(to->seal))
+    if (to == from || !to->wants || !to->may.hears || !to->media.seal || !to->media.has_address ||
+        seal_uses_header(to->media.seal))
         return false;
-    int chosen = video_choose(from->layers, RELAY_LAYERS, from->ssrc, to->wants);
-    return chosen >= 0 && (ssrc == from->ssrc || chosen == video_layer_of(from->ssrc, ssrc));
+    int chosen = video_choose(from->camera.layers, RELAY_LAYERS, from->media.ssrc, to->wants);
+    return chosen >= 0 &&
+           (ssrc == from->media.ssrc || chosen == video_layer_of(from->media.ssrc, ssrc));
 }

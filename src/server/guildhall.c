@@ -9,7 +9,7 @@
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
 #include "server/memory_limit.h"
-#include "net/mailer.h"
+#include "net/client/mailer.h"
 #include "net/tls.h"
 #include "server/parts.h"
 #include "platform/applications/applications.h"
@@ -160,13 +160,13 @@ static struct api *make_api(struct guildhall *g)
         .password_queue = (unsigned)c->password_queue,
         .quota = c->upload_quota_mib * 1024 * 1024,
         .daily_quota = c->upload_quota_daily_mib * 1024 * 1024,
-        .announce = wire_announce,
-        .announce_arg = g,
-        .forgotten = wire_forgotten,
-        .banned = wire_banned,
-        .forgotten_arg = g,
-        .voice_moved = wire_voice_moved,
-        .voice_arg = g,
+        .events = {
+            .arg = g,
+            .announce = wire_announce,
+            .forgotten = wire_forgotten,
+            .banned = wire_banned,
+            .voice_moved = wire_voice_moved,
+        },
         .cluster = g->cluster,
         .gateway = g->gateway,
         .page = strcmp(c->web, "off") ? web_answer : NULL,
@@ -203,14 +203,15 @@ static struct workbench *make_workbench(const struct guildhall *g)
     return workbench_new(&options);
 }
 
-enum { OP_LAST_MESSAGES = 34 }; /* the only opcode that is not voice's */
-
-static bool wire_command(void *arg, const struct gateway_caller *who, int op, struct str d)
+static bool wire_voice(void *arg, const struct gateway_caller *who, int op, struct str d)
 {
-    struct guildhall *g = arg;
+    return voice_command(((struct guildhall *)arg)->voice, who, op, d);
+}
 
-    return op == OP_LAST_MESSAGES ? last_messages_asked(g->api, who, d)
-                                  : voice_command(g->voice, who, op, d);
+static bool wire_last_messages(void *arg, const struct gateway_caller *who, int op, struct str d)
+{
+    (void)op;
+    return last_messages_asked(((struct guildhall *)arg)->api, who, d);
 }
 
 static void wire_session_ended(void *arg, const struct gateway_caller *who)
@@ -240,13 +241,13 @@ static struct gateway *make_gateway(struct guildhall *g)
         .store = g->store,
         .auth = g->auth,
         .source = g->hooks.source ? g->hooks.source : &gateway_source,
-        .hooks = { g, wire_command, wire_session_ended, wire_session_resumed, wire_resume_refused,
-                   wire_guild_entered },
+        .hooks = { g, wire_voice, wire_last_messages, wire_session_ended, wire_session_resumed,
+                   wire_resume_refused, wire_guild_entered },
         .public_url = c->public_url,
         .hello_ms = g->hooks.hello_ms,
-        .ledger = parts_ledger(g),
-        .keeps = c->keeper,
-        .parks = true,
+        .journal = parts_ledger(g),
+        .replicates = c->keeper,
+        .suspends = true,
         .no_limits = !c->rate_limits,
         .traffic = workbench_traffic(g->workbench),
     };

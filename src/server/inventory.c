@@ -3,7 +3,7 @@
  * Counting rows takes as long as there are many, so a scrape never does: it shows what was
  * counted last and, if that is old, has it counted anew, by a read that goes aside. The longer
  * a count takes the less often it is done. */
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/clock.h"
 #include "base/clock_watch.h"
 #include "base/log.h"

@@ -7,7 +7,7 @@
 #include "admin/control/control.h"
 #include "server/guildhall.h"
 #include "net/proxies.h"
-#include "net/server.h"
+#include "net/http/server.h"
 #include "relay/relay.h"
 #include "web/web.h"
 

@@ -42,7 +42,7 @@ void guildhall_init(const struct config *config)
     bool json = strcmp(config->log_format, "json") == 0 ||
                 (strcmp(config->log_format, "auto") == 0 && !isatty(STDERR_FILENO));
 
-    mem_keep_freed();
+    mem_configure(parts_loop_count(config));
     if (sodium_init() < 0) {
         fprintf(stderr, "guildhall: cannot get randomness from the system\n");
         exit(1);

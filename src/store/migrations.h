@@ -2,12 +2,14 @@
 #ifndef STORE_MIGRATIONS_H
 #define STORE_MIGRATIONS_H
 
+#include "base/test_build.h"
+
 struct migration {
     int number;       /* 1, 2, 3 …; 0 ends the list */
     const char *name; /* "0001-accounts" */
-    /* With the words {id} and {clustered}. What only one engine can do stands below a
-     * line "-- sqlite:" or "-- postgres:", until "-- both:". The first line says who can live
-     * with it, see enum migration_phase. */
+    /* Without the lines for scripts/check-tables. With the words {id} and {clustered}. What only
+     * one engine can do stands below a line "-- sqlite:" or "-- postgres:", until "-- both:". The
+     * first line says who can live with it, see enum migration_phase. */
     const char *sql;
 };
 
@@ -21,8 +23,16 @@ enum migration_phase {
                         * server is left that does not know it */
 };
 
-/* Those of this program. In builds with tests, then those in the folder that the environment
- * names: GUILDHALL_TEST_MIGRATIONS, as if this were a later version. */
+/* The migrations of this program. Builds with tests add those in the folder that the environment
+ * names (GUILDHALL_TEST_MIGRATIONS), as if this were a later version:
+ * tests/inside/migrations_later.c. */
+#if TEST_BUILD
 const struct migration *migrations_known(void);
+#else
+static inline const struct migration *migrations_known(void)
+{
+    return migrations;
+}
+#endif
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "gifs/gifs.h"
 #include "server/guildhall.h"
-#include "net/client.h"
+#include "net/client/client.h"
 #include "store/folder.h"
 
 enum { MAX_LIST = 1024 * 1024 * 1024, MAX_FILE = 20 * 1024 * 1024, PATIENCE_MS = 60000 };

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "admin/control/control.h"
 #include "json/schema.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "tools/wire/wire.h"
 
 enum { COMMAND = 2, PRESS = 3, COMPLETE = 4 };             /* types of interactions */

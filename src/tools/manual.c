@@ -146,17 +146,57 @@ static void manual_conf(struct buf *out)
     buf_add_lit(out, ".SH SEE ALSO\n.BR guildhall (1)\n");
 }
 
+/* --- docs/CONFIGURATION.md ------------------------------------------------------------ */
+
+/* Text of a table cell: a bar would end the cell. */
+static void markdown_cell(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|')
+            buf_add_char(out, '\\');
+        buf_add_char(out, *text);
+    }
+}
+
+static void manual_markdown(struct buf *out)
+{
+    buf_add_lit(
+        out, "# Configuration\n\nThis page lists every option of the server, for operators. It is "
+             "generated from the program's own table.\n\nAn option is a flag (`--listen "
+             "0.0.0.0:8080`), an environment variable (`GUILDHALL_LISTEN=0.0.0.0:8080`) or a line "
+             "of the file that `--config` names (`listen = 0.0.0.0:8080`). Flags take precedence "
+             "over the environment, and the environment over the file. The files `*.conf` in the "
+             "folder `FILE.d` are read after the file, in the order of their names. Nothing has to "
+             "be configured on a laptop.\n\n`guildhall sample-config` prints a file with every "
+             "option. `guildhall reload` applies the options that are marked with \"yes\"; the "
+             "others need a restart.\n\n"
+             "| Option | Meaning | Default | Reload |\n|---|---|---|---|\n");
+    for (const struct option_row *row = config_rows; row->name; row++) {
+        buf_printf(out, "| `--%s ", row->name);
+        markdown_cell(out, option_value_word(row));
+        buf_add_lit(out, "` | ");
+        markdown_cell(out, row->help);
+        buf_add_lit(out, " | ");
+        if (row->fallback)
+            buf_printf(out, "`%s`", row->fallback);
+        buf_printf(out, " | %s |\n", row->reloads ? "yes" : "");
+    }
+}
+
 int tool_manual(const struct settings *s, char **arguments)
 {
     bool conf = arguments[0] && strcmp(arguments[0], "conf") == 0;
+    bool markdown = arguments[0] && strcmp(arguments[0], "options") == 0;
     struct buf out;
 
     (void)s;
-    if (arguments[0] && (!conf || arguments[1]))
-        return usage("manual wants nothing, or conf");
+    if (arguments[0] && ((!conf && !markdown) || arguments[1]))
+        return usage("manual wants nothing, conf or options");
     buf_init(&out, SIZE_MAX);
     if (conf)
         manual_conf(&out);
+    else if (markdown)
+        manual_markdown(&out);
     else
         manual_program(&out);
     program_print(&out);

@@ -3,7 +3,7 @@
 #define TOOLS_TOOLS_H
 
 #include "server/config.h"
-#include "platform/seeds/seeds.h"
+#include "tools/seeds/seeds.h"
 #include "platform/worlds/worlds.h"
 
 /* Who uses which command, where, and what happens then; texts are NULL when unset. */

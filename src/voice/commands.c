@@ -1,5 +1,5 @@
 /* commands.c - the gateway's opcodes whose effect is voice, row by row. */
-#include "voice/calls.h"
+#include "voice/calls/calls.h"
 #include "voice/internal.h"
 #include "voice/streams/streams.h"
 

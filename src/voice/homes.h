@@ -8,7 +8,7 @@
 #ifndef VOICE_HOMES_H
 #define VOICE_HOMES_H
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "model/voice_state.h"
 #include "net/loop.h"
 

@@ -2,7 +2,7 @@
 #ifndef VOICE_INTERNAL_H
 #define VOICE_INTERNAL_H
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/links.h"
 #include "voice/states.h"
 #include "voice/voice.h"

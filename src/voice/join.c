@@ -2,12 +2,12 @@
 #include "voice/internal.h"
 
 #include "base/clock.h"
-#include "model/permissions.h"
-#include "model/regions.h"
+#include "model/permissions/permissions.h"
+#include "model/configured/regions.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-#include "voice/calls.h"
+#include "voice/calls/calls.h"
 #include "voice/rooms.h"
 #include "voice/rules.h"
 

@@ -6,7 +6,7 @@
 #include "voice/internal.h"
 
 #include "model/login.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "voice/points.h"
 
 enum { MAX_DATA = 1024 };

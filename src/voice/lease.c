@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,7 +1,8 @@
 /* regions.c - where voice can be hosted, as callers are told. */
 #include "voice/internal.h"
 
-#include "model/regions.h"
+#include "model/configured/regions.h"
+#include "net/http/server.h"
 
 /* GET /voice/regions */
 static enum err list_voice_regions(struct call *call)

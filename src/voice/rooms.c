@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/map.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/messages/messages.h"

@@ -4,7 +4,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "model/regions.h"
+#include "model/configured/regions.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"

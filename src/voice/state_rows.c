@@ -2,8 +2,8 @@
 #include "voice/state_rows.h"
 
 #include "base/clock.h"
-#include "model/regions.h"
-#include "model/rows.h"
+#include "model/configured/regions.h"
+#include "model/fields/rows.h"
 
 #define STATE_COLUMNS                                                                   \
     "v.guild_id, v.user_id, v.channel_id, v.session_id, v.session_number, v.node, "     \

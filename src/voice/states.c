@@ -6,7 +6,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "voice/homes.h"
-#include "voice/stage_rules.h"
+#include "voice/stages/stage_rules.h"
 
 struct own_state_patch {
     struct opt_id channel_id;

@@ -6,8 +6,8 @@
 #define VOICE_STATES_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
-#include "model/rights.h"
+#include "api/jobs/jobs.h"
+#include "model/permissions/rights.h"
 #include "model/voice_state.h"
 #include "platform/accounts/accounts.h"
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "web/internal.h"
+#include "net/http/server.h"
 
 /* No script but the program's own files, no text that becomes one, nothing from elsewhere. */
 #define POLICY                                                                              \

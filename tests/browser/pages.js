@@ -10,7 +10,7 @@ import { TESTS as hostile } from "./hostile.js";
 import { TESTS as load } from "./load.js";
 import { TESTS as people } from "./people.js";
 import { TESTS as places } from "./places.js";
-import { BENCH_TESTS as bench, TESTS as screens } from "./screens.js";
+import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
 import { Lane, options } from "./stage.js";
 import { TESTS as talk } from "./talk.js";
 import { TESTS as wire } from "./wire.js";
@@ -18,12 +18,14 @@ import { TESTS as wire } from "./wire.js";
 const [source, executable, chromiumPath, ...rest] = process.argv.slice(2);
 const at = rest.indexOf("--pictures");
 const pictures = at >= 0 ? rest.splice(at, 2)[1] : "";
-const words = rest;
+const nightly = rest.includes("--nightly");
+const words = rest.filter((x) => x !== "--nightly");
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions", "--process-per-site"];
 const MOST_LANES = 3;
 
 /** The longest first, so that no lane is left alone at the end. */
-const LANES = { load, screens, bench, people, wire, places, talk, history, hostile, apps };
+const LANES = { load, people, screens, wire, places, talk, history, hostile, apps };
+const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(lane, name, test) {
   const began = Date.now();
@@ -61,7 +63,7 @@ async function main() {
   mkdirSync(options.artefacts, { recursive: true });
   if (pictures) mkdirSync(pictures, { recursive: true });
   options.browser = await chromium.launch({ executablePath: chromiumPath, args: FLAGS });
-  const waiting = Object.entries(LANES);
+  const waiting = Object.entries(words.length ? { ...NIGHTLY, ...LANES } : nightly ? NIGHTLY : LANES);
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) failed += await runLane(next);
   };

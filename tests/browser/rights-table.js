@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The rows of the server's table. @param {string} project @returns {{bit: number, name: string}[]} */
 export function readRights(project) {
-  const text = readFileSync(join(project, "src/model/permissions.def"), "utf8");
+  const text = readFileSync(join(project, "src/model/permissions/permissions.def"), "utf8");
   return [...text.matchAll(/^PERMISSION\((\d+),\s*(\w+)\)/gm)].map(([, bit, name]) => ({ bit: Number(bit), name }));
 }
 

@@ -109,14 +109,66 @@ async function enterForAxe() {
 
 const ofTheBench = ([path]) => /^\/workbench|\/settings\/(?!apps)/.test(path) && !path.startsWith("/settings");
 
-/** The other half of the screens, in a lane of its own. */
-export const BENCH_TESTS = {
+/** Walks through every screen, in two lanes: run by `make nightly` alone, because each takes a minute. */
+export const CHAT_WALKS = {
+  async every_screen_of_the_chat_is_for_everybody_and_fits() {
+    const page = await enterForAxe(), faults = await faultsOfAll(page, (await screens()).filter((x) => !ofTheBench(x)));
+    await page.turn(general());
+    await page.locator("article").first().waitFor();
+    for (const [name, open, there] of OPENED) {
+      await open(page);
+      await there(page);
+      faults.push(...(await faultsOf(page, name)));
+      await page.keyboard.press("Escape");
+      if (name === "commands") await field(page).fill("");
+    }
+    assert.deepEqual(faults, []);
+    await resize(page, 360);
+    await page.getByRole("button", { name: "Channels" }).click();
+    await page.getByRole("link", { name: "rules" }).click();
+    await page.getByText("Be kind. Clean up").waitFor();
+    await page.close();
+  },
+};
+
+export const BENCH_WALKS = {
   async every_screen_of_the_bench_and_of_guilds_is_for_everybody_and_fits() {
     const page = await enterForAxe();
     assert.deepEqual(await faultsOfAll(page, (await screens()).filter(ofTheBench)), []);
     await page.close();
   },
 
+  async german_has_no_english_in_it() {
+    const left = [], page = await enter("ada", { locale: "de-DE" }), guest = await enter(null, { locale: "de-DE" });
+    await page.open(general());
+    await page.locator(".composer").first().waitFor();
+    for (const [path, sign] of await screens()) {
+      await page.turn(path);
+      await drawn(page, path, sign);
+      left.push(...(await englishOf(page)).map((x) => `${path}: ${x}`));
+    }
+    for (const path of ["/login", "/register", "/verify", "/nowhere"]) {
+      await guest.open(path);
+      await guest.locator("h1").first().waitFor();
+      left.push(...(await englishOf(guest)).map((x) => `${path}: ${x}`));
+      // Its words are the longer ones: they fit a phone, too.
+      await resize(guest, 360);
+      const over = await guest.evaluate(() => Math.max(...[...document.querySelectorAll("html, .enter, .tabs")].map((el) => el.scrollWidth - el.clientWidth)));
+      if (over > 0) left.push(`${path} is ${over} pixels too wide`);
+      await resize(guest, 1280);
+    }
+    assert.deepEqual(left, []);
+    assert.equal(await page.evaluate(() => document.documentElement.lang), "de");
+    // Who chooses another language has it from then on.
+    await page.turn("/settings/language");
+    await page.getByLabel("Sprache dieser Seiten").selectOption({ label: "English" });
+    await page.getByLabel("Language of these pages").waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
+    await Promise.all([page.close(), guest.close()]);
+  },
+};
+
+export const TESTS = {
   async a_server_for_its_operator_alone_shows_and_links_nothing_else() {
     const only = new Server(options.executable), page = await enter(null, { elsewhere: true }), faults = [], linked = new Set();
     const look = async (tab) => {
@@ -161,56 +213,6 @@ export const BENCH_TESTS = {
       await only.end();
       await page.close();
     }
-  },
-
-  async german_has_no_english_in_it() {
-    const left = [], page = await enter("ada", { locale: "de-DE" }), guest = await enter(null, { locale: "de-DE" });
-    await page.open(general());
-    await page.locator(".composer").first().waitFor();
-    for (const [path, sign] of await screens()) {
-      await page.turn(path);
-      await drawn(page, path, sign);
-      left.push(...(await englishOf(page)).map((x) => `${path}: ${x}`));
-    }
-    for (const path of ["/login", "/register", "/verify", "/nowhere"]) {
-      await guest.open(path);
-      await guest.locator("h1").first().waitFor();
-      left.push(...(await englishOf(guest)).map((x) => `${path}: ${x}`));
-      // Its words are the longer ones: they fit a phone, too.
-      await resize(guest, 360);
-      const over = await guest.evaluate(() => Math.max(...[...document.querySelectorAll("html, .enter, .tabs")].map((el) => el.scrollWidth - el.clientWidth)));
-      if (over > 0) left.push(`${path} is ${over} pixels too wide`);
-      await resize(guest, 1280);
-    }
-    assert.deepEqual(left, []);
-    assert.equal(await page.evaluate(() => document.documentElement.lang), "de");
-    // Who chooses another language has it from then on.
-    await page.turn("/settings/language");
-    await page.getByLabel("Sprache dieser Seiten").selectOption({ label: "English" });
-    await page.getByLabel("Language of these pages").waitFor();
-    assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
-    await Promise.all([page.close(), guest.close()]);
-  },
-};
-
-export const TESTS = {
-  async every_screen_of_the_chat_is_for_everybody_and_fits() {
-    const page = await enterForAxe(), faults = await faultsOfAll(page, (await screens()).filter((x) => !ofTheBench(x)));
-    await page.turn(general());
-    await page.locator("article").first().waitFor();
-    for (const [name, open, there] of OPENED) {
-      await open(page);
-      await there(page);
-      faults.push(...(await faultsOf(page, name)));
-      await page.keyboard.press("Escape");
-      if (name === "commands") await field(page).fill("");
-    }
-    assert.deepEqual(faults, []);
-    await resize(page, 360);
-    await page.getByRole("button", { name: "Channels" }).click();
-    await page.getByRole("link", { name: "rules" }).click();
-    await page.getByText("Be kind. Clean up").waitFor();
-    await page.close();
   },
 
   async light_is_as_good_as_dark() {

@@ -120,6 +120,15 @@ class Ring:
                 expect(time.monotonic() < deadline, f"{name} of node {node} is not {value}")
                 time.sleep(0.02)
 
+    def order(self, node, *words):
+        """What the operator's command prints, asked of one server."""
+        done = subprocess.run([self.executable, *words, "--node", str(node), "--data",
+                               os.path.join(self.folder, "data"), "--store", self.store],
+                              capture_output=True, text=True, timeout=PATIENCE)
+        if done.returncode:
+            raise Failed(done.stderr)
+        return done.stdout
+
     def client(self, node, token=None):
         return Client(self.servers[node].port, token)
 

@@ -17,7 +17,7 @@ from broker import Broker
 from histories import check_ids
 from ring import Failed, PATIENCE, Ring, Session, expect, place_of
 from cases import run_cases
-from process import register, start_guildhall
+from process import Client, register, start_guildhall
 
 LONG = "--long" in sys.argv
 if LONG:
@@ -339,6 +339,39 @@ def a_frame_that_cannot_be_read_is_told_of(executable):
             time.sleep(0.05)
 
 
+def status_from(address, port):
+    """What a client of this address is answered: the status, and the code of an error."""
+    client = Client(port)
+    client.connection.source_address = (address, 0)
+    status, answer = client.call("GET", "/gateway")
+    client.close()
+    return status, (answer or {}).get("code")
+
+
+def a_banned_address_is_refused_at_every_server(executable):
+    with Ring(executable, nodes=3) as ring:
+        ring.wait_ready()
+        ports = [server.port for server in ring.servers.values()]
+        sessions = [Session(port, ring.tokens[0]) for port in ports]
+        expect(all(status_from("127.0.0.1", p)[0] == 200 for p in ports), "refused before the ban")
+        ring.order(2, "ban", "add", "127.0.0.1/32", "spam")
+        # The order is answered when every server knows of the ban.
+        for port in ports:
+            found = status_from("127.0.0.1", port)
+            expect(found == (403, 40333), f"a banned address is answered {found}")
+            expect(status_from("127.0.0.2", port)[0] == 200, "another address is refused")
+        for session in sessions:
+            ended = session.wait_end()
+            expect(ended == "closed with 4004", f"a session of that address: {ended}")
+        # A server that starts later reads the bans.
+        ring.start(4)
+        expect(status_from("127.0.0.1", ring.servers[4].port) == (403, 40333), "a new server")
+        (line,) = [line for line in ring.order(1, "ban", "list").splitlines() if "127.0.0.1" in line]
+        ring.order(3, "ban", "lift", next(w for w in line.split() if w.isdigit()))
+        for server in ring.servers.values():
+            expect(status_from("127.0.0.1", server.port)[0] == 200, "refused after the ban")
+
+
 def post(client, channel, text):
     expect(client.call("POST", f"/channels/{channel}/messages", {"content": text})[0] == 200, text)
 
@@ -437,6 +470,7 @@ if __name__ == "__main__":
         a_node_that_stood_still_tells_what_it_missed_and_trusts_nothing,
         jobs_are_divided_and_each_is_run_once,
         a_frame_that_cannot_be_read_is_told_of,
+        a_banned_address_is_refused_at_every_server,
         nats_brings_frames_and_fleeting_events_to_the_others,
         nothing_is_lost_when_nats_swallows,
         a_frame_that_nats_does_not_take_is_read_from_the_log,

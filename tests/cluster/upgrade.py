@@ -162,9 +162,48 @@ def one_that_writes_the_log_in_another_way_is_refused(executable):
         expect("node 1 writes to the log in another way" in said, said)
 
 
+def register_with(port, name, code):
+    client = Client(port)
+    status, _ = client.call("POST", "/auth/register",
+                            {"username": name, "password": "correct horse battery", "invite": code})
+    client.close()
+    return status
+
+
+def codes_of_an_older_program_can_be_used_and_revoked(executable):
+    """An older program writes registration codes as plain text, also beside newer servers."""
+    with Ring(executable, nodes=3, flags=("--registration", "invite")) as ring:
+        ring.wait_ready()
+
+        def write_old(code, uses=3):
+            ring.sql("insert into registration_invites (code, uses_left, expires_at, created_at) "
+                     f"values ('{code}', {uses}, 9000000000000000, 0)")
+        # As it is when the step of the upgrade has been applied.
+        write_old("reg-before")
+        ring.sql("insert into jobs (kind, key, due, data) values ('registration-codes', 1, 0, '')")
+        wait_until(lambda: ring.sql("select count(*) from registration_invites "
+                                    "where code = 'reg-before'") == "0", "the code stays plain")
+        write_old("reg-beside")
+        for node in ring.servers:
+            for code in ("reg-before", "reg-beside"):
+                status = register_with(ring.servers[node].port, code[4:] + str(node), code)
+                expect(status == 200, f"{code} at node {node}: {status}")
+        for code in ("reg-before", "reg-beside"):
+            expect(register_with(ring.servers[1].port, code[4:] + "4", code) == 400, "a fourth use")
+        write_old("reg-revoked")
+        ring.order(2, "invite", "revoke", "reg-revoked")
+        for node in ring.servers:
+            expect(register_with(ring.servers[node].port, f"revoked{node}", "reg-revoked") == 400,
+                   "a revoked code is good")
+        write_old("reg-listed")
+        ring.order(1, "invite", "create")
+        expect("reg-list" in ring.order(3, "invite", "list"), "it is not listed")
+
+
 if __name__ == "__main__":
     run_cases("cluster/upgrade", [
         servers_are_upgraded_one_after_the_other_and_nobody_notices,
         a_step_without_a_word_is_not_applied_beside_older_servers,
         one_that_writes_the_log_in_another_way_is_refused,
+        codes_of_an_older_program_can_be_used_and_revoked,
     ] + ([a_server_that_slept_through_the_upgrade_ends_itself] if LONG else []))

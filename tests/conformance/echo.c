@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "net/server.h"
+#include "net/http/server.h"
 
 enum { MAX_MESSAGE = 16 * 1024 * 1024, MAX_WAITING = 4 * MAX_MESSAGE };
 

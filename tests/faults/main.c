@@ -16,7 +16,7 @@
 #include "server/guildhall.h"
 #include "internal.h"
 #include "postgres.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 enum { MOST = 400 };

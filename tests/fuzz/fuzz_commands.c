@@ -6,7 +6,7 @@
 
 #include "commands/internal.h"
 #include "json/read.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 static void check_shown(struct arena *a, const struct command *k, struct str kept)
 {

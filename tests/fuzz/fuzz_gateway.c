@@ -4,11 +4,11 @@
  * same JSON; as JSON it is read by the schema of every opcode. */
 #include "fuzz.h"
 
-#include "gateway/commands/opcodes.h"
+#include "gateway/opcodes/opcodes.h"
 #include "gateway/wire/etf.h"
 #include "gateway/wire/news.h"
 #include "json/read.h"
-#include "model/message_content.h"
+#include "model/permissions/message_content.h"
 
 enum { LARGEST = 1 << 20 };
 

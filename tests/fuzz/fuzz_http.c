@@ -4,7 +4,7 @@
  * the head's values go through the functions that take them apart. */
 #include "fuzz.h"
 
-#include "net/http.h"
+#include "net/http/http.h"
 
 enum { MAX_BODY = 4096 };
 

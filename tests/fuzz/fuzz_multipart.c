@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/utf8.h"
-#include "net/multipart.h"
+#include "net/http/multipart.h"
 
 enum { MAX_TOTAL = 4096 };
 

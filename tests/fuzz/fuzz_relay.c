@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "relay/rtcp.h"
-#include "relay/seal.h"
+#include "relay/media/rtcp.h"
+#include "relay/media/seal.h"
 
 static void check_windows(const struct rtp_packet *p)
 {

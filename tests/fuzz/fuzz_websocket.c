@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "net/websocket.h"
+#include "net/websocket/websocket.h"
 
 enum { MAX_MESSAGE = 1024 };
 

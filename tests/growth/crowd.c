@@ -22,8 +22,8 @@ struct crowd crowd_new(struct world *w)
                        .robot = world_bot(w, "robot"),
                        .wanderer = world_bot(w, "wanderer") };
 
-    c.hall = world_venue(w, c.ada);
-    venue_add_with(&c.hall, c.robot, 9, PERMISSIONS_ALL);
+    c.hall = world_test_guild(w, c.ada);
+    test_guild_add_with(&c.hall, c.robot, 9, PERMISSIONS_ALL);
     return c;
 }
 
@@ -100,7 +100,7 @@ static void add_guilds(struct crowd *c, int from, int to)
 /* Each round removes a guild: together they have as many rows as one of everything else. */
 static void add_spare_guild(struct crowd *c, struct crowd_spare *s, int size)
 {
-    struct venue spare = world_venue(c->world, c->ada);
+    struct test_guild spare = world_test_guild(c->world, c->ada);
 
     snprintf(s->guild, sizeof s->guild, "%s", spare.id);
     world_sql(c->world,
@@ -110,7 +110,7 @@ static void add_spare_guild(struct crowd *c, struct crowd_spare *s, int size)
 
 static void add_spare_role(struct crowd *c, struct crowd_spare *s, int size)
 {
-    snprintf(s->role, sizeof s->role, "%s", venue_role(&c->hall, 1, 0));
+    snprintf(s->role, sizeof s->role, "%s", test_guild_role(&c->hall, 1, 0));
     world_sql(c->world,
               "insert into member_roles (guild_id, user_id, role_id)" NUMBERS
               "select guild_id, user_id, %s from n join members on guild_id = %s and user_id = i",

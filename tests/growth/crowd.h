@@ -2,7 +2,7 @@
 #ifndef TESTS_GROWTH_CROWD_H
 #define TESTS_GROWTH_CROWD_H
 
-#include "venues.h"
+#include "test_guild.h"
 
 enum {
     CROWD_ROUNDS = 5,     /* how often everything can be asked */
@@ -20,7 +20,7 @@ struct crowd_spare {
 struct crowd {
     struct world *world;
     struct client *ada, *robot, *wanderer;
-    struct venue hall;
+    struct test_guild hall;
     char message[24], member[24], banned[24];
     struct crowd_spare spares[CROWD_ROUNDS];
     int size;

@@ -14,7 +14,7 @@
 #include "base/hold.h"
 #include "base/mem.h"
 #include "crowd.h"
-#include "gate.h"
+#include "gateway_conn.h"
 
 /* PostgreSQL does the work in processes of its own: here it is the answers that count. */
 enum { ROWS = 2000, ROWS_POSTGRES = 500, GROWTH = 10 };
@@ -71,22 +71,22 @@ struct question {
 
 static void begin_session(struct crowd *c)
 {
-    gate_close(gate_session(c->ada, "v=10&encoding=json", ""), 1000);
+    conn_close(conn_session(c->ada, "v=10&encoding=json", ""), 1000);
 }
 
 static void begin_session_of_robot(struct crowd *c)
 {
-    gate_close(gate_session(c->robot, "v=10&encoding=json", "'intents': 4609"), 1000);
+    conn_close(conn_session(c->robot, "v=10&encoding=json", "'intents': 4609"), 1000);
 }
 
 static void find_members(struct crowd *c)
 {
-    struct gate *g = gate_session(c->robot, "v=10&encoding=json", "'intents': 3");
+    struct gateway_conn *g = conn_session(c->robot, "v=10&encoding=json", "'intents': 3");
 
     expect_dispatch(g, "GUILD_CREATE", "{}");
-    gate_send(g, "{'op':8,'d':{'guild_id':'%s','query':'person77','limit':100}}", c->hall.id);
+    conn_send(g, "{'op':8,'d':{'guild_id':'%s','query':'person77','limit':100}}", c->hall.id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{}");
-    gate_close(g, 1000);
+    conn_close(g, 1000);
 }
 
 static const struct question questions[] = {

@@ -174,7 +174,7 @@ def an_upgrade_leaves_the_socket_and_the_timer_as_they_are(_):
 
 def the_socket_is_started_while_the_service_is_stopped(_):
     """systemd refuses to start the socket of a service that is active."""
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs/OPERATING.md"), encoding="utf-8") as file:
         block = re.search(r"^```sh\n(sudo systemctl stop .*?)^```$", file.read(), re.M | re.S)[1]
     expect([line.split()[2:] for line in block.splitlines()] ==
            [["stop", "guildhall"], ["enable", "--now", "guildhall.socket"], ["start", "guildhall"]],

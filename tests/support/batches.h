@@ -2,13 +2,13 @@
 #ifndef TESTS_SUPPORT_BATCHES_H
 #define TESTS_SUPPORT_BATCHES_H
 
-#include "support/works.h"
+#include "support/test_work.h"
 
 enum { MOST_READS = 8 };
 
 /* What it asks is up to the test. */
 struct asked {
-    struct one one;
+    struct test_work one;
     struct batch *batch;
     int64_t seen[4];
     int runs, questions;

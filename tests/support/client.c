@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "internal.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 enum { PATIENCE_MS = 120000, LARGEST = 128 * 1024 * 1024 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/member.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 struct ref {
     snowflake id;
@@ -19,7 +19,7 @@ struct role_ref {
 
 /* All that may be of interest, whatever the event. */
 struct said {
-    snowflake id, owner_id, user_id, role_id;
+    snowflake id, owner_id, user_id, role_id, application_id;
     const struct ref *user, *author;
     const struct role_ref *role;
     int64_t type;
@@ -99,6 +99,7 @@ static const struct field member_fields[] = {
 };
 static const struct field message_fields[] = {
     { FIELD(struct said, author), .type = &any_ref, .flags = OPTIONAL },
+    { FIELD(struct said, application_id), .type = &any_id, .flags = OPTIONAL },
     { FIELD(struct said, mentions), .type = &any_refs, .flags = OPTIONAL },
     { 0 },
 };
@@ -142,6 +143,7 @@ static struct list take(const struct said *s, struct facts *f)
         return s->roles;
     case FACTS_MESSAGE:
         f->message.author_id = s->author ? s->author->id : 0;
+        f->message.application_id = s->application_id;
         return s->mentions; /* struct ref is an id */
     case FACTS_PEOPLE:
         return s->added_members.count ? s->added_members : s->removed_member_ids;

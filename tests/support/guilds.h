@@ -2,8 +2,8 @@
 #ifndef TESTS_GUILDS_H
 #define TESTS_GUILDS_H
 
-#include "model/events.h"
-#include "model/permissions.h"
+#include "model/events/events.h"
+#include "model/permissions/permissions.h"
 #include "world.h"
 
 /* Text that lives as long as the world. */

@@ -5,7 +5,7 @@
 
 #include "apps.h"
 #include "base/clock.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "internal.h"
 #include "test_sql.h"
 

@@ -3,8 +3,8 @@
 #define TESTS_PLATFORMS_H
 
 #include "guilds.h"
-#include "model/platforms.h"
-#include "venues.h"
+#include "model/configured/platforms.h"
+#include "test_guild.h"
 
 #define INTEGRATIONS "/guilds/%s/integrations"
 /* Those who are told of integrations. */

@@ -13,7 +13,7 @@ void with_two_regions(struct config *c)
     c->voice_endpoint = "{region}.voice.example";
 }
 
-const char *stream_key(const struct hall *h, const char *channel, const struct client *owner)
+const char *stream_key(const struct test_voice *h, const char *channel, const struct client *owner)
 {
     return str_printf(world_arena(h->world), "guild:%s:%s:%s", h->guild, channel, owner->id).p;
 }
@@ -21,29 +21,29 @@ const char *stream_key(const struct hall *h, const char *channel, const struct c
 void ask_stream(struct client *c, const char *guild, const char *channel, const char *more)
 {
     if (guild)
-        gate_send(c->gate,
+        conn_send(c->gate,
                   "{'op': 18, 'd': {'type': 'guild', 'guild_id': '%s', 'channel_id': '%s'%s}}",
                   guild, channel, more);
     else
-        gate_send(c->gate,
+        conn_send(c->gate,
                   "{'op': 18, 'd': {'type': 'call', 'guild_id': null, 'channel_id': '%s'%s}}",
                   channel, more);
 }
 
 void ask_about_stream(struct client *c, int op, const char *key)
 {
-    gate_send(c->gate, "{'op': %d, 'd': {'stream_key': '%s'}}", op, key);
+    conn_send(c->gate, "{'op': %d, 'd': {'stream_key': '%s'}}", op, key);
 }
 
 void ask_pause(struct client *c, const char *key, bool paused)
 {
-    gate_send(c->gate, "{'op': 22, 'd': {'stream_key': '%s', 'paused': %s}}", key,
+    conn_send(c->gate, "{'op': 22, 'd': {'stream_key': '%s', 'paused': %s}}", key,
               paused ? "true" : "false");
 }
 
-struct hall world_show(struct world *w, const char **ret_key)
+struct test_voice world_show(struct world *w, const char **ret_key)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     *ret_key = stream_key(&h, h.voice, h.ada);
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
@@ -56,9 +56,9 @@ struct hall world_show(struct world *w, const char **ret_key)
     return h;
 }
 
-struct hall world_audience(struct world *w, const char **ret_key)
+struct test_voice world_audience(struct world *w, const char **ret_key)
 {
-    struct hall h = world_show(w, ret_key);
+    struct test_voice h = world_show(w, ret_key);
 
     ask_about_stream(h.bob, 20, *ret_key);
     expect_event(h.bob, "STREAM_CREATE", "{'viewer_ids': ['%s']}", h.bob->id);
@@ -71,14 +71,14 @@ struct hall world_audience(struct world *w, const char **ret_key)
 static const struct dom *read_stream(struct client *c, int wait_ms)
 {
     for (;;) {
-        const struct dom *m = gate_read(c->gate, wait_ms);
+        const struct dom *m = conn_read(c->gate, wait_ms);
         const struct dom *t = m ? dom_at(m, "t") : NULL;
 
         if (!m)
             return NULL;
         if (!t || t->kind != JSON_STRING)
             continue;
-        gate_count(c->gate, m);
+        conn_count(c->gate, m);
         if (str_starts(t->text, STR("STREAM_")))
             return m;
     }
@@ -108,13 +108,13 @@ void expect_no_stream(struct client *c)
 {
     const struct dom *m;
 
-    gate_send(c->gate, "{'op': 1, 'd': null}");
-    while ((m = gate_read(c->gate, 60000))) {
+    conn_send(c->gate, "{'op': 1, 'd': null}");
+    while ((m = conn_read(c->gate, 60000))) {
         const struct dom *t = dom_at(m, "t");
 
         if (str_is(dom_at(m, "op")->text, "11"))
             return;
-        gate_count(c->gate, m);
+        conn_count(c->gate, m);
         if (str_starts(t->text, STR("STREAM_")))
             fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(t->text));
     }

@@ -10,7 +10,7 @@
 #include "gateway/sessions/registry.h"
 #include "internal.h"
 #include "net/loop.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* Two minutes on a quiet machine. On one that is busy each look takes longer, and so does what
  * is waited for. A look takes processor time from the server: what takes long is looked at

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "facts_read.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "internal.h"
 #include "platform/accounts/accounts.h"
 #include "postgres.h"
@@ -236,7 +236,7 @@ bool world_try_start(struct world *w)
 
 void world_stop(struct world *w)
 {
-    gates_close(w);
+    conns_close(w);
     for (struct client *c = w->clients; c; c = c->next)
         c->gate = NULL;
     for (struct client *c = w->clients; c; c = c->next)

@@ -87,9 +87,9 @@ struct client {
     char authorization[300]; /* empty: none is sent */
     char address[40];        /* where it calls from; empty: 127.0.0.1 */
     int fd;
-    size_t heard;        /* announcements already looked at */
-    struct gate *gate;   /* NULL: what is announced is looked at, not what is told */
-    struct arena *arena; /* of its calls; NULL: the world's, which is for one thread */
+    size_t heard;              /* announcements already looked at */
+    struct gateway_conn *gate; /* NULL: what is announced is looked at, not what is told */
+    struct arena *arena;       /* of its calls; NULL: the world's, which is for one thread */
     struct client *next;
 };
 

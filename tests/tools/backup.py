@@ -185,8 +185,8 @@ def a_backup_of_a_busy_server_brings_everything_back(executable):
             server.stop()
 
 
-def the_commands_of_the_readme_work(executable):
-    manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../README.md")
+def the_commands_of_the_page_work(executable):
+    manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/OPERATING.md")
     with open(manual, encoding="utf-8") as f:
         block = re.search(r"```sh\n( *guildhall backup .*?)```", f.read(), re.S).group(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -688,7 +688,7 @@ def a_read_only_folder_is_saved_and_checked(executable):
 if __name__ == "__main__":
     run_cases("backup", [
         a_backup_of_a_busy_server_brings_everything_back,
-        the_commands_of_the_readme_work,
+        the_commands_of_the_page_work,
         a_restore_wants_an_empty_folder_and_a_whole_backup,
         a_backup_that_puts_files_elsewhere_is_refused,
         a_backup_that_is_killed_leaves_nothing_with_its_name,

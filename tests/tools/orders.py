@@ -494,8 +494,8 @@ def the_first_start_says_how_to_come_in(executable):
         expect("no accounts" not in process.first, process.first)
 
 
-def the_orders_of_the_readme_work(executable):
-    manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../README.md")
+def the_commands_of_the_page_work(executable):
+    manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/OPERATING.md")
     with open(manual, encoding="utf-8") as f:
         block = re.search(r"```sh\n( *guildhall user add .*?)```", f.read(), re.S).group(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -598,6 +598,6 @@ if __name__ == "__main__":
         registering_takes_an_invitation,
         a_server_that_others_reach_is_not_open,
         the_first_start_says_how_to_come_in,
-        the_orders_of_the_readme_work,
+        the_commands_of_the_page_work,
         without_a_server_only_accounts_are_made,
     ])

@@ -33,11 +33,12 @@ from process import Client, Process, free_port, register  # noqa: E402
 ELSEWHERE = {
     ("README.md", "build/guildhall invoke"):
         "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
-    ("README.md", "guildhall user add ada"): "tests/tools/orders.py the_orders_of_the_readme_work",
-    ("README.md", "guildhall backup guildhall.backup"):
-        "tests/tools/backup.py the_commands_of_the_readme_work",
+    ("docs/OPERATING.md", "guildhall user add ada"):
+        "tests/tools/orders.py the_commands_of_the_page_work",
+    ("docs/OPERATING.md", "guildhall backup guildhall.backup"):
+        "tests/tools/backup.py the_commands_of_the_page_work",
     ("README.md", "make dist"): "tests/package/deb.py readme_lines",
-    ("README.md", "sudo systemctl stop"):
+    ("docs/OPERATING.md", "sudo systemctl stop"):
         "tests/package/deb.py the_socket_is_started_while_the_service_is_stopped",
     ("README.md", "make run"): "scripts/test contributing",  # and its `make test` is what runs this
     ("CONTRIBUTING.md", "scripts/build debug"): "scripts/test contributing",
@@ -319,21 +320,21 @@ def messages_of_the_readme(executable):
             demo.stop()
 
 
-def a_backup_of_the_readme_on_postgresql(executable):
+def a_backup_on_postgresql(executable):
     """Made of a server that runs, and brought back to where nothing of it is."""
     with Folder(executable) as folder:
         store, other = new_database(), new_database()
         server = start_guildhall(executable, os.path.join(folder.path, "data"), "--store", store)
         try:
             world = World(server.port)
-            folder.run(block_of("README.md", "flock -s data/backup.lock"), GUILDHALL_STORE=store)
+            folder.run(block_of("docs/OPERATING.md", "flock -s data/backup.lock"), GUILDHALL_STORE=store)
             for name in ("rows.dump", "files.backup"):
                 mode = os.stat(os.path.join(folder.path, name)).st_mode & 0o777
                 expect(mode == 0o600, f"{name}: others may read it, {mode:o}")
         finally:
             server.stop()
         shutil.rmtree(os.path.join(folder.path, "data"))
-        folder.run(block_of("README.md", "pg_restore"), GUILDHALL_STORE=other)
+        folder.run(block_of("docs/OPERATING.md", "pg_restore"), GUILDHALL_STORE=other)
         server = start_guildhall(executable, os.path.join(folder.path, "restored"), "--store", other)
         try:
             world.is_whole(server.port)
@@ -463,12 +464,12 @@ def the_console_from_its_files(executable):
 HERE_RUN = {
     ("README.md", "api="): accounts_of_the_readme,
     ("README.md", "curl -s $api/channels"): messages_of_the_readme,
-    ("README.md", "flock -s data/backup.lock"): a_backup_of_the_readme_on_postgresql,
+    ("docs/OPERATING.md", "flock -s data/backup.lock"): a_backup_on_postgresql,
     ("README.md", "guildhall serve --data data --store"): a_server_on_postgresql,
     ("docs/CLUSTER.md", "guildhall serve"): several_servers_on_postgresql,
     ("docs/testing-your-bot.md", "guildhall invoke"): a_first_look_is_what_the_script_asks,
     ("docs/console.md", "build/debug/src/guildhall demo"): the_console_from_its_files,
-    ("README.md", "pg_restore"): a_backup_of_the_readme_on_postgresql,
+    ("docs/OPERATING.md", "pg_restore"): a_backup_on_postgresql,
     ("docs/world-files.md", "guildhall import"): world_files,
     ("docs/world-files.md", "guildhall seed"): large_random_worlds,
     ("docs/gifs.md", "guildhall gifs import"): gifs_of_the_page,

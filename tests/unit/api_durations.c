@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "api/durations.h"
+#include "api/monitoring/durations.h"
 
 static const struct domain quiet = { .name = "Quiet" }, busy = { .name = "Busy" };
 static const struct domain *const domains[] = { &quiet, &busy, NULL };

@@ -4,7 +4,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-#include "api/hashing.h"
+#include "api/auth/hashing.h"
 #include "base/mem.h"
 
 struct note {

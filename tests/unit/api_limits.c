@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/limits.h"
+#include "api/limits/limits.h"
 #include "base/clock.h"
 #include "base/hash.h"
 

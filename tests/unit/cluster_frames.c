@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cluster/frames.h"
-#include "model/facts.h"
+#include "model/events/facts.h"
 
 static snowflake people[] = { 7, 8, 9 };
 

@@ -141,6 +141,41 @@ static void a_frame_that_cannot_be_read_is_counted(void **state)
     mem_free(h);
 }
 
+/* What stands behind it waits until the log is read. */
+static void a_published_frame_that_cannot_be_read_is_read_from_the_log(void **state)
+{
+    (void)state;
+    struct heard *h = mem_new(sizeof *h);
+    struct line_sink sink = { h, hear_frame };
+    struct log_line *l = line_new(&sink, FIRST);
+
+    line_offer_published(l, FIRST, STR("no frame"));
+    assert_int_equal(line_next(l), FIRST);
+    offer_frame(l, FIRST + 1, false);
+    line_offer_published(l, FIRST, STR("no frame"));
+    assert_int_equal(h->count, 0);
+    offer_frame(l, FIRST, false);
+    assert_int_equal(h->count, 2);
+    assert_int_equal(line_next(l), FIRST + 2);
+    assert_int_equal(line_unreadable(l), 0);
+
+    /* It was kept behind a missing position when the log was read. */
+    line_offer_published(l, FIRST + 3, STR("no frame"));
+    offer_frame(l, FIRST + 2, false);
+    assert_int_equal(line_next(l), FIRST + 3);
+    offer_frame(l, FIRST + 3, false);
+    assert_int_equal(h->count, 4);
+
+    /* The position before it is void; the log, which was read, has the frame. */
+    line_offer_published(l, FIRST + 5, STR("no frame"));
+    offer_frame(l, FIRST + 5, false);
+    assert_int_equal(line_void(l, FIRST + 5), 1);
+    assert_int_equal(h->count, 5);
+    assert_int_equal(line_unreadable(l), 0);
+    line_free(l);
+    mem_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +183,7 @@ int main(void)
         cmocka_unit_test(nothing_passes_a_position_that_is_missing),
         cmocka_unit_test(what_is_too_far_ahead_is_not_kept),
         cmocka_unit_test(a_frame_that_cannot_be_read_is_counted),
+        cmocka_unit_test(a_published_frame_that_cannot_be_read_is_read_from_the_log),
     };
 
     return cmocka_run_group_tests_name("cluster/line", tests, NULL, NULL);

@@ -67,7 +67,7 @@ static const char ADD_SILENT[] =
 /* However long the test took since, it was not cut off. */
 static void forget_last_beat(struct cluster *c)
 {
-    c->beaten_at = 0;
+    c->follow.beaten_at = 0;
 }
 
 static bool is_buried_at_beat(struct fixture *f, struct cluster *c)
@@ -85,11 +85,11 @@ static void who_was_cut_off_itself_buries_nobody_at_once(void **state)
     assert_true(is_buried_at_beat(f, c));
     assert_int_equal(store_do(f->store, "update nodes set state = 1 where node = 9"), OK);
     /* As if nothing could have been written for so long. */
-    c->beaten_at -= ms_to_ns(LEASE_MS);
+    c->follow.beaten_at -= ms_to_ns(LEASE_MS);
     assert_false(is_buried_at_beat(f, c));
-    assert_in_range(c->bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
+    assert_in_range(c->follow.bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
     assert_false(is_buried_at_beat(f, c));
-    c->bury_at = clock_mono();
+    c->follow.bury_at = clock_mono();
     forget_last_beat(c);
     assert_true(is_buried_at_beat(f, c));
     cluster_close(c);
@@ -110,9 +110,9 @@ static void nobody_is_buried_because_the_clock_was_set(void **state)
     assert_int_equal(store_do(f->store, ADD_SILENT), OK);
     set_database_clock(c, 60000);
     assert_false(is_buried_at_beat(f, c));
-    assert_in_range(c->bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
+    assert_in_range(c->follow.bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
     assert_false(is_buried_at_beat(f, c));
-    c->bury_at = 0;
+    c->follow.bury_at = 0;
     forget_last_beat(c);
     assert_true(is_buried_at_beat(f, c));
     cluster_close(c);
@@ -162,11 +162,11 @@ static int64_t tell_something(struct fixture *f, struct cluster *c)
 static bool is_lost_after(struct fixture *f, struct cluster *c, const char *sql)
 {
     times_lost = 0;
-    c->lost = false;
+    c->follow.lost = false;
     assert_int_equal(store_do(f->store, sql), OK);
     assert_int_equal(history_look(c), OK);
     assert_int_equal(times_lost, 0); /* it was looked at before, on this connection */
-    c->looked_back = 0;
+    c->follow.looked_back = 0;
     assert_int_equal(history_look(c), OK);
     return times_lost == 1;
 }

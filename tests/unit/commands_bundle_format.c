@@ -1,5 +1,5 @@
-/* commands_bundle_format.c - tests of src/commands/bundle_format.c */
-#include "commands/bundle.h"
+/* commands_bundle_format.c - tests of src/commands/index/bundle_format.c */
+#include "commands/index/bundle.h"
 #include "unit.h"
 
 static const struct bundle_entry two[] = {

@@ -92,7 +92,8 @@ static void hub_is_at(struct loop *loop, void *arg)
 {
     const struct hub *h = world.gateway->hubs[loop_index(loop)];
 
-    *(uint64_t *)arg = h->queue || h->telling || h->begun != h->position ? 0 : h->position;
+    *(uint64_t *)arg =
+        h->queue.first || h->queue.sending || h->begun != h->position ? 0 : h->position;
 }
 
 /* Also those where nobody listens: who comes from another loop waits for the number. */

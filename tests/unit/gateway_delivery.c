@@ -30,7 +30,7 @@ static void presences_from_before_ready_are_not_told_after_it(void **state)
 
 static void what_another_loop_has_told_is_not_told_again(void **state)
 {
-    struct session s = { .caller.id = 7, .seen = 5 };
+    struct session s = { .caller.id = 7, .resume.seen = 5 };
 
     (void)state;
     assert_false(receives(&s, EVENT_MESSAGE_CREATE, 5));

@@ -5,7 +5,7 @@
 #include "gateway/wire/codec.h"
 #include "gateway/wire/frames.h"
 #include "gateway/wire/pack.h"
-#include "net/websocket.h"
+#include "net/websocket/websocket.h"
 
 static struct {
     struct event_frame frames[NEWS_FORMS];

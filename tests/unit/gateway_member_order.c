@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "gateway/lists/list_id.h"
-#include "gateway/lists/member_order.h"
-#include "model/permissions.h"
+#include "gateway/member_lists/list_id.h"
+#include "gateway/member_lists/member_order.h"
+#include "model/permissions/permissions.h"
 
 enum { RANDOM = 3000, MANY = 100000, BATCH = 1000 };
 

@@ -5,9 +5,10 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "gateway/commands/opcodes.h"
+#include "gateway/opcodes/opcodes.h"
 #include "gateway/sessions/replay.h"
 #include "gateway/wire/pack.h"
+#include "support/schema_fault.h"
 
 static void forms_are_made_once(void **state)
 {

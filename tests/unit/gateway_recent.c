@@ -1,7 +1,7 @@
 /* gateway_recent.c - events that are kept for sessions on their way to a loop. */
 #include "unit.h"
 
-#include "gateway/sessions/recent.h"
+#include "gateway/resume/journal/recent.h"
 
 static void add(struct recent_events *r, uint64_t number)
 {

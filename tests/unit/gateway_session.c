@@ -65,12 +65,38 @@ static void a_session_that_rests_is_small(void **state)
     assert_in_range(sizeof(struct account), 1, 104);
 }
 
+/* The arrows of the diagram in resume/resume.h, and no others. */
+static void a_session_changes_its_state_only_as_the_diagram_says(void **state)
+{
+    static const struct {
+        enum session_state from, to;
+    } arrows[] = {
+        { SESSION_IDENTIFYING, SESSION_LIVE },       { SESSION_IDENTIFYING, SESSION_ARRIVING },
+        { SESSION_IDENTIFYING, SESSION_RECOVERED },  { SESSION_LIVE, SESSION_DISCONNECTED },
+        { SESSION_LIVE, SESSION_SUSPENDED },         { SESSION_DISCONNECTED, SESSION_LIVE },
+        { SESSION_DISCONNECTED, SESSION_ARRIVING },  { SESSION_DISCONNECTED, SESSION_MOVING },
+        { SESSION_DISCONNECTED, SESSION_SUSPENDED }, { SESSION_ARRIVING, SESSION_LIVE },
+        { SESSION_ARRIVING, SESSION_DISCONNECTED },  { SESSION_RECOVERED, SESSION_LIVE },
+        { SESSION_RECOVERED, SESSION_DISCONNECTED },
+    };
+    unsigned allowed = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof arrows / sizeof *arrows; i++)
+        assert_true(session_may_become(arrows[i].from, arrows[i].to));
+    for (int from = 0; from < SESSION_STATES; from++)
+        for (int to = 0; to < SESSION_STATES; to++)
+            allowed += from != to && session_may_become(from, to);
+    assert_int_equal(allowed, sizeof arrows / sizeof *arrows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_of_one_kind_share_a_name),
         cmocka_unit_test(an_id_is_written_as_it_was_read),
         cmocka_unit_test(a_session_that_rests_is_small),
+        cmocka_unit_test(a_session_changes_its_state_only_as_the_diagram_says),
     };
 
     return cmocka_run_group_tests_name("gateway/session", tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "json/schema.h"
+#include "support/schema_fault.h"
 
 struct node {
     int64_t a;

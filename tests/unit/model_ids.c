@@ -1,7 +1,7 @@
 /* model_ids.c - lists of snowflakes, whoever made them. */
 #include "unit.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 static void a_list_holds_what_was_added(void **state)
 {

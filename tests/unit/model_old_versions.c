@@ -1,7 +1,7 @@
-/* model_old_versions.c - tests of src/model/old_versions.c. */
+/* model_old_versions.c - tests of src/model/text/old_versions.c. */
 #include "unit.h"
 
-#include "model/old_versions.h"
+#include "model/text/old_versions.h"
 
 static void respelled(const char *json, const char *expected)
 {

@@ -2,7 +2,7 @@
 #include "unit/unit.h"
 
 #include "model/integration.h"
-#include "model/platforms.h"
+#include "model/configured/platforms.h"
 
 static bool set(struct platform_options o)
 {

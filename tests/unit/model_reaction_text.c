@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/arena.h"
-#include "model/reaction_text.h"
+#include "model/text/reaction_text.h"
 
 static struct arena *arena;
 static struct buf text, shown, described;

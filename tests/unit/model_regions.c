@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/regions.h"
+#include "model/configured/regions.h"
 
 static const char *problem_of(const char *list)
 {

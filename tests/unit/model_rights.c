@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 
 enum { GUILD = 1000, ME = 7, MANY = 200000, MOST_ROLES = 6, MOST_OVERWRITES = 12, BITS = 64 };
 

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/errors.h"
-#include "model/events.h"
-#include "model/permissions.h"
+#include "model/events/events.h"
+#include "model/permissions/permissions.h"
 #include "model/user.h"
+#include "support/schema_fault.h"
 
 static bool has_own_status(enum err e)
 {

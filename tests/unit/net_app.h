@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "net/server.h"
+#include "net/http/server.h"
 #include "net_peer.h"
 
 enum { APP_SMALL_BODY = 1000, APP_BODY = 1024 * 1024, APP_FORM = 10000 };

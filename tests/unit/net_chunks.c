@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 enum { MAX_BODY = 32 };
 

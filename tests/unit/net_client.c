@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "net/address.h"
-#include "net/client.h"
-#include "net/curl.h"
+#include "net/client/client.h"
+#include "net/client/curl.h"
 #include "net/tls.h"
 #include "net_app.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #define H         "Host: h\r\n"
 #define GET(x)    "GET / HTTP/1.1\r\n" H x "\r\n"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "net/multipart.h"
+#include "net/http/multipart.h"
 
 enum { MAX_TOTAL = 64 };
 

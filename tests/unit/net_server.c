@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "base/log.h"
-#include "net/server_internal.h"
+#include "net/http/server_internal.h"
 #include "net_app.h"
 
 static const struct server_options ordinary;

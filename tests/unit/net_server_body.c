@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/log.h"
-#include "net/body_budget.h"
+#include "net/http/body_budget.h"
 #include "net_app.h"
 
 static const struct server_options ordinary;

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/websocket.h"
+#include "net/websocket/websocket.h"
 
 enum { FIN = 0x80, RSV1 = 0x40, RSV2 = 0x20, RSV3 = 0x10 };
 enum { TEXT = FIN | WS_TEXT, BINARY = FIN | WS_BINARY, CONTINUE = FIN | WS_CONTINUE };

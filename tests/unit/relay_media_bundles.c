@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "relay/media_bundles.h"
+#include "relay/media/media_bundles.h"
 
 static struct sockaddr_in places[2] = { { .sin_family = AF_INET, .sin_port = 1 },
                                         { .sin_family = AF_INET, .sin_port = 2 } };

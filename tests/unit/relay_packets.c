@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "relay/packets.h"
+#include "relay/media/packets.h"
 
 static struct str packet(unsigned char *bytes, size_t n)
 {

@@ -1,7 +1,7 @@
 /* relay_quality.c - what is missing of somebody's audio, and how unevenly it comes. */
 #include "unit.h"
 
-#include "relay/quality.h"
+#include "relay/media/quality.h"
 
 #define MS INT64_C(1000000)
 

@@ -1,6 +1,7 @@
 /* relay_rooms.c - rooms of the relay: what a large one is told, and what the end of a key does. */
 #include "unit.h"
 
+#include <malloc.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,9 +14,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "relay/internal.h"
-#include "relay/media_bundles.h"
+#include "relay/media/media_bundles.h"
 
 enum { PEOPLE = 800, ROOM = 7, GUILD = 5, PATIENCE_S = 60 };
+enum { FILLS = 6, LEFT_BYTES = 256 }; /* in use for a participant after so many times, at most */
 #define SECOND INT64_C(1000000000)
 
 struct held_loop {
@@ -210,6 +212,52 @@ static void a_room_that_ends_is_empty_at_once(void **state)
     loops_stop(ls);
 }
 
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Bytes of the heap in use, of all threads. */
+static size_t heap_in_use(void)
+{
+    return mallinfo2().uordblks;
+}
+#else
+static size_t heap_in_use(void)
+{
+    return 0;
+}
+#endif
+
+/* Tables and caches of threads have grown when it was full the first time. */
+static void a_room_that_was_full_leaves_nothing_behind(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    size_t first = 0;
+    struct relay *r;
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    for (int i = 0; i < FILLS; i++) {
+        struct relay_stats s = { .seats = 1 };
+
+        left = 0;
+        loop_call(relay_loop(r), send_all_and_end, &(struct crowd_coming){ r, loops_at(ls, 0) });
+        while (left < PEOPLE || s.seats) {
+            assert_true(clock_mono() < until);
+            usleep(1000);
+            relay_stats(r, &s);
+        }
+        first = i ? first : heap_in_use();
+    }
+    while (heap_in_use() > first + PEOPLE * LEFT_BYTES) { /* the loop reads the last letters */
+        assert_true(clock_mono() < until);
+        usleep(1000);
+    }
+    relay_stop(r);
+    loops_stop(ls);
+}
+
 static void send_three(struct loop *l, void *arg)
 {
     const struct crowd_coming *c = arg;
@@ -259,7 +307,7 @@ static void look_at_seat(struct loop *l, void *arg)
     (void)l;
     for (const struct relay_seat *s; (s = seats_next(t->relay->seats, &at));)
         if (s->place.user_id == t->user_id)
-            t->seq = s->seq;
+            t->seq = s->outbox.seq;
 }
 
 enum { CHANGES = 601 };
@@ -379,21 +427,21 @@ static void bind_both(struct loop *l, void *arg)
     (void)l;
     getsockname(t->fd, &a.any, &n);
     for (const struct relay_seat *s; (s = seats_next(t->relay->seats, &at));)
-        sealed += s->seal != NULL;
+        sealed += s->media.seal != NULL;
     at = 0;
     for (const struct relay_seat *s; sealed == 2 && (s = seats_next(t->relay->seats, &at));) {
         struct relay_seat *seat = (struct relay_seat *)(uintptr_t)s;
 
         seat_bind(seat, &a);
         if (s->place.user_id == SPEAKER) {
-            memcpy(t->key, s->key, sizeof t->key);
-            t->ssrc = s->ssrc;
+            memcpy(t->key, s->media.key, sizeof t->key);
+            t->ssrc = s->media.ssrc;
             continue;
         }
-        seat->hears = true;
-        seal_free(seat->seal);
-        seat->seal =
-            seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, SEAL_NONCES - 1);
+        seat->may.hears = true;
+        seal_free(seat->media.seal);
+        seat->media.seal =
+            seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->media.key, SEAL_NONCES - 1);
     }
     t->bound = sealed == 2;
 }
@@ -467,7 +515,7 @@ static void who_was_sent_the_last_nonce_is_ended(void **state)
 static struct relay_seat seat_told(uint16_t seq, unsigned count)
 {
     struct relay_text *t = relay_text_new(VOICE_SPEAKING, STR("{}"));
-    struct relay_seat s = { .version = VOICE_NUMBERED, .seq = seq };
+    struct relay_seat s = { .version = VOICE_NUMBERED, .outbox.seq = seq };
 
     for (unsigned i = 0; i < count; i++)
         outbox_send(&s, t);
@@ -481,16 +529,16 @@ static void numbers_go_on_after_their_end(void **state)
     struct relay_seat s = seat_told(65533, 4);
 
     (void)state;
-    assert_int_equal(s.seq, 2);
+    assert_int_equal(s.outbox.seq, 2);
     assert_true(outbox_holds(&s, 65533) && outbox_holds(&s, 65534) && outbox_holds(&s, 65535));
     assert_true(outbox_holds(&s, 1) && outbox_holds(&s, 2));
     assert_false(outbox_holds(&s, 65532) || outbox_holds(&s, 3) || outbox_holds(&s, -1));
     outbox_trim(&s, 65535);
-    assert_int_equal(s.kept_count, 2);
+    assert_int_equal(s.outbox.kept_count, 2);
     assert_false(outbox_holds(&s, 65534));
     assert_true(outbox_holds(&s, 65535) && outbox_holds(&s, 1));
     outbox_trim(&s, 2);
-    assert_int_equal(s.kept_count, 0);
+    assert_int_equal(s.outbox.kept_count, 0);
     assert_true(outbox_holds(&s, 2));
     outbox_clear(&s);
 }
@@ -503,7 +551,7 @@ static void who_missed_more_than_is_kept_begins_anew(void **state)
     assert_true(outbox_holds(&s, -1) && outbox_holds(&s, 0) && outbox_holds(&s, 1));
     outbox_clear(&s);
     s = seat_told(0, VOICE_KEPT + 1);
-    assert_int_equal(s.kept_count, VOICE_KEPT);
+    assert_int_equal(s.outbox.kept_count, VOICE_KEPT);
     assert_false(outbox_holds(&s, -1));
     assert_true(outbox_holds(&s, 1));
     outbox_clear(&s);
@@ -524,13 +572,13 @@ static void let_film(struct loop *l, void *arg)
     for (const struct relay_seat *s; t->bound && (s = seats_next(t->relay->seats, &at));) {
         struct relay_seat *seat = (struct relay_seat *)(uintptr_t)s;
 
-        seat->films = seat->layers[0].active = s->place.user_id == SPEAKER;
+        seat->may.films = seat->camera.layers[0].active = s->place.user_id == SPEAKER;
         seat->offer.types = video_types_usual();
         if (s->place.user_id == SPEAKER)
             continue;
         seat_wants(seat, &all);
-        seal_free(seat->seal);
-        seat->seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, 0);
+        seal_free(seat->media.seal);
+        seat->media.seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->media.key, 0);
     }
 }
 
@@ -607,6 +655,7 @@ int main(void)
         cmocka_unit_test(what_waits_for_a_busy_loop_is_small),
         cmocka_unit_test(arrivals_in_a_large_room_take_many_short_turns),
         cmocka_unit_test(a_room_that_ends_is_empty_at_once),
+        cmocka_unit_test(a_room_that_was_full_leaves_nothing_behind),
         cmocka_unit_test(who_changes_its_mind_too_often_is_told_of_in_the_end),
         cmocka_unit_test(a_room_takes_so_many_and_no_more),
         cmocka_unit_test(clients_of_a_crowd_are_not_described),

@@ -1,7 +1,7 @@
 /* relay_rtcp.c - parts of control packets. */
 #include "unit.h"
 
-#include "relay/rtcp.h"
+#include "relay/media/rtcp.h"
 
 static struct str of_bytes(const unsigned char *bytes, size_t n)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "relay/seal.h"
+#include "relay/media/seal.h"
 
 #define AES    "aead_aes256_gcm_rtpsize"
 #define CHACHA "aead_xchacha20_poly1305_rtpsize"

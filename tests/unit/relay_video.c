@@ -1,7 +1,7 @@
 /* relay_video.c - which layer of a video somebody gets. */
 #include "unit.h"
 
-#include "relay/packets.h"
+#include "relay/media/packets.h"
 #include "relay/video.h"
 
 enum { BLOCK = 0x100, SMALL = BLOCK + 1, MIDDLE = BLOCK + 3, LARGE = BLOCK + 5, OTHER = 0x201 };

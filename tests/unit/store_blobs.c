@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "store/blobs/file_rows.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 static void assert_blob(struct store *s, const char *name, struct str expected)
 {

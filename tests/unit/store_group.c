@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "support/postgres.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 enum { COUNT = 10 };
 
@@ -38,7 +38,7 @@ static void foresee_counter(struct work *w, struct tx *tx)
 /* Notes what the counter says, of its owner. */
 static enum err add_note(struct work *w, struct tx *tx)
 {
-    struct one *o = container_of(w, struct one, work);
+    struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
     bool found;
     enum err e = tx_one(tx, counted, BIND(v_int(1)), &r, &found);
@@ -66,9 +66,9 @@ static enum err add_now(struct work *w, struct tx *tx)
     return tx_exec(tx, note_it, BIND(v_id(w->owner), v_int(1)), NULL);
 }
 
-static struct one *adders_new(size_t count, sem_t *finished)
+static struct test_work *adders_new(size_t count, sem_t *finished)
 {
-    struct one *ones = ones_new(count, finished);
+    struct test_work *ones = test_works_new(count, finished);
 
     for (size_t i = 0; i < count; i++) {
         ones[i].work.mode = STORE_APPEND;
@@ -81,9 +81,9 @@ static struct one *adders_new(size_t count, sem_t *finished)
     return ones;
 }
 
-static void adders_free(struct one *ones, size_t count, sem_t *finished)
+static void adders_free(struct test_work *ones, size_t count, sem_t *finished)
 {
-    ones_free(ones, count);
+    test_works_free(ones, count);
     sem_destroy(finished);
 }
 
@@ -115,7 +115,7 @@ static void works_that_wait_travel_together(void **state)
     enum { MOST_WAYS = 3, MOST_TRIES = 100 };
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = adders_new(COUNT, &finished);
+    struct test_work *ones = adders_new(COUNT, &finished);
     struct store_stats before, after;
     int tries = 0;
 
@@ -147,7 +147,7 @@ static void one_that_is_refused_takes_nobody_along(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = adders_new(COUNT, &finished);
+    struct test_work *ones = adders_new(COUNT, &finished);
 
     group_open(f);
     ones[3].answer = ERR_MISSING_ACCESS;
@@ -166,7 +166,7 @@ static void one_that_looks_at_what_it_wrote_is_run_by_itself(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = adders_new(COUNT, &finished);
+    struct test_work *ones = adders_new(COUNT, &finished);
 
     group_open(f);
     ones[2].work.run = add_and_look;
@@ -198,7 +198,7 @@ static enum err keep_busy(struct work *w, struct tx *tx)
 /* Leaves its group; by itself it waits for the other that does. */
 static enum err leave_and_meet(struct work *w, struct tx *tx)
 {
-    struct one *o = container_of(w, struct one, work);
+    struct test_work *o = container_of(w, struct test_work, work);
 
     if (o->add++ == 1)
         return add_and_look(w, tx);
@@ -213,7 +213,7 @@ static void those_that_leave_a_group_do_not_wait_for_each_other(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = adders_new(COUNT + 1, &finished), *busy = &ones[COUNT];
+    struct test_work *ones = adders_new(COUNT + 1, &finished), *busy = &ones[COUNT];
 
     group_open(f);
     store_close(f->store);
@@ -248,7 +248,7 @@ static void what_is_announced_is_in_the_log_with_the_commit(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = adders_new(COUNT, &finished);
+    struct test_work *ones = adders_new(COUNT, &finished);
 
     group_open(f);
     int64_t before = store_number(f->store, "select count(*) from log");
@@ -276,7 +276,7 @@ static void who_fails_is_left_out_and_the_others_try_again(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = adders_new(COUNT, &finished);
+    struct test_work *ones = adders_new(COUNT, &finished);
 
     group_open(f);
     no_error(store_do(f->store, "insert into jotted (owner, n) values (4, 7), (8, 7)"));
@@ -296,7 +296,7 @@ static void when_most_fail_each_is_run_by_itself(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = adders_new(COUNT, &finished);
+    struct test_work *ones = adders_new(COUNT, &finished);
 
     group_open(f);
     no_error(store_do(f->store, "insert into jotted (owner, n) select o, 7 from "
@@ -333,7 +333,7 @@ static void what_was_shut_down_before_the_commit_is_run_again(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = adders_new(COUNT, &finished);
+    struct test_work *ones = adders_new(COUNT, &finished);
 
     group_open(f);
     ones[0].work.run = add_and_be_ended;
@@ -355,7 +355,7 @@ static void a_commit_of_all_without_an_answer_is_not_run_again(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = adders_new(COUNT, &finished);
+    struct test_work *ones = adders_new(COUNT, &finished);
 
     group_open(f);
     test_postgres_do(f->postgres,
@@ -377,7 +377,7 @@ static void an_owner_is_in_a_group_once(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = adders_new(2, &finished);
+    struct test_work *ones = adders_new(2, &finished);
 
     group_open(f);
     ones[0].work.owner = 2;

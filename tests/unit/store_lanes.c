@@ -10,13 +10,13 @@
 #include "base/mem.h"
 #include "support/silence.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 enum { ASIDES = 2 }; /* threads of a store for long reads */
 
 /* Reads that run one after the other, and note in which order. */
 struct in_turn {
-    struct one one;
+    struct test_work one;
     int *count;
     int place; /* the first to run has 0 */
 };
@@ -32,7 +32,7 @@ static enum err note_place(struct work *w, struct tx *tx)
 
 /* One that keeps its thread until it may go. */
 struct keeper {
-    struct one one;
+    struct test_work one;
     sem_t *entered, *go;
 };
 
@@ -46,8 +46,8 @@ static enum err keep_thread(struct work *w, struct tx *tx)
     return OK;
 }
 
-static void submit_aside(struct fixture *f, struct one *one, struct one *ones, uint64_t owner,
-                         enum err (*run)(struct work *w, struct tx *tx))
+static void submit_aside(struct fixture *f, struct test_work *one, struct test_work *ones,
+                         uint64_t owner, enum err (*run)(struct work *w, struct tx *tx))
 {
     *one = *ones;
     one->work.mode = STORE_READ;
@@ -69,7 +69,7 @@ static void owners_take_turns_and_urgent_ones_come_first(void **state)
 
     sem_init(&entered, 0, 0);
     sem_init(&go, 0, 0);
-    struct one *ones = ones_new(ASIDES + ALL, &finished);
+    struct test_work *ones = test_works_new(ASIDES + ALL, &finished);
     for (int i = 0; i < ASIDES; i++) {
         keepers[i].entered = &entered;
         keepers[i].go = &go;
@@ -92,7 +92,7 @@ static void owners_take_turns_and_urgent_ones_come_first(void **state)
     assert_int_equal(reads[MODEST].place, 2);
     for (int i = 1; i < GREEDY; i++)
         assert_int_equal(reads[i].place, i + 2);
-    ones_free(ones, ASIDES + ALL);
+    test_works_free(ones, ASIDES + ALL);
     sem_destroy(&entered);
     sem_destroy(&go);
     sem_destroy(&finished);
@@ -138,11 +138,12 @@ static void however_many_take_long_short_ones_are_served(void **state)
 {
     enum { LONG = 5, SHORT = 3 };
     struct fixture *f = *state;
-    struct one reads[LONG], brief[SHORT];
+    struct test_work reads[LONG], brief[SHORT];
     sem_t long_done, short_done;
 
     atomic_store(&enough, false);
-    struct one *ones = ones_new(LONG, &long_done), *others = ones_new(SHORT, &short_done);
+    struct test_work *ones = test_works_new(LONG, &long_done),
+                     *others = test_works_new(SHORT, &short_done);
     for (int i = 0; i < LONG; i++)
         submit_aside(f, &reads[i], &ones[i], (uint64_t)i + 1, read_on_and_on);
     for (int i = 0; i < SHORT; i++) {
@@ -156,8 +157,8 @@ static void however_many_take_long_short_ones_are_served(void **state)
         wait_for(&long_done);
     for (int i = 0; i < LONG; i++)
         assert_int_equal(reads[i].result, OK);
-    ones_free(ones, LONG);
-    ones_free(others, SHORT);
+    test_works_free(ones, LONG);
+    test_works_free(others, SHORT);
     sem_destroy(&long_done);
     sem_destroy(&short_done);
 }
@@ -165,7 +166,7 @@ static void however_many_take_long_short_ones_are_served(void **state)
 /* A statement that takes long by itself: it is ended by the engine, and nobody hears of that. */
 static enum err count_far(struct work *w, struct tx *tx)
 {
-    struct one *one = container_of(w, struct one, work);
+    struct test_work *one = container_of(w, struct test_work, work);
     struct rows row;
     bool found;
     enum err e = tx_one(tx,
@@ -181,9 +182,9 @@ static void what_is_broken_off_is_read_whole_in_the_end(void **state)
 {
     enum { COUNT = 4 };
     struct fixture *f = *state;
-    struct one reads[COUNT];
+    struct test_work reads[COUNT];
     sem_t finished;
-    struct one *ones = ones_new(COUNT, &finished);
+    struct test_work *ones = test_works_new(COUNT, &finished);
 
     for (int i = 0; i < COUNT; i++)
         submit_aside(f, &reads[i], &ones[i], 1, count_far);
@@ -193,7 +194,7 @@ static void what_is_broken_off_is_read_whole_in_the_end(void **state)
         assert_int_equal(reads[i].result, OK);
         assert_int_equal(reads[i].add, 600000);
     }
-    ones_free(ones, COUNT);
+    test_works_free(ones, COUNT);
     sem_destroy(&finished);
 }
 
@@ -201,9 +202,9 @@ static void closing_finishes_long_reads_too(void **state)
 {
     enum { COUNT = 4 };
     struct fixture *f = *state;
-    struct one reads[COUNT];
+    struct test_work reads[COUNT];
     sem_t finished;
-    struct one *ones = ones_new(COUNT, &finished);
+    struct test_work *ones = test_works_new(COUNT, &finished);
 
     for (int i = 0; i < COUNT; i++)
         submit_aside(f, &reads[i], &ones[i], (uint64_t)i, count_far);
@@ -213,14 +214,14 @@ static void closing_finishes_long_reads_too(void **state)
         assert_int_equal(reads[i].result, OK);
     }
     no_error(store_open(&f->options, &f->store));
-    ones_free(ones, COUNT);
+    test_works_free(ones, COUNT);
     sem_destroy(&finished);
 }
 
 /* --- far away -------------------------------------------------------------------------- */
 
 struct far_read {
-    struct one one;
+    struct test_work one;
     atomic_int times; /* that it was begun */
 };
 
@@ -243,7 +244,7 @@ static void read_beside_a_long_one(struct fixture *f, struct far_read *reads, in
 {
     struct keeper keeper;
     sem_t entered, go, finished;
-    struct one *ones = ones_new((size_t)count + 1, &finished);
+    struct test_work *ones = test_works_new((size_t)count + 1, &finished);
 
     sem_init(&entered, 0, 0);
     sem_init(&go, 0, 0);
@@ -260,7 +261,7 @@ static void read_beside_a_long_one(struct fixture *f, struct far_read *reads, in
     sem_post(&go);
     for (int i = 0; i < count + 1; i++)
         wait_for(&finished);
-    ones_free(ones, (size_t)count + 1);
+    test_works_free(ones, (size_t)count + 1);
     sem_destroy(&entered);
     sem_destroy(&go);
     sem_destroy(&finished);

@@ -9,7 +9,7 @@
 #include "store/backup/backup.h"
 #include "support/postgres.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 /* Ends every connection of the store. Other tests have theirs on the same server. */
 static void kill_backends(struct fixture *f)
@@ -115,7 +115,7 @@ static void a_full_disk_is_named(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *one = ones_new(1, &finished);
+    struct test_work *one = test_works_new(1, &finished);
 
     test_postgres_do(f->postgres, "create function leave_full() returns bigint language plpgsql as "
                                   "$$ begin raise 'no room' using errcode = '53100'; end $$");
@@ -123,7 +123,7 @@ static void a_full_disk_is_named(void **state)
     store_submit(f->store, &one->work);
     wait_for(&finished);
     assert_int_equal(one->result, ERR_STORAGE_FULL);
-    ones_free(one, 1);
+    test_works_free(one, 1);
     sem_destroy(&finished);
 }
 
@@ -141,7 +141,7 @@ static void a_statement_that_takes_too_long_is_given_up(void **state)
     struct fixture *f = *state;
     struct store_stats before, after;
     sem_t finished;
-    struct one *one = ones_new(1, &finished);
+    struct test_work *one = test_works_new(1, &finished);
 
     counter_make(f);
     store_stats(f->store, &before);
@@ -157,7 +157,7 @@ static void a_statement_that_takes_too_long_is_given_up(void **state)
                                             "'idle_in_transaction_session_timeout') and "
                                             "cast(setting as bigint) between 1 and 10000"),
                      3);
-    ones_free(one, 1);
+    test_works_free(one, 1);
     sem_destroy(&finished);
 }
 

@@ -9,7 +9,7 @@
 #include "store/postgres/libpq.h"
 #include "support/postgres.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 /* Stands where the store sends its commits: holds the first one back once it was
  * answered, as a processor does that gives the thread's time to others. */
@@ -75,7 +75,7 @@ static void a_work_is_announced_after_those_it_saw(void **state)
 
     counter_make(f);
     reopen_with(f, 2);
-    struct one *ones = ones_new(3, &finished);
+    struct test_work *ones = test_works_new(3, &finished);
     for (int i = 0; i < 3; i++)
         ones[i].work.committed = note_committed;
     announced.count = 0;
@@ -96,7 +96,7 @@ static void a_work_is_announced_after_those_it_saw(void **state)
     assert_int_equal(announced.count, 3);
     for (int i = 0; i < 3; i++)
         assert_ptr_equal(announced.works[i], &ones[i].work);
-    ones_free(ones, 3);
+    test_works_free(ones, 3);
     sem_destroy(&finished);
 }
 
@@ -114,7 +114,7 @@ static void a_failed_commit_holds_nobody_up(void **state)
                      "create constraint trigger refuse after update on counter "
                      "deferrable initially deferred for each row execute function refuse()");
     reopen_with(f, 2);
-    struct one *ones = ones_new(2, &finished);
+    struct test_work *ones = test_works_new(2, &finished);
     ones[1].add = 2;
     for (int i = 0; i < 2; i++)
         ones[i].work.committed = note_committed;
@@ -134,7 +134,7 @@ static void a_failed_commit_holds_nobody_up(void **state)
     assert_int_equal(ones[1].result, OK);
     assert_int_equal(announced.count, 1);
     assert_ptr_equal(announced.works[0], &ones[1].work);
-    ones_free(ones, 2);
+    test_works_free(ones, 2);
     sem_destroy(&finished);
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 /* More than a connection remembers: the oldest are prepared again. */
 static void many_different_queries_are_fine(void **state)
@@ -96,7 +96,7 @@ static enum err ask_sometimes(struct work *w, struct tx *tx)
 static void read_by_name(struct fixture *f, const char *name, bool again, int asks)
 {
     sem_t finished;
-    struct one *one = ones_new(1, &finished);
+    struct test_work *one = test_works_new(1, &finished);
 
     sometimes.runs = 0;
     sometimes.asks = asks;
@@ -107,7 +107,7 @@ static void read_by_name(struct fixture *f, const char *name, bool again, int as
     store_submit(f->store, &one->work);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
-    ones_free(one, 1);
+    test_works_free(one, 1);
     sem_destroy(&finished);
 }
 

@@ -10,7 +10,7 @@
 #include "support/postgres.h"
 #include "support/stalling.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 enum { LONG = 8 * 1024 * 1024, LONGEST_S = 60 };
 

@@ -9,11 +9,11 @@
 #include "store/postgres/postgres.h"
 #include "support/postgres.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 static enum err add_and_be_killed(struct work *w, struct tx *tx)
 {
-    struct one *o = container_of(w, struct one, work);
+    struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
     bool found;
     enum err e = add_to_counter(w, tx);
@@ -27,7 +27,7 @@ static void a_work_that_lost_its_connection_is_run_again(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *one = ones_new(1, &finished);
+    struct test_work *one = test_works_new(1, &finished);
     struct store_stats stats;
 
     counter_make(f);
@@ -38,7 +38,7 @@ static void a_work_that_lost_its_connection_is_run_again(void **state)
     assert_int_equal(store_number(f->store, "select n from counter"), 2);
     store_stats(f->store, &stats);
     assert_true(stats.retries >= 1);
-    ones_free(one, 1);
+    test_works_free(one, 1);
     sem_destroy(&finished);
 }
 
@@ -47,7 +47,7 @@ static void a_commit_without_an_answer_is_not_run_again(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *one = ones_new(1, &finished);
+    struct test_work *one = test_works_new(1, &finished);
 
     counter_make(f);
     test_postgres_do(f->postgres,
@@ -65,7 +65,7 @@ static void a_commit_without_an_answer_is_not_run_again(void **state)
     assert_int_equal(stats.failures, 1);
     test_postgres_do(f->postgres, "drop trigger leave on counter");
     no_error(store_do(f->store, "update counter set n = n + 1"));
-    ones_free(one, 1);
+    test_works_free(one, 1);
     sem_destroy(&finished);
 }
 
@@ -74,7 +74,7 @@ static const char *ended_on; /* the database */
 /* What it adds waits for the commit, and the first time its session is ended before that. */
 static enum err add_soon_and_be_ended(struct work *w, struct tx *tx)
 {
-    struct one *o = container_of(w, struct one, work);
+    struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
     bool found;
     char sql[64];
@@ -99,7 +99,7 @@ static void one_that_was_shut_down_before_its_commit_is_run_again(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = ones_new(2, &finished);
+    struct test_work *ones = test_works_new(2, &finished);
 
     counter_make(f);
     ended_on = f->postgres;
@@ -114,7 +114,7 @@ static void one_that_was_shut_down_before_its_commit_is_run_again(void **state)
     }
     assert_int_equal(store_number(f->store, "select n from counter"), 2);
     assert_int_equal(store_number(f->store, "select count(*) from log") - said, 1);
-    ones_free(ones, 2);
+    test_works_free(ones, 2);
     sem_destroy(&finished);
 }
 
@@ -134,7 +134,7 @@ static void however_often_works_meet_none_is_refused(void **state)
 
     counter_make(f);
     reopen_with(f, 16);
-    struct one *ones = ones_new(COUNT, &finished);
+    struct test_work *ones = test_works_new(COUNT, &finished);
     for (int i = 0; i < COUNT; i++)
         ones[i].work.run = add_slowly;
     for (int i = 0; i < COUNT; i++)
@@ -144,7 +144,7 @@ static void however_often_works_meet_none_is_refused(void **state)
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(ones[i].result, OK);
     assert_int_equal(store_number(f->store, "select n from counter"), COUNT);
-    ones_free(ones, COUNT);
+    test_works_free(ones, COUNT);
     sem_destroy(&finished);
 }
 

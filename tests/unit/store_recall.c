@@ -8,7 +8,7 @@
 #include "net/loop.h"
 #include "store/sqlite/sqlite.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 #include "support/test_sql.h"
 
 /* --- a loop that asks ----------------------------------------------------------------- */
@@ -23,7 +23,7 @@ static void end_turn(struct loop *l, void *arg)
 }
 
 struct question {
-    struct one *one;
+    struct test_work *one;
     const char *sql;
     struct value values[2];
     size_t count;
@@ -63,7 +63,7 @@ static enum err run_question(struct work *w, struct tx *tx)
 
 static void submit_question(struct loop *l, void *arg)
 {
-    struct one *one = arg;
+    struct test_work *one = arg;
 
     one->work.mode = STORE_READ;
     one->work.loop = l;
@@ -80,14 +80,14 @@ static uint64_t given(void)
 static bool ask(struct question *q)
 {
     sem_t finished;
-    struct one *one = ones_new(1, &finished);
+    struct test_work *one = test_works_new(1, &finished);
     uint64_t before = ((struct sqlite *)asked)->readers[0] ? given() : 0;
 
     now = q;
     loop_call(loops_at(loops, 0), submit_question, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
-    ones_free(one, 1);
+    test_works_free(one, 1);
     sem_destroy(&finished);
     return given() != before;
 }
@@ -423,7 +423,7 @@ static enum err see_one(struct work *w, struct tx *tx)
 
 static enum err rename_and_fail(struct work *w, struct tx *tx)
 {
-    struct one *o = container_of(w, struct one, work);
+    struct test_work *o = container_of(w, struct test_work, work);
 
     see_one(w, tx);
     no_error(tx_exec(tx, "update guild_like set name = 'vain' where id = 1", NO_BIND, NULL));
@@ -437,7 +437,7 @@ static void what_a_work_takes_back_is_not_shown_to_the_next(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = ones_new(4, &finished);
+    struct test_work *ones = test_works_new(4, &finished);
 
     for (int i = 0; i < 4; i++) {
         ones[i].work.run = i % 2 ? rename_and_fail : see_one;
@@ -448,7 +448,7 @@ static void what_a_work_takes_back_is_not_shown_to_the_next(void **state)
         for (int i = 0; i < 4; i++)
             assert_int_equal(ones[i].result, i % 2 ? ERR_FORBIDDEN : OK);
     }
-    ones_free(ones, 4);
+    test_works_free(ones, 4);
     sem_destroy(&finished);
 }
 

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 static void a_folder_belongs_to_one_process(void **state)
 {

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 #include "support/test_sql.h"
 
 enum { MANY = 600 };

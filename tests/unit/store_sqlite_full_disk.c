@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 /* Gives the fixture a folder of its own on a file system of 8 MiB. */
 static bool move_to_small_disk(struct fixture *f)
@@ -114,7 +114,7 @@ static void one_work_that_fills_the_disk_fails_alone(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = ones_new(7, &finished);
+    struct test_work *ones = test_works_new(7, &finished);
 
     if (move_to_small_disk(f)) {
         counter_make(f);
@@ -128,7 +128,7 @@ static void one_work_that_fills_the_disk_fails_alone(void **state)
         assert_int_equal(store_number(f->store, "select n from counter"), 5);
         assert_int_equal(store_number(f->store, "select count(*) from filler"), 0);
     }
-    ones_free(ones, 7);
+    test_works_free(ones, 7);
     sem_destroy(&finished);
 }
 

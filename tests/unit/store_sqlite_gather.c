@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "store/sqlite/sqlite.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 static atomic_int pieces;
 

@@ -11,7 +11,7 @@
 #include "net/loop.h"
 #include "store/sqlite/sqlite.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 static int64_t file_size(struct fixture *f, const char *name)
 {
@@ -137,7 +137,7 @@ static enum err read_something(struct work *w, struct tx *tx)
 
 static void read_on_loop(struct loop *l, void *arg)
 {
-    struct one *one = arg;
+    struct test_work *one = arg;
 
     one->work.mode = STORE_READ;
     one->work.loop = l;
@@ -150,7 +150,7 @@ static void a_loop_that_has_read_does_not_hold_up_the_log(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *one = ones_new(1, &finished);
+    struct test_work *one = test_works_new(1, &finished);
 
     turning = f->store;
     struct loops *loops = loops_start(1, end_turn, NULL);
@@ -160,7 +160,7 @@ static void a_loop_that_has_read_does_not_hold_up_the_log(void **state)
     write_much(f);
     assert_log_is_short(f);
     loops_stop(loops);
-    ones_free(one, 1);
+    test_works_free(one, 1);
     sem_destroy(&finished);
 }
 

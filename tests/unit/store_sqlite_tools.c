@@ -10,7 +10,7 @@
 #include "store/backup/backup.h"
 #include "store/internal.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 static struct str read_all(const char *path)
 {

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 struct kept_look {
     struct tx_seen seen; /* of the first look */

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 static uint64_t commits(struct fixture *f)
 {
@@ -19,7 +19,7 @@ static void works_that_wait_share_one_commit(void **state)
     enum { BATCH = 512 };
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = ones_new(BATCH + 1, &finished);
+    struct test_work *ones = test_works_new(BATCH + 1, &finished);
 
     counter_make(f);
     uint64_t before = commits(f);
@@ -30,7 +30,7 @@ static void works_that_wait_share_one_commit(void **state)
     run_as_batch(f, ones, BATCH + 1, &finished);
     assert_int_equal(commits(f) - before, 3);
     assert_int_equal(store_number(f->store, "select n from counter"), 2 * BATCH + 1);
-    ones_free(ones, BATCH + 1);
+    test_works_free(ones, BATCH + 1);
     sem_destroy(&finished);
 }
 
@@ -57,7 +57,7 @@ static void who_is_refused_before_writing_costs_the_others_nothing(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = ones_new(5, &finished);
+    struct test_work *ones = test_works_new(5, &finished);
 
     counter_make(f);
     for (size_t i = 0; i < 5; i++)
@@ -80,7 +80,7 @@ static void who_is_refused_before_writing_costs_the_others_nothing(void **state)
     run_as_batch(f, ones, 5, &finished); /* with savepoints at once */
     assert_int_equal(times_run, 3);
     assert_int_equal(store_number(f->store, "select n from counter"), 7);
-    ones_free(ones, 5);
+    test_works_free(ones, 5);
     sem_destroy(&finished);
 }
 
@@ -102,7 +102,7 @@ static void a_failed_commit_fails_its_batch_and_not_the_next(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = ones_new(5, &finished);
+    struct test_work *ones = test_works_new(5, &finished);
 
     counter_make(f);
     ones[1].answer = ERR_FORBIDDEN;
@@ -115,7 +115,7 @@ static void a_failed_commit_fails_its_batch_and_not_the_next(void **state)
     ones[2].work.run = add_to_counter;
     run_as_batch(f, ones, 5, &finished);
     assert_int_equal(store_number(f->store, "select n from counter"), 4);
-    ones_free(ones, 5);
+    test_works_free(ones, 5);
     sem_destroy(&finished);
 }
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "net/loop.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 /* --- whole or not at all -------------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ static void a_failed_work_leaves_its_neighbours_alone(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = ones_new(9, &finished);
+    struct test_work *ones = test_works_new(9, &finished);
 
     counter_make(f);
     ones[0].answer = ERR_FORBIDDEN;
@@ -26,7 +26,7 @@ static void a_failed_work_leaves_its_neighbours_alone(void **state)
     for (size_t i = 0; i < 9; i++)
         assert_int_equal(ones[i].result, ones[i].answer);
     assert_int_equal(store_number(f->store, "select n from counter"), 6);
-    ones_free(ones, 9);
+    test_works_free(ones, 9);
     sem_destroy(&finished);
 }
 
@@ -41,7 +41,7 @@ static void of_those_who_want_one_name_one_gets_it(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = ones_new(8, &finished);
+    struct test_work *ones = test_works_new(8, &finished);
     int won = 0;
 
     for (size_t i = 0; i < 8; i++)
@@ -53,14 +53,14 @@ static void of_those_who_want_one_name_one_gets_it(void **state)
     }
     assert_int_equal(won, 1);
     assert_int_equal(store_number(f->store, "select count(*) from users"), 1);
-    ones_free(ones, 8);
+    test_works_free(ones, 8);
     sem_destroy(&finished);
 }
 
 static void add_many(struct fixture *f, size_t count)
 {
     sem_t finished;
-    struct one *ones = ones_new(count, &finished);
+    struct test_work *ones = test_works_new(count, &finished);
 
     for (size_t i = 0; i < count; i++)
         store_submit(f->store, &ones[i].work);
@@ -68,7 +68,7 @@ static void add_many(struct fixture *f, size_t count)
         wait_for(&finished);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(ones[i].result, OK);
-    ones_free(ones, count);
+    test_works_free(ones, count);
     sem_destroy(&finished);
 }
 
@@ -109,7 +109,7 @@ static struct loops *start_loops(struct fixture *f)
 }
 
 struct loop_work {
-    struct one one;
+    struct test_work one;
     struct fixture *f;
     struct loop *expected;
 };
@@ -140,14 +140,14 @@ static void done_is_called_on_the_loop_it_came_from(void **state)
 
     counter_make(f);
     for (unsigned i = 0; i < 8; i++) {
-        struct one *one = ones_new(1, &finished);
+        struct test_work *one = test_works_new(1, &finished);
         struct loop_work lw = { .one = *one, .f = f };
 
         lw.one.work.mode = STORE_WRITE;
         loop_call(loops_at(loops, i % 2), submit_on_loop, &lw);
         wait_for(&finished);
         assert_int_equal(lw.one.result, OK);
-        ones_free(one, 1);
+        test_works_free(one, 1);
     }
     loops_stop(loops);
     assert_int_equal(store_number(f->store, "select n from counter"), 8);
@@ -352,8 +352,8 @@ static void reads_aside_hold_up_neither_loop_nor_writer(void **state)
 
     counter_make(f);
     sem_init(&gate, 0, 0);
-    struct one *ones = ones_new(LONG, &long_done);
-    struct one *near = ones_new(1, &near_done);
+    struct test_work *ones = test_works_new(LONG, &long_done);
+    struct test_work *near = test_works_new(1, &near_done);
     for (int i = 0; i < LONG; i++) {
         reads[i] = (struct long_read){ .lw = { .one = ones[i], .f = f }, .gate = &gate };
         reads[i].lw.one.work.mode = STORE_READ;
@@ -376,8 +376,8 @@ static void reads_aside_hold_up_neither_loop_nor_writer(void **state)
     for (int i = 0; i < LONG; i++)
         assert_int_equal(reads[i].lw.one.result, OK);
     loops_stop(loops);
-    ones_free(ones, LONG);
-    ones_free(near, 1);
+    test_works_free(ones, LONG);
+    test_works_free(near, 1);
     sem_destroy(&gate);
     sem_destroy(&long_done);
     sem_destroy(&near_done);
@@ -417,7 +417,7 @@ static struct counting_read count_on_loop(struct fixture *f, struct loops *loops
                                           bool says_so)
 {
     sem_t finished;
-    struct one *one = ones_new(1, &finished);
+    struct test_work *one = test_works_new(1, &finished);
     struct counting_read r = { .lw = { .one = *one, .f = f }, .most = most, .says_so = says_so };
 
     r.other = arena_new();
@@ -429,7 +429,7 @@ static struct counting_read count_on_loop(struct fixture *f, struct loops *loops
     assert_int_equal(r.counted, most);
     assert_ptr_equal(r.lw.one.work.arena, one->work.arena);
     arena_free(r.other);
-    ones_free(one, 1);
+    test_works_free(one, 1);
     sem_destroy(&finished);
     return r;
 }
@@ -453,7 +453,7 @@ static void closing_finishes_what_was_submitted(void **state)
     enum { COUNT = 50 };
     struct fixture *f = *state;
     sem_t finished;
-    struct one *ones = ones_new(COUNT, &finished);
+    struct test_work *ones = test_works_new(COUNT, &finished);
 
     counter_make(f);
     for (size_t i = 0; i < COUNT; i++)
@@ -465,7 +465,7 @@ static void closing_finishes_what_was_submitted(void **state)
     }
     no_error(store_open(&f->options, &f->store));
     assert_int_equal(store_number(f->store, "select n from counter"), COUNT);
-    ones_free(ones, COUNT);
+    test_works_free(ones, COUNT);
     sem_destroy(&finished);
 }
 

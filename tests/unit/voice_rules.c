@@ -1,9 +1,9 @@
 /* voice_rules.c - the decision table of op 4, and the table of stages, row by row. */
 #include "unit.h"
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "voice/rules.h"
-#include "voice/stage_rules.h"
+#include "voice/stages/stage_rules.h"
 
 /* --- op 4 ----------------------------------------------------------------------------- */
 

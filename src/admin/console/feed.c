@@ -4,8 +4,9 @@
  * so anew. A few times a second it is sent what came meanwhile, in one message. */
 #include <stddef.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/mem.h"
+#include "net/http/server.h"
 #include "net/this_machine.h"
 #include "admin/console/internal.h"
 

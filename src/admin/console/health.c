@@ -1,10 +1,11 @@
 /* health.c - how the server does: its figures of the last hour, noted once a minute. */
 #include <pthread.h>
 
-#include "api/durations.h"
+#include "api/monitoring/durations.h"
 #include "base/clock.h"
 #include "base/hold.h"
 #include "base/mem.h"
+#include "net/http/server.h"
 #include "admin/console/figures.h"
 #include "admin/console/internal.h"
 #include "admin/orders/internal.h"

@@ -4,7 +4,7 @@
  * together. When more is called than can be printed, the log says how much it left out. */
 #include <stdio.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/mem.h"
 #include "admin/console/internal.h"
 

@@ -1,5 +1,5 @@
 /* mistakes.c - what is probably wrong with a call that was refused. */
-#include "net/http.h"
+#include "net/http/http.h"
 #include "admin/console/show.h"
 
 static bool has_twice(struct str target, const char *word)

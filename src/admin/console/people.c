@@ -1,5 +1,5 @@
 /* people.c - the people of a server for tests, and coming in as one of them by a click. */
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "base/clock.h"
 #include "admin/console/internal.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "admin/console/hide.h"
 
 enum {

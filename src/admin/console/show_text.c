@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "admin/console/show.h"
 
 static const char *const callers[] = { "nobody", "user", "bot", "app", "app" };

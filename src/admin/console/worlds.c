@@ -137,7 +137,6 @@ static const struct route routes[] = {
         .max_body = LARGEST_WORLD,
         .store = ROUTE_STORE_NONE,
         .limit = &limit_worlds,
-        .admit_body = console_admit_controls,
         .prepare = prepare_import_world,
         .admit = console_admit_controls,
         .handle = import_world,

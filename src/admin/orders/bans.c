@@ -1,5 +1,5 @@
 /* bans.c - orders about address ranges that are banned from this server. */
-#include "api/bans.h"
+#include "api/auth/bans.h"
 
 #include "admin/orders/internal.h"
 

@@ -1,5 +1,5 @@
 /* faults.c - orders that let calls go wrong, for tests. */
-#include "api/faults.h"
+#include "api/faults/faults.h"
 
 #include "gateway/gateway.h"
 #include "admin/orders/internal.h"

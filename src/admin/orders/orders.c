@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"

@@ -17,7 +17,7 @@ static void batch_post(const struct gateway *g, struct news_batch *b)
     for (unsigned i = 0; i < loops; i++) {
         struct parcel *p = &b->parcels[i];
 
-        if (i && planted(PLANTED_LATE_LOOPS))
+        if (i && fault_planted(PLANTED_LATE_LOOPS))
             usleep(1000);
         p->post.run = hub_receive;
         p->hub = g->hubs[i];

@@ -8,7 +8,7 @@
 #include "gateway/views/known.h"
 #include "gateway/views/topics.h"
 #include "gateway/views/view.h"
-#include "model/message_content.h"
+#include "model/permissions/message_content.h"
 
 struct delivery delivery_of(struct hub *h, struct news *n)
 {
@@ -49,9 +49,9 @@ static bool about_itself(const struct delivery *d, const struct session *s)
  * is about: those are for who did not ask. */
 static bool asked_for_part(const struct delivery *d, const struct session *s)
 {
-    bool all = !s->bot || s->intents & INTENT(GUILD_MEMBERS);
+    bool all = !s->bot || s->options.intents & INTENT(GUILD_MEMBERS);
 
-    return d->news->to.kind == SUBJECT_GUILD ? all : !all && s->intents & INTENT(GUILDS);
+    return d->news->to.kind == SUBJECT_GUILD ? all : !all && s->options.intents & INTENT(GUILDS);
 }
 
 static bool asked_for(const struct delivery *d, const struct session *s)
@@ -62,7 +62,7 @@ static bool asked_for(const struct delivery *d, const struct session *s)
         return asked_for_part(d, s);
     if (s->bot && d->info->flags & EVENT_TO_USERS)
         return false;
-    if (!d->info->intents || intents & s->intents || (!intents && !s->bot))
+    if (!d->info->intents || intents & s->options.intents || (!intents && !s->bot))
         return true;
     return d->info->flags & EVENT_OWN && about_itself(d, s);
 }
@@ -76,7 +76,7 @@ static bool shard_covers(const struct delivery *d, const struct session *s)
         return true;
     if (d->news->event == EVENT_GUILD_CREATE || d->news->event == EVENT_GUILD_DELETE)
         guild_id = d->facts->guild.id;
-    return guild_id ? session_covers(s, guild_id) : s->shard_id == 0;
+    return guild_id ? session_covers(s, guild_id) : s->options.shard_id == 0;
 }
 
 /* Events about the receiving account skip the check of the channel: a member is told of its own
@@ -110,17 +110,17 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
 
 bool delivery_receives(const struct delivery *d, const struct session *s)
 {
-    if ((s->bot || s->intents || d->info->flags & EVENT_CONCERNED) && !asked_for(d, s))
+    if ((s->bot || s->options.intents || d->info->flags & EVENT_CONCERNED) && !asked_for(d, s))
         return false;
     if (!s->bot && d->info->flags & EVENT_TO_BOTS)
         return false;
     if (d->news->except && d->news->except == s->number)
         return false;
-    if (!shard_covers(d, s) || (d->news->number && d->news->number <= s->seen))
+    if (!shard_covers(d, s) || (d->news->number && d->news->number <= s->resume.seen))
         return false;
     switch (d->news->event) {
     case EVENT_USER_SETTINGS_UPDATE:
-        return !(s->capabilities & CAPABILITY_NO_SETTINGS);
+        return !(s->options.capabilities & CAPABILITY_NO_SETTINGS);
     case EVENT_PRESENCE_UPDATE:
         /* Presences come from memory, which is ahead of the line: an event that still stood
          * there would tell of what has been since before READY. */
@@ -134,12 +134,12 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
 
 /* --- what ----------------------------------------------------------------------------- */
 
-/* A bot without the intent that answers or forwards a message gets a copy of its own. */
-static void dispatch_own_message(const struct delivery *d, struct session *s, bool in_guild,
-                                 const struct content_reader *reader)
+/* A bot without the intent gets a copy of its own if a bot answers or forwards a message. */
+static void dispatch_visible_message(const struct delivery *d, struct session *s, bool in_guild,
+                                     const struct content_reader *reader)
 {
     struct str whole = news_payload(d->news);
-    struct str own = own_message_for_reader(whole, in_guild, reader, d->hub->arena);
+    struct str own = visible_message_for_reader(whole, in_guild, reader, d->hub->arena);
 
     if (own.p == whole.p) {
         session_dispatch(s, d->news, 0);
@@ -157,18 +157,22 @@ static void delivery_dispatch(const struct delivery *d, struct session *s)
 {
     const struct content_reader reader = {
         .id = s->caller.id,
+        .application_id = s->caller.application_id,
         .bot = s->bot,
-        .granted = s->intents & INTENT(MESSAGE_CONTENT),
+        .granted = s->options.intents & INTENT(MESSAGE_CONTENT),
+    };
+    const struct content_origin from = {
+        .author_id = d->facts->message.author_id,
+        .application_id = d->facts->message.application_id,
+        .mentioned = facts_ids(d->facts),
+        .mentioned_count = d->facts->count,
     };
     bool in_guild = d->news->to.kind == SUBJECT_GUILD;
-    snowflake author_id = d->facts->message.author_id;
-
     bool is_message = d->info->flags & EVENT_CONTENT;
-    bool hidden = is_message && content_is_hidden(&reader, in_guild, author_id, facts_ids(d->facts),
-                                                  d->facts->count);
+    bool hidden = is_message && content_is_hidden(&reader, in_guild, &from);
 
-    if (is_message && !hidden && author_id == reader.id)
-        dispatch_own_message(d, s, in_guild, &reader);
+    if (is_message && !hidden && reader.bot && !reader.granted)
+        dispatch_visible_message(d, s, in_guild, &reader);
     else
         session_dispatch(s, d->news, hidden ? NEWS_EMPTIED : 0);
 }

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "gateway/fanout/delivery.h"
 #include "gateway/fanout/sight.h"
-#include "gateway/sessions/ledger_copies.h"
+#include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -163,7 +163,7 @@ static uint32_t ticks_of(const struct delivery *d)
 {
     uint32_t bytes = (uint32_t)(news_payload(d->news).n / BYTES_OF_TICK);
 
-    return d->news->event == EVENT_GUILD_CREATE ? HUB_TICKS : 1 + bytes;
+    return d->news->event == EVENT_GUILD_CREATE ? BUDGET_TICKS : 1 + bytes;
 }
 
 static bool tell_all(struct delivery *d)
@@ -212,11 +212,11 @@ static void tell_session(const struct delivery *d)
 /* Each hub has one for all its events. */
 static struct delivery *delivery_at_hand(struct hub *h)
 {
-    if (!h->delivery) {
-        h->delivery = mem_new(sizeof *h->delivery);
-        h->topics.at_hand = &h->delivery->topic;
+    if (!h->queue.delivery) {
+        h->queue.delivery = mem_new(sizeof *h->queue.delivery);
+        h->topics.at_hand = &h->queue.delivery->topic;
     }
-    return h->delivery;
+    return h->queue.delivery;
 }
 
 void dispatch_begin(struct hub *h, struct news *n)
@@ -237,12 +237,12 @@ void dispatch_begin(struct hub *h, struct news *n)
         d->changed = changed_channel_begin(d);
     }
     change_view(d, t->view);
-    d->crowd = t->count > CROWD && !h->queue && !ledger_copies_come_first(h);
+    d->crowd = t->count > CROWD && !h->queue.first && !replication_comes_first(h);
 }
 
 bool dispatch_continue(struct hub *h)
 {
-    struct delivery *d = h->delivery;
+    struct delivery *d = h->queue.delivery;
 
     if (d->topic && !tell_all(d))
         return false;
@@ -252,7 +252,7 @@ bool dispatch_continue(struct hub *h)
 
 void dispatch_drop(struct hub *h)
 {
-    struct delivery *d = h->delivery;
+    struct delivery *d = h->queue.delivery;
 
     if (!d || !d->news)
         return;

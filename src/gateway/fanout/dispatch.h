@@ -14,7 +14,7 @@ struct news;
 struct session;
 
 /* Gives one event to those who may see it, and keeps views and seats right. The event, which
- * stays its caller's, is h->delivery until it is finished. */
+ * stays its caller's, is h->queue.delivery until it is finished. */
 void dispatch_begin(struct hub *h, struct news *n);
 /* True: it is finished. False: when the turn's share is spent, or a look at the store has to
  * end first. */

@@ -112,7 +112,7 @@ static bool may_change(const struct delivery *d)
 /* Bots know all channels, but of threads only those that they see. */
 static bool hears_of_sight(const struct session *s)
 {
-    return !s->bot || s->intents & INTENT(GUILDS);
+    return !s->bot || s->options.intents & INTENT(GUILDS);
 }
 
 static bool sight_concerns(const struct sight_report *s, const struct delivery *d,
@@ -122,7 +122,7 @@ static bool sight_concerns(const struct sight_report *s, const struct delivery *
 
     /* An event that the session heard on another loop came there with the channels that it
      * showed and hid. */
-    if (!hears_of_sight(seat->session) || d->news->number <= seat->session->seen)
+    if (!hears_of_sight(seat->session) || d->news->number <= seat->session->resume.seen)
         return false;
     switch (s->event) {
     case EVENT_GUILD_ROLE_UPDATE:

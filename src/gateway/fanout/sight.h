@@ -3,7 +3,7 @@
 #define GATEWAY_FANOUT_SIGHT_H
 
 #include "gateway/fanout/delivery.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 
 struct changed_channel;
 struct place_rule;

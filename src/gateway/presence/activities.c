@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -198,16 +198,16 @@ static bool may_tell(struct session *s)
     if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;
         own->count = 0;
-        deadline_touch(s->hub->windows, &own->window);
+        deadline_touch(s->hub->timers.windows, &own->window);
     }
     return own->count < WINDOW_UPDATES || s->hub->gateway->options.no_limits;
 }
 
 void presence_tell(struct session *s)
 {
-    if (!s->presence_due || !may_tell(s))
+    if (!s->presence.due || !may_tell(s))
         return;
-    s->presence_due = false;
+    s->presence.due = false;
     s->own->count++;
     presence_change(s, false);
     if (!s->bot)
@@ -228,10 +228,10 @@ void handle_presence(struct peer *p, int op, struct str raw, const void *d)
     (void)op, (void)raw;
     pthread_mutex_lock(&g->lock);
     session_own_presence(s);
-    s->status = (unsigned char)presence_status(in->status, s->status);
+    s->presence.status = (unsigned char)presence_status(in->status, s->presence.status);
     session_set_activities(s, presence_activities(in), p->hub->arena);
     pthread_mutex_unlock(&g->lock);
-    ledger_note_presence(s);
-    s->presence_due = true;
+    journal_note_presence(s);
+    s->presence.due = true;
     presence_tell(s);
 }

@@ -83,8 +83,9 @@ static void put_guilds(const struct session *s, bool small, struct buf *out)
 
 static void record_write(const struct session *s, struct buf *out)
 {
-    const uint64_t numbers[] = { s->number, s->caller.id, s->status,   s->kind,
-                                 s->faded,  s->bot,       s->shard_id, s->shard_count };
+    const uint64_t numbers[] = { s->number,           s->caller.id,          s->presence.status,
+                                 s->presence.kind,    s->presence.faded,     s->bot,
+                                 s->options.shard_id, s->options.shard_count };
     char id[SESSION_ID + 1];
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
@@ -151,7 +152,7 @@ static void directory_keep(struct directory *d, const struct session *s, struct 
 {
     pthread_mutex_lock(&d->lock);
     struct own_record *r = map_get(&d->own, s->number);
-    if (!r && !s->faded) {
+    if (!r && !s->presence.faded) {
         r = mem_new(sizeof *r);
         r->number = s->number;
         map_put(&d->own, r->number, r);
@@ -168,9 +169,9 @@ void directory_note(struct session *s)
     struct directory *d = s->hub->gateway->directory;
     struct buf out;
 
-    if (s->abroad)
-        link_remove(&s->abroad->unsaid);
-    if (!d || !s->ready || s->hub->gateway->draining)
+    if (s->sync)
+        link_remove(&s->sync->unpublished);
+    if (!d || !session_is_ready(s) || s->hub->gateway->draining)
         return;
     buf_init(&out, MAX_TOLD);
     record_write(s, &out);
@@ -183,28 +184,29 @@ void directory_mark(struct session *s)
 {
     if (!s->hub->gateway->directory || !s->link.next)
         return;
-    struct session_abroad *abroad = session_abroad(s);
-    if (!abroad->unsaid.next)
-        links_append(&s->hub->unsaid, &abroad->unsaid);
+    struct session_sync *sync = session_sync(s);
+    if (!sync->unpublished.next)
+        links_append(&s->hub->unpublished, &sync->unpublished);
 }
 
 void directory_flush(struct hub *h)
 {
-    while (!links_empty(&h->unsaid))
-        directory_note(container_of(h->unsaid.next, struct session_abroad, unsaid)->session);
+    while (!links_empty(&h->unpublished))
+        directory_note(
+            container_of(h->unpublished.next, struct session_sync, unpublished)->session);
 }
 
 void directory_end(struct session *s)
 {
     struct directory *d = s->hub->gateway->directory;
 
-    if (s->abroad)
-        link_remove(&s->abroad->unsaid);
+    if (s->sync)
+        link_remove(&s->sync->unpublished);
     if (!d)
         return;
     pthread_mutex_lock(&d->lock);
     struct own_record *r = map_get(&d->own, s->number);
-    if (r && (s->moving || s->parked)) {
+    if (r && session_continues(s)) {
         r->until = clock_steady_ms() + FADE_MS;
     } else if (r) {
         tell_drop(d, s->number);

@@ -10,9 +10,9 @@
 #include "cluster/cluster.h"
 #include "gateway/presence/directory_internal.h"
 #include "gateway/presence/presence.h"
-#include "gateway/sessions/ledger_copies.h"
+#include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/keeper.h"
+#include "gateway/resume/journal/replica.h"
 #include "gateway/sessions/registry.h"
 
 enum { ASK_MS = 300, AT_ONCE = 500 /* sessions of a dead server whose end is told in a turn */ };
@@ -328,7 +328,7 @@ void gateway_hear(struct gateway *g, struct str message)
 /* What was said meanwhile, on both sides, was heard by nobody. */
 void gateway_hears(struct gateway *g)
 {
-    ledger_copies_begin_anew(g);
+    replication_restart(g);
     if (!g->directory)
         return;
     directory_ask(g->directory, 0);
@@ -443,7 +443,7 @@ static bool peer_is_missed(struct directory *d, struct directory_peer *p)
         p->gone_at = now;
     if (now - p->gone_at >= AWAY_MS)
         return drop_some(d, p);
-    if (now - p->gone_at >= FADE_MS || planted(PLANTED_QUICK_FADE))
+    if (now - p->gone_at >= FADE_MS || fault_planted(PLANTED_QUICK_FADE))
         fade_some(d, p);
     return links_empty(&p->sessions);
 }
@@ -468,9 +468,9 @@ void gateway_nodes_live(struct gateway *g, const uint32_t *identities, size_t co
 {
     struct directory *d = g->directory;
 
-    ledger_copies_nodes_live(g, identities, count);
-    if (g->keeper)
-        keeper_tidy(g->keeper, clock_steady_ms());
+    replication_nodes_live(g, identities, count);
+    if (g->replica)
+        replica_prune(g->replica, clock_steady_ms());
     if (!d)
         return;
     pthread_mutex_lock(&d->hearing);

@@ -19,11 +19,12 @@ struct looked_session {
 
 static struct looked_session looked_here(const struct session *s, const struct among *c)
 {
-    return (struct looked_session){ .status = s->status,
-                                    .kind = s->kind,
-                                    .counts = s != c->but && s->ready && !s->faded,
-                                    .shard_id = s->shard_id,
-                                    .shard_count = s->shard_count,
+    return (struct looked_session){ .status = s->presence.status,
+                                    .kind = s->presence.kind,
+                                    .counts =
+                                        s != c->but && session_is_ready(s) && !s->presence.faded,
+                                    .shard_id = s->options.shard_id,
+                                    .shard_count = s->options.shard_count,
                                     .presence = session_activities(s) };
 }
 

@@ -39,7 +39,7 @@ static void sessions_write_all(const struct account *a, struct json *j)
         char id[SESSION_ID + 1];
 
         session_id_write(s, id);
-        own_session_write(id, session_client(s), s->status, session_activities(s), j);
+        own_session_write(id, session_client(s), s->presence.status, session_activities(s), j);
     }
     for (const struct link *at = a->remotes.next; at != &a->remotes; at = at->next) {
         const struct remote_session *r = container_of(at, const struct remote_session, of_user);

@@ -165,7 +165,7 @@ static void friends_read(struct load *l, enum err e)
 
 static struct among shard_of(const struct session *s)
 {
-    return (struct among){ ANY_KIND, s->shard_id, s->shard_count, NULL };
+    return (struct among){ ANY_KIND, s->options.shard_id, s->options.shard_count, NULL };
 }
 
 /* What others see now; false: nothing else than before. */
@@ -178,23 +178,22 @@ static bool take_look(struct session *s, bool ending, struct presence_look *ret)
     pthread_mutex_lock(&g->lock);
     bool changed = look_show(map_get(&g->accounts, s->caller.id), &c, ret);
     /* Whoever looks because of what is told now, on another loop, must not see it any more. */
-    s->faded |= ending;
+    s->presence.faded |= ending;
     pthread_mutex_unlock(&g->lock);
     return changed;
 }
 
 void presence_recount(struct session *s)
 {
-    seats_show(&s->seats, s->ready && !s->faded && s->status != PRESENCE_INVISIBLE);
+    seats_show(&s->seats, session_is_ready(s) && !s->presence.faded &&
+                              s->presence.status != PRESENCE_INVISIBLE);
 }
 
 void presence_begin(struct session *s, const struct list *friends)
 {
     struct presence_look l;
 
-    pthread_mutex_lock(&s->hub->gateway->lock);
-    s->ready = true;
-    pthread_mutex_unlock(&s->hub->gateway->lock);
+    session_set_state(s, SESSION_LIVE);
     presence_recount(s);
     directory_note(s);
     if (!take_look(s, false, &l))
@@ -213,7 +212,7 @@ void presence_change(struct session *s, bool ending)
 
     presence_recount(s);
     directory_mark(s);
-    if (!s->ready || s->hub->gateway->draining || !take_look(s, ending, &l))
+    if (!session_is_ready(s) || s->hub->gateway->draining || !take_look(s, ending, &l))
         return;
     tell_guilds(s, &l);
     if (s->bot) {
@@ -223,8 +222,8 @@ void presence_change(struct session *s, bool ending)
     struct telling *t = mem_new(sizeof *t);
     t->load = (struct load){ .run = read_friends, .done = friends_read };
     t->user_id = s->caller.id;
-    t->shard_id = s->shard_id;
-    t->shard_count = s->shard_count;
+    t->shard_id = s->options.shard_id;
+    t->shard_count = s->options.shard_count;
     t->look = l;
     hub_load_now(s->hub, &t->load);
 }
@@ -234,7 +233,8 @@ void presence_arrive(struct session *s, snowflake guild_id)
     struct gateway *g = s->hub->gateway;
     const struct seat *seat = seat_find(&s->seats, SUBJECT_GUILD, guild_id);
 
-    if (!seat || !s->ready || !(is_watched(g, seat) || crowd_is_watched(&g->crowds, guild_id)))
+    if (!seat || !session_is_ready(s) ||
+        !(is_watched(g, seat) || crowd_is_watched(&g->crowds, guild_id)))
         return;
     pthread_mutex_lock(&g->lock);
     struct presence_look l = account_look(map_get(&g->accounts, s->caller.id), shard_of(s));

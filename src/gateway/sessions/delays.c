@@ -60,20 +60,20 @@ bool delays_keep(struct hub *h, struct parcel *p)
 
     if (!delay && !delays_wait(h))
         return false;
-    if (!h->delays)
-        h->delays = delay_line_new(h);
+    if (!h->queue.delays)
+        h->queue.delays = delay_line_new(h);
     p->due_ns = clock_mono() + delay;
-    *h->delays->end = p;
-    h->delays->end = &p->next;
+    *h->queue.delays->end = p;
+    h->queue.delays->end = &p->next;
     /* Started anew by every event it would never fire. */
-    if (!uv_is_active((const uv_handle_t *)&h->delays->timer))
-        uv_timer_start(&h->delays->timer, delays_tick, DELAY_TICK_MS, DELAY_TICK_MS);
+    if (!uv_is_active((const uv_handle_t *)&h->queue.delays->timer))
+        uv_timer_start(&h->queue.delays->timer, delays_tick, DELAY_TICK_MS, DELAY_TICK_MS);
     return true;
 }
 
 bool delays_wait(const struct hub *h)
 {
-    return h->delays && h->delays->first;
+    return h->queue.delays && h->queue.delays->first;
 }
 
 static void delay_line_closed(uv_handle_t *handle)
@@ -83,7 +83,7 @@ static void delay_line_closed(uv_handle_t *handle)
 
 void delays_free(struct hub *h)
 {
-    struct delay_line *d = h->delays;
+    struct delay_line *d = h->queue.delays;
 
     if (!d)
         return;
@@ -91,6 +91,6 @@ void delays_free(struct hub *h)
         next = p->next;
         parcel_release(p);
     }
-    h->delays = NULL;
+    h->queue.delays = NULL;
     uv_close((uv_handle_t *)&d->timer, delay_line_closed);
 }

@@ -6,7 +6,7 @@
 #include "gateway/sessions/errands.h"
 
 #include "base/mem.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -24,7 +24,7 @@ static void count_errands(struct session *s, unsigned more, unsigned less)
         a->errand_count += more - less;
     pthread_mutex_unlock(&g->lock);
     s->errands->count += more - less;
-    ledger_note_errands(s);
+    journal_note_errands(s);
 }
 
 /* A session's first errand is always taken: its guilds arrive by it. */
@@ -81,10 +81,10 @@ static bool has_next_step(const struct session *s)
 
 static void run_soon(struct hub *h)
 {
-    if (h->errands_posted || links_empty(&h->runnable))
+    if (h->errands.posted || links_empty(&h->errands.runnable))
         return;
-    h->errands_posted = true;
-    loop_post(h->loop, &h->errands_post);
+    h->errands.posted = true;
+    loop_post(h->loop, &h->errands.post);
 }
 
 void errands_wake(struct session *s)
@@ -96,7 +96,7 @@ void errands_wake(struct session *s)
             websocket_await(s->peer->ws);
         return;
     }
-    links_append(&s->hub->runnable, &s->errands->runnable);
+    links_append(&s->hub->errands.runnable, &s->errands->runnable);
     run_soon(s->hub);
 }
 
@@ -140,11 +140,12 @@ static void begin_step(struct hub *h, struct session_errand *e)
 /* A session that has fallen behind since it was listed waits for its socket again. */
 void errands_run(struct post *post)
 {
-    struct hub *h = container_of(post, struct hub, errands_post);
+    struct hub *h = container_of(post, struct hub, errands.post);
 
-    h->errands_posted = false;
-    for (int i = 0; i < STEPS_A_TURN && !links_empty(&h->runnable); i++) {
-        struct errand_line *line = container_of(h->runnable.next, struct errand_line, runnable);
+    h->errands.posted = false;
+    for (int i = 0; i < STEPS_A_TURN && !links_empty(&h->errands.runnable); i++) {
+        struct errand_line *line =
+            container_of(h->errands.runnable.next, struct errand_line, runnable);
         struct session *s = line->session;
 
         link_remove(&line->runnable);

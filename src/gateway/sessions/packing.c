@@ -67,7 +67,7 @@ static void packing_done(uv_work_t *w, int status)
 
     (void)status;
     loop_part("sessions");
-    x->hub->loads--;
+    x->hub->reads.count--;
     if (x->peer)
         send_packed(x);
     zstd_free(x->coder.zstd);
@@ -89,7 +89,7 @@ void packing_begin(struct peer *p, uint64_t seq, struct news *n, unsigned form)
     coder_lend(p, &x->coder);
     buf_init(&x->out, MAX_SENT);
     p->packing = x;
-    x->hub->loads++;
+    x->hub->reads.count++;
     uv_queue_work(loop_uv(x->hub->loop), &x->work, packing_pack, packing_done);
 }
 

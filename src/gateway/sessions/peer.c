@@ -42,13 +42,13 @@ void peer_open(struct websocket *ws, void *arg)
         peer_close(p, CLOSE_TOO_MANY, "too many connections that have not identified");
         return;
     }
-    deadline_touch(p->hub->hellos, &p->deadline);
+    deadline_touch(p->hub->timers.hellos, &p->deadline);
 }
 
 static void peer_greet(struct peer *p)
 {
     p->greeted = true;
-    deadline_touch(p->hub->strangers, &p->deadline);
+    deadline_touch(p->hub->timers.strangers, &p->deadline);
     send_op(p, OP_HELLO, STR("{\"heartbeat_interval\":41250,\"_trace\":" GATEWAY_TRACE "}"));
 }
 
@@ -131,7 +131,9 @@ void peer_become(struct peer *p, struct session *s)
     p->state = PEER_KNOWN;
     p->session = s;
     s->peer = p;
-    deadline_touch(p->hub->overdue, &p->deadline);
+    if (session_is_ready(s))
+        session_set_state(s, SESSION_LIVE);
+    deadline_touch(p->hub->timers.overdue, &p->deadline);
 }
 
 /* After an invalid session the socket may identify again. */
@@ -141,7 +143,7 @@ void peer_become_stranger(struct peer *p)
     p->session = NULL;
     p->since_ms = clock_steady_ms();
     if (!p->closing)
-        deadline_touch(p->hub->strangers, &p->deadline);
+        deadline_touch(p->hub->timers.strangers, &p->deadline);
 }
 
 void peer_invalidate_soon(struct peer *p)
@@ -149,13 +151,13 @@ void peer_invalidate_soon(struct peer *p)
     if (p->closing)
         return;
     p->invalidated = true;
-    deadline_touch(p->hub->invalidated, &p->deadline);
+    deadline_touch(p->hub->timers.invalidated, &p->deadline);
 }
 
 void peer_identified(struct peer *p)
 {
     if (p->invalidated)
-        deadline_touch(p->hub->strangers, &p->deadline);
+        deadline_touch(p->hub->timers.strangers, &p->deadline);
     p->invalidated = false;
 }
 
@@ -168,10 +170,10 @@ void peer_beat(struct peer *p)
     if (p->closing || p->invalidated)
         return;
     if (p->state == PEER_KNOWN) {
-        deadline_touch(p->hub->overdue, &p->deadline);
+        deadline_touch(p->hub->timers.overdue, &p->deadline);
         replay_trim(&p->session->replay, hub_second(p->hub));
     } else if (clock_steady_ms() - p->since_ms < STRANGER_LONGEST_MS) {
-        deadline_touch(p->hub->strangers, &p->deadline);
+        deadline_touch(p->hub->timers.strangers, &p->deadline);
     } else {
         peer_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
     }
@@ -197,7 +199,7 @@ void peer_expired_overdue(struct deadline *d)
     struct peer *p = of_deadline(d);
 
     send_op(p, OP_HEARTBEAT, STR("null"));
-    deadline_touch(p->hub->dead, &p->deadline);
+    deadline_touch(p->hub->timers.dead, &p->deadline);
 }
 
 void peer_expired_dead(struct deadline *d)

@@ -6,7 +6,7 @@
 #include "gateway/wire/protocol.h"
 #include "json/schema.h"
 #include "net/loop.h"
-#include "net/server.h"
+#include "net/http/server.h"
 
 struct dialect;
 struct hub;

@@ -185,7 +185,7 @@ void remote_free(struct remote_session *r)
 
 /* --- by number ------------------------------------------------------------------------ */
 
-struct hub *registry_home(struct gateway *g, uint64_t number)
+struct hub *registry_hub(struct gateway *g, uint64_t number)
 {
     pthread_mutex_lock(&g->lock);
     struct session *s = map_get(&g->sessions, number);

@@ -14,15 +14,16 @@
 struct account;
 struct directory;
 struct hub;
-struct keeper;
+struct replica;
 struct loop_count;
 
 struct gateway {
     struct gateway_options options;
-    struct cluster *cluster;     /* NULL: this server is alone */
-    struct ledger *ledger;       /* NULL: sessions do not outlive a process that is killed */
-    struct keeper *keeper;       /* of what others' sessions were told; NULL: it keeps nothing */
-    _Atomic uint32_t kept_by;    /* who keeps this one's: an identity, or 0 */
+    struct cluster *cluster; /* NULL: this server is alone */
+    struct journal *journal; /* NULL: sessions do not survive a crash of the process */
+    struct replica *replica; /* of other nodes' journals; NULL: none */
+    _Atomic uint32_t
+        replicated_by;           /* identity of the node that has the replica of this one; or 0 */
     struct directory *directory; /* of the sessions of others; NULL: nobody tells of them */
     struct loops *loops;
     struct hub **hubs;
@@ -109,7 +110,7 @@ struct session *registry_local(struct hub *h, uint64_t number);
 /* The number in a session's id; false: it cannot be one. */
 bool session_id_read(struct str id, uint64_t *ret_number);
 /* Where the session of that number lives now or will arrive, or NULL. */
-struct hub *registry_home(struct gateway *g, uint64_t number);
+struct hub *registry_hub(struct gateway *g, uint64_t number);
 /* Whether it lives on one of the loops. */
 bool registry_has(struct gateway *g, uint64_t number);
 /* May the account begin another session with this shard now, when it has begun at least

@@ -2,16 +2,17 @@
 #include "gateway/sessions/session.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/planted.h"
-#include "gateway/sessions/ledger_copies.h"
+#include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/errands.h"
-#include "gateway/sessions/homes.h"
+#include "gateway/resume/journal/owner.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/packing.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/recording.h"
@@ -42,7 +43,7 @@ struct session *session_new_known(struct hub *h, const struct caller *caller, co
     s->bot = caller->kind == CALLER_BOT;
     s->hub = h;
     s->seats = (struct seats){ .session = s, .user_id = caller->id, .topics = &h->topics };
-    s->shard_count = 1;
+    s->options.shard_count = 1;
     links_init(&s->lists);
     links_append(&h->sessions, &s->link);
     return s;
@@ -87,14 +88,14 @@ struct own_presence *session_own_presence(struct session *s)
 }
 
 /* Nothing of it was copied yet. */
-struct session_abroad *session_abroad(struct session *s)
+struct session_sync *session_sync(struct session *s)
 {
-    if (!s->abroad) {
-        s->abroad = mem_new(sizeof *s->abroad);
-        s->abroad->session = s;
-        s->abroad->whole = true;
+    if (!s->sync) {
+        s->sync = mem_new(sizeof *s->sync);
+        s->sync->session = s;
+        s->sync->whole = true;
     }
-    return s->abroad;
+    return s->sync;
 }
 
 static void absence_end(struct session *s)
@@ -118,7 +119,7 @@ static void own_presence_free(struct own_presence *own)
 
 static bool watches_presences(const struct session *s)
 {
-    return s->ready && s->bot && s->intents & INTENT(GUILD_PRESENCES);
+    return session_is_ready(s) && s->bot && s->options.intents & INTENT(GUILD_PRESENCES);
 }
 
 static void client_name_end(struct session *s)
@@ -135,25 +136,26 @@ static void client_name_end(struct session *s)
 void session_end(struct session *s)
 {
     struct gateway *g = s->hub->gateway;
-    /* Who takes it up tells of it: nobody shall see it go in between. */
-    bool goes_on = s->parked || (s->moving && g->directory);
+    /* The next owner announces the presence: others must not see the account offline meanwhile. */
+    bool stays_shown =
+        s->state == SESSION_SUSPENDED || (s->state == SESSION_MOVING && g->directory);
 
-    if (!goes_on)
+    if (!stays_shown)
         gateway_upcalls.presence_change(s, true);
     if (s->peer)
         peer_become_stranger(s->peer);
-    if (g->options.hooks.ended && s->listed && !s->parked) {
+    if (g->options.hooks.ended && s->listed && s->state != SESSION_SUSPENDED) {
         struct gateway_caller who = session_caller(s);
 
         g->options.hooks.ended(g->options.hooks.arg, &who);
     }
     errands_drop(s);
     gateway_upcalls.lists_leave(s, true);
-    if (g->cluster && s->ready && !s->moving && !s->parked)
-        home_forget(s);
-    ledger_drop(s);
+    if (g->cluster && session_is_ready(s) && !session_continues(s))
+        session_owner_remove(s);
+    journal_end(s);
     registry_remove(g, s);
-    if (s->ready && !s->bot && !g->draining)
+    if (session_is_ready(s) && !s->bot && !g->draining)
         gateway_upcalls.sessions_changed(s);
     absence_end(s);
     seats_clear(&s->seats);
@@ -163,7 +165,7 @@ void session_end(struct session *s)
     link_remove(&s->link);
     replay_clear(&s->replay);
     own_presence_free(s->own);
-    mem_free(s->abroad);
+    mem_free(s->sync);
     client_name_end(s);
     mem_free(s);
 }
@@ -176,7 +178,7 @@ struct gateway_caller session_caller(const struct session *s)
     struct gateway_caller c = { .caller = &s->caller,
                                 .session = s->number,
                                 .address = s->peer ? websocket_remote(s->peer->ws) : STR(""),
-                                .client = (enum client_kind)s->kind };
+                                .client = (enum client_kind)s->presence.kind };
 
     session_id_write(s, c.session_id);
     return c;
@@ -189,15 +191,47 @@ struct gateway_viewer session_viewer(const struct session *s)
         .user_id = s->caller.id,
         .application_id = s->caller.application_id,
         .bot = s->bot,
-        .intents = s->intents,
-        .capabilities = s->capabilities,
+        .intents = s->options.intents,
+        .capabilities = s->options.capabilities,
         .large_threshold = s->large_threshold,
     };
 }
 
 bool session_covers(const struct session *s, snowflake guild_id)
 {
-    return (guild_id >> 22) % s->shard_count == s->shard_id;
+    return (guild_id >> 22) % s->options.shard_count == s->options.shard_id;
+}
+
+/* --- states --------------------------------------------------------------------------- */
+
+#define TO(state) (1U << SESSION_##state)
+
+static const unsigned allowed[SESSION_STATES] = {
+    [SESSION_IDENTIFYING] = TO(LIVE) | TO(ARRIVING) | TO(RECOVERED),
+    [SESSION_LIVE] = TO(DISCONNECTED) | TO(SUSPENDED),
+    [SESSION_DISCONNECTED] = TO(LIVE) | TO(ARRIVING) | TO(MOVING) | TO(SUSPENDED),
+    [SESSION_ARRIVING] = TO(LIVE) | TO(DISCONNECTED),
+    [SESSION_RECOVERED] = TO(LIVE) | TO(DISCONNECTED),
+    [SESSION_MOVING] = 0,
+    [SESSION_SUSPENDED] = 0,
+};
+
+bool session_may_become(enum session_state from, enum session_state to)
+{
+    return from == to || allowed[from] & 1U << to;
+}
+
+void session_set_state(struct session *s, enum session_state state)
+{
+    struct gateway *g = s->hub->gateway;
+
+    if (!session_may_become(s->state, state)) {
+        log_error("gateway: a session went from state %u to %u", s->state, (unsigned)state);
+        abort();
+    }
+    pthread_mutex_lock(&g->lock);
+    s->state = (unsigned char)state;
+    pthread_mutex_unlock(&g->lock);
 }
 
 /* --- telling -------------------------------------------------------------------------- */
@@ -223,21 +257,21 @@ void session_send(struct session *s)
 {
     struct peer *p = s->peer;
 
-    while (!p->closing && s->sent < s->seq) {
+    while (!p->closing && s->output.sent < s->seq) {
         if (p->packing)
             return;
-        if (s->seq - s->sent > s->replay.count) {
+        if (s->seq - s->output.sent > s->replay.count) {
             session_cut(s);
         } else if (websocket_waiting(p->ws) > MAX_QUEUED) {
             websocket_await(p->ws);
             return;
         } else {
-            uint32_t at = s->replay.count - (uint32_t)(s->seq - s->sent);
+            uint32_t at = s->replay.count - (uint32_t)(s->seq - s->output.sent);
             const struct kept *k = replay_at(&s->replay, at);
 
-            if (s->sent >= s->owed)
+            if (s->output.sent >= s->output.replay_end)
                 s->behind_bytes -= (uint32_t)news_payload(k->news).n;
-            send_one(s, ++s->sent, k->news, k->form);
+            send_one(s, ++s->output.sent, k->news, k->form);
         }
     }
     errands_wake(s);
@@ -245,18 +279,18 @@ void session_send(struct session *s)
 
 static bool is_too_far_behind(const struct session *s)
 {
-    uint64_t from = s->sent > s->owed ? s->sent : s->owed;
+    uint64_t from = s->output.sent > s->output.replay_end ? s->output.sent : s->output.replay_end;
 
     return s->seq - from > BEHIND_COUNT || s->behind_bytes > BEHIND_BYTES ||
-           s->seq - s->sent > s->replay.count;
+           s->seq - s->output.sent > s->replay.count;
 }
 
 /* Two large guilds in a row would be more than a session may be behind. One that is away is never
  * busy, as its dispatches are kept for it. */
 bool session_is_busy(const struct session *s)
 {
-    return s->peer &&
-           (s->peer->packing || s->sent < s->seq || websocket_waiting(s->peer->ws) > MAX_QUEUED);
+    return s->peer && (s->peer->packing || s->output.sent < s->seq ||
+                       websocket_waiting(s->peer->ws) > MAX_QUEUED);
 }
 
 /* The newest event is in the replay: sends it, or lets it wait behind others. */
@@ -266,8 +300,8 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
 
     if (p->closing)
         return;
-    if (s->sent + 1 == s->seq && !p->packing && websocket_waiting(p->ws) <= MAX_QUEUED) {
-        s->sent = s->seq;
+    if (s->output.sent + 1 == s->seq && !p->packing && websocket_waiting(p->ws) <= MAX_QUEUED) {
+        s->output.sent = s->seq;
         send_one(s, s->seq, n, form);
         return;
     }
@@ -279,21 +313,22 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
 }
 
 /* RESUMED is not missed: who did not read it resumes again. */
-static uint64_t told_as(const struct news *n)
+static uint64_t sent_as(const struct news *n)
 {
     if (n->number)
         return n->number;
     bool fleeting = n->event == EVENT_RESUMED || event_info(n->event)->flags & EVENT_FLEETING;
 
-    return fleeting ? TOLD_FLEETING : TOLD_ANSWER;
+    return fleeting ? SENT_TRANSIENT : SENT_RESPONSE;
 }
 
 void session_dispatch(struct session *s, struct news *n, unsigned form)
 {
     s->seq++;
-    if (s->ledger) {
-        ledger_note(s->ledger, s->seq, planted(PLANTED_BLIND_LEDGER) ? TOLD_FLEETING : told_as(n));
-        ledger_copies_mark(s);
+    if (s->resume.slot) {
+        journal_note(s->resume.slot, s->seq,
+                     fault_planted(PLANTED_BLIND_LEDGER) ? SENT_TRANSIENT : sent_as(n));
+        replication_mark(s);
     }
     if (n->event != EVENT_READY)
         replay_add(&s->replay, n, form, hub_second(s->hub));
@@ -323,8 +358,8 @@ void session_tell_buf(struct session *s, enum event event, struct buf *payload)
 
 void session_replay(struct session *s, uint64_t seq)
 {
-    s->sent = seq;
-    s->owed = s->seq;
+    s->output.sent = seq;
+    s->output.replay_end = s->seq;
     s->behind_bytes = 0;
     session_send(s);
     session_tell(s, EVENT_RESUMED, STR("{\"_trace\":" GATEWAY_TRACE "}"));
@@ -374,13 +409,14 @@ void session_invalid_soon(struct hub *h, uint64_t number)
 
 void session_lose_peer(struct session *s)
 {
+    session_set_state(s, SESSION_DISCONNECTED);
     if (!s->absence) {
         s->absence = mem_new(sizeof *s->absence);
         s->absence->session = s;
     }
-    deadline_touch(s->hub->away, &s->absence->away);
-    if (!s->faded)
-        deadline_touch(s->hub->fading, &s->absence->fade);
+    deadline_touch(s->hub->timers.away, &s->absence->away);
+    if (!s->presence.faded)
+        deadline_touch(s->hub->timers.fading, &s->absence->fade);
     errands_wake(s);
 }
 
@@ -389,7 +425,7 @@ static void set_faded(struct session *s, bool faded)
     struct gateway *g = s->hub->gateway;
 
     pthread_mutex_lock(&g->lock);
-    s->faded = faded;
+    s->presence.faded = faded;
     pthread_mutex_unlock(&g->lock);
     gateway_upcalls.presence_change(s, false);
 }
@@ -402,7 +438,7 @@ void session_faded(struct deadline *d)
 void session_regain(struct session *s)
 {
     absence_end(s);
-    if (s->faded)
+    if (s->presence.faded)
         set_faded(s, false);
 }
 
@@ -421,9 +457,9 @@ void session_detach(struct session *s)
     errands_detach(s);
     gateway_upcalls.lists_leave(s, false);
     link_remove(&s->link);
-    if (s->abroad) {
-        link_remove(&s->abroad->unsaid);
-        link_remove(&s->abroad->uncopied);
+    if (s->sync) {
+        link_remove(&s->sync->unpublished);
+        link_remove(&s->sync->unreplicated);
     }
 }
 
@@ -435,9 +471,9 @@ void session_attach(struct session *s, struct hub *h)
     s->seats.topics = &h->topics;
     links_append(&h->sessions, &s->link);
     errands_attach(s);
-    if (s->abroad)
-        s->abroad->round = 0; /* each hub counts its own */
-    ledger_copies_mark_whole(s);
-    if (s->presence_due && s->own)
-        deadline_touch(h->windows, &s->own->window);
+    if (s->sync)
+        s->sync->round = 0; /* each hub counts its own */
+    replication_mark_all(s);
+    if (s->presence.due && s->own)
+        deadline_touch(h->timers.windows, &s->own->window);
 }

@@ -9,7 +9,7 @@
 #include "gateway/views/topics.h"
 
 struct hub;
-struct ledger_slot;
+struct journal_slot;
 struct peer;
 
 enum {
@@ -26,12 +26,25 @@ enum presence_status {
     PRESENCE_INVISIBLE,
 };
 
+/* Where a session is; resume/resume.h has the diagram. A session that ends is freed, whatever its
+ * state is. */
+enum session_state {
+    SESSION_IDENTIFYING,  /* READY was not sent: others do not see the session */
+    SESSION_LIVE,         /* it has a connection */
+    SESSION_DISCONNECTED, /* its connection is lost; its client may resume it on this node */
+    SESSION_ARRIVING,     /* on its way to the loop of its client, until it has all missed events */
+    SESSION_RECOVERED,    /* the same, rebuilt from the journal of a node that crashed */
+    SESSION_MOVING,       /* being released to another node */
+    SESSION_SUSPENDED,    /* stored because this server stops */
+    SESSION_STATES,
+};
+
 /* What sessions are together, and those of each kind of client: enum presence_status. */
 struct statuses {
     unsigned char whole, of[CLIENT_KINDS];
 };
 
-/* --- what few sessions have, or for a while: a session refers to it ----------------------- */
+/* --- what few sessions have, or for a while: a session refers to it ------------------- */
 
 /* Without a socket. */
 struct session_absence {
@@ -56,59 +69,90 @@ struct errand_line {
     unsigned count;
 };
 
-/* What other servers have been told of it. */
-struct session_abroad {
+/* What other nodes know of it. */
+struct session_sync {
     struct session *session;
-    struct link unsaid;   /* in the hub's list: they have to be told how it is now */
-    struct link uncopied; /* the same: its keeper has to be told what it was told: … */
-    uint64_t copied;      /* … after this seq, … */
-    uint32_t round;
-    bool whole; /* … or all of it */
+    struct link unpublished;  /* in the hub's list: its presence record has changed */
+    struct link unreplicated; /* in the list of struct replication: … */
+    uint64_t copied;          /* … the replica has its notes up to this seq, … */
+    uint32_t round;           /* … and was sent the whole session in this round; … */
+    bool whole;               /* … the whole session has to be sent */
+};
+
+/* --- parts of every session ----------------------------------------------------------- */
+
+/* From IDENTIFY. */
+struct session_options {
+    uint32_t intents;      /* of a user, 0: everything */
+    uint32_t capabilities; /* known ones */
+    uint32_t shard_id, shard_count;
+};
+
+/* What other users see of it; its activities are in struct own_presence. */
+struct session_presence {
+    unsigned char status; /* enum presence_status */
+    unsigned char kind;   /* enum client_kind */
+    bool faded;           /* shown as offline, because it is disconnected; with the lock */
+    bool due;             /* a change was not announced yet */
+};
+
+/* What its socket has taken; later dispatches wait in the replay. */
+struct session_output {
+    uint64_t sent;       /* seq */
+    uint64_t replay_end; /* last seq to replay after RESUME: up to it no client is too slow */
+};
+
+struct session_resume {
+    uint64_t seen;             /* events up to this number were delivered by another loop or node */
+    uint64_t turn;             /* of the connection that resumed it, in the order of HELLO */
+    struct journal_slot *slot; /* its record in the journal; or NULL */
 };
 
 struct session {
-    /* What every event needs stands together. */
+    /* Members that every event needs stand together. */
     struct hub *hub;
-    struct peer *peer; /* NULL: away */
+    struct peer *peer; /* NULL: it has no connection */
     struct replay replay;
-    uint64_t number;    /* names it among subjects */
-    uint64_t seen;      /* news up to this number was delivered on another loop */
-    uint64_t presences; /* up to this number READY has told of them, and later ones count */
+    uint64_t number;    /* its id, for topics */
+    uint64_t presences; /* READY had those up to this event: only later ones are sent */
     uint64_t seq;
-    struct ledger_slot *ledger; /* where what it is told is noted; or NULL */
-    uint64_t sent;              /* to the peer: what follows waits in the replay */
-    uint32_t intents;           /* of a person, 0: everything */
-    uint32_t shard_id, shard_count;
+    struct session_resume resume;
+    struct session_output output;
+    struct session_options options;
     bool bot;
-    _Atomic bool revoked; /* its credential is gone: it ends when its loop has it */
-    bool listed;          /* in the gateway's lists; of its own loop */
-    bool ready;           /* READY was told: others may see it; with the gateway's lock */
-    bool faded;           /* away for so long that it is not seen; the same */
-    bool presence_due;    /* a change was not told yet */
-    bool moving;          /* another server of the cluster gets it */
-    bool parked;          /* it goes on in another process: nothing ends with it here */
-    bool enters_lists;    /* some of its member lists have not begun yet */
-    unsigned char status; /* enum presence_status */
-    unsigned char kind;   /* enum client_kind */
+    _Atomic bool revoked; /* its credential has ended: it ends when its loop sees that */
+    bool listed;          /* in the registry; of its own loop */
+    unsigned char state;  /* enum session_state; changed by session_set_state, with the lock */
+    struct session_presence presence;
+    bool enters_lists; /* some of its member lists have not begun yet */
     unsigned char large_threshold;
-    uint32_t capabilities; /* those that are known here */
-    uint32_t behind_bytes; /* of what waits */
+    uint32_t behind_bytes; /* of dispatches that wait */
 
-    struct caller caller; /* the credential of its last identify or resume; changed with the lock */
-    uint64_t forgets;     /* as many were forgotten when that was looked for; with the lock */
-    struct link link;     /* in the hub's list */
-    struct link of_user;  /* in the gateway's list of the account's sessions */
-    unsigned char id_rest[8]; /* of its id: what follows the number */
-    uint64_t turn;            /* of the resumption it came back by */
-    uint64_t owed;            /* since it came back: what it missed does not count as waiting */
+    struct caller caller;     /* of its last IDENTIFY or RESUME; changed with the lock */
+    uint64_t forgets;         /* auth_forgets when the credential was read; with the lock */
+    struct link link;         /* in the hub's list */
+    struct link of_user;      /* in the account's list */
+    unsigned char id_rest[8]; /* of its id, after the number */
     struct seats seats;
     struct link lists;               /* struct list_subscription: member lists that it shows */
     const char *client;              /* shared: client_names.h; or NULL */
-    struct session_absence *absence; /* these four: NULL while there is nothing of it */
+    struct session_absence *absence; /* these four: NULL while there is none */
     struct own_presence *own;
     struct errand_line *errands;
-    struct session_abroad *abroad;
+    struct session_sync *sync;
 };
+
+/* READY was sent. */
+static inline bool session_is_ready(const struct session *s)
+{
+    return s->state != SESSION_IDENTIFYING;
+}
+
+/* Another process continues the session: nothing of it ends when it ends here. */
+static inline bool session_continues(const struct session *s)
+{
+    return s->state == SESSION_MOVING || s->state == SESSION_SUSPENDED;
+}
 
 /* "os|browser|device", for lists of sessions. */
 static inline const char *session_client(const struct session *s)
@@ -133,7 +177,7 @@ static inline unsigned session_errand_count(const struct session *s)
 
 /* Made when they are not there. */
 struct own_presence *session_own_presence(struct session *s);
-struct session_abroad *session_abroad(struct session *s);
+struct session_sync *session_sync(struct session *s);
 /* What it calls itself, for a session that is on no list yet. */
 void session_set_client(struct session *s, const char *client);
 void session_id_write(const struct session *s, char out[SESSION_ID + 1]);
@@ -142,6 +186,10 @@ bool session_is_called(const struct session *s, struct str id);
 struct session *session_new(struct hub *h, const struct caller *caller);
 /* One that another process began. */
 struct session *session_new_known(struct hub *h, const struct caller *caller, const char *id);
+/* The table of transitions. */
+bool session_may_become(enum session_state from, enum session_state to);
+/* Ends the process if the transition is not allowed. On the session's loop. */
+void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
 void session_invalid(struct peer *p); /* op 9; its session, if any, ends */
 /* The same from the loop itself, for those who are in the middle of an event: a session

@@ -26,16 +26,16 @@ struct gateway_upcalls {
     void (*directory_mark)(struct session *s);
     void (*directory_flush)(struct hub *h);
     void (*directory_end)(struct session *s);
-    /* lists/lists.h */
+    /* member_lists/lists.h */
     void (*lists_hear)(struct hub *h, const struct news *n);
     void (*lists_hear_presence)(struct gateway *g, snowflake guild_id, snowflake user_id);
     void (*lists_leave)(struct session *s, bool ends);
     void (*lists_free)(struct hub *h);
-    /* greeting/ */
+    /* identify/, resume/ */
     void (*guild_join)(struct session *s, snowflake guild_id, bool is_told);
     void (*handovers_continue)(struct hub *h);
-    void (*fetch_again)(struct deadline *d);
-    /* commands/opcodes.h */
+    void (*request_again)(struct deadline *d);
+    /* opcodes/opcodes.h */
     const struct opcode_row *(*opcode_find)(int64_t op);
 };
 

@@ -17,7 +17,7 @@ struct known_positions {
 
 struct known_positions *known_new(const struct list *positions)
 {
-    if (!positions->count || planted(PLANTED_UNKNOWING))
+    if (!positions->count || fault_planted(PLANTED_UNKNOWING))
         return NULL;
     struct known_positions *k = mem_new(sizeof *k + positions->count * sizeof *k->positions);
     k->refs = 1;

@@ -6,7 +6,7 @@
 #define GATEWAY_VIEWS_KNOWN_H
 
 #include "json/schema.h"
-#include "model/events.h"
+#include "model/events/events.h"
 
 struct known_positions;
 

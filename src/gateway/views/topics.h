@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/map.h"
-#include "model/events.h"
+#include "model/events/events.h"
 #include "net/loop.h"
 
 struct crowds;

@@ -3,9 +3,10 @@
 #define GATEWAY_VIEWS_VIEW_H
 
 #include "base/map.h"
-#include "model/events.h"
+#include "base/test_build.h"
+#include "model/events/events.h"
 #include "model/guild.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 
 struct known_positions;
 struct seat;
@@ -45,8 +46,17 @@ struct guild_view *view_new(const struct guild *g, const struct list *channels);
 void view_free(struct guild_view *v);
 /* So many channels of it at most; true: all is gone. */
 bool view_free_some(struct guild_view *v, unsigned most);
-/* What of two views of a guild is not the same, or NULL. */
-const char *view_difference(const struct guild_view *a, const struct guild_view *b);
+#if TEST_BUILD
+/* Logs whether the view is equal to what was read. Only while no event is pending that the read
+ * saw. */
+void view_watch(const struct guild_view *v, const struct guild *g, const struct list *channels);
+#else
+static inline void view_watch(const struct guild_view *v, const struct guild *g,
+                              const struct list *channels)
+{
+    (void)v, (void)g, (void)channels;
+}
+#endif
 uint64_t view_role(const struct guild_view *v, snowflake id); /* 0: there is none */
 void view_set_role(struct guild_view *v, snowflake id, uint64_t permissions);
 void view_drop_role(struct guild_view *v, snowflake id);

@@ -12,7 +12,7 @@
 #include "gateway/wire/etf.h"
 #include "gateway/wire/pack.h"
 #include "gateway/wire/protocol.h"
-#include "model/old_versions.h"
+#include "model/text/old_versions.h"
 
 enum { WORTH_PACKING = 1024 };
 enum { ZSTD_WINDOW = 12, ZSTD_TABLES = 9, ZSTD_LEVEL = 1 };

@@ -2,8 +2,8 @@
 #include "gateway/wire/dialects.h"
 
 #include "base/mem.h"
-#include "model/old_versions.h"
-#include "net/http.h"
+#include "model/text/old_versions.h"
+#include "net/http/http.h"
 
 enum { DIALECTS_MAX = 256, HOST_MAX = 255 };
 

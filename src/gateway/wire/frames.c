@@ -3,7 +3,7 @@
 
 #include "gateway/wire/pack.h"
 #include "gateway/wire/protocol.h"
-#include "net/websocket.h"
+#include "net/websocket/websocket.h"
 
 enum {
     FRAME_FRONT = WS_MAX_HEAD + FRAME_ROOM,

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "gateway/wire/etf.h"
 #include "gateway/wire/pack.h"
-#include "model/message_content.h"
-#include "model/old_versions.h"
+#include "model/permissions/message_content.h"
+#include "model/text/old_versions.h"
 
 /* A payload has 64 MiB at most. As external terms it is less than three times as long (an
  * empty text has five bytes there and two in JSON), and deflating adds next to nothing. */

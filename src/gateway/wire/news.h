@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "model/facts.h"
+#include "model/events/facts.h"
 
 struct packer;
 

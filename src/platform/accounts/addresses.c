@@ -9,6 +9,7 @@
 #include "api/api.h"
 #include "base/clock.h"
 #include "net/address.h"
+#include "net/http/server.h"
 
 enum { MOST_ADDRESSES = 2000, LONGEST_ADDRESS = 4096 };
 

@@ -4,75 +4,18 @@
  * that tells who it was. */
 #include "platform/accounts/internal.h"
 
-#include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/deletion.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "platform/accounts/operator.h"
 
 enum { ENDING_AT_ONCE = 40 }; /* guilds left, bonds ended: each tells others */
 
-/* What only the account itself ever saw, in tables where one account has few rows … */
-static const struct sql own_rows[] = {
-    SQL_TEXT("delete from user_settings where user_id = $1"),
-    SQL_TEXT("delete from settings_protos where user_id = $1"),
-    SQL_TEXT("delete from mfa where user_id = $1"),
-    SQL_TEXT("delete from mailed_links where user_id = $1"),
-    SQL_TEXT("delete from known_addresses where user_id = $1"),
-    SQL_TEXT("delete from contact_lists where user_id = $1"),
-    SQL_TEXT("delete from bulk_add_tokens where user_id = $1"),
-    SQL_TEXT("delete from legacy_tags where user_id = $1"),
-    SQL_TEXT("delete from connections where user_id = $1"),
-    SQL_TEXT("delete from role_connections where user_id = $1"),
-    SQL_TEXT("delete from authorizations where user_id = $1"),
-    SQL_TEXT("delete from authorization_codes where user_id = $1"),
-};
-
-/* … and where it may have many: $2 of them at a time. */
-#define SOME_OF(table, whose, key)                                                               \
-    {                                                                                            \
-        &"delete from " table " where " whose " = $1 and " key " in (select " key " from " table \
-         " where " whose " = $1 limit $2)"                                                       \
-    }
-static const struct sql many_rows[] = {
-    SOME_OF("notes", "user_id", "target_id"),
-    SOME_OF("contacts", "user_id", "digest"),
-    SOME_OF("read_states", "user_id", "entity_id"),
-    SOME_OF("mentions_hidden", "user_id", "message_id"),
-    SOME_OF("user_guild_settings", "user_id", "guild_id"),
-    SOME_OF("friend_requests", "user_id", "target_id"),
-    SOME_OF("friend_requests", "target_id", "user_id"),
-    SOME_OF("friend_suggestions", "user_id", "suggested_id"),
-    SOME_OF("friend_suggestions", "suggested_id", "user_id"),
-    SOME_OF("dismissed_suggestions", "user_id", "suggested_id"),
-    SOME_OF("gif_picks", "user_id", "gif"),
-};
-
-static enum err drop_many(struct call *call, snowflake id, int64_t *room)
-{
-    for (size_t i = 0; i < COUNT_OF(many_rows) && *room > 0; i++) {
-        int64_t gone = 0;
-        enum err e = tx_exec(call->tx, many_rows[i], BIND(v_id(id), v_int(*room)), &gone);
-
-        if (e)
-            return e;
-        *room -= gone;
-    }
-    return OK;
-}
-
 static enum err step_account(struct call *call, snowflake id)
 {
-    int64_t room = ENDING_AT_ONCE;
-    enum err e = hook_account_ending(call, &(struct account_ending){ id, &room });
+    struct deletion_step step = { ENDING_AT_ONCE, ENDING_AT_ONCE, INT64_MAX };
+    enum err e = deletion_walk(call, WITH_ACCOUNT, id, &step);
 
-    if (!e)
-        e = drop_many(call, id, &room);
-    if (!e && room <= 0)
-        return job_schedule(call, &account_leftovers, id, clock_us(), STR(""));
-    for (size_t i = 0; !e && i < COUNT_OF(own_rows); i++)
-        e = tx_exec(call->tx, own_rows[i], BIND(v_id(id)), NULL);
-    return e;
+    return e ? e : deletion_continue(call, &account_leftovers, id, &step, STR(""));
 }
 
 static const char BLANK[] =

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "net/http/server.h"
 
 enum { DIGEST = 16 };
 

@@ -2,6 +2,7 @@
 #include "platform/accounts/internal.h"
 
 #include "base/mem.h"
+#include "net/http/server.h"
 
 static const struct str fallback = STR_INIT("en-US");
 

@@ -1,6 +1,7 @@
 /* operator.c - what the operator does with accounts: come in as anybody, keep out, let in. */
 #include "platform/accounts/operator.h"
 
+#include "api/hooks.h"
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/mfa.h"
@@ -48,14 +49,13 @@ enum err operator_token(struct store *store, struct auth *auth, struct str usern
 /* --- orders --------------------------------------------------------------------------- */
 
 static const char REVOKE[] = "delete from tokens where user_id = $1";
-static const char REVOKE_CODES[] = "delete from authorization_codes where user_id = $1";
 
 /* Also what tokens can be had for: a code that an app has not come with yet. */
 enum err account_revoke(struct call *call, snowflake id)
 {
     call_forget_account(call, id);
-    enum err e = tx_exec(call->tx, REVOKE_CODES, BIND(v_id(id)), NULL);
-    return e ? e : tx_exec(call->tx, REVOKE, BIND(v_id(id)), NULL);
+    enum err e = tx_exec(call->tx, REVOKE, BIND(v_id(id)), NULL);
+    return e ? e : hook_account_revoked(call, id);
 }
 
 static const char SET_DISABLED[] = "update users set disabled = $2 where id = $1";

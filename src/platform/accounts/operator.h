@@ -8,8 +8,8 @@
 #ifndef PLATFORM_ACCOUNTS_OPERATOR_H
 #define PLATFORM_ACCOUNTS_OPERATOR_H
 
-#include "api/auth.h"
-#include "api/jobs.h"
+#include "api/auth/auth.h"
+#include "api/jobs/jobs.h"
 #include "model/user.h"
 
 /* Long enough for a tool that forgot to log out not to matter. */

@@ -2,7 +2,7 @@
  */
 #include "platform/accounts/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 

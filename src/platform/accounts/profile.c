@@ -7,6 +7,7 @@
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
+#include "net/http/server.h"
 #include "platform/accounts/mail/links.h"
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"

@@ -3,9 +3,9 @@
 
 #include <sodium.h>
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/operator.h"
 
 /* --- codes ---------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ enum err registration_invites_list(struct tx *tx, snowflake after, int64_t limit
 }
 
 static const char REVOKE_INVITE[] =
-    "delete from registration_invites where id = $1 or code = $2 returning " INVITE_COLUMNS;
+    "delete from registration_invites where id = $1 or code in ($2, $3) returning " INVITE_COLUMNS;
 
 enum err registration_invite_revoke(struct call *call, struct str name,
                                     struct registration_invite *ret)
@@ -133,8 +133,9 @@ enum err registration_invite_revoke(struct call *call, struct str name,
         return ERR_NOT_FOUND;
     /* Id 0 is of rows that are not sealed yet. */
     struct value by_id = id ? v_id(id) : v_int(-1);
-    enum err e = tx_one(call->tx, REVOKE_INVITE,
-                        BIND(by_id, v_text(code_digest(call->arena, name))), &row, &found);
+    enum err e =
+        tx_one(call->tx, REVOKE_INVITE,
+               BIND(by_id, v_text(code_digest(call->arena, name)), v_text(name)), &row, &found);
     if (e || !found)
         return e ? e : ERR_NOT_FOUND;
     read_invite(&row, ret);

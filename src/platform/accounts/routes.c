@@ -3,10 +3,12 @@
 
 #include <sodium.h>
 
+#include "api/deletion.h"
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
-#include "net/mailer.h"
+#include "net/client/mailer.h"
+#include "net/http/server.h"
 #include "platform/accounts/mail/links.h"
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
@@ -413,6 +415,15 @@ const struct domain accounts_domain = {
     .jobs = (const struct job_kind *const[]){ &account_leftovers, &account_deletion,
                                               &registration_codes, NULL },
     .hooks = &(const struct hooks){ .member_joined = settings_restrict_guild },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_OF(WITH_ACCOUNT, "notes", "user_id", "target_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "user_settings", "user_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "settings_protos", "user_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "mfa", "user_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "mailed_links", "user_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "known_addresses", "user_id") },
+            { 0 } },
 };
 
 enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,

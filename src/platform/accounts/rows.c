@@ -1,7 +1,7 @@
 /* rows.c - accounts in the store. */
 #include "platform/accounts/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/operator.h"
 #include "platform/accounts/users.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "model/login.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 struct client_info {
     struct opt_str os, platform, location;

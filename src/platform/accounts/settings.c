@@ -5,7 +5,7 @@
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "model/member.h"
 #include "model/relationship.h"
 

@@ -5,7 +5,7 @@
 #include <sodium.h>
 
 #include "base/mem.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/accounts/proto_fields.h"
 #include "platform/accounts/settings.h"
 

@@ -1,7 +1,7 @@
 /* attachment.c - a file that an application shows for a day, without a message. */
 #include "platform/applications/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/messages/uploads.h"
 
 struct application_attachment {

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/applications/internal.h"
 
 /* What an app says to PING is read on the loop. */

@@ -5,7 +5,7 @@
 #ifndef PLATFORM_APPLICATIONS_ENDPOINT_H
 #define PLATFORM_APPLICATIONS_ENDPOINT_H
 
-#include "net/client.h"
+#include "net/client/client.h"
 #include "platform/applications/applications.h"
 
 struct endpoint_request {

@@ -6,7 +6,7 @@
 
 #include "api/hooks.h"
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 

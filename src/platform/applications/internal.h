@@ -2,8 +2,9 @@
 #ifndef PLATFORM_APPLICATIONS_INTERNAL_H
 #define PLATFORM_APPLICATIONS_INTERNAL_H
 
+#include "api/deletion.h"
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "platform/applications/applications.h"
 
 enum { MOST_OWN_APPLICATIONS = 50, MOST_TEAM_APPLICATIONS = 25, KEY_SALT_BYTES = 16 };
@@ -97,6 +98,7 @@ enum err delete_application(struct call *call);
 enum err application_leave_guild(struct call *call, const struct application *a,
                                  snowflake guild_id);
 extern const struct job_kind application_leftovers;
+extern const struct deletion_rule application_deletions[];
 
 /* --- attachment.c --------------------------------------------------------------------- */
 

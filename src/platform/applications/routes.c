@@ -1,4 +1,5 @@
 /* routes.c - reading applications, and what proves who they are. */
+#include "api/deletion.h"
 #include "platform/applications/internal.h"
 
 static enum err application_load_all(struct call *call, struct application *a)
@@ -282,4 +283,5 @@ const struct domain applications_domain = {
     .hooks = &(const struct hooks){ .member_leaving = application_goes_with_bot,
                                     .member_left = application_bot_left },
     .jobs = (const struct job_kind *const[]){ &application_leftovers, NULL },
+    .deletions = application_deletions,
 };

@@ -4,7 +4,7 @@
 #include <sodium.h>
 
 #include "base/mem.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
 /* bot_public and bot_require_code_grant have two names in the interface each. */
@@ -85,16 +85,7 @@ static void read_application(const struct rows *r, void *ret)
 
 static enum err find_one(struct tx *tx, struct sql sql, snowflake id, struct application *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, sql, BIND(v_id(id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_APPLICATION;
-    read_application(&row, ret);
-    return OK;
+    return tx_find(tx, sql, BIND(v_id(id)), read_application, ret, ERR_UNKNOWN_APPLICATION);
 }
 
 enum err application_find(struct tx *tx, snowflake id, struct application *ret)
@@ -285,13 +276,10 @@ enum err application_mark_removed(struct tx *tx, snowflake id)
 }
 
 static const char DELETE_APPLICATION[] = "delete from applications where id = $1";
-static const char DELETE_INDEX[] = "delete from command_indexes where id = $1";
 
 enum err application_delete_row(struct tx *tx, snowflake id)
 {
-    enum err e = tx_exec(tx, DELETE_INDEX, BIND(v_id(id)), NULL);
-
-    return e ? e : tx_exec(tx, DELETE_APPLICATION, BIND(v_id(id)), NULL);
+    return tx_exec(tx, DELETE_APPLICATION, BIND(v_id(id)), NULL);
 }
 
 /* --- the bot's account ---------------------------------------------------------------- */

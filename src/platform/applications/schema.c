@@ -22,7 +22,8 @@ static const struct type type_flags = {
 };
 
 static const struct choice event_webhooks_words[] = {
-    { EVENT_WEBHOOKS_OFF, NULL, "DISABLED", "The only one: this server sends no webhook events" },
+    { EVENT_WEBHOOKS_OFF, NULL, "DISABLED", "No webhook events" },
+    { EVENT_WEBHOOKS_ON, NULL, "ENABLED", "Stored, without effect: this server sends none" },
     { 0 },
 };
 static const struct type type_event_webhooks = { .kind = KIND_INT,

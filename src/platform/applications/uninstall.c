@@ -1,8 +1,8 @@
 /* uninstall.c - taking an app out of a guild, with all it brought, or only its bot. */
 #include "platform/applications/internal.h"
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/webhooks/webhooks.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 
 struct rule_noting {

@@ -1,6 +1,6 @@
 /* exempt.c - rules no longer name roles and channels that are gone. */
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/automod/internal.h"
 
 static const char WITH_ROLE[] =

@@ -1,7 +1,7 @@
 /* incidents.c - PUT /guilds/{guild.id}/incident-actions: a guild stops invites, or messages between
  * members who have nothing else in common, for a day at most. */
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/automod/internal.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"

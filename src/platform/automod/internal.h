@@ -2,7 +2,7 @@
 #ifndef PLATFORM_AUTOMOD_INTERNAL_H
 #define PLATFORM_AUTOMOD_INTERNAL_H
 
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/automod/automod.h"
 #include "platform/automod/sets.h"
 

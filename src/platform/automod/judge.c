@@ -1,7 +1,7 @@
 /* judge.c - which rules a text breaks, and what becomes of it. */
 #include "platform/automod/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
@@ -26,7 +26,7 @@ static void set_judge(const struct automod_set *s, struct arena *arena, struct j
 /* Before the transaction: the rules are read here and compiled on the pool. */
 static enum err look_at_rules(struct call *call)
 {
-    struct judging *j = call->judging;
+    struct judging *j = call_passed(call, "judging");
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, "select automod_version from guilds where id = $1",
@@ -41,7 +41,7 @@ static enum err look_at_rules(struct call *call)
 
 static enum err compile_and_judge(struct call *call)
 {
-    struct judging *j = call->judging;
+    struct judging *j = call_passed(call, "judging");
     struct automod_set *s = automod_kept(api_number(call->api), j->guild_id, j->version);
 
     if (!s) {
@@ -60,7 +60,7 @@ static bool same_texts(const struct judging *a, const struct judging *b)
 
 enum err judge_texts(struct call *call, struct judging *about)
 {
-    struct judging *before = call->judging;
+    const struct judging *before = call_passed(call, "judging");
 
     if (before && before->found && before->version == about->version &&
         before->guild_id == about->guild_id && same_texts(before, about)) {
@@ -74,8 +74,8 @@ enum err judge_texts(struct call *call, struct judging *about)
     automod_set_unref(s);
     if (s && !slow)
         return OK;
-    call->judging = arena_alloc(call->arena, sizeof *before);
-    *(struct judging *)call->judging = *about;
+    struct judging *j = call_pass(call, "judging", sizeof *j);
+    *j = *about;
     call->look = look_at_rules;
     call->compute = compile_and_judge;
     return call_look_again(call);

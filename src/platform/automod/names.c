@@ -1,7 +1,7 @@
 /* names.c - names that break a rule: nicknames are refused, who is called so is quarantined. */
 #include "platform/automod/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/members.h"
 
 enum err automod_names(struct call *call, const struct member *m, struct str *ret)

@@ -1,7 +1,8 @@
 /* routes.c - rules of auto moderation: reading, making, changing and deleting them. */
 #include "platform/automod/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
+#include "api/deletion.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
@@ -311,4 +312,10 @@ const struct domain automod_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .hooks = &automod_hooks,
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WHERE(WITH_GUILD, "automod_rules", "id", "guild_id = $1") },
+            { DELETE_WHERE(WITH_GUILD, "automod_echoes", "guild_id, user_id, hash",
+                           "guild_id = $1") },
+            { 0 } },
 };

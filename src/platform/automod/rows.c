@@ -2,8 +2,8 @@
 #include "platform/automod/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 
 #define COLUMNS                                                                           \
     "select id, guild_id, creator_id, name, event_type, trigger_type, actions, enabled, " \

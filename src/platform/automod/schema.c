@@ -1,7 +1,7 @@
 /* schema.c - rules as the interface shows them, and what a body may say of one. */
 #include "platform/automod/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 enum {
     MOST_KEYWORDS = 1000,
@@ -61,7 +61,8 @@ static const struct field metadata_fields[] = {
     { FIELD(struct automod_metadata, mention_total_limit), .type = &type_mention_limit,
       .flags = OPTIONAL },
     { FIELD(struct automod_metadata, mention_raid_protection_enabled), .type = &type_bool,
-      .flags = OPTIONAL, .doc = "Always false: this server does not detect mention raids" },
+      .flags = OPTIONAL,
+      .doc = "Stored, without effect: this server does not detect mention raids" },
     { 0 },
 };
 static const struct schema metadata_schema = {
@@ -239,7 +240,6 @@ static void check_metadata(struct form *form, const struct place *up, struct aut
     struct place here = place_key(up, STR("trigger_metadata"));
     struct place limit = place_key(&here, STR("mention_total_limit"));
     struct place named = place_key(&here, STR("presets"));
-    struct place raids = place_key(&here, STR("mention_raid_protection_enabled"));
     struct place allowed = place_key(&here, STR("allow_list"));
     const struct automod_metadata *m = r->trigger_metadata;
     bool words = trigger_has_words(r->trigger_type);
@@ -262,8 +262,6 @@ static void check_metadata(struct form *form, const struct place *up, struct aut
         form_fail(form, &limit, FORM_REQUIRED);
     if (r->trigger_type != AUTOMOD_MENTIONS && m->mention_total_limit.given == GIVEN)
         form_fail(form, &limit, FORM_CHOICES, "Rules of this trigger do not have it.");
-    if (m->mention_raid_protection_enabled.value)
-        form_fail(form, &raids, FORM_CHOICES, "This server does not detect mention raids.");
     check_patterns(form, &here, r, others);
 }
 

@@ -54,15 +54,6 @@ static void target_rights(struct target *t, uint64_t all)
     t->standing->withheld_here = all & t->standing->withheld;
 }
 
-/* Who is not in a guild does not learn that there is one, unless it wants to be found. */
-static enum err enter_as_visitor(struct call *call)
-{
-    call->target.standing = NULL;
-    if (call->route->visit)
-        return call->route->visit(call);
-    return guild_has_feature(call->target.guild, "DISCOVERABLE") ? OK : ERR_UNKNOWN_GUILD;
-}
-
 /* {guild.id}: exists, and the caller is in it. */
 static enum err resolve_guild(struct call *call)
 {
@@ -76,8 +67,10 @@ static enum err resolve_guild(struct call *call)
         return OK;
     if (!e)
         e = standing_find(call->tx, id, call->caller->id, TARGET(call, standing));
-    if (e == ERR_MISSING_ACCESS && call->route->visitors)
-        return enter_as_visitor(call);
+    if (e == ERR_MISSING_ACCESS && call->route->visitors) {
+        call->target.standing = NULL;
+        return call->route->visitors(call);
+    }
     if (!e)
         target_rights(&call->target, rights_in_guild(&call->target.standing->rights_of));
     return e;
@@ -132,7 +125,7 @@ enum err channel_enter(struct call *call, snowflake id)
 /* {channel.id}: exists, and the caller can view it. */
 static enum err resolve_channel(struct call *call)
 {
-    return enter_channel(call, call_id(call, "channel.id"), call->work.foresee);
+    return enter_channel(call, call_id(call, "channel.id"), call_was_foreseen(call));
 }
 
 /* {role.id}: a role of the path's guild. */

@@ -2,7 +2,7 @@
  *
  * A job waits for each open thread. Messages do not touch it: when it is due it looks
  * at the last one, and waits again if that was not long enough ago. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/channels/internal.h"
 

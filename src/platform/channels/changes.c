@@ -2,10 +2,9 @@
  *
  * One path for every kind of channel: those of guilds are changed here, private
  * ones and threads where they live. */
-#include "model/ids.h"
+#include "model/fields/ids.h"
+#include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
-
-#include "platform/guilds/leftovers.h"
 
 /* Everybody sees a name change, so a channel has few of them, whoever makes them. */
 static const struct limit limit_rename = {

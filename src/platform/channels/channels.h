@@ -3,7 +3,7 @@
 #define PLATFORM_CHANNELS_CHANNELS_H
 
 #include "model/guild.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/accounts/accounts.h"
 
 /* ERR_UNKNOWN_CHANNEL. With overwrites; recipients are for channel_load_recipients. */
@@ -168,5 +168,9 @@ struct subject to_channel_viewers(const struct channel *c);
 extern const struct domain access_domain;           /* resolvers and rights that all share */
 extern const struct domain channels_domain;         /* of guilds, and what all share */
 extern const struct domain private_channels_domain; /* direct ones and groups */
+
+/* Does the first account have a relationship of this type (model/relationship.h) to the second? */
+enum err account_has_relationship(struct tx *tx, snowflake user_id, snowflake target_id,
+                                  int64_t type, bool *ret);
 
 #endif

@@ -2,7 +2,7 @@
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "model/relationship.h"
 #include "platform/accounts/settings.h"
 #include "platform/members/members.h"
@@ -171,4 +171,16 @@ enum err channel_check_writer(struct tx *tx, const struct channel *c, const stru
     if (tie == TIE_NONE || tie == TIE_BOT)
         return is_bot ? ERR_NO_MUTUAL_GUILDS : ERR_CANNOT_MESSAGE;
     return OK;
+}
+
+static const char HAS_RELATIONSHIP[] =
+    "select 1 from relationships where user_id = $1 and target_id = $2 and type = $3";
+
+enum err account_has_relationship(struct tx *tx, snowflake user_id, snowflake target_id,
+                                  int64_t type, bool *ret)
+{
+    struct rows row;
+
+    return tx_one(tx, HAS_RELATIONSHIP, BIND(v_id(user_id), v_id(target_id), v_int(type)), &row,
+                  ret);
 }

@@ -2,7 +2,7 @@
 #include "platform/channels/internal.h"
 
 #include "base/utf8.h"
-#include "model/regions.h"
+#include "model/configured/regions.h"
 
 static enum err edits_refuse(struct call *call, const struct place *here, const char *field,
                              const char *code, const char *message)

@@ -2,10 +2,10 @@
  *
  * Fifty channels with hundreds of overwrites each are more than one transaction should write
  * and tell: those that are left follow in steps of a job. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
 /* Overwrites that are compared, written and told at once. */

@@ -195,12 +195,17 @@ enum err create_forum_tag(struct call *call)
     return save_tags(call, tags);
 }
 
-static enum err find_path_tag(struct call *call, const struct list *tags, size_t *ret)
+/* A copy of the forum's tags, and which of them the path names. */
+static enum err find_path_tag(struct call *call, struct list *ret_tags, size_t *ret)
 {
-    const struct forum_tag *t = tags->items;
     snowflake id = call_id(call, "tag.id");
+    enum err e = check_forum(call);
 
-    for (*ret = 0; *ret < tags->count; ++*ret)
+    if (e)
+        return e;
+    *ret_tags = copy_tags(call);
+    const struct forum_tag *t = ret_tags->items;
+    for (*ret = 0; *ret < ret_tags->count; ++*ret)
         if (t[*ret].id == id)
             return OK;
     return ERR_UNKNOWN_TAG;
@@ -209,15 +214,13 @@ static enum err find_path_tag(struct call *call, const struct list *tags, size_t
 /* PUT /channels/{channel.id}/tags/{tag.id} */
 enum err replace_forum_tag(struct call *call)
 {
-    enum err e = check_forum(call);
-    struct list tags = copy_tags(call);
-    struct forum_tag *t = tags.items;
+    struct list tags;
     size_t i;
+    enum err e = find_path_tag(call, &tags, &i);
 
-    if (!e)
-        e = find_path_tag(call, &tags, &i);
     if (e)
         return e;
+    struct forum_tag *t = tags.items;
     snowflake id = t[i].id;
     t[i] = *(const struct forum_tag *)call->body;
     t[i].id = id;
@@ -227,15 +230,13 @@ enum err replace_forum_tag(struct call *call)
 /* DELETE /channels/{channel.id}/tags/{tag.id} */
 enum err delete_forum_tag(struct call *call)
 {
-    enum err e = check_forum(call);
-    struct list tags = copy_tags(call);
-    struct forum_tag *t = tags.items;
+    struct list tags;
     size_t i;
+    enum err e = find_path_tag(call, &tags, &i);
 
-    if (!e)
-        e = find_path_tag(call, &tags, &i);
     if (e)
         return e;
+    struct forum_tag *t = tags.items;
     for (; i + 1 < tags.count; i++)
         t[i] = t[i + 1];
     tags.count--;

@@ -1,7 +1,6 @@
 /* groups.c - what happens to groups: they begin, people come and leave, names change. */
+#include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
-
-#include "platform/guilds/leftovers.h"
 
 bool ids_contain(const struct list *ids, snowflake id)
 {

@@ -1,5 +1,5 @@
 /* guild_channels.c - the channels of a guild: listing, making, moving. */
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/channels/internal.h"
 
 /* GET /guilds/{guild.id}/channels */

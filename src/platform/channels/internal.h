@@ -2,6 +2,7 @@
 #ifndef PLATFORM_CHANNELS_INTERNAL_H
 #define PLATFORM_CHANNELS_INTERNAL_H
 
+#include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -60,7 +61,6 @@ enum err recipient_remove(struct tx *tx, snowflake channel_id, snowflake user_id
 enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id);
 /* Groups that somebody is in. */
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret);
-bool users_are_friends(struct tx *tx, snowflake a, snowflake b, enum err *ret_error);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -184,5 +184,11 @@ struct edit_stages {
 enum err modify_group(struct call *call, const struct edit_stages *stages);
 enum err leave_private_channel(struct call *call, bool silent);
 extern const struct job_kind thread_archiving;
+
+/* --- deletion.c ----------------------------------------------------------------------- */
+
+enum err channels_mark_of_guild(struct call *call, snowflake guild_id);
+extern const struct job_kind channel_leftovers;
+extern const struct deletion_rule channel_deletions[];
 
 #endif

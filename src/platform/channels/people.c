@@ -2,8 +2,8 @@
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
 static const char IS_RECIPIENT[] =
@@ -178,18 +178,6 @@ enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret)
     if (!e)
         *ret = row_int(&row, 0);
     return e;
-}
-
-static const char ARE_FRIENDS[] =
-    "select 1 from relationships where user_id = $1 and target_id = $2 and type = 1";
-
-bool users_are_friends(struct tx *tx, snowflake a, snowflake b, enum err *ret_error)
-{
-    struct rows row;
-    bool found = false;
-
-    *ret_error = tx_one(tx, ARE_FRIENDS, BIND(v_id(a), v_id(b)), &row, &found);
-    return found;
 }
 
 /* --- direct channels ------------------------------------------------------------------ */

@@ -1,7 +1,8 @@
 /* private_channels.c - direct channels and groups: opening, joining, leaving. */
 #include "platform/channels/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
+#include "model/relationship.h"
 
 struct private_draft {
     struct opt_id recipient_id;
@@ -53,11 +54,11 @@ static const struct type recipient_body = { .kind = KIND_OBJECT, .schema = &reci
 
 static enum err check_friend(struct call *call, snowflake id)
 {
-    enum err e;
+    bool friends;
+    enum err e =
+        account_has_relationship(call->tx, call->caller->id, id, RELATIONSHIP_FRIEND, &friends);
 
-    if (users_are_friends(call->tx, call->caller->id, id, &e))
-        return OK;
-    return e ? e : ERR_FRIENDS_ONLY;
+    return e || friends ? e : ERR_FRIENDS_ONLY;
 }
 
 /* --- GET, POST /users/@me/channels ---------------------------------------------------- */

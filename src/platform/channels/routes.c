@@ -1,4 +1,5 @@
 /* routes.c - the routes of guilds' channels, and those that all kinds share. */
+#include "api/deletion.h"
 #include "platform/channels/internal.h"
 
 static const struct resolver resolvers[] = {
@@ -164,6 +165,8 @@ const struct domain channels_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &category_follow_kind, &channel_news_kind,
-                                              &thread_archiving, NULL },
-    .hooks = &(const struct hooks){ .guild_made = channels_found },
+                                              &thread_archiving, &channel_leftovers, NULL },
+    .hooks =
+        &(const struct hooks){ .guild_made = channels_found, .guild_gone = channels_mark_of_guild },
+    .deletions = channel_deletions,
 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "model/thread.h"
 
 #define COLUMNS_WITH(last_message_id, thread_message_count, counted)                             \

@@ -1,5 +1,5 @@
 /* saving.c - channels and their overwrites, written to the store. */
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "model/thread.h"
 #include "platform/channels/internal.h"
 

@@ -2,10 +2,10 @@
  *
  * A channel is told with all its overwrites, so fifty channels may be megabytes: of many that
  * changed at once those that are left are told in steps of a job. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
 /* Overwrites that are read and told at once; a channel counts for ten. */

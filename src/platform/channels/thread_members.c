@@ -1,7 +1,7 @@
 /* thread_members.c - who is in a thread, in the store. */
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "model/thread.h"
 #include "platform/channels/internal.h"
 

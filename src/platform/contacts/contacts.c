@@ -2,7 +2,8 @@
  *
  * Numbers of others are kept as keyed digests only. Somebody is found by number when they
  * said so in their settings; without that nobody is suggested to anybody. */
-#include "model/ids.h"
+#include "model/fields/ids.h"
+#include "api/deletion.h"
 #include "platform/contacts/internal.h"
 
 static const struct limit limit_contacts = { .name = "contacts", .count = 10, .window_s = 600 };
@@ -390,4 +391,9 @@ const struct domain contacts_domain = {
     .name = "Contacts",
     .doc = "Finding people by an address book.",
     .routes = routes,
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_OF(WITH_ACCOUNT, "contacts", "user_id", "digest") },
+            { DELETE_FEW(WITH_ACCOUNT, "contact_lists", "user_id") },
+            { 0 } },
 };

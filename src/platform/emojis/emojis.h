@@ -7,7 +7,7 @@
 #define PLATFORM_EMOJIS_EMOJIS_H
 
 #include "model/emoji.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/accounts/accounts.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
+#include "api/deletion.h"
 #include "api/hooks.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 
 enum err emojis_announce(struct call *call, snowflake guild_id)
@@ -289,4 +290,10 @@ const struct domain emojis_domain = {
     .hooks = &(const struct hooks){ .guild_foreseen = emojis_foresee_in_guild,
                                     .guild_shown = emojis_show_in_guild,
                                     .role_gone = emojis_forget_role },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WITH_FILE(WITH_GUILD, "emojis", "emojis", "image", "guild_id = $1") },
+            { DELETE_WITH_FILE(WITH_APPLICATION, "application_emojis", "emojis", "image",
+                               "application_id = $1") },
+            { 0 } },
 };

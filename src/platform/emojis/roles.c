@@ -1,7 +1,7 @@
 /* roles.c - the roles that an emoji is for. */
 #include "platform/emojis/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/guilds/guilds.h"
 
 static bool roles_hold(const struct list *roles, snowflake id)

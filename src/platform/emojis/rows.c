@@ -1,15 +1,17 @@
 /* rows.c - emoji in the store. */
 #include "platform/emojis/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define OF_GUILDS "select id, name, animated, roles, user_id, image, guild_id, 0 from emojis "
 #define OF_APPLICATIONS                                                        \
     "select id, name, animated, '[]', user_id, image, 0, application_id from " \
     "application_emojis "
 
-static void read_emoji(const struct rows *r, struct emoji *e)
+static void read_emoji(const struct rows *r, void *ret)
 {
+    struct emoji *e = ret;
+
     struct str roles = row_text(r, 3);
 
     *e = (struct emoji){
@@ -63,16 +65,7 @@ static const char FIND_EMOJI[] =
 
 enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_EMOJI, BIND(v_id(id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_EMOJI;
-    read_emoji(&row, ret);
-    return OK;
+    return tx_find(tx, FIND_EMOJI, BIND(v_id(id)), read_emoji, ret, ERR_UNKNOWN_EMOJI);
 }
 
 /* --- writing -------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #include "platform/emojis/internal.h"
 
 #include "base/pictures.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 const struct type type_emoji_image = { .kind = KIND_IMAGE,
                                        .max = 256 * 1024,

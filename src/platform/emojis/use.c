@@ -1,7 +1,7 @@
 /* use.c - who may use which emoji where. */
 #include "platform/emojis/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/members.h"
 
 static bool emoji_is_for(const struct emoji *e, const struct list *roles)

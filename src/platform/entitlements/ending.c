@@ -1,34 +1,8 @@
-/* ending.c - entitlements go with their application or account, some at a time. A guild's go
- * with what else it leaves behind (guilds/leftovers.c). */
+/* ending.c - entitlements of an account that is deleted end, some at a time. */
 #include "platform/entitlements/internal.h"
 
-#include "base/mem.h"
-#include "model/types.h"
-
-static const struct sql rows_of_application[] = {
-    SQL_TEXT("delete from entitlements where id in "
-             "(select id from entitlements where application_id = $1 order by id limit $2)"),
-    SQL_TEXT(
-        "delete from skus where id in (select id from skus where application_id = $1 limit $2)"),
-};
-
-/* Its bot is gone: nobody is left to be told. */
-enum err entitlements_end_with_application(struct call *call,
-                                           const struct application_ending *ending)
-{
-    enum err e = OK;
-
-    for (size_t i = 0; !e && *ending->room > 0 && i < COUNT_OF(rows_of_application); i++) {
-        int64_t gone = 0;
-
-        e = tx_exec(call->tx, rows_of_application[i],
-                    BIND(v_id(ending->application->id), v_int(*ending->room)), &gone);
-        *ending->room -= gone;
-    }
-    return e;
-}
-
-/* --- accounts ------------------------------------------------------------------------- */
+#include "model/fields/types.h"
+#include "api/deletion.h"
 
 struct ended_entitlement {
     struct entitlement was;
@@ -68,23 +42,20 @@ static enum err entitlement_drop(struct call *call, struct ended_entitlement *x)
     return tx_exec(call->tx, "delete from entitlements where id = $1", BIND(v_id(x->was.id)), NULL);
 }
 
-enum err entitlements_end_with_account(struct call *call, const struct account_ending *ending)
+enum err entitlements_end_with_account(struct call *call, snowflake user_id,
+                                       struct deletion_step *step)
 {
     struct list gone = { 0 };
     struct rows rows;
+    enum err e = tx_query(call->tx, OF_ACCOUNT, BIND(v_id(user_id), v_int(step->room)), &rows);
 
-    if (*ending->room <= 0)
-        return OK;
-    enum err e =
-        tx_query(call->tx, OF_ACCOUNT, BIND(v_id(ending->user_id), v_int(*ending->room)), &rows);
     if (e)
         return e;
     while (rows_next(&rows))
-        read_ended(&rows, ending->user_id,
-                   list_add(call->arena, &gone, sizeof(struct ended_entitlement)));
+        read_ended(&rows, user_id, list_add(call->arena, &gone, sizeof(struct ended_entitlement)));
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < gone.count; i++)
         e = entitlement_drop(call, (struct ended_entitlement *)gone.items + i);
-    *ending->room -= (int64_t)gone.count;
+    deletion_count(step, (int64_t)gone.count);
     return e;
 }

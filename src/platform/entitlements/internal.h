@@ -62,8 +62,8 @@ enum err get_subscription(struct call *call);
 
 /* --- ending.c ------------------------------------------------------------------------- */
 
-enum err entitlements_end_with_application(struct call *call,
-                                           const struct application_ending *ending);
-enum err entitlements_end_with_account(struct call *call, const struct account_ending *ending);
+struct deletion_step;
+enum err entitlements_end_with_account(struct call *call, snowflake user_id,
+                                       struct deletion_step *step);
 
 #endif

@@ -1,6 +1,7 @@
 /* routes.c - SKUs and entitlements: reading, granting for tests, using up, removing. */
+#include "api/deletion.h"
 #include "base/clock.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/entitlements/internal.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -328,7 +329,15 @@ const struct domain entitlements_domain = {
     .doc = "What applications offer, and who has it. Nothing is sold here.",
     .routes = routes,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .sku_offered = check_offered_sku,
-                                    .application_ending = entitlements_end_with_application,
-                                    .account_ending = entitlements_end_with_account },
+    .hooks = &(const struct hooks){ .sku_offered = check_offered_sku },
+    .deletions =
+        (const struct deletion_rule[]){
+            { WITH_ACCOUNT, "entitlements", .run = entitlements_end_with_account,
+              .phase = DELETE_PARTS },
+            { DELETE_WHERE(WITH_GUILD, "entitlements", "id", "guild_id = $1") },
+            /* Its bot is gone: nobody is left who could receive the event. */
+            { DELETE_WHERE(WITH_APPLICATION, "entitlements", "id",
+                           "application_id = $1 order by id") },
+            { DELETE_WHERE(WITH_APPLICATION, "skus", "id", "application_id = $1") },
+            { 0 } },
 };

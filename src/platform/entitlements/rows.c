@@ -1,8 +1,8 @@
 /* rows.c - SKUs and entitlements in the store. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/rows.h"
-#include "model/types.h"
+#include "model/fields/rows.h"
+#include "model/fields/types.h"
 #include "platform/entitlements/internal.h"
 
 /* --- SKUs ----------------------------------------------------------------------------- */

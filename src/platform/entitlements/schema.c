@@ -1,7 +1,7 @@
 /* schema.c - what bodies and queries say of entitlements and subscriptions. */
 #include "platform/entitlements/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 static const struct choice owners[] = {
     { OWNER_GUILD, NULL, "GUILD", "A guild" },

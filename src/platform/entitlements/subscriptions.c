@@ -2,8 +2,8 @@
  *
  * Nobody pays, so every period is renewed by itself until the entitlement ends or is removed. */
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/types.h"
+#include "model/fields/ids.h"
+#include "model/fields/types.h"
 #include "platform/entitlements/internal.h"
 
 #define PERIOD_US (INT64_C(30) * 24 * 3600 * 1000000)

@@ -3,7 +3,7 @@
 #define PLATFORM_EXPORTS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "platform/exports/exports.h"
 
 /* --- parts.c: what belongs to a person, part by part ---------------------------------- */
@@ -42,6 +42,7 @@ void exports_remove_leftovers(struct api *api, struct loop *loop);
 
 extern const struct job_kind export_job, export_expiry_job;
 /* What was gathered goes with the account. */
-enum err exports_end_with_account(struct call *call, const struct account_ending *ending);
+struct deletion_step;
+enum err exports_end_with_account(struct call *call, snowflake user_id, struct deletion_step *step);
 
 #endif

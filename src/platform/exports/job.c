@@ -13,8 +13,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "platform/exports/internal.h"
@@ -75,33 +76,19 @@ static enum err step_look(struct call *call)
 
 /* --- writing, on the pool ------------------------------------------------------------- */
 
-static bool write_all(int fd, const void *bytes, size_t n)
-{
-    const char *p = bytes;
-
-    while (n) {
-        ssize_t done = write(fd, p, n);
-
-        if (done < 0 && errno != EINTR)
-            return false;
-        p += done > 0 ? done : 0;
-        n -= done > 0 ? (size_t)done : 0;
-    }
-    return true;
-}
-
 static bool write_zeros(int fd, int64_t n)
 {
     static const char zeros[2 * TAR_BLOCK];
 
-    return write_all(fd, zeros, (size_t)n);
+    return write_all(fd, str_slice(zeros, (size_t)n));
 }
 
 static bool write_header(int fd, const char *name, int64_t size)
 {
     unsigned char header[TAR_BLOCK];
 
-    return tar_header(header, name, size, clock_s()) && write_all(fd, header, sizeof header);
+    return tar_header(header, name, size, clock_s()) &&
+           write_all(fd, str_slice((const char *)header, sizeof header));
 }
 
 static bool copy_bytes(int to, int from, int64_t size)
@@ -111,7 +98,7 @@ static bool copy_bytes(int to, int from, int64_t size)
     while (size > 0) {
         ssize_t n = read(from, piece, size < PIECE ? (size_t)size : PIECE);
 
-        if (n <= 0 || !write_all(to, piece, (size_t)n))
+        if (n <= 0 || !write_all(to, str_slice(piece, (size_t)n)))
             return false;
         size -= n;
     }
@@ -145,7 +132,7 @@ static bool write_page(struct call *call, const struct export_step *s, int fd)
     if (!s->text.n)
         return true;
     snprintf(name, sizeof name, "%s-%04" PRId64 ".jsonl", export_parts[s->part].name, s->page + 1);
-    return write_header(fd, name, (int64_t)s->text.n) && write_all(fd, s->text.p, s->text.n) &&
+    return write_header(fd, name, (int64_t)s->text.n) && write_all(fd, s->text) &&
            write_zeros(fd, tar_padding((int64_t)s->text.n));
 }
 
@@ -277,14 +264,15 @@ static const char GIVE_UP[] = "update exports set ready = 1, expires_at = 0 wher
 
 /* Nobody may ask for it any more. A step that writes the file at this moment has its lease to
  * end in. */
-enum err exports_end_with_account(struct call *call, const struct account_ending *ending)
+enum err exports_end_with_account(struct call *call, snowflake user_id, struct deletion_step *step)
 {
     int64_t changed = 0;
-    enum err e = tx_exec(call->tx, GIVE_UP, BIND(v_id(ending->user_id)), &changed);
+    enum err e = tx_exec(call->tx, GIVE_UP, BIND(v_id(user_id)), &changed);
 
+    (void)step; /* one row */
     if (e || !changed)
         return e;
-    return job_schedule(call, &export_expiry_job, ending->user_id,
+    return job_schedule(call, &export_expiry_job, user_id,
                         clock_us() + EXPORT_LEASE_MS * INT64_C(1000), STR(""));
 }
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"

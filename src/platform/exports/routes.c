@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "api/deletion.h"
 #include "base/clock.h"
 #include "platform/exports/internal.h"
 
@@ -212,5 +213,8 @@ const struct domain exports_domain = {
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &export_job, &export_expiry_job, NULL },
     .daily = exports_remove_leftovers,
-    .hooks = &(const struct hooks){ .account_ending = exports_end_with_account },
+    .deletions =
+        (const struct deletion_rule[]){
+            { WITH_ACCOUNT, "exports", .run = exports_end_with_account, .phase = DELETE_PARTS },
+            { 0 } },
 };

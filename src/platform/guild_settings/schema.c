@@ -2,7 +2,7 @@
 #include "platform/guild_settings/internal.h"
 
 #include "model/thread.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 static const struct choice levels[] = {
     { 0, NULL, "ALL_MESSAGES", "All messages" },

@@ -1,8 +1,9 @@
 /* settings.c - changing what somebody wants to hear, and what READY says of it. */
 #include "platform/guild_settings/internal.h"
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
+#include "api/deletion.h"
 #include "platform/members/members.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -394,4 +395,11 @@ const struct domain guild_settings_domain = {
     .doc = "What people want to be notified of, in each guild and everywhere.",
     .routes = routes,
     .hooks = &(const struct hooks){ .member_left = settings_leave },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WHERE(WITH_GUILD, "user_guild_settings", "user_id, guild_id",
+                           "guild_id = $1 and guild_id <> 0") },
+            { DELETE_OF(WITH_ACCOUNT, "user_guild_settings", "user_id", "guild_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "notification_settings", "user_id") },
+            { 0 } },
 };

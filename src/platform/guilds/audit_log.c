@@ -2,8 +2,8 @@
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 
 struct audit_log_query {
     struct opt_id user_id, target_id, before, after;

@@ -1,5 +1,5 @@
 /* features.c - settings and features of a guild that other folders look after. */
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
 /* The list is kept as JSON text of plain names. */

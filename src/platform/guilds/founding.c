@@ -6,7 +6,7 @@
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "platform/guilds/internal.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/guilds/deletion.h"
 
 #define FOUNDING_US (INT64_C(10) * 60 * 1000 * 1000) /* longer than any caller waits */
 

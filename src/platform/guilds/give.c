@@ -2,7 +2,7 @@
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/guilds/deletion.h"
 
 static const char IS_BOT[] = "select u.bot from members m join users u on u.id = m.user_id "
                              "where m.guild_id = $1 and m.user_id = $2";

@@ -3,7 +3,7 @@
 #define PLATFORM_GUILDS_GUILDS_H
 
 #include "model/guild.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/accounts/accounts.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -11,6 +11,9 @@
 /* ERR_UNKNOWN_GUILD. Without roles; guild_load_roles fills them. */
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_load_roles(struct tx *tx, struct guild *g);
+/* For a row's visitors: OK if the path's guild can be discovered. ERR_UNKNOWN_GUILD otherwise, so
+ * that a caller outside does not learn that it exists. */
+enum err guild_admit_visitor(struct call *call);
 /* With all its lists, as calls and events show it. */
 enum err guild_show(struct call *call, struct guild *g);
 /* What guild_show is going to ask. */

@@ -2,12 +2,13 @@
  *
  * Before messages took along what hangs on them, their polls, votes and reactions stayed. A
  * migration schedules this job once: it goes through these tables by the ids that they refer to,
- * in steps that are as long as those of the leftovers. */
+ * in steps that are as long as those of a deletion. */
+#include "api/deletion.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/ids.h"
-#include "model/rows.h"
-#include "platform/guilds/leftovers.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
+#include "platform/guilds/internal.h"
 
 /* A table: the next id that it refers to, whether there is such a thing, and some of the rows
  * that refer to it. The statements take an id, the last one also how many. */
@@ -89,7 +90,7 @@ static struct orphans_cursor cursor_read(struct call *call, struct str data)
 {
     struct list ids = column_list(call->arena, &type_ids, data);
     const snowflake *id = ids.items;
-    struct orphans_cursor at = { .room = LEFTOVERS_AT_ONCE };
+    struct orphans_cursor at = { .room = DELETION_ROWS };
 
     if (ids.count == 2) {
         at.table = (size_t)id[0];

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "gateway/gateway.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 /* In the order of ids, from either end. */
 #define OWN_GUILDS                                                                                      \

@@ -43,6 +43,11 @@ static const struct schema preview_schema = {
 };
 const struct type guild_preview_reply = { .kind = KIND_OBJECT, .schema = &preview_schema };
 
+enum err guild_admit_visitor(struct call *call)
+{
+    return guild_has_feature(call->target.guild, "DISCOVERABLE") ? OK : ERR_UNKNOWN_GUILD;
+}
+
 /* GET /guilds/{guild.id}/preview */
 enum err get_guild_preview(struct call *call)
 {

@@ -2,8 +2,8 @@
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
-#include "model/rows.h"
-#include "platform/guilds/leftovers.h"
+#include "model/fields/rows.h"
+#include "platform/guilds/deletion.h"
 
 #define ROLE_COLUMNS                                                                             \
     "id, guild_id, name, color, secondary_color, tertiary_color, permissions, position, hoist, " \
@@ -68,16 +68,7 @@ static const char FIND_ROLE[] =
 
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_ROLE, BIND(v_id(id), v_id(guild_id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_ROLE;
-    read_role(&row, ret);
-    return OK;
+    return tx_find(tx, FIND_ROLE, BIND(v_id(id), v_id(guild_id)), read_role, ret, ERR_UNKNOWN_ROLE);
 }
 
 static const char ADD_ROLE[] =
@@ -134,7 +125,6 @@ enum err roles_make_room(struct tx *tx, snowflake guild_id)
     return tx_exec(tx, MOVE_ALL_UP, BIND(v_id(guild_id)), NULL);
 }
 
-static const char DELETE_OVERWRITES[] = "delete from overwrites where target_id = $1 and type = 0";
 /* The gap stays while another role has the position: roles above would become its equals. */
 static const char CLOSE_GAP[] =
     "update roles set position = position - 1 where guild_id = $1 and position > $2 "
@@ -145,8 +135,6 @@ enum err role_delete(struct call *call, const struct role *r)
     struct tx *tx = call->tx;
     enum err e = picture_drop(call, "role-icons", r->id, &r->icon);
 
-    if (!e)
-        e = tx_exec(tx, DELETE_OVERWRITES, BIND(v_id(r->id)), NULL);
     if (!e)
         e = role_remove(call, r->id);
     if (!e)

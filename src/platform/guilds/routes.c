@@ -1,8 +1,9 @@
 /* routes.c - guilds: reading, deleting and leaving them, and the rows of all. */
 #include "platform/guilds/internal.h"
 
+#include "api/deletion.h"
 #include "gateway/gateway.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/guilds/deletion.h"
 
 static enum err foresee_guild(struct call *call)
 {
@@ -100,7 +101,7 @@ static const struct route routes[] = {
         .name = "get_guild_preview",
         .doc = "A guild that the caller is in, or that can be discovered.",
         .auth = AUTH_USER | AUTH_BOT,
-        .visitors = true,
+        .visitors = guild_admit_visitor,
         .reply = &guild_preview_reply,
         .handle = get_guild_preview,
     },
@@ -110,7 +111,7 @@ static const struct route routes[] = {
         .name = "get_basic_guild",
         .doc = "The same in short.",
         .auth = AUTH_USER | AUTH_BOT,
-        .visitors = true,
+        .visitors = guild_admit_visitor,
         .reply = &basic_guild_reply,
         .handle = get_basic_guild,
     },
@@ -144,6 +145,7 @@ const struct domain guilds_domain = {
     .name = "Guilds",
     .doc = "Guilds, and the caller's place in them.",
     .routes = routes,
-    .jobs = (const struct job_kind *const[]){ &guild_leftovers, &channel_leftovers, &role_leftovers,
-                                              &message_orphans, NULL },
+    .jobs = (const struct job_kind *const[]){ &guild_leftovers, &role_leftovers, &message_orphans,
+                                              NULL },
+    .deletions = guild_deletions,
 };

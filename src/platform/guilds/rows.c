@@ -3,7 +3,7 @@
 
 #include "api/hooks.h"
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define GUILD_COLUMNS                                                                              \
     "id, name, owner_id, icon, banner, splash, discovery_splash, home_header, description, "       \
@@ -30,8 +30,10 @@ static const struct guild_incidents *read_incidents(const struct rows *r, int co
                                                                                             : NULL;
 }
 
-static void read_guild(const struct rows *r, struct guild *g)
+static void read_guild(const struct rows *r, void *ret)
 {
+    struct guild *g = ret;
+
     *g = (struct guild){
         .id = row_id(r, 0),
         .name = row_text(r, 1),
@@ -75,16 +77,7 @@ static const char FIND_HIDDEN[] =
 
 static enum err guild_find_by(struct tx *tx, struct sql sql, snowflake id, struct guild *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, sql, BIND(v_id(id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_GUILD;
-    read_guild(&row, ret);
-    return OK;
+    return tx_find(tx, sql, BIND(v_id(id)), read_guild, ret, ERR_UNKNOWN_GUILD);
 }
 
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret)

@@ -15,7 +15,9 @@ static const struct choice notification_levels[] = {
     { 0 },
 };
 static const struct choice filter_levels[] = {
-    { 0, NULL, "DISABLED", "The only level here: this server does not examine media" },
+    { 0, NULL, "DISABLED", "No media; no level has an effect here" },
+    { 1, NULL, "MEMBERS_WITHOUT_ROLES", "Media of members without roles" },
+    { 2, NULL, "ALL_MEMBERS", "Media of all members" },
     { 0 },
 };
 static const struct choice afk_timeouts[] = {

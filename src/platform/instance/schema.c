@@ -1,7 +1,7 @@
 /* schema.c - what an instance says of itself, row by row. */
 #include "platform/instance/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 #define SAYS(name_, struct_, fields_, doc_)                                       \
     static const struct schema name_##_schema = { .size = sizeof(struct struct_), \

@@ -1,5 +1,5 @@
 /* accept.c - coming in by an invite. */
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/invites/internal.h"
 #include "platform/members/members.h"

@@ -3,6 +3,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/invites/internal.h"
 
+#include "api/deletion.h"
 #include "api/hooks.h"
 #include "gateway/gateway.h"
 #include "platform/members/members.h"
@@ -383,4 +384,10 @@ const struct domain invites_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .account_made = invite_accept_first },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WHERE(WITH_CHANNEL, "invites", "code", "channel_id = $1"),
+              .phase = DELETE_FIRST },
+            { DELETE_WHERE(WITH_GUILD, "invites", "code", "guild_id = $1") },
+            { 0 } },
 };

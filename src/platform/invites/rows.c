@@ -4,10 +4,10 @@
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
+#include "platform/channels/deletion.h"
 #include "platform/guilds/guilds.h"
-#include "platform/guilds/leftovers.h"
 #include "platform/members/members.h"
 #include "platform/onboarding/onboarding.h"
 

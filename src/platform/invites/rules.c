@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 bool invite_role_grantable(const struct standing *s, const struct role *role)
 {

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
-#include "net/multipart.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
+#include "net/http/multipart.h"
 #include "platform/invites/internal.h"
 #include "platform/members/members.h"
 

@@ -1,7 +1,7 @@
 /* vanity.c - the code that a guild chooses itself. It leads into the guild like an invite that
  * never ends; who manages the guild changes it, and nobody deletes it as an invite. */
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/invites/internal.h"
 

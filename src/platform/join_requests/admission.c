@@ -1,6 +1,6 @@
 /* admission.c - members who were pending come in. */
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/join_requests/internal.h"
 
 enum { ADMITTED_AT_ONCE = 20 }; /* each is told to the guild */

@@ -3,8 +3,8 @@
 #define PLATFORM_JOIN_REQUESTS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
-#include "model/rights.h"
+#include "api/jobs/jobs.h"
+#include "model/permissions/rights.h"
 #include "platform/guilds/guilds.h"
 #include "platform/join_requests/join_requests.h"
 #include "platform/members/members.h"

@@ -1,6 +1,6 @@
 /* requests.c - answering a guild's form, and letting people in who did. */
 #include "base/clock.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/join_requests/internal.h"
 
 /* --- telling -------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* routes.c - the rows of forms and requests. */
+#include "api/deletion.h"
 #include "platform/join_requests/internal.h"
 
 static const struct resolver resolvers[] = {
@@ -15,8 +16,7 @@ static const struct route routes[] = {
         .name = "get_member_verification",
         .doc = "What newcomers of a guild are asked; who is not in it shows an invite.",
         .auth = AUTH_USER,
-        .visitors = true,
-        .visit = may_see_member_form,
+        .visitors = may_see_member_form,
         .query = &member_form_query_schema,
         .reply = &member_form_reply,
         .handle = get_member_form,
@@ -96,4 +96,7 @@ const struct domain join_requests_domain = {
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &pending_admission, NULL },
     .hooks = &(const struct hooks){ .member_left = join_request_goes },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WHERE(WITH_GUILD, "join_requests", "id", "guild_id = $1") }, { 0 } },
 };

@@ -1,7 +1,7 @@
 /* rows.c - forms and requests in the store. */
 #include "base/mem.h"
-#include "model/rows.h"
-#include "model/types.h"
+#include "model/fields/rows.h"
+#include "model/fields/types.h"
 #include "platform/join_requests/internal.h"
 
 /* --- forms ---------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* schema.c - forms, requests, and what bodies and queries say of them. */
 #include "platform/join_requests/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 enum { MOST_FORM_FIELDS = 5, MOST_RULES = 16, MOST_CHOICES = 8 };
 

@@ -1,13 +1,15 @@
 /* ban_rows.c - bans in the store. */
 #include "platform/members/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
 #define BAN_COLUMNS "b.user_id, b.reason, " USER_COLUMNS
 
-static void read_ban(const struct rows *r, struct ban *b)
+static void read_ban(const struct rows *r, void *ret)
 {
+    struct ban *b = ret;
+
     struct user *user = arena_alloc(tx_arena(r->tx), sizeof *user);
 
     user_read(r, 2, user);
@@ -20,16 +22,8 @@ static const char FIND_BAN[] =
 
 enum err ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct ban *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_BAN, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_BAN;
-    read_ban(&row, ret);
-    return OK;
+    return tx_find(tx, FIND_BAN, BIND(v_id(guild_id), v_id(user_id)), read_ban, ret,
+                   ERR_UNKNOWN_BAN);
 }
 
 static const char BANS_AFTER[] =

@@ -2,7 +2,7 @@
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 static struct subject to_moderators(snowflake guild_id)
 {

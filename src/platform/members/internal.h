@@ -2,6 +2,7 @@
 #ifndef PLATFORM_MEMBERS_INTERNAL_H
 #define PLATFORM_MEMBERS_INTERNAL_H
 
+#include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -124,10 +125,10 @@ enum err member_found(struct call *call, const struct guild_made *made);
 enum err account_spread(struct call *call, const struct user *user);
 extern const struct job_kind account_spread_kind; /* goes on with it */
 
-/* --- account_ending.c ----------------------------------------------------------------- */
+/* --- deletion.c ----------------------------------------------------------------------- */
 
-/* A deleted account leaves some of its guilds. */
-enum err members_end_some(struct call *call, const struct account_ending *ending);
+extern const struct deletion_rule member_deletions[];
+
 /* --- prune.c -------------------------------------------------------------------------- */
 
 extern const struct schema prune_query;

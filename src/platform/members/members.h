@@ -3,7 +3,7 @@
 #define PLATFORM_MEMBERS_MEMBERS_H
 
 #include "model/guild.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/accounts/accounts.h"
 
 /* ERR_UNKNOWN_MEMBER. Without .user; member_load_user adds it. */
@@ -72,5 +72,8 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
 enum err member_save(struct call *call, const struct member *m);
 
 extern const struct domain members_domain, bans_domain;
+
+/* Flags of the application of a bot. */
+enum err bot_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found);
 
 #endif

@@ -2,7 +2,7 @@
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 #define LONGEST_TIMEOUT (INT64_C(28) * 24 * 3600 * 1000000)
 

@@ -1,8 +1,8 @@
 /* own.c - what members change about themselves, and how apps bring people in. */
 #include "platform/members/internal.h"
 
-#include "api/auth.h"
-#include "model/rows.h"
+#include "api/auth/auth.h"
+#include "model/fields/rows.h"
 
 /* --- PATCH …/members/@me -------------------------------------------------------------- */
 

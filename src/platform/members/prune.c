@@ -4,10 +4,10 @@
  * so they are counted aside, and go a few at a time: the first in the call itself, the others in
  * steps of a job. A step looks at a stretch of members, whether any of them go or not, so that it
  * holds the writer for a few milliseconds at most. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "gateway/gateway.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/internal.h"
 
 enum {

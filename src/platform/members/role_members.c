@@ -1,5 +1,5 @@
 /* role_members.c - how many members have a role, and who. */
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/internal.h"
 
 enum { MOST_OF_ROLE = 100 };

@@ -1,4 +1,5 @@
 /* routes.c - the rows of members, and reading and removing them. */
+#include "api/deletion.h"
 #include "platform/members/internal.h"
 
 /* Flags of applications: their bots may list members. */
@@ -222,7 +223,7 @@ static const struct route routes[] = {
         .doc = "Oneself in a guild, with one's rights there.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "guilds.members.read",
-        .visitors = true,
+        .visitors = guild_admit_visitor,
         .reply = &type_member,
         .handle = get_own_member_by_token,
     },
@@ -294,7 +295,6 @@ const struct domain members_domain = {
     .doc = "Who is in a guild.",
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &account_spread_kind, &member_prune, NULL },
-    .hooks = &(const struct hooks){ .account_ending = members_end_some,
-                                    .account_changed = account_spread,
-                                    .guild_made = member_found },
+    .hooks = &(const struct hooks){ .account_changed = account_spread, .guild_made = member_found },
+    .deletions = member_deletions,
 };

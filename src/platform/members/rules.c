@@ -1,6 +1,6 @@
 /* rules.c - who may do what to whom. */
 #include "platform/members/internal.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 enum err check_above(struct call *call, const struct member *m)
 {

@@ -2,9 +2,9 @@
  *
  * A bot may be in very many guilds: the first of them hear of it in the call itself, the
  * others in steps of a job. What its members are found by there is changed along. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/internal.h"
 
 enum { GUILDS_A_STEP = 200 };

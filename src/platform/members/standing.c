@@ -2,7 +2,7 @@
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 /* A guild, with nulls for who is no member of it. */
 enum { OWNER_COLUMN = MEMBER_COLUMN_COUNT };
@@ -156,4 +156,18 @@ enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id
                             struct standing *ret)
 {
     return standing_load(tx, guild_id, user_id, ERR_UNKNOWN_MEMBER, ret);
+}
+
+/* --- applications --------------------------------------------------------------------- */
+
+static const char APPLICATION_FLAGS[] =
+    "select flags from applications where bot_id = $1 and removed = 0";
+
+enum err bot_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, APPLICATION_FLAGS, BIND(v_id(bot_id)), &row, ret_found);
+
+    *ret = !e && *ret_found ? row_int(&row, 0) : 0;
+    return e;
 }

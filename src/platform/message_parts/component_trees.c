@@ -2,7 +2,7 @@
 #include "platform/message_parts/component_parts.h"
 
 #include "base/utf8.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/message_parts/kept.h"
 
 enum { MOST_ROWS = 5, MOST_IN_ROW = 5 };

@@ -3,7 +3,7 @@
 #define PLATFORM_MESSAGE_PARTS_EMBED_H
 
 #include "json/schema.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 enum {
     EMBEDS_MOST = 10,

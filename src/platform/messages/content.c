@@ -1,25 +1,24 @@
 /* content.c - answers without the content of messages, for bots that may not have it.
  *
- * The rule is that of events (model/message_content.h). Handlers that answer with messages of
- * others call messages_hide_content when the answer is written. */
+ * The rule is that of events (model/permissions/message_content.h). Handlers that answer with
+ * messages of others call messages_hide_content when the answer is written. */
 #include "platform/messages/internal.h"
 
 #include <limits.h>
 
 #include "json/read.h"
 #include "json/write.h"
-#include "model/message_content.h"
-
-static const char APPLICATION_FLAGS[] =
-    "select flags from applications where bot_id = $1 and removed = 0";
+#include "model/fields/ids.h"
+#include "model/permissions/message_content.h"
+#include "platform/members/members.h"
 
 static enum err content_granted(struct call *call, bool *ret)
 {
-    struct rows row;
+    int64_t flags;
     bool found;
-    enum err e = tx_one(call->tx, APPLICATION_FLAGS, BIND(v_id(call->caller->id)), &row, &found);
+    enum err e = bot_application_flags(call->tx, call->caller->id, &flags, &found);
 
-    *ret = !e && found && row_int(&row, 0) & APPLICATION_MESSAGE_CONTENT;
+    *ret = flags & APPLICATION_MESSAGE_CONTENT;
     return e;
 }
 
@@ -72,13 +71,39 @@ static void content_copy(struct content_copy *c, const struct type *t, struct st
     json_object_end(&c->json);
 }
 
+static enum err reader_of_caller(struct call *call, struct content_reader *ret)
+{
+    *ret = (struct content_reader){ .id = call->caller->id,
+                                    .application_id = call->caller->application_id,
+                                    .bot = call->caller->kind == CALLER_BOT };
+    return ret->bot ? content_granted(call, &ret->granted) : OK;
+}
+
+enum err message_check_readable(struct call *call, bool in_guild, const struct message *m)
+{
+    const struct mention *mentions = m->mentions.items;
+    struct content_origin from = { .author_id = m->author_id,
+                                   .application_id = m->application_id.value };
+    struct list mentioned = { 0 };
+    struct content_reader reader;
+    enum err e = reader_of_caller(call, &reader);
+
+    for (size_t i = 0; i < m->mentions.count; i++)
+        ids_add(call->arena, &mentioned, mentions[i].user.id);
+    from.mentioned = mentioned.items;
+    from.mentioned_count = mentioned.count;
+    if (!e && content_is_hidden(&reader, in_guild, &from))
+        e = ERR_FORWARD_UNREAD;
+    return e;
+}
+
 enum err messages_hide_content(struct call *call)
 {
-    struct content_reader reader = { .id = call->caller->id, .bot = true };
+    struct content_reader reader;
 
     if (call->caller->kind != CALLER_BOT || !call->reply.n)
         return OK;
-    enum err e = content_granted(call, &reader.granted);
+    enum err e = reader_of_caller(call, &reader);
     if (e || reader.granted)
         return e;
     struct str whole = str_dup(call->arena, buf_str(&call->reply));

@@ -2,7 +2,7 @@
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
 /* --- who hears of it ------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* file_removal.c - takes a file out of every message that shows it, on the operator's order. */
 #include "platform/messages/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 
 struct file_use {

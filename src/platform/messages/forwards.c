@@ -2,8 +2,8 @@
 #include "platform/messages/internal.h"
 
 #include "json/read.h"
-#include "model/ids.h"
-#include "model/permissions.h"
+#include "model/fields/ids.h"
+#include "model/permissions/permissions.h"
 #include "platform/channels/channels.h"
 #include "platform/message_parts/kept.h"
 
@@ -172,6 +172,8 @@ enum err message_forward(struct call *call, const struct sender *to, const struc
     enum err e = enter_source(call, in->channel_id.value, &source);
     if (!e)
         e = message_find(call, source.channel->id, in->message_id, &m);
+    if (!e)
+        e = message_check_readable(call, source.standing, &m);
     if (!e)
         e = check_source(source.channel, to->channel);
     if (e)

@@ -2,6 +2,7 @@
 #ifndef PLATFORM_MESSAGES_INTERNAL_H
 #define PLATFORM_MESSAGES_INTERNAL_H
 
+#include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/messages/body.h"
 #include "platform/messages/uploads.h"
@@ -149,6 +150,8 @@ enum err voice_message_check(const struct sender *from, const struct message_dra
 /* Refuses because of one field of the message; write.c. */
 enum err message_refuse(struct call *call, const char *field, const char *code,
                         const char *message);
+/* ERR_FORWARD_UNREAD if the caller is a bot that does not get the content of this message. */
+enum err message_check_readable(struct call *call, bool in_guild, const struct message *m);
 /* Takes a message along that the caller may read. */
 enum err message_forward(struct call *call, const struct sender *to, const struct reference_in *in,
                          struct message_draft *draft);
@@ -189,6 +192,10 @@ extern const struct type pins_page_reply;
 enum err list_pins_page(struct call *call);
 enum err pin_message(struct call *call);
 enum err unpin_message(struct call *call);
+
+/* --- deletion.c ----------------------------------------------------------------------- */
+
+extern const struct deletion_rule message_deletions[];
 
 /* --- purge.c -------------------------------------------------------------------------- */
 

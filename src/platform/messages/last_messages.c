@@ -1,8 +1,8 @@
 /* last_messages.c - the newest message of some channels, for a session that asks (op 34). */
 #include "platform/messages/last_messages.h"
 
-#include "api/errand.h"
-#include "model/types.h"
+#include "api/jobs/errand.h"
+#include "model/fields/types.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 #include "platform/messages/internal.h"
@@ -95,10 +95,8 @@ static enum err find_last_messages(struct call *call)
 /* Nothing was written that would be announced with its commit. */
 static void last_messages_done(struct call *call, enum err e, void *arg)
 {
-    const struct api_options *o = api_options(call->api);
-
-    if (!e && o->announce)
-        o->announce(o->announce_arg, call->announced);
+    if (!e)
+        call_publish(call);
     arena_free(arg);
 }
 

@@ -3,7 +3,7 @@
  * The text says who could be called; the sender's rights and wishes say who is. */
 #include "platform/messages/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/guilds/guilds.h"
 
 enum { MOST = 100 };

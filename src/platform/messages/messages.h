@@ -107,4 +107,8 @@ extern const struct domain attachments_domain; /* /attachments, at the root */
 extern const struct domain cloud_uploads_domain, refresh_urls_domain;
 extern const struct domain upload_places_domain; /* /uploads, at the root */
 
+/* SQL for deletion rules WITH_MESSAGES: the messages that are deleted next, and rows of them. */
+#define NEXT_DELETED_MESSAGES "select id from messages where channel_id = $1 order by id limit $2"
+#define OF_DELETED_MESSAGES   "message_id in (" NEXT_DELETED_MESSAGES ")"
+
 #endif

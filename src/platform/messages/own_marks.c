@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "model/reaction_text.h"
+#include "model/text/reaction_text.h"
 
 enum { CHAINS = 256, MOST_MARKS = 1 << 20 };
 

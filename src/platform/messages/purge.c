@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
 enum { MOST_IN_ONE_EVENT = 100 };

@@ -1,8 +1,9 @@
 /* routes.c - messages of a channel: read, change, delete. */
 #include "platform/messages/internal.h"
 
+#include "api/deletion.h"
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
@@ -300,6 +301,34 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
+/* Both names of the path. */
+/* clang-format off */
+#define PIN_ROUTES(path_, pin_, unpin_)                                                            \
+    {                                                                                              \
+        .method = PUT,                                                                             \
+        .path = path_,                                                                             \
+        .name = pin_,                                                                              \
+        .doc = "Pin a message; needs PIN_MESSAGES or MANAGE_MESSAGES.",                            \
+        .auth = AUTH_USER | AUTH_BOT,                                                              \
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,            \
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,   \
+                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },                 \
+        .admit = may_pin,                                                                          \
+        .handle = pin_message,                                                                     \
+    },                                                                                             \
+    {                                                                                              \
+        .method = DELETE,                                                                          \
+        .path = path_,                                                                             \
+        .name = unpin_,                                                                            \
+        .doc = "Let go of a pinned message.",                                                      \
+        .auth = AUTH_USER | AUTH_BOT,                                                              \
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,            \
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },                    \
+        .admit = may_pin,                                                                          \
+        .handle = unpin_message,                                                                   \
+    }
+/* clang-format on */
+
 static const struct route routes[] = {
     {
         .method = GET,
@@ -410,29 +439,7 @@ static const struct route routes[] = {
         .reply = &type_messages,
         .handle = list_pins,
     },
-    {
-        .method = PUT,
-        .path = "/channels/{channel.id}/pins/{message.id}",
-        .name = "pin_message",
-        .doc = "Pin a message; needs PIN_MESSAGES or MANAGE_MESSAGES.",
-        .auth = AUTH_USER | AUTH_BOT,
-        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
-                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,
-                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
-        .admit = may_pin,
-        .handle = pin_message,
-    },
-    {
-        .method = DELETE,
-        .path = "/channels/{channel.id}/pins/{message.id}",
-        .name = "unpin_message",
-        .doc = "Let go of a pinned message.",
-        .auth = AUTH_USER | AUTH_BOT,
-        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
-                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
-        .admit = may_pin,
-        .handle = unpin_message,
-    },
+    PIN_ROUTES("/channels/{channel.id}/pins/{message.id}", "pin_message", "unpin_message"),
     /* The newer names of the same three. */
     {
         .method = GET,
@@ -444,29 +451,8 @@ static const struct route routes[] = {
         .reply = &pins_page_reply,
         .handle = list_pins_page,
     },
-    {
-        .method = PUT,
-        .path = "/channels/{channel.id}/messages/pins/{message.id}",
-        .name = "pin_message_by_new_name",
-        .doc = "Pin a message; needs PIN_MESSAGES or MANAGE_MESSAGES.",
-        .auth = AUTH_USER | AUTH_BOT,
-        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
-                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,
-                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
-        .admit = may_pin,
-        .handle = pin_message,
-    },
-    {
-        .method = DELETE,
-        .path = "/channels/{channel.id}/messages/pins/{message.id}",
-        .name = "unpin_message_by_new_name",
-        .doc = "Let go of a pinned message.",
-        .auth = AUTH_USER | AUTH_BOT,
-        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,
-                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
-        .admit = may_pin,
-        .handle = unpin_message,
-    },
+    PIN_ROUTES("/channels/{channel.id}/messages/pins/{message.id}", "pin_message_by_new_name",
+               "unpin_message_by_new_name"),
     { 0 },
 };
 
@@ -482,4 +468,5 @@ const struct domain messages_domain = {
                                     .group_changed = message_of_group_change,
                                     .recipient_joined = message_of_arrival,
                                     .recipient_left = message_of_departure },
+    .deletions = message_deletions,
 };

@@ -1,10 +1,10 @@
 /* rows.c - messages and their files in the store. */
 #include "platform/messages/internal.h"
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/channels/deletion.h"
 
 #define MESSAGE_COLUMNS                                                                 \
     "id, channel_id, author_id, type, content, edited_at, tts, mention_everyone, "      \

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "net/http/server.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"

@@ -8,7 +8,7 @@
  * such text and is put together from its columns. Nothing in the text depends on the reader. */
 #include "platform/messages/internal.h"
 
-#include "model/reaction_text.h"
+#include "model/text/reaction_text.h"
 
 enum { MOST_SHOWN = 4 << 20 };
 

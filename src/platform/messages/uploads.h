@@ -2,7 +2,7 @@
 #ifndef PLATFORM_MESSAGES_UPLOADS_H
 #define PLATFORM_MESSAGES_UPLOADS_H
 
-#include "net/multipart.h"
+#include "net/http/multipart.h"
 #include "platform/messages/body.h"
 
 /* files[number], or NULL. */

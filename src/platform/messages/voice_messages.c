@@ -1,5 +1,5 @@
 /* voice_messages.c - messages that are one recording, and nothing else. */
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/messages/internal.h"
 
 static bool has_more_than_files(const struct message_draft *d)

@@ -2,7 +2,7 @@
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/message_parts/kept.h"
 
 /* What a sender may say about a message. */

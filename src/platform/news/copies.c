@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 
 enum { COPIES_AT_ONCE = 20 };

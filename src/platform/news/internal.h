@@ -3,7 +3,7 @@
 #define PLATFORM_NEWS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "platform/messages/messages.h"
 #include "platform/news/news.h"
 #include "platform/webhooks/webhooks.h"

@@ -3,8 +3,9 @@
 
 #include <sodium.h>
 
-#include "model/permissions.h"
-#include "model/types.h"
+#include "model/permissions/permissions.h"
+#include "model/fields/types.h"
+#include "api/deletion.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
@@ -220,4 +221,11 @@ const struct domain news_domain = {
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &news_publish, &news_change, &news_end, NULL },
     .hooks = &(const struct hooks){ .message_changed = copies_change, .message_gone = copies_end },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WHERE(WITH_MESSAGES, "crossposts", "source_id, message_id",
+                           "source_id in (" NEXT_DELETED_MESSAGES ")") },
+            { DELETE_WHERE(WITH_MESSAGES, "crossposts", "source_id, message_id",
+                           OF_DELETED_MESSAGES) },
+            { 0 } },
 };

@@ -2,7 +2,7 @@
 #include "platform/oauth2/internal.h"
 
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 
 enum { MOST_INTEGRATIONS = 50 };

@@ -2,6 +2,7 @@
 #ifndef PLATFORM_OAUTH2_INTERNAL_H
 #define PLATFORM_OAUTH2_INTERNAL_H
 
+#include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/applications/applications.h"
 #include "platform/oauth2/oauth2.h"
@@ -234,5 +235,11 @@ enum err list_application_grants(struct call *call);
 enum err delete_grant(struct call *call);
 enum err list_oauth2_keys(struct call *call);
 enum err get_userinfo(struct call *call);
+
+/* --- deletion.c ----------------------------------------------------------------------- */
+
+/* Codes that the account gave to applications: tokens can be had for them. */
+enum err codes_revoke(struct call *call, snowflake user_id);
+extern const struct deletion_rule oauth2_deletions[];
 
 #endif

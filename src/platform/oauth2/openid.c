@@ -8,7 +8,7 @@
 
 #include <sodium.h>
 
-#include "api/sealed.h"
+#include "api/auth/sealed.h"
 #include "base/clock.h"
 #include "platform/oauth2/signing.h"
 

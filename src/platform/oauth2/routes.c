@@ -1,4 +1,6 @@
 /* routes.c - the table of OAuth2. */
+#include "api/deletion.h"
+#include "api/hooks.h"
 #include "platform/oauth2/internal.h"
 
 static const struct resolver resolvers[] = {
@@ -124,4 +126,6 @@ const struct domain oauth2_domain = {
     .doc = "People letting applications act for them, and into their guilds.",
     .routes = routes,
     .resolvers = resolvers,
+    .hooks = &(const struct hooks){ .account_revoked = codes_revoke },
+    .deletions = oauth2_deletions,
 };

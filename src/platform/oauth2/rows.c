@@ -2,6 +2,7 @@
 #include "platform/oauth2/internal.h"
 
 #include "base/clock.h"
+#include "model/fields/rows.h"
 
 /* --- codes ---------------------------------------------------------------------------- */
 
@@ -78,8 +79,10 @@ enum err code_note_webhook(struct tx *tx, struct str digest, snowflake webhook_i
 
 #define AUTHORIZATION_COLUMNS "id, user_id, application_id, scopes, installed"
 
-static void read_authorization(const struct rows *r, struct authorization *a)
+static void read_authorization(const struct rows *r, void *ret)
 {
+    struct authorization *a = ret;
+
     struct scopes scopes;
 
     scopes_parse(tx_arena(r->tx), row_text(r, 3), &scopes);
@@ -114,16 +117,8 @@ static const char FIND_AUTHORIZATION[] =
 enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
                             struct authorization *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_AUTHORIZATION, BIND(v_id(id), v_id(user_id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_TOKEN;
-    read_authorization(&row, ret);
-    return OK;
+    return tx_find(tx, FIND_AUTHORIZATION, BIND(v_id(id), v_id(user_id)), read_authorization, ret,
+                   ERR_UNKNOWN_TOKEN);
 }
 
 static const char AUTHORIZATIONS_OF[] =

@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "net/http/server.h"
 #include "platform/guilds/guilds.h"
 
 /* --- which application calls ---------------------------------------------------------- */

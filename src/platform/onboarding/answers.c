@@ -1,6 +1,6 @@
 /* answers.c - what a newcomer chose: the roles of these options are the member's from then on, and
  * those of options that it chose before and does not any more are not. */
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/members.h"
 #include "platform/onboarding/internal.h"
 

@@ -4,8 +4,8 @@
  * only writes; if somebody else was faster, it all begins again. */
 #include "base/emoji.h"
 #include "base/mem.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/emojis/emojis.h"
 #include "platform/onboarding/internal.h"
 

@@ -1,4 +1,5 @@
 /* routes.c - what newcomers of a guild are asked: the rows, and reading it. */
+#include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/onboarding/internal.h"
 
@@ -71,4 +72,9 @@ const struct domain onboarding_domain = {
     .doc = "What newcomers of guilds are asked.",
     .routes = routes,
     .hooks = &(const struct hooks){ .member_left = onboarding_forget_member },
+    .deletions =
+        (const struct deletion_rule[]){ { DELETE_FEW(WITH_GUILD, "guild_onboarding", "guild_id") },
+                                        { DELETE_WHERE(WITH_GUILD, "onboarding_answers",
+                                                       "guild_id, user_id", "guild_id = $1") },
+                                        { 0 } },
 };

@@ -1,8 +1,8 @@
 /* rows.c - questions for newcomers and their answers in the store. */
 #include <stdlib.h>
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/onboarding/internal.h"
 
 enum { LONG_TEXT = 64 * 1024 }; /* to be decoded on a loop */

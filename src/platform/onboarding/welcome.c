@@ -1,6 +1,7 @@
 /* welcome.c - the welcome screen: channels of a guild that newcomers are shown first. */
+#include "api/deletion.h"
 #include "base/emoji.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "model/welcome.h"
 #include "platform/emojis/emojis.h"
 #include "platform/onboarding/internal.h"
@@ -238,4 +239,7 @@ const struct domain welcome_domain = {
     .name = "Welcome screens",
     .doc = "What guilds show first to those who come.",
     .routes = routes,
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_FEW(WITH_GUILD, "guild_welcome_screens", "guild_id") }, { 0 } },
 };

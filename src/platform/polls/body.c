@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/emoji.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 struct poll_emoji_in {
     struct opt_id id;

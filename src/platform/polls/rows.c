@@ -1,7 +1,7 @@
 /* rows.c - polls in the store. */
 #include "platform/polls/polls.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 static const struct type type_numbers = { .kind = KIND_ARRAY, .of = &type_count };
 

@@ -1,6 +1,7 @@
 /* add.c - PUT …/reactions/{emoji}/@me: somebody puts an emoji under a message. */
 #include "platform/reactions/internal.h"
 
+#include "model/relationship.h"
 #include "platform/channels/channels.h"
 #include "platform/emojis/emojis.h"
 
@@ -61,7 +62,8 @@ static enum err check_author(struct call *call)
     enum err e = OK;
 
     if (m->webhook_id.given != GIVEN && m->author_id != call->caller->id)
-        e = reaction_is_blocked(call->tx, m->author_id, call->caller->id, &blocked);
+        e = account_has_relationship(call->tx, m->author_id, call->caller->id, RELATIONSHIP_BLOCKED,
+                                     &blocked);
     return e || !blocked ? e : ERR_REACTION_BLOCKED;
 }
 

@@ -8,7 +8,7 @@
  * emoji change the message's row for the same reason. */
 #include "platform/reactions/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 static const char SAVE_REACTIONS[] =
     "update messages set reactions = $2, reacted = $3 where id = $1";

@@ -3,8 +3,8 @@
 #define PLATFORM_REACTIONS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
-#include "model/reaction_text.h"
+#include "api/jobs/jobs.h"
+#include "model/text/reaction_text.h"
 #include "platform/reactions/reactions.h"
 
 enum { MOST_REACTIONS = 20 }; /* different emoji under one message */
@@ -19,7 +19,6 @@ enum err reaction_remove_user(struct tx *tx, snowflake id, bool burst, snowflake
 enum err reaction_users(struct tx *tx, snowflake id, bool burst, snowflake after, int64_t limit,
                         struct list *ret);
 /* Has the one blocked the other? */
-enum err reaction_is_blocked(struct tx *tx, snowflake by, snowflake user_id, bool *ret);
 
 /* --- show.c --------------------------------------------------------------------------- */
 

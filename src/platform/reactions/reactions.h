@@ -2,7 +2,7 @@
  *
  * A message's emoji are rows of `reactions`, those who used one rows of `reaction_users`. What
  * is shown of them, counts included, is a text in the message's own row, so that a page of
- * messages costs hardly more with them than without (model/reaction_text.h); where many write
+ * messages costs hardly more with them than without (model/text/reaction_text.h); where many write
  * at once, each lane of the store counts beside it. Begin with counts.c. */
 #ifndef PLATFORM_REACTIONS_REACTIONS_H
 #define PLATFORM_REACTIONS_REACTIONS_H

@@ -5,8 +5,8 @@
  * are a job's. */
 #include "platform/reactions/internal.h"
 
+#include "api/deletion.h"
 #include "base/clock.h"
-#include "platform/guilds/leftovers.h"
 
 static const char NEXT_GONE[] = "select id from reactions where message_id = 0 limit 1";
 static const char DROP_USERS[] =
@@ -16,7 +16,7 @@ static const char DROP_GONE[] = "delete from reactions where id = $1 and message
 
 static enum err remove_some_users(struct call *call)
 {
-    int64_t room = LEFTOVERS_AT_ONCE;
+    int64_t room = DELETION_ROWS;
     bool found = true;
     enum err e = OK;
 

@@ -1,7 +1,8 @@
 /* routes.c - the table of reactions, and who used an emoji. */
 #include "platform/reactions/internal.h"
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
+#include "api/deletion.h"
 
 static const struct choice kinds[] = {
     { 0, NULL, "NORMAL", "An ordinary one" },
@@ -144,6 +145,8 @@ static const struct route routes[] = {
     { 0 },
 };
 
+#define REACTIONS_DELETED "select id from reactions where " OF_DELETED_MESSAGES
+
 const struct domain reactions_domain = {
     .name = "Reactions",
     .doc = "Emoji that people put under messages.",
@@ -153,4 +156,13 @@ const struct domain reactions_domain = {
     .hooks = &(const struct hooks){ .messages_shown = reactions_show,
                                     .reactions_owned = reactions_find_own,
                                     .message_gone = reactions_go_with_message },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WHERE(WITH_MESSAGES, "reaction_users", "reaction_id, burst, user_id",
+                           "reaction_id in (" REACTIONS_DELETED ")") },
+            { DELETE_WHERE(WITH_MESSAGES, "reaction_lanes", "message_id, lane",
+                           OF_DELETED_MESSAGES) },
+            { WITH_MESSAGES, "reactions",
+              .remove = { &"delete from reactions where id in (" REACTIONS_DELETED " limit $2)" } },
+            { 0 } },
 };

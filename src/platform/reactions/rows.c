@@ -1,7 +1,7 @@
 /* rows.c - who used which emoji, and who blocked whom, in the store. */
 #include "platform/reactions/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/accounts/accounts.h"
 
 static const char ADD_USER[] =
@@ -53,14 +53,4 @@ enum err reaction_users(struct tx *tx, snowflake id, bool burst, snowflake after
             e = OK;
     }
     return e;
-}
-
-static const char IS_BLOCKED[] =
-    "select 1 from relationships where user_id = $1 and target_id = $2 and type = 2";
-
-enum err reaction_is_blocked(struct tx *tx, snowflake by, snowflake user_id, bool *ret)
-{
-    struct rows row;
-
-    return tx_one(tx, IS_BLOCKED, BIND(v_id(by), v_id(user_id)), &row, ret);
 }

@@ -1,8 +1,8 @@
 /* acks.c - somebody says how far they have read. */
 #include "platform/read_states/internal.h"
 
-#include "model/ids.h"
-#include "model/types.h"
+#include "model/fields/ids.h"
+#include "model/fields/types.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 

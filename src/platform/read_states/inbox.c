@@ -2,8 +2,8 @@
 #include "platform/read_states/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/types.h"
+#include "model/fields/ids.h"
+#include "model/fields/types.h"
 #include "platform/channels/channels.h"
 
 struct mentions_query {

@@ -2,8 +2,8 @@
 #include "platform/read_states/internal.h"
 
 #include "base/map.h"
-#include "model/types.h"
-#include "platform/guilds/leftovers.h"
+#include "model/fields/types.h"
+#include "platform/channels/deletion.h"
 
 /* Unread mentions of a channel. */
 struct channel_mentions {

@@ -1,4 +1,5 @@
 /* routes.c - the table of read states and of the inbox of mentions. */
+#include "api/deletion.h"
 #include "platform/read_states/internal.h"
 
 static const struct resolver resolvers[] = {
@@ -139,4 +140,16 @@ const struct domain read_states_domain = {
     .resolvers = resolvers,
     .hooks =
         &(const struct hooks){ .message_made = read_states_hear, .member_left = read_states_leave },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WHERE(WITH_CHANNEL, "read_states", "user_id, kind, entity_id",
+                           "entity_id = $1") },
+            { DELETE_WHERE(WITH_GUILD, "read_states", "user_id, kind, entity_id",
+                           "entity_id = $1") },
+            { DELETE_OF(WITH_ACCOUNT, "read_states", "user_id", "entity_id") },
+            { DELETE_WHERE(WITH_CHANNEL, "mention_notes", "channel_id, message_id, kind, target_id",
+                           "channel_id = $1") },
+            { DELETE_OF(WITH_ACCOUNT, "mentions_hidden", "user_id", "message_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "read_versions", "user_id") },
+            { 0 } },
 };

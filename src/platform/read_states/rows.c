@@ -1,7 +1,7 @@
 /* rows.c - read states in the store. */
 #include "platform/read_states/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define STATE_COLUMNS "entity_id, kind, guild_id, last_id, mentions, pins_at, flags, last_viewed"
 

@@ -1,6 +1,6 @@
-/* account_ending.c - the bonds of an account that is deleted end, some at a time. */
-#include "api/hooks.h"
-#include "model/ids.h"
+/* account_ending.c - ends the relationships of an account that is deleted, some at a time. */
+#include "api/deletion.h"
+#include "model/fields/ids.h"
 #include "platform/relationships/internal.h"
 
 static const char BONDS_LEFT[] =
@@ -9,15 +9,13 @@ static const char BONDS_LEFT[] =
 /* What others think of it without a bond, such as ignoring it. */
 static const char DROP_BOND[] = "delete from relationships where user_id = $1 and target_id = $2";
 
-enum err relationships_end_some(struct call *call, const struct account_ending *ending)
+enum err relationships_end_with_account(struct call *call, snowflake user_id,
+                                        struct deletion_step *step)
 {
     struct list mine = { 0 }, theirs = { 0 };
     struct rows rows;
+    enum err e = tx_query(call->tx, BONDS_LEFT, BIND(v_id(user_id), v_int(step->room)), &rows);
 
-    if (*ending->room <= 0)
-        return OK;
-    enum err e =
-        tx_query(call->tx, BONDS_LEFT, BIND(v_id(ending->user_id), v_int(*ending->room)), &rows);
     if (e)
         return e;
     while (rows_next(&rows)) {
@@ -32,6 +30,6 @@ enum err relationships_end_some(struct call *call, const struct account_ending *
         if (!e)
             e = tx_exec(call->tx, DROP_BOND, BIND(v_id(a), v_id(b)), NULL);
     }
-    *ending->room -= (int64_t)mine.count;
+    deletion_count(step, (int64_t)mine.count);
     return e;
 }

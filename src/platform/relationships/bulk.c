@@ -4,8 +4,8 @@
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 
 enum { TOKEN_BYTES = 32, DIGEST_BYTES = 32 };
 static const int64_t TOKEN_LIFE_US = INT64_C(15) * 60 * 1000000;

@@ -1,7 +1,7 @@
 /* friends.c - what two accounts are to each other. */
 #include "platform/relationships/friends.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/accounts/users.h"
 #include "platform/relationships/bonds.h"
 #include "platform/relationships/presence.h"

@@ -1,6 +1,7 @@
 /* game_friends.c - friends in one game, and what becomes of them. */
 #include "platform/relationships/game_friends.h"
 
+#include "api/deletion.h"
 #include "platform/accounts/settings.h"
 #include "platform/accounts/users.h"
 
@@ -166,16 +167,12 @@ enum err game_relationships_end(struct call *call, snowflake a, snowflake b)
     return e ? e : tx_exec(call->tx, END_BETWEEN, BIND(v_id(a), v_id(b)), NULL);
 }
 
-static const char OF_APPLICATION[] =
-    "select " GAME_COLUMNS " from game_relationships g where g.application_id = $1 "
-    "order by g.user_id, g.target_id limit $2";
-
-enum err game_relationships_end_some(struct call *call, const struct application_ending *ending)
+static enum err games_end_some(struct call *call, struct sql sql, snowflake id,
+                               struct deletion_step *step)
 {
     struct list gone = { 0 };
     struct rows rows;
-    enum err e = tx_query(call->tx, OF_APPLICATION,
-                          BIND(v_id(ending->application->id), v_int(*ending->room)), &rows);
+    enum err e = tx_query(call->tx, sql, BIND(v_id(id), v_int(step->room)), &rows);
 
     if (e)
         return e;
@@ -190,6 +187,26 @@ enum err game_relationships_end_some(struct call *call, const struct application
         if (!e)
             e = game_relationship_set(call->tx, g);
     }
-    *ending->room -= (int64_t)gone.count;
+    deletion_count(step, (int64_t)gone.count);
     return e;
+}
+
+static const char OF_APPLICATION[] =
+    "select " GAME_COLUMNS " from game_relationships g where g.application_id = $1 "
+    "order by g.user_id, g.target_id limit $2";
+
+enum err game_relationships_end_with_application(struct call *call, snowflake id,
+                                                 struct deletion_step *step)
+{
+    return games_end_some(call, SQL(OF_APPLICATION), id, step);
+}
+
+static const char OF_ACCOUNT[] =
+    "select " GAME_COLUMNS " from game_relationships g where g.user_id = $1 or g.target_id = $1 "
+    "order by g.user_id, g.target_id limit $2";
+
+enum err game_relationships_end_with_account(struct call *call, snowflake id,
+                                             struct deletion_step *step)
+{
+    return games_end_some(call, SQL(OF_ACCOUNT), id, step);
 }

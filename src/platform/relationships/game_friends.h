@@ -22,6 +22,10 @@ enum err game_relationship_tell(struct call *call, enum event event,
 /* All that two accounts have in any game ends; both are told. */
 enum err game_relationships_end(struct call *call, snowflake a, snowflake b);
 /* Of an application that goes, as many as there is room for; everybody concerned is told. */
-enum err game_relationships_end_some(struct call *call, const struct application_ending *ending);
+struct deletion_step;
+enum err game_relationships_end_with_application(struct call *call, snowflake id,
+                                                 struct deletion_step *step);
+enum err game_relationships_end_with_account(struct call *call, snowflake id,
+                                             struct deletion_step *step);
 
 #endif

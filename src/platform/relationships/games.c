@@ -4,6 +4,7 @@
  * when people act for themselves. The states are those of friendship, without blocks. */
 #include "platform/relationships/internal.h"
 
+#include "api/deletion.h"
 #include "base/clock.h"
 #include "platform/relationships/game_friends.h"
 #include "platform/relationships/notices.h"
@@ -283,5 +284,11 @@ const struct domain game_relationships_domain = {
     .name = "Game relationships",
     .doc = "Friends in one game.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .application_ending = game_relationships_end_some },
+    .deletions =
+        (const struct deletion_rule[]){
+            { WITH_APPLICATION, "game_relationships",
+              .run = game_relationships_end_with_application, .phase = DELETE_PARTS },
+            { WITH_ACCOUNT, "game_relationships", .run = game_relationships_end_with_account,
+              .phase = DELETE_PARTS },
+            { 0 } },
 };

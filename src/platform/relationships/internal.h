@@ -151,9 +151,10 @@ enum err relationship_do(struct call *call, enum operation op, snowflake my_id, 
 
 /* --- account_ending.c ----------------------------------------------------------------- */
 
-struct account_ending;
-/* Some of the bonds of a deleted account end. */
-enum err relationships_end_some(struct call *call, const struct account_ending *ending);
+struct deletion_step;
+/* Some of the relationships of a deleted account end. */
+enum err relationships_end_with_account(struct call *call, snowflake user_id,
+                                        struct deletion_step *step);
 
 /* --- bulk.c --------------------------------------------------------------------------- */
 

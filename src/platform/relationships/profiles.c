@@ -1,5 +1,5 @@
 /* profiles.c - GET /users/{user.id}/profile: who somebody is, for those who may know. */
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "platform/relationships/friends.h"

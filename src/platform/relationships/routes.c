@@ -1,6 +1,7 @@
 /* routes.c - a person's relationships: the handlers and their rows. */
 #include "platform/relationships/internal.h"
 
+#include "api/deletion.h"
 #include "platform/relationships/game_friends.h"
 #include "platform/relationships/kept_lists.h"
 
@@ -293,6 +294,14 @@ const struct domain relationships_domain = {
     .name = "Relationships",
     .doc = "Friends, requests, blocked and ignored people.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .account_changed = friends_see_account,
-                                    .account_ending = relationships_end_some },
+    .hooks = &(const struct hooks){ .account_changed = friends_see_account },
+    .deletions =
+        (const struct deletion_rule[]){
+            { WITH_ACCOUNT, "relationships", .run = relationships_end_with_account,
+              .phase = DELETE_PARTS },
+            { DELETE_OF(WITH_ACCOUNT, "friend_requests", "user_id", "target_id") },
+            { DELETE_OF(WITH_ACCOUNT, "friend_requests", "target_id", "user_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "bulk_add_tokens", "user_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "legacy_tags", "user_id") },
+            { 0 } },
 };

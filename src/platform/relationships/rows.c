@@ -2,7 +2,7 @@
 #include "platform/relationships/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/accounts/users.h"
 
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;

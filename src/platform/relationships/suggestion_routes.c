@@ -1,4 +1,5 @@
 /* suggestion_routes.c - looking at suggestions and dismissing them: the handlers and their rows. */
+#include "api/deletion.h"
 #include "platform/relationships/internal.h"
 
 /* GET /friend-suggestions */
@@ -44,4 +45,10 @@ const struct domain friend_suggestions_domain = {
     .routes = routes,
     .jobs = suggestion_jobs,
     .hooks = &(const struct hooks){ .settings_changed = suggestions_hide },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_OF(WITH_ACCOUNT, "friend_suggestions", "user_id", "suggested_id") },
+            { DELETE_OF(WITH_ACCOUNT, "friend_suggestions", "suggested_id", "user_id") },
+            { DELETE_OF(WITH_ACCOUNT, "dismissed_suggestions", "user_id", "suggested_id") },
+            { 0 } },
 };

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/map.h"

@@ -9,6 +9,5 @@
 enum err report_of(struct tx *tx, snowflake reporter, snowflake message, snowflake *ret);
 enum err report_insert(struct tx *tx, const struct report *r);
 /* Reports that the account made lose its id and its words; closed ones about it are deleted. */
-enum err reports_end_with_account(struct call *call, const struct account_ending *ending);
 
 #endif

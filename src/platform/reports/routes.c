@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/deletion.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "model/permissions.h"
-#include "model/types.h"
+#include "model/permissions/permissions.h"
+#include "model/fields/types.h"
 #include "platform/channels/channels.h"
 #include "platform/message_parts/kept.h"
 #include "platform/messages/messages.h"
@@ -407,5 +408,12 @@ const struct domain reports_domain = {
     .name = "reports",
     .doc = "People report messages to the operator of this server.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .account_ending = reports_end_with_account },
+    .deletions =
+        (const struct deletion_rule[]){
+            { WITH_ACCOUNT, "reports",
+              .remove = { &"update reports set reporter_id = null, comment = '' where reporter_id = $1 and "
+                           "id in (select id from reports where reporter_id = $1 limit $2)" } },
+            { DELETE_WHERE(WITH_ACCOUNT, "reports", "id",
+                           "author_id = $1 and closed_at is not null") },
+            { 0 } },
 };

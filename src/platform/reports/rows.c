@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define REPORT_COLUMNS                                                                             \
     "id, coalesce(reporter_id, 0), message_id, channel_id, guild_id, author_id, reason, comment, " \
@@ -92,28 +92,4 @@ enum err report_close(struct tx *tx, snowflake id, unsigned uid, struct str reso
     if (e || !changed)
         return e ? e : ERR_NOT_FOUND;
     return tx_exec(tx, DROP_OLD, BIND(v_int(now - REPORT_KEPT_DAYS * INT64_C(86400000000))), NULL);
-}
-
-/* --- accounts that end ---------------------------------------------------------------- */
-
-static const char FORGET_REPORTER[] =
-    "update reports set reporter_id = null, comment = '' where reporter_id = $1 and id in "
-    "(select id from reports where reporter_id = $1 limit $2)";
-static const char DROP_CLOSED_ABOUT[] =
-    "delete from reports where id in (select id from reports where author_id = $1 and closed_at "
-    "is not null limit $2)";
-
-enum err reports_end_with_account(struct call *call, const struct account_ending *ending)
-{
-    const struct sql steps[] = { SQL(FORGET_REPORTER), SQL(DROP_CLOSED_ABOUT) };
-    enum err e = OK;
-
-    for (size_t i = 0; !e && i < COUNT_OF(steps) && *ending->room > 0; i++) {
-        int64_t changed = 0;
-
-        e = tx_exec(call->tx, steps[i], BIND(v_id(ending->user_id), v_int(*ending->room)),
-                    &changed);
-        *ending->room -= changed;
-    }
-    return e;
 }

@@ -1,8 +1,8 @@
 /* audit.c - what the audit log tells of events. */
 #include "platform/scheduled_events/internal.h"
 
-#include "model/ids.h"
-#include "model/types.h"
+#include "model/fields/ids.h"
+#include "model/fields/types.h"
 #include "platform/guilds/guilds.h"
 
 struct event_noting {

@@ -1,4 +1,5 @@
 /* routes.c - the rows of scheduled events. */
+#include "api/deletion.h"
 #include "platform/scheduled_events/internal.h"
 
 static const struct resolver resolvers[] = {
@@ -190,6 +191,8 @@ static const struct route routes[] = {
     { 0 },
 };
 
+#define EVENTS_OF_GUILD "select id from scheduled_events where guild_id = $1"
+
 const struct domain scheduled_events_domain = {
     .name = "Scheduled events",
     .doc = "What guilds plan.",
@@ -198,4 +201,15 @@ const struct domain scheduled_events_domain = {
     .jobs = (const struct job_kind *const[]){ &scheduled_event_job, NULL },
     .hooks = &(const struct hooks){ .channel_ending = events_leave_channel,
                                     .audit_shown = events_in_audit },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WHERE(WITH_GUILD, "scheduled_event_users", "event_id, exception_id, user_id",
+                           "event_id in (" EVENTS_OF_GUILD ")") },
+            { WITH_GUILD, "jobs",
+              .remove = { &"delete from jobs where kind = 'scheduled-event' and key in (select key from jobs "
+                           "where kind = 'scheduled-event' and key in (" EVENTS_OF_GUILD
+                           ") limit $2)" } },
+            { DELETE_WITH_FILE(WITH_GUILD, "scheduled_events", "guild-events", "image",
+                               "guild_id = $1") },
+            { 0 } },
 };

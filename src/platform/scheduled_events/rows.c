@@ -2,7 +2,7 @@
 #include "platform/scheduled_events/internal.h"
 
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define EVENTS                                                                                \
     "select e.id, e.guild_id, e.channel_id, e.creator_id, e.name, e.description, e.image, "   \

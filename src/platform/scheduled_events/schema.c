@@ -1,7 +1,7 @@
 /* schema.c - what bodies and queries say of scheduled events, and lists of people. */
 #include "platform/scheduled_events/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 static const struct type type_event_image = { .kind = KIND_IMAGE,
                                               .max = PICTURE_MAX,

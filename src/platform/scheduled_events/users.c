@@ -1,7 +1,7 @@
 /* users.c - who wants to come to an event, or to one of its times. */
 #include "platform/scheduled_events/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/members.h"
 
 /* --- lists ---------------------------------------------------------------------------- */

@@ -4,10 +4,10 @@
 #include <sodium.h>
 
 #include "json/number.h"
-#include "model/ids.h"
-#include "model/rows.h"
-#include "model/types.h"
-#include "model/words.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
+#include "model/fields/types.h"
+#include "model/text/words.h"
 
 /* --- marks ---------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "platform/search/internal.h"
 
 #include "api/api.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 static bool message_index_is_sqlite(const struct call *call)
 {

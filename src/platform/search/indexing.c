@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/clock.h"
 
 enum {

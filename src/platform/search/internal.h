@@ -3,7 +3,7 @@
 #define PLATFORM_SEARCH_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "platform/search/search.h"
 
 enum {

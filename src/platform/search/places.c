@@ -1,7 +1,7 @@
 /* places.c - where in a guild the caller may search. */
 #include "platform/search/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
 /* Channels by whether their messages may be found, and those whose private threads may. */

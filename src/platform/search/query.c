@@ -1,7 +1,7 @@
 /* query.c - what a search may ask for, row by row. */
 #include "platform/search/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 /* Each kind, and the same with a minus: those without it. */
 #define KIND_OF(word, doc_)                 \

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "model/ids.h"
-#include "model/message_content.h"
+#include "model/fields/ids.h"
+#include "model/permissions/message_content.h"
 #include "model/thread.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "model/words.h"
+#include "model/text/words.h"
 
 /* The beginnings of shorter words are those of too many. */
 enum { SHORTEST_PREFIX = 4 };

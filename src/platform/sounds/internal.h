@@ -2,7 +2,7 @@
 #ifndef PLATFORM_SOUNDS_INTERNAL_H
 #define PLATFORM_SOUNDS_INTERNAL_H
 
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/sounds/sounds.h"
 
 enum { SOUND_MAX_BYTES = 512 * 1024, SOUND_MAX_MS = 5200 };

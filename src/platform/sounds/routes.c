@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "api/deletion.h"
 #include "api/hooks.h"
 #include "base/emoji.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/emojis/emojis.h"
 #include "platform/guilds/guilds.h"
 #include "platform/sounds/internal.h"
@@ -411,6 +412,9 @@ const struct domain sounds_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .emoji_deleted = sounds_lose_emoji },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WITH_FILE(WITH_GUILD, "sounds", "sounds", "file", "guild_id = $1") }, { 0 } },
 };
 
 /* --- GET /soundboard-sounds/{sound} --------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* rows.c - sounds in the store, and those that every server has. */
 #include "base/mem.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/sounds/internal.h"
 
 #define BUILT_IN(id_, name_, emoji_)                                                            \

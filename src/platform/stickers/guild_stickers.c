@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "api/hooks.h"
-#include "model/rows.h"
-#include "net/multipart.h"
+#include "model/fields/rows.h"
+#include "net/http/multipart.h"
 #include "platform/guilds/guilds.h"
 
 static enum err stickers_announce(struct call *call, snowflake guild_id)

@@ -1,4 +1,5 @@
 /* routes.c - the table of stickers, reading them, and their files. */
+#include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/guilds/guilds.h"
 #include "platform/stickers/internal.h"
@@ -184,6 +185,10 @@ const struct domain stickers_domain = {
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .guild_foreseen = stickers_foresee_in_guild,
                                     .guild_shown = stickers_show_in_guild },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WITH_FILE(WITH_GUILD, "stickers", "stickers", "image", "guild_id = $1") },
+            { 0 } },
 };
 
 /* --- files ---------------------------------------------------------------------------- */

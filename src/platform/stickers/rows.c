@@ -1,7 +1,7 @@
 /* rows.c - stickers in the store. */
 #include "platform/stickers/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/members/members.h"
 
 #define STICKERS \

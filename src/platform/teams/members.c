@@ -3,7 +3,9 @@
 
 #include <sodium.h>
 
+#include "model/relationship.h"
 #include "platform/accounts/users.h"
+#include "platform/channels/channels.h"
 
 /* Tokens of invitations are kept as a keyed digest. */
 static struct str invitation_digest(const struct call *call, struct str token)
@@ -29,8 +31,6 @@ enum err list_team_members(struct call *call)
 }
 
 static const char FIND_BY_NAME[] = "select " USER_COLUMNS " from users u where u.username = $1";
-static const char ARE_FRIENDS[] =
-    "select 1 from relationships where user_id = $1 and target_id = $2 and type = 1";
 
 static enum err find_invitee(struct call *call, struct str name, struct user *ret)
 {
@@ -43,7 +43,7 @@ static enum err find_invitee(struct call *call, struct str name, struct user *re
     user_read(&row, 0, ret);
     if (team_member_of(call->target.team, ret->id))
         return ERR_TEAM_MEMBER_EXISTS;
-    e = tx_one(call->tx, ARE_FRIENDS, BIND(v_id(call->caller->id), v_id(ret->id)), &row, &found);
+    e = account_has_relationship(call->tx, call->caller->id, ret->id, RELATIONSHIP_FRIEND, &found);
     return e || found ? e : ERR_FRIENDS_ONLY;
 }
 

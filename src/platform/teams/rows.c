@@ -1,8 +1,8 @@
 /* rows.c - teams in the store. */
 #include "platform/teams/internal.h"
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
 static const struct str every_permission[] = { STR_INIT("*") };

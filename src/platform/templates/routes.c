@@ -1,6 +1,7 @@
 /* routes.c - templates of guilds: making, reading, bringing up to date, deleting. */
 #include <string.h>
 
+#include "api/deletion.h"
 #include "base/clock.h"
 #include "platform/templates/internal.h"
 
@@ -364,4 +365,7 @@ const struct domain templates_domain = {
     .doc = "How guilds are arranged, to found others after.",
     .routes = routes,
     .resolvers = resolvers,
+    .deletions =
+        (const struct deletion_rule[]){ { DELETE_FEW(WITH_GUILD, "guild_templates", "guild_id") },
+                                        { 0 } },
 };

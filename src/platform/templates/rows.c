@@ -1,7 +1,7 @@
 /* rows.c - templates in the store, and the object that the interface shows of them. */
 #include <sodium.h>
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/templates/internal.h"
 
 /* clang-format off */

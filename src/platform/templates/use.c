@@ -3,7 +3,7 @@
  * It may have fifty thousand overwrites. So the source is unpacked and read on the pool, the guild
  * is written in steps while the call waits, and what its owner is told is encoded on the pool; the
  * last transaction only lets it be seen. */
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "platform/members/members.h"

@@ -4,8 +4,8 @@
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
-#include "model/rows.h"
-#include "platform/guilds/leftovers.h"
+#include "model/fields/rows.h"
+#include "platform/channels/deletion.h"
 
 /* --- the audit log -------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #define PLATFORM_THREADS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "model/thread.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"

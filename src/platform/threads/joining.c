@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 
 enum { FORGOTTEN_AT_ONCE = 500, SHOWN_COUNT = 50 };

@@ -91,6 +91,19 @@ enum err list_channel_threads(struct call *call)
 
 /* --- archived ones -------------------------------------------------------------------- */
 
+/* page->limit: one more than are shown, to know whether there are more. */
+static enum err reply_page(struct call *call, const struct thread_page *page)
+{
+    struct list threads;
+    enum err e = check_thread_holder(call->target.channel);
+
+    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+        e = ERR_MISSING_PERMISSIONS;
+    if (!e)
+        e = threads_list(call->tx, page, &threads);
+    return e ? e : reply_list(call, &threads, page->limit - 1);
+}
+
 static enum err list_archived(struct call *call, int64_t type)
 {
     const struct archived_query *q = call->query;
@@ -103,14 +116,8 @@ static enum err list_archived(struct call *call, int64_t type)
         .before = q->before.given == GIVEN ? q->before.value : INT64_MAX,
         .limit = q->limit + 1,
     };
-    struct list threads;
-    enum err e = check_thread_holder(c);
 
-    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = ERR_MISSING_PERMISSIONS;
-    if (!e)
-        e = threads_list(call->tx, &page, &threads);
-    return e ? e : reply_list(call, &threads, q->limit);
+    return reply_page(call, &page);
 }
 
 /* GET /channels/{channel.id}/threads/archived/public */
@@ -146,14 +153,8 @@ enum err list_joined_archived_threads(struct call *call)
                       : INT64_MAX,
         .limit = q->limit + 1,
     };
-    struct list threads;
-    enum err e = check_thread_holder(c);
 
-    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = ERR_MISSING_PERMISSIONS;
-    if (!e)
-        e = threads_list(call->tx, &page, &threads);
-    return e ? e : reply_list(call, &threads, q->limit);
+    return reply_page(call, &page);
 }
 
 /* --- of the audit log ----------------------------------------------------------------- */

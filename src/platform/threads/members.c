@@ -2,6 +2,7 @@
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
+#include "platform/members/members.h"
 
 static const int64_t NOTIFICATIONS =
     THREAD_ALL_MESSAGES | THREAD_ONLY_MENTIONS | THREAD_NO_MESSAGES;
@@ -16,21 +17,20 @@ static enum err show_if_member(struct call *call, struct thread_member *m)
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
-static const char MAY_LIST[] = "select flags from applications where bot_id = $1 and removed = 0";
 enum { MEMBERS_INTENT = 1 << 14 | 1 << 15 };
 
 /* Bots list members only when their application may. */
 static enum err may_list(struct call *call)
 {
-    struct rows row;
+    int64_t flags;
     bool found;
 
     if (call->caller->kind != CALLER_BOT)
         return OK;
-    enum err e = tx_one(call->tx, MAY_LIST, BIND(v_id(call->caller->id)), &row, &found);
+    enum err e = bot_application_flags(call->tx, call->caller->id, &flags, &found);
     if (e || !found)
         return e;
-    return row_int(&row, 0) & MEMBERS_INTENT ? OK : ERR_MISSING_ACCESS;
+    return flags & MEMBERS_INTENT ? OK : ERR_MISSING_ACCESS;
 }
 
 /* GET /channels/{channel.id}/thread-members */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "model/rights.h"
-#include "model/rows.h"
-#include "model/words.h"
+#include "model/permissions/rights.h"
+#include "model/fields/rows.h"
+#include "model/text/words.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 

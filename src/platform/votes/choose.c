@@ -2,6 +2,7 @@
 #include "platform/votes/internal.h"
 
 #include "base/clock.h"
+#include "model/relationship.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
@@ -12,13 +13,9 @@ bool poll_is_over(const struct poll *poll)
 
 /* --- may they? ------------------------------------------------------------------------ */
 
-static const char IS_BLOCKED[] =
-    "select 1 from relationships where user_id = $1 and target_id = $2 and type = 2";
-
 static enum err check_poll(struct call *call)
 {
     const struct message *m = call->target.message;
-    struct rows row;
     bool blocked = false;
     enum err e = OK;
 
@@ -27,8 +24,8 @@ static enum err check_poll(struct call *call)
     if (poll_is_over(m->poll))
         return ERR_POLL_EXPIRED;
     if (m->webhook_id.given != GIVEN)
-        e = tx_one(call->tx, IS_BLOCKED, BIND(v_id(m->author_id), v_id(call->caller->id)), &row,
-                   &blocked);
+        e = account_has_relationship(call->tx, m->author_id, call->caller->id, RELATIONSHIP_BLOCKED,
+                                     &blocked);
     return e || !blocked ? e : ERR_POLL_BLOCKED;
 }
 

@@ -3,10 +3,10 @@
 
 #include <inttypes.h>
 
+#include "api/deletion.h"
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
-#include "platform/guilds/leftovers.h"
 
 /* --- what the channel is told --------------------------------------------------------- */
 
@@ -192,7 +192,7 @@ static const char DROP_VOTERS[] =
 
 static enum err run_leftovers(struct call *call, const struct job *job)
 {
-    const struct value values[] = { v_id(job->key), v_int(LEFTOVERS_AT_ONCE / 2) };
+    const struct value values[] = { v_id(job->key), v_int(DELETION_ROWS / 2) };
     int64_t votes = 0, voters = 0;
     enum err e = tx_exec(call->tx, DROP_VOTES, values, 2, &votes);
 

@@ -3,7 +3,7 @@
 #define PLATFORM_VOTES_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "platform/polls/polls.h"
 #include "platform/votes/votes.h"
 

@@ -1,8 +1,9 @@
 /* routes.c - the table of polls, and who chose an answer. */
 #include "platform/votes/internal.h"
 
-#include "model/ids.h"
-#include "model/permissions.h"
+#include "model/fields/ids.h"
+#include "model/permissions/permissions.h"
+#include "api/deletion.h"
 #include "platform/channels/channels.h"
 
 enum err may_see_poll(struct call *call)
@@ -153,4 +154,17 @@ const struct domain polls_domain = {
     .jobs = (const struct job_kind *const[]){ &poll_end, &poll_leftovers, NULL },
     .hooks = &(const struct hooks){ .message_polled = poll_watch,
                                     .message_gone = poll_goes_with_message },
+    .deletions =
+        (const struct deletion_rule[]){
+            { WITH_MESSAGES, "jobs",
+              .remove = { &"delete from jobs where kind = 'poll-end' and key in (select message_id from polls "
+                           "where " OF_DELETED_MESSAGES " limit $2)" } },
+            { DELETE_WHERE(WITH_MESSAGES, "poll_votes", "message_id, answer_id, user_id",
+                           OF_DELETED_MESSAGES) },
+            { DELETE_WHERE(WITH_MESSAGES, "poll_voters", "message_id, user_id",
+                           OF_DELETED_MESSAGES) },
+            { DELETE_WHERE(WITH_MESSAGES, "poll_counts", "message_id, answer_id, lane",
+                           OF_DELETED_MESSAGES) },
+            { DELETE_WHERE(WITH_MESSAGES, "polls", "message_id", OF_DELETED_MESSAGES) },
+            { 0 } },
 };

@@ -1,7 +1,7 @@
 /* execute.c - messages that come through webhooks. */
 #include "platform/webhooks/internal.h"
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/body.h"
 #include "platform/threads/threads.h"

@@ -1,7 +1,8 @@
 /* github.c - events of GitHub, told through a webhook. */
 #include "platform/webhooks/github.h"
 
-#include "net/http.h"
+#include "net/http/http.h"
+#include "net/http/server.h"
 #include "platform/messages/body.h"
 #include "platform/webhooks/internal.h"
 

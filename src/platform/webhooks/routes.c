@@ -1,6 +1,7 @@
 /* routes.c - the table of webhooks. */
+#include "api/deletion.h"
 #include "api/hooks.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/messages/body.h"
 #include "platform/webhooks/internal.h"
 
@@ -241,4 +242,10 @@ const struct domain webhooks_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .audit_shown = webhooks_in_audit },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WITH_FILE(WITH_CHANNEL, "webhooks", "avatars", "avatar", "channel_id = $1"),
+              .phase = DELETE_FIRST },
+            { DELETE_WITH_FILE(WITH_GUILD, "webhooks", "avatars", "avatar", "guild_id = $1") },
+            { 0 } },
 };

@@ -1,8 +1,8 @@
 /* rows.c - webhooks in the store. */
 #include "platform/webhooks/internal.h"
 
-#include "model/rows.h"
-#include "platform/guilds/leftovers.h"
+#include "model/fields/rows.h"
+#include "platform/channels/deletion.h"
 
 #define WEBHOOK_COLUMNS                                                                          \
     "id, guild_id, channel_id, user_id, application_id, name, avatar, salt, source_channel_id, " \
@@ -35,16 +35,7 @@ static const char FIND_WEBHOOK[] =
 
 enum err webhook_find(struct tx *tx, snowflake id, struct webhook *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_WEBHOOK, BIND(v_id(id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_WEBHOOK;
-    read_webhook(&row, ret);
-    return OK;
+    return tx_find(tx, FIND_WEBHOOK, BIND(v_id(id)), read_webhook, ret, ERR_UNKNOWN_WEBHOOK);
 }
 
 static const char OF_CHANNEL[] =

@@ -1,6 +1,6 @@
 /* routes.c - the widget of a guild: its settings, and what it shows as JSON. */
 #include "gateway/gateway.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/invites/invites.h"
 #include "platform/members/members.h"

@@ -7,7 +7,7 @@
 
 #include "json/schema.h"
 #include "model/application.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/worlds/file/file.h"
 #include "platform/worlds/guilds/guilds.h"
 #include "platform/worlds/worlds.h"

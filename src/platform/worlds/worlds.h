@@ -6,7 +6,7 @@
 #ifndef PLATFORM_WORLDS_WORLDS_H
 #define PLATFORM_WORLDS_WORLDS_H
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "json/schema.h"
 #include "store/store.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/backup/paced.h"
@@ -316,19 +317,10 @@ bool archive_skip(struct archive *a, struct archive_entry *ret)
 
 static enum err write_piece(const char *name, int fd, const char *p, size_t n)
 {
-    while (n) {
-        ssize_t done = write(fd, p, n);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0) {
-            log_error("backup: cannot write '%s': %s", name, strerror(errno));
-            return errno == ENOSPC || errno == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
-        }
-        p += done;
-        n -= (size_t)done;
-    }
-    return OK;
+    if (write_all(fd, str_slice(p, n)))
+        return OK;
+    log_error("backup: cannot write '%s': %s", name, strerror(errno));
+    return errno == ENOSPC || errno == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
 static enum err check_sum(struct archive *a, crypto_generichash_state *sum)

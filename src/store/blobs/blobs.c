@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "store/internal.h"
 #include "store/backup/paced.h"
@@ -163,25 +164,13 @@ enum err blobs_open(struct store *s)
 
 /* --- put ------------------------------------------------------------------------------ */
 
-static bool write_all(int fd, struct str bytes)
-{
-    while (bytes.n) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        bytes = str_from(bytes, n < 0 ? 0 : (size_t)n);
-    }
-    return fsync(fd) == 0;
-}
-
 static enum err write_file(const char *path, struct str bytes)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return error_of_errno("make", path);
-    enum err e = write_all(fd, bytes) ? OK : error_of_errno("write", path);
+    enum err e = write_all(fd, bytes) && fsync(fd) == 0 ? OK : error_of_errno("write", path);
     if (close(fd) != 0 && !e)
         e = error_of_errno("write", path);
     return e;

@@ -1,4 +1,7 @@
 -- Who may come in: accounts, and the tokens that prove who is calling.
+-- owner: platform/accounts
+-- world: users
+-- export: account, avatars, banners
 create table users (
     id {id},
     username text not null unique,
@@ -23,6 +26,10 @@ create table users (
 
 -- Of a token only the digest of its secret is kept. Kinds: 1 user, 2 bot,
 -- 3 bearer, 4 refresh. Times are microseconds since 1970 everywhere.
+-- owner: api
+-- deletion: user_id: account_revoke deletes them when an account ends
+-- world: users.token, without those that exist
+-- export: sessions
 create table tokens (
     id bytea primary key not null,
     kind bigint not null,

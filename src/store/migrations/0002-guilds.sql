@@ -1,4 +1,8 @@
 -- Where people meet: guilds, their roles, members and channels.
+-- owner: platform/guilds
+-- deletion: owner_id: an account that owns a guild cannot be deleted
+-- world: guilds
+-- export: no, because it belongs to the guild
 create table guilds (
     id {id},
     name text not null,
@@ -27,6 +31,8 @@ create table guilds (
 
 create index guilds_by_owner on guilds (owner_id);
 
+-- owner: platform/guilds
+-- world: guilds.roles
 create table roles (
     id {id},
     guild_id bigint not null references guilds (id) on delete cascade,
@@ -48,6 +54,9 @@ create table roles (
 
 create index roles_by_guild on roles (guild_id, position);
 
+-- owner: platform/members
+-- world: guilds.members
+-- export: guilds
 create table members (
     guild_id bigint not null references guilds (id) on delete cascade,
     user_id bigint not null references users (id) on delete cascade,
@@ -68,6 +77,9 @@ create table members (
 
 create index members_by_user on members (user_id, guild_id);
 
+-- owner: platform/members
+-- world: guilds.members
+-- export: no, because it belongs to the guild
 create table member_roles (
     guild_id bigint not null,
     user_id bigint not null,
@@ -81,6 +93,11 @@ create index member_roles_by_role on member_roles (role_id);
 -- Guild channels and private ones; columns that a type has no use for stay at
 -- their defaults. Threads have a parent and keep what only they have in
 -- thread_* columns.
+-- owner: platform/channels
+-- deletion: owner_id: stays, because others read the threads that an account began
+-- deletion: application_id: stays, because the group remains when the application is gone
+-- world: guilds.channels, directs, groups
+-- export: no, because the messages there are exported
 create table channels (
     id {id},
     guild_id bigint references guilds (id) on delete cascade,
@@ -111,6 +128,8 @@ create table channels (
 create index channels_by_guild on channels (guild_id);
 create index channels_by_parent on channels (parent_id);
 
+-- owner: platform/channels
+-- world: guilds.channels.overwrites
 create table overwrites (
     channel_id bigint not null references channels (id) on delete cascade,
     target_id bigint not null,
@@ -123,6 +142,10 @@ create table overwrites (
 create index overwrites_by_target on overwrites (target_id);
 
 -- The people of a private channel. closed: not in this person's list now.
+-- owner: platform/channels
+-- deletion: user_id: stays, because the other person still reads the messages
+-- world: directs, groups
+-- export: channels
 create table recipients (
     channel_id bigint not null references channels (id) on delete cascade,
     user_id bigint not null references users (id) on delete cascade,
@@ -135,6 +158,8 @@ create table recipients (
 create index recipients_by_user on recipients (user_id);
 
 -- Two people have one direct channel, whoever opens it.
+-- owner: platform/channels
+-- world: directs, groups
 create table direct_channels (
     low_id bigint not null,
     high_id bigint not null,
@@ -142,6 +167,10 @@ create table direct_channels (
     primary key (low_id, high_id)
 ) {clustered};
 
+-- owner: platform/members
+-- deletion: user_id: stays, because a guild bans accounts whether they exist or not
+-- world: guilds.bans
+-- export: no, because it belongs to the guild
 create table bans (
     guild_id bigint not null references guilds (id) on delete cascade,
     user_id bigint not null,
@@ -149,6 +178,8 @@ create table bans (
     primary key (guild_id, user_id)
 ) {clustered};
 
+-- owner: platform/invites
+-- world: no, because an invite is made again where it is needed
 create table invites (
     code text primary key not null,
     type bigint not null, -- 0 guild, 1 group, 2 friend
@@ -171,6 +202,10 @@ create index invites_by_channel on invites (channel_id);
 create index invites_by_inviter on invites (inviter_id);
 
 -- A webhook's token is made from its id, this salt and the server's key.
+-- owner: platform/webhooks
+-- deletion: user_id, application_id: stay, because the guild manages its webhooks
+-- world: guilds.webhooks
+-- export: no, because it belongs to the guild
 create table webhooks (
     id {id},
     guild_id bigint not null references guilds (id) on delete cascade,
@@ -185,6 +220,8 @@ create table webhooks (
 create index webhooks_by_channel on webhooks (channel_id);
 create index webhooks_by_guild on webhooks (guild_id);
 
+-- owner: voice
+-- world: guilds.stages
 create table stage_instances (
     id {id},
     guild_id bigint not null references guilds (id) on delete cascade,
@@ -194,6 +231,10 @@ create table stage_instances (
     discoverable_disabled bigint not null default 0
 );
 
+-- owner: platform/guilds
+-- deletion: user_id: stays, because a guild reads what was done
+-- world: no, because a log is of the server that wrote it
+-- export: no, because it belongs to the guild
 create table audit_log (
     id {id},
     guild_id bigint not null references guilds (id) on delete cascade,
@@ -208,11 +249,17 @@ create table audit_log (
 create index audit_log_by_guild on audit_log (guild_id, id);
 
 -- What people set for themselves.
+-- owner: platform/accounts
+-- world: no, because settings and notes are private
+-- export: settings
 create table user_settings (
     user_id bigint primary key not null references users (id) on delete cascade,
     document text not null
 ) {clustered};
 
+-- owner: platform/accounts
+-- world: no, because settings and notes are private
+-- export: notes
 create table notes (
     user_id bigint not null references users (id) on delete cascade,
     target_id bigint not null,

@@ -1,4 +1,8 @@
 -- What is said. A message's time is in its id.
+-- owner: platform/messages
+-- deletion: author_id, application_id: stay, because others read what was written
+-- world: messages
+-- export: messages
 create table messages (
     id {id},
     channel_id bigint not null references channels (id) on delete cascade,
@@ -34,6 +38,10 @@ create index messages_by_author on messages (author_id, id);
 create index messages_pinned on messages (channel_id, id) where pinned = 1;
 
 -- When members last wrote to a channel that makes them wait.
+-- owner: platform/channels
+-- deletion: user_id: stays until the channel is deleted; no index finds it
+-- world: no, because waiting times are over soon
+-- export: no, because it holds for seconds
 create table slow_modes (
     channel_id bigint not null references channels (id) on delete cascade,
     user_id bigint not null references users (id) on delete cascade,
@@ -41,6 +49,9 @@ create table slow_modes (
     primary key (channel_id, user_id)
 ) {clustered};
 
+-- owner: platform/messages
+-- world: no, because files stay behind
+-- export: attachments
 create table attachments (
     id {id},
     message_id bigint not null references messages (id) on delete cascade,

@@ -1,4 +1,8 @@
 -- Apps: who made them, where they are installed, what they may do for whom.
+-- owner: platform/teams
+-- deletion: owner_id: an account that owns a team cannot be deleted
+-- world: no, because teams stay behind
+-- export: no, because it belongs to the team
 create table teams (
     id {id},
     name text not null,
@@ -6,6 +10,10 @@ create table teams (
     owner_id bigint not null references users (id)
 );
 
+-- owner: platform/teams
+-- deletion: user_id: stays, because the team removes its members itself
+-- world: no, because teams stay behind
+-- export: no, because it belongs to the team
 create table team_members (
     team_id bigint not null references teams (id) on delete cascade,
     user_id bigint not null references users (id) on delete cascade,
@@ -19,6 +27,10 @@ create index team_members_by_user on team_members (user_id);
 
 -- The signing key is made from the id, this salt and the server's key; only its
 -- public half is kept.
+-- owner: platform/applications
+-- deletion: owner_id: an account that owns an application cannot be deleted
+-- world: applications
+-- export: applications
 create table applications (
     id {id},
     name text not null,
@@ -48,6 +60,10 @@ create index applications_by_bot on applications (bot_id);
 create index tokens_by_application on tokens (application_id) where application_id is not null;
 
 -- An app in a guild, or an account of another platform (added by its domain).
+-- owner: platform/applications
+-- deletion: user_id: stays, because it says who added the integration to the guild
+-- world: guilds.applications, guilds.integrations
+-- export: no, because it belongs to the guild
 create table integrations (
     id {id},
     guild_id bigint not null references guilds (id) on delete cascade,
@@ -64,6 +80,9 @@ create index integrations_by_guild on integrations (guild_id);
 create index integrations_by_application on integrations (application_id);
 
 -- What a user allowed an app to do. installed: also on the account itself.
+-- owner: platform/oauth2
+-- world: no, because people allow an app again what it may do
+-- export: no, because it holds no more than ids
 create table authorizations (
     id {id},
     user_id bigint not null references users (id) on delete cascade,
@@ -76,6 +95,10 @@ create table authorizations (
 
 create index authorizations_by_application on authorizations (application_id);
 
+-- owner: platform/oauth2
+-- deletion: guild_id: expires after ten minutes
+-- world: no, because people allow an app again what it may do
+-- export: no, because it is a secret
 create table authorization_codes (
     digest bytea primary key not null,
     user_id bigint not null references users (id) on delete cascade,

@@ -1,4 +1,7 @@
 -- Friends, requests and blocks: a row for each side that has one.
+-- owner: platform/relationships
+-- world: relationships
+-- export: relationships
 create table relationships (
     user_id bigint not null references users (id) on delete cascade,
     target_id bigint not null references users (id) on delete cascade,

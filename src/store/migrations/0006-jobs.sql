@@ -1,4 +1,5 @@
 -- What happens by itself, and when.
+-- owner: api
 create table jobs (
     kind text not null,
     key bigint not null,

@@ -1,4 +1,7 @@
 -- Friend requests of the last day: who asks many and is hardly ever answered is a spammer.
+-- owner: platform/relationships
+-- world: no, because it counts requests of the last days
+-- export: no, because it holds no more than ids
 create table friend_requests (
     user_id bigint not null references users (id) on delete cascade,
     target_id bigint not null references users (id) on delete cascade,
@@ -10,6 +13,9 @@ create table friend_requests (
 create index friend_requests_by_target on friend_requests (target_id);
 
 -- Friends in one game: a row for each side, as with relationships.
+-- owner: platform/relationships
+-- world: no, because games tell it again
+-- export: no, because it holds no more than ids
 create table game_relationships (
     user_id bigint not null references users (id) on delete cascade,
     target_id bigint not null references users (id) on delete cascade,
@@ -23,6 +29,9 @@ create index game_relationships_by_application on game_relationships (applicatio
 create index game_relationships_by_target on game_relationships (target_id);
 
 -- Whom somebody might know: a row for each reason to think so.
+-- owner: platform/relationships
+-- world: no, because it is found again
+-- export: no, because it holds no more than ids
 create table friend_suggestions (
     user_id bigint not null references users (id) on delete cascade,
     suggested_id bigint not null references users (id) on delete cascade,
@@ -37,6 +46,9 @@ create table friend_suggestions (
 create index friend_suggestions_by_suggested on friend_suggestions (suggested_id);
 
 -- Suggestions that somebody does not want to see again for a while.
+-- owner: platform/relationships
+-- world: no, because it is found again
+-- export: no, because it holds no more than ids
 create table dismissed_suggestions (
     user_id bigint not null references users (id) on delete cascade,
     suggested_id bigint not null references users (id) on delete cascade,
@@ -47,6 +59,9 @@ create table dismissed_suggestions (
 create index dismissed_suggestions_by_suggested on dismissed_suggestions (suggested_id);
 
 -- Names of old that had four digits behind them; kept only where accounts were brought along.
+-- owner: platform/relationships
+-- world: no, because it is found again
+-- export: no, because it is a copy of the name
 create table legacy_tags (
     name text not null,
     discriminator bigint not null,
@@ -60,6 +75,9 @@ create index legacy_tags_by_user on legacy_tags (user_id);
 alter table users add column phone text;
 create unique index users_by_phone on users (phone);
 
+-- owner: platform/contacts
+-- world: no, because address books are private
+-- export: no, because it is about other people
 create table contact_lists (
     user_id bigint primary key not null references users (id) on delete cascade,
     name text not null,
@@ -68,6 +86,9 @@ create table contact_lists (
     synced_at bigint
 ) {clustered};
 
+-- owner: platform/contacts
+-- world: no, because address books are private
+-- export: no, because it is about other people
 create table contacts (
     user_id bigint not null references users (id) on delete cascade,
     digest bytea not null,
@@ -78,6 +99,9 @@ create table contacts (
 create index contacts_by_digest on contacts (digest);
 
 -- What lets somebody ask many suggested people at once.
+-- owner: platform/relationships
+-- world: no, because it is valid for minutes
+-- export: no, because it is a secret
 create table bulk_add_tokens (
     digest bytea primary key not null,
     user_id bigint not null references users (id) on delete cascade,

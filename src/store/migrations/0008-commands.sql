@@ -1,4 +1,6 @@
 -- Commands of apps: their definitions, who may use them where, how often they are used.
+-- owner: commands
+-- world: commands
 create table commands (
     id {id},
     application_id bigint not null references applications (id) on delete cascade,
@@ -23,6 +25,8 @@ create index commands_by_guild on commands (guild_id) where guild_id <> 0;
 
 -- The commands of a scope as lists and indexes show them, in one piece: their texts, and
 -- numbers to choose from them by.
+-- owner: commands
+-- world: no, because it is made from the commands
 create table command_lists (
     application_id bigint not null references applications (id) on delete cascade,
     guild_id bigint not null, -- 0: global
@@ -32,12 +36,15 @@ create table command_lists (
 );
 
 -- All of a command, as JSON. Apart from it, because lists and indexes seldom need it.
+-- owner: commands
 create table command_definitions (
     command_id {id} references commands (id) on delete cascade,
     definition text not null
 );
 
 -- target_id: a command, or an application for all its commands without rows of their own.
+-- owner: commands
+-- world: no, because each server decides who may use a command
 create table command_permissions (
     guild_id bigint not null references guilds (id) on delete cascade,
     target_id bigint not null,
@@ -54,6 +61,8 @@ create index command_permissions_by_entity on command_permissions (entity_id, gu
 create index command_permissions_by_application on command_permissions (application_id);
 
 -- Commands made in the last day, also those that are gone again.
+-- owner: commands
+-- world: no, because it counts what was made in a day
 create table command_creates (
     application_id bigint not null references applications (id) on delete cascade,
     guild_id bigint not null, -- 0: global
@@ -61,6 +70,7 @@ create table command_creates (
     primary key (application_id, guild_id, id)
 ) {clustered};
 
+-- owner: commands
 create table command_uses (
     command_id bigint not null references commands (id) on delete cascade,
     day bigint not null, -- since 1970
@@ -69,6 +79,7 @@ create table command_uses (
 ) {clustered};
 
 -- When what an index shows last changed: of a guild, an account, an application, a channel.
+-- owner: commands
 create table command_indexes (
     id {id},
     version bigint not null,

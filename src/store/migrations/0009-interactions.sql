@@ -1,5 +1,9 @@
 -- What people asked of apps. Its token follows from the id and the server's key, so none
 -- is kept; its time is in the id. Rows go an hour after that.
+-- owner: interactions
+-- deletion: application_id, channel_id, guild_id, user_id: a job deletes old ones
+-- world: no, because it is valid for minutes
+-- export: no, because it is answered and forgotten
 create table interactions (
     id {id},
     type bigint not null,                  -- 2 command, 3 component, 4 autocomplete, 5 modal
@@ -31,6 +35,9 @@ create table interactions (
 create index interactions_by_nonce on interactions (user_id, nonce) where nonce is not null;
 
 -- Files that came with an option or a modal.
+-- owner: interactions
+-- deletion: channel_id: they go with their interaction
+-- world: no, because files stay behind
 create table interaction_files (
     id {id},
     interaction_id bigint not null references interactions (id) on delete cascade,

@@ -17,6 +17,7 @@ alter table integrations add column round bigint not null default 0;
 create unique index integrations_by_account on integrations (type, account_id, guild_id);
 
 -- Who subscribes, as the platform last said. round: of the sync that saw them.
+-- owner: integrations
 create table integration_subscribers (
     integration_id bigint not null references integrations (id) on delete cascade,
     subscriber_id text not null,
@@ -29,6 +30,10 @@ create index integration_subscribers_by_round on integration_subscribers (integr
 
 -- Members that an integration has to do with. lapsed_at: since when they no
 -- longer subscribe; joined: they came through it.
+-- owner: integrations
+-- deletion: user_id: the next sync deletes it
+-- world: no, because a sync makes it again
+-- export: no, because it holds no more than ids
 create table integration_members (
     integration_id bigint not null references integrations (id) on delete cascade,
     user_id bigint not null,
@@ -44,6 +49,10 @@ create index integration_members_lapsed on integration_members (lapsed_at)
     where lapsed_at is not null;
 
 -- An app in a group of people.
+-- owner: platform/oauth2
+-- deletion: user_id: stays, because it says who added the application to the group
+-- world: no, because people allow an app again what it may do
+-- export: no, because it belongs to the application
 create table channel_integrations (
     id {id},
     channel_id bigint not null references channels (id) on delete cascade,
@@ -58,6 +67,9 @@ create index channel_integrations_by_application on channel_integrations (applic
 
 -- An account of another platform belongs to one person at a time. secret: the
 -- platform's, encrypted.
+-- owner: integrations
+-- world: platform_accounts
+-- export: connections
 create table connections (
     user_id bigint not null references users (id) on delete cascade,
     type text not null,
@@ -78,6 +90,9 @@ create table connections (
 );
 
 -- Whom a connected account knows on its platform, where friend_sync is on.
+-- owner: integrations
+-- world: platform_accounts
+-- export: no, because it holds no more than ids
 create table connection_friends (
     user_id bigint not null,
     type text not null,
@@ -90,6 +105,10 @@ create table connection_friends (
 create index connection_friends_by_friend on connection_friends (type, friend_id);
 
 -- Links under way: what the platform has to send back.
+-- owner: integrations
+-- deletion: user_id: it expires after minutes
+-- world: no, because it is valid for minutes
+-- export: no, because it is a secret
 create table connection_states (
     digest bytea primary key not null,
     user_id bigint not null references users (id) on delete cascade,
@@ -100,6 +119,7 @@ create table connection_states (
 create index connection_states_by_expiry on connection_states (expires_at);
 
 -- The local platforms: their accounts, who subscribes to whom, who knows whom.
+-- owner: integrations
 create table platform_account (
     type text not null,
     id text not null,
@@ -113,6 +133,7 @@ create table platform_account (
 
 create index platform_account_by_code on platform_account (link_code_digest);
 
+-- owner: integrations
 create table platform_subscription (
     type text not null,
     account_id text not null,
@@ -125,6 +146,7 @@ create table platform_subscription (
     foreign key (type, account_id) references platform_account (type, id) on delete cascade
 ) {clustered};
 
+-- owner: integrations
 create table platform_friend (
     type text not null,
     account_id text not null,
@@ -136,6 +158,9 @@ create table platform_friend (
 -- What an app can say about people, and what it said.
 alter table applications add column role_connections_metadata text not null default '[]';
 
+-- owner: integrations
+-- world: no, because apps tell it again
+-- export: no, because apps tell it
 create table role_connections (
     user_id bigint not null references users (id) on delete cascade,
     application_id bigint not null references applications (id) on delete cascade,

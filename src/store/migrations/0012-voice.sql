@@ -2,6 +2,7 @@
 
 -- A process that holds voice states says now and then that it lives. What is left of
 -- one that no longer does is cleared by the others, or by itself when it is back.
+-- owner: voice
 create table voice_nodes (
     node bigint primary key not null,
     expires_at bigint not null
@@ -9,6 +10,10 @@ create table voice_nodes (
 
 -- Server mute and deafness are the member's. The voice token is made from the user's
 -- id, this salt and the server's key, and kept nowhere.
+-- owner: voice
+-- deletion: guild_id, channel_id, user_id: people leave voice by the hooks guild_ending, channel_ending and member_leaving
+-- world: no, because nobody is in voice after an import
+-- export: no, because it holds for seconds
 create table voice_states (
     guild_id bigint not null, -- 0 in private calls
     user_id bigint not null references users (id) on delete cascade,
@@ -34,12 +39,19 @@ create index voice_states_by_channel on voice_states (channel_id);
 create index voice_states_by_user on voice_states (user_id);
 create index voice_states_by_session on voice_states (session_id);
 
+-- owner: voice
+-- deletion: message_id: a call ends with its channel
+-- world: no, because nobody is in voice after an import
 create table calls (
     channel_id bigint primary key not null references channels (id) on delete cascade,
     message_id bigint not null,
     region text not null
 ) {clustered};
 
+-- owner: voice
+-- deletion: user_id: it ends with the call
+-- world: no, because nobody is in voice after an import
+-- export: no, because it holds for seconds
 create table call_ringing (
     channel_id bigint not null references calls (channel_id) on delete cascade,
     user_id bigint not null,

@@ -1,4 +1,8 @@
 -- Choices as they came; a job counts them, many at a time.
+-- owner: gifs
+-- deletion: user_id: a job counts and deletes them
+-- world: no, because it counts for a while what people chose
+-- export: no, because it is answered and forgotten
 create table gif_choices (
     n {id},
     user_id bigint not null,

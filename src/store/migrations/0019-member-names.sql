@@ -1,5 +1,8 @@
 -- What a member is found by: each name in small letters. The engine keeps it right with
 -- members; a change of an account's own names is carried on by the program, in steps.
+-- owner: platform/members
+-- world: no, because it is made from the members
+-- export: no, because it is made from the members
 create table member_names (
     guild_id bigint not null,
     user_id bigint not null,

@@ -1,4 +1,8 @@
 -- Every blob that something refers to: to whom its bytes count, and whether it has to go.
+-- owner: store
+-- deletion: owner_id: stays, because the attachments of an account stay
+-- world: no, because files stay behind
+-- export: no, because the files themselves are exported
 create table files (
     id {id},
     name text not null unique,         -- of the blob
@@ -10,6 +14,10 @@ create table files (
 
 create index files_gone on files (id) where gone = 1;
 
+-- owner: store
+-- deletion: owner_id: stays, because the attachments of an account stay
+-- world: no, because files stay behind
+-- export: no, because the files themselves are exported
 create table file_owners (
     owner_id bigint primary key not null,
     bytes bigint not null,             -- of all files that are there

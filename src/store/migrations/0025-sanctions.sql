@@ -1,4 +1,8 @@
 -- What moderators did to members who left: it holds when they come back.
+-- owner: platform/members
+-- deletion: user_id: stays, because it holds when the account comes back
+-- world: no, because it holds for members who are not there
+-- export: no, because it belongs to the guild
 create table member_sanctions (
     guild_id bigint not null references guilds (id) on delete cascade,
     user_id bigint not null references users (id) on delete cascade,

@@ -1,4 +1,5 @@
 -- What the operator changed, and who may register where that needs an invitation.
+-- owner: admin
 create table operator_log (
     id {id},
     at bigint not null,
@@ -6,6 +7,7 @@ create table operator_log (
     command text not null  -- as it was written, without passwords
 );
 
+-- owner: platform/accounts
 create table registration_invites (
     code text primary key not null,
     uses_left bigint not null,

@@ -1,5 +1,10 @@
 -- Who is in a thread. What a thread counts is read from these rows and from the channel's tails,
 -- so that those who write at once do not meet in one row.
+-- owner: platform/channels
+-- deletion: guild_id: they go with their thread
+-- deletion: user_id: they go when the account leaves the guild
+-- world: guilds.channels.people
+-- export: no, because it holds no more than ids
 create table thread_members (
     thread_id bigint not null references channels (id) on delete cascade,
     user_id bigint not null references users (id) on delete cascade,

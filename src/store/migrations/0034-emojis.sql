@@ -4,6 +4,10 @@ alter table emojis add column user_id bigint;
 alter table emojis add column image text;
 
 -- An application's own emoji; its bot uses them everywhere.
+-- owner: platform/emojis
+-- deletion: user_id: stays, because it says who uploaded an emoji
+-- world: applications.emojis
+-- export: no, because it belongs to the application
 create table application_emojis (
     id {id},
     application_id bigint not null references applications (id) on delete cascade,

@@ -2,6 +2,8 @@
 alter table messages add column reacted bigint not null default 0; -- it may have reactions
 
 -- message_id 0: taken off its message; those who used it go in steps.
+-- owner: platform/reactions
+-- world: messages.reactions
 create table reactions (
     id {id},
     message_id bigint not null,
@@ -14,6 +16,7 @@ create table reactions (
 create index reactions_by_message on reactions (message_id);
 
 -- A row for each lane of the store that has counted: many react to one message at once.
+-- owner: platform/reactions
 create table reaction_counts (
     reaction_id bigint not null,
     lane bigint not null,
@@ -22,6 +25,11 @@ create table reaction_counts (
     primary key (reaction_id, lane)
 ) {clustered};
 
+-- owner: platform/reactions
+-- deletion: channel_id: they go with their message
+-- deletion: user_id: stays, because reactions stay
+-- world: messages.reactions
+-- export: no, because it holds no more than ids
 create table reaction_users (
     reaction_id bigint not null,
     burst bigint not null,

@@ -1,6 +1,8 @@
 -- Polls: what they ask, who chose which answer, and how many did.
 alter table messages add column polled bigint not null default 0; -- it has a poll
 
+-- owner: platform/polls
+-- world: messages.poll
 create table polls (
     message_id bigint not null primary key,
     question text not null,
@@ -11,6 +13,8 @@ create table polls (
 );
 
 -- A row for each lane of the store that has counted: many choose at once.
+-- owner: platform/polls
+-- world: messages.poll
 create table poll_counts (
     message_id bigint not null,
     answer_id bigint not null,
@@ -20,6 +24,10 @@ create table poll_counts (
 ) {clustered};
 
 -- What somebody chose, a bit for each answer; and the same by answer, for lists.
+-- owner: platform/polls
+-- deletion: user_id: stays, because votes stay
+-- world: messages.poll
+-- export: no, because it holds no more than ids
 create table poll_voters (
     message_id bigint not null,
     user_id bigint not null,
@@ -27,6 +35,10 @@ create table poll_voters (
     primary key (message_id, user_id)
 ) {clustered};
 
+-- owner: platform/polls
+-- deletion: user_id: stays, because votes stay
+-- world: messages.poll
+-- export: no, because it holds no more than ids
 create table poll_votes (
     message_id bigint not null,
     answer_id bigint not null,

@@ -1,4 +1,8 @@
 -- Stickers of guilds, with their files: who brought one, under which name it is kept.
+-- owner: platform/stickers
+-- deletion: user_id: stays, because it says who uploaded a sticker
+-- world: guilds.stickers
+-- export: no, because it belongs to the guild
 create table stickers (
     id {id},
     guild_id bigint not null references guilds (id) on delete cascade,

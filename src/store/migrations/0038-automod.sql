@@ -1,4 +1,6 @@
 -- Auto moderation: a guild's rules, and which version of them is in force (0: none is).
+-- owner: platform/automod
+-- world: guilds.automod
 create table automod_rules (
     id {id},
     guild_id bigint not null,
@@ -18,6 +20,10 @@ create index automod_rules_by_guild on automod_rules (guild_id);
 alter table guilds add column automod_version bigint not null default 0;
 
 -- The last four times that somebody wrote the same, where a rule counts them.
+-- owner: platform/automod
+-- deletion: user_id: the next message of the account replaces old ones
+-- world: no, because it is about the last minutes
+-- export: no, because it holds for seconds
 create table automod_echoes (
     guild_id bigint not null,
     user_id bigint not null,

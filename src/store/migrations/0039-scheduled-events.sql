@@ -1,4 +1,7 @@
 -- Events that guilds plan. Times that are other than the rest are in the row, as JSON.
+-- owner: platform/scheduled_events
+-- deletion: channel_id: they leave their channel by the hook channel_ending
+-- world: guilds.scheduled_events
 create table scheduled_events (
     id {id},
     guild_id bigint not null,
@@ -23,6 +26,10 @@ create index scheduled_events_by_guild on scheduled_events (guild_id, status);
 create index scheduled_events_by_channel on scheduled_events (channel_id);
 
 -- Who wants to come; exception_id 0: to all of them.
+-- owner: platform/scheduled_events
+-- deletion: user_id: stays, because events count them
+-- world: guilds.scheduled_events
+-- export: no, because it holds no more than ids
 create table scheduled_event_users (
     event_id bigint not null,
     exception_id bigint not null,

@@ -1,5 +1,7 @@
 -- What messages are found by. Triggers note what is new or changed, whoever writes it; a job puts
 -- the noted ones into the index, many at a time, so that writing a message costs one small row.
+-- owner: platform/search
+-- world: no, because it is made from the messages
 create table message_unindexed (
     message_id {id} references messages (id) on delete cascade,
     times bigint not null
@@ -9,6 +11,7 @@ insert into message_unindexed (message_id, times)
     select id, 1 from messages where ephemeral_for is null;
 
 -- sqlite:
+-- owner: platform/search
 create virtual table message_index using fts5 (
     words, tokenize = "ascii tokenchars '_'", detail = none, columnsize = 0
 );
@@ -27,6 +30,7 @@ create trigger message_removed after delete on messages when old.ephemeral_for i
     delete from message_index where rowid = old.id;
 end;
 -- postgres:
+-- owner: platform/search
 create table message_index (
     rowid bigint primary key references messages (id) on delete cascade,
     words tsvector not null

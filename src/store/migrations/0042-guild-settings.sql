@@ -1,4 +1,7 @@
 -- What somebody wants to hear of a guild. guild_id 0: of private channels.
+-- owner: platform/guild_settings
+-- world: no, because settings and notes are private
+-- export: no, because clients keep it
 create table user_guild_settings (
     user_id bigint not null references users (id) on delete cascade,
     guild_id bigint not null,
@@ -11,6 +14,9 @@ create table user_guild_settings (
 
 create index user_guild_settings_by_guild on user_guild_settings (guild_id);
 
+-- owner: platform/guild_settings
+-- world: no, because settings and notes are private
+-- export: no, because clients keep it
 create table notification_settings (
     user_id {id} references users (id) on delete cascade,
     flags bigint not null

@@ -10,6 +10,7 @@ create view server_connections as
 -- A row is all that one transaction announces. Its position is taken with the commit; a body
 -- that is null says that the transaction with this position came to nothing.
 create sequence log_position;
+-- owner: store
 create table log (
     position bigint primary key,
     body bytea
@@ -25,6 +26,7 @@ begin
 end $$;
 select log_make_part(0);
 
+-- owner: store
 create table log_parts (part bigint primary key, made_at timestamptz not null);
 insert into log_parts values (0, clock_timestamp());
 
@@ -37,6 +39,7 @@ begin
 end $$;
 
 -- state: 1 it serves, 2 it drains, 3 it was silent for too long.
+-- owner: cluster
 create table nodes (
     node bigint primary key,
     identity bigint not null,

@@ -1,4 +1,7 @@
 -- What a voice channel tells of itself: its status, and since when somebody is in it.
+-- owner: voice
+-- deletion: channel_id, guild_id: deleted by the hooks channel_ending and guild_ending
+-- world: no, because nobody is in voice after an import
 create table voice_rooms (
     channel_id bigint primary key,
     guild_id bigint not null,

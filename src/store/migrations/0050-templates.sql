@@ -1,5 +1,7 @@
 -- Templates of guilds: how one was arranged, to found others after. What is kept of it is JSON,
 -- packed, as nobody asks for a part of it.
+-- owner: platform/templates
+-- world: guilds.template
 create table guild_templates (
     code text primary key,
     guild_id bigint not null unique,

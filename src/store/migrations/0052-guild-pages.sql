@@ -1,5 +1,7 @@
 -- What a guild shows to those who are not in it yet, its own code for invites, and what it has
 -- stopped for a while.
+-- owner: platform/onboarding
+-- world: guilds.welcome_screen
 create table guild_welcome_screens (
     guild_id bigint primary key,
     enabled smallint not null,

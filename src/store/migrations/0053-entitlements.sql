@@ -1,5 +1,7 @@
 -- What applications offer, and who has it. Nothing is sold: world files declare it, and
 -- applications grant it to try things out.
+-- owner: platform/entitlements
+-- world: applications.skus
 create table skus (
     id {id},
     application_id bigint not null references applications (id) on delete cascade,
@@ -11,6 +13,9 @@ create table skus (
 
 create index skus_by_application on skus (application_id, id);
 
+-- owner: platform/entitlements
+-- world: applications.entitlements
+-- export: no, because it belongs to the application
 create table entitlements (
     id {id},
     application_id bigint not null,

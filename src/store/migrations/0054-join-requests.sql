@@ -1,4 +1,6 @@
 -- What newcomers of a guild are asked before they may take part, and what they answered.
+-- owner: platform/join_requests
+-- world: guilds.member_form
 create table member_forms (
     guild_id {id} references guilds (id) on delete cascade,
     enabled bigint not null,
@@ -7,6 +9,10 @@ create table member_forms (
     form_fields text not null -- JSON
 );
 
+-- owner: platform/join_requests
+-- deletion: user_id: they go when the account leaves the guild
+-- world: guilds.join_requests
+-- export: no, because the guild asked for it
 create table join_requests (
     id {id},
     guild_id bigint not null references guilds (id) on delete cascade,

@@ -1,4 +1,8 @@
 -- Files that were asked for by address, sent there, and wait for a message that names them.
+-- owner: platform/messages
+-- deletion: owner_id: a job deletes those that no message names
+-- world: no, because files stay behind
+-- export: no, because it is answered and forgotten
 create table cloud_uploads (
     id {id}, -- and what its address is signed by
     key text not null unique,

@@ -1,5 +1,8 @@
 -- Links that people were mailed. Their tokens follow from the server's key and the salt, and
 -- are not kept; a link that was used has no salt any more.
+-- owner: platform/accounts
+-- world: no, because links and secrets stay behind
+-- export: no, because it is a secret
 create table mailed_links (
     user_id bigint not null references users (id) on delete cascade,
     purpose bigint not null, -- 1 the address is verified, 2 a new password
@@ -10,6 +13,7 @@ create table mailed_links (
 ) {clustered};
 
 -- How many mails a mailbox was sent within the hour, by a keyed hash of its address.
+-- owner: platform/accounts
 create table mailboxes (
     address bytea primary key,
     since bigint not null,

@@ -2,6 +2,9 @@
 -- server's key; backup codes follow from it and their salt, and are not kept.
 alter table users add column mfa_enabled bigint not null default 0;
 
+-- owner: platform/accounts
+-- world: no, because links and secrets stay behind
+-- export: no, because it is a secret
 create table mfa (
     user_id bigint primary key references users (id) on delete cascade,
     secret bytea not null,

@@ -26,6 +26,8 @@ where id in (select message_id from reactions);
 
 -- Where many write at once: what each lane has counted beside that text. messages.reacted is 2
 -- where there may be some.
+-- owner: platform/reactions
+-- world: no, because it is made from the reactions
 create table reaction_lanes (
     message_id bigint not null,
     lane bigint not null,

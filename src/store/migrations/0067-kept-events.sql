@@ -3,10 +3,12 @@
 -- postgres:
 comment on table log is 'what each transaction announced';
 -- sqlite:
+-- owner: store
 create table log (
     position integer primary key,
     body blob not null
 );
+-- owner: cluster
 create table nodes (
     node bigint primary key not null,
     identity bigint not null,

@@ -1,5 +1,6 @@
 -- Where several servers share the database: which of them carries a room of voice, a channel or a
 -- stream. identity 0: none, until one is there that can.
+-- owner: voice
 create table voice_homes (
     room_id bigint primary key not null,
     identity bigint not null

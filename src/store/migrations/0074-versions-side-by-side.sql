@@ -1,6 +1,7 @@
 -- expand: servers of the version before neither read nor write what is new.
 -- Servers of two versions share the database while it is upgraded. Steps that those of the version
 -- before can live with, so that one of these may start although it does not know them:
+-- owner: store
 create table expanded_steps (
     number bigint primary key not null
 );

@@ -5,6 +5,8 @@ alter table command_permissions add column round bigint not null default 0;
 
 create index command_permissions_by_round on command_permissions (target_id, round, guild_id);
 
+-- owner: commands
+-- world: no, because each server decides who may use a command
 create table permission_drops (
     target_id {id}, -- a command
     application_id bigint not null references applications (id) on delete cascade,

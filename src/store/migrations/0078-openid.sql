@@ -1,6 +1,7 @@
 -- expand: servers of the version before sign nothing, and give no code a nonce.
 -- What id tokens are signed with: one RSA key, made when somebody is first asked for one. The secret
 -- is sealed with the server's key.
+-- owner: platform/oauth2
 create table signing_keys (
     id bigint primary key, -- 1
     kid text not null,

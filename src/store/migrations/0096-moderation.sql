@@ -1,4 +1,5 @@
 -- expand: the operator bans addresses, and people report messages to the operator
+-- owner: api
 create table address_bans (
     id {id},
     range text not null unique, -- "192.0.2.0/24"
@@ -6,6 +7,10 @@ create table address_bans (
     created_at bigint not null
 );
 
+-- owner: platform/reports
+-- deletion: message_id, channel_id, guild_id: stay, because the operator reads them
+-- world: no, because reports are for the operator of this server
+-- export: reports, as far as the person made them
 create table reports (
     id {id},
     reporter_id bigint,          -- null: the account was erased

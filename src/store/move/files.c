@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "store/move/internal.h"
 
@@ -32,19 +33,6 @@ static enum err file_failed(const char *verb, const char *path)
 
 /* --- bytes ---------------------------------------------------------------------------- */
 
-static bool put_piece(int fd, const char *p, size_t n)
-{
-    while (n) {
-        ssize_t wrote = write(fd, p, n);
-
-        if (wrote < 0 && errno != EINTR)
-            return false;
-        p += wrote < 0 ? 0 : wrote;
-        n -= wrote < 0 ? 0 : (size_t)wrote;
-    }
-    return true;
-}
-
 /* All that follows in one goes to the other (-1: nowhere); its digest. */
 static bool pump_bytes(struct file_move *f, int from, int to, unsigned char digest[DIGEST])
 {
@@ -55,7 +43,7 @@ static bool pump_bytes(struct file_move *f, int from, int to, unsigned char dige
     while ((n = read(from, f->piece, PIECE)) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 || (to >= 0 && !put_piece(to, f->piece, (size_t)n)))
+        if (n < 0 || (to >= 0 && !write_all(to, str_slice(f->piece, (size_t)n))))
             return false;
         crypto_generichash_update(&sum, (const unsigned char *)f->piece, (size_t)n);
     }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
@@ -169,18 +170,6 @@ enum err postgres_blob_delete(struct store *s, const char *name)
 
 /* --- reading one ---------------------------------------------------------------------- */
 
-static bool write_part(int fd, struct str bytes)
-{
-    while (bytes.n) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        bytes = str_from(bytes, n < 0 ? 0 : (size_t)n);
-    }
-    return true;
-}
-
 /* A part at a time, so that no blob is in memory as a whole. */
 static enum err read_part(struct tx *tx, const struct blob_task *t, int64_t part, int64_t *ret_size)
 {
@@ -194,7 +183,7 @@ static enum err read_part(struct tx *tx, const struct blob_task *t, int64_t part
         e = ERR_NOT_FOUND;
     if (!e) {
         *ret_size += (int64_t)row_bytes(&r, 0).n;
-        if (!write_part(t->fd, row_bytes(&r, 0)))
+        if (!write_all(t->fd, row_bytes(&r, 0)))
             e = errno == ENOSPC ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
     }
     tx_use_arena(tx, before);

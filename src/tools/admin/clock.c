@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json/schema.h"
+#include "model/fields/types.h"
 #include "tools/admin/console.h"
 
 const struct option_row clock_rows[] = {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json/write.h"
+#include "model/fields/types.h"
 #include "tools/admin/console.h"
 
 #define AT(member) .offset = offsetof(struct settings, console.member)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "json/schema.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "tools/tools.h"
 
 const struct option_row health_rows[] = {

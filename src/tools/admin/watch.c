@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "json/schema.h"
 #include "json/write.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "tools/admin/console.h"
 
 #define AT(member) .offset = offsetof(struct settings, console.member)

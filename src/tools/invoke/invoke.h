@@ -11,7 +11,7 @@
 #define TOOLS_INVOKE_INVOKE_H
 
 #include "json/schema.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/message_parts/component.h"
 #include "tools/tools.h"
 #include "tools/wire/wire.h"

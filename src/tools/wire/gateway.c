@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "json/schema.h"
-#include "model/types.h"
-#include "net/websocket.h"
+#include "model/fields/types.h"
+#include "net/websocket/websocket.h"
 
 enum { PATIENCE_S = 30, HELLO = 10, DISPATCH = 0, HEARTBEAT = 1, RECONNECT = 7 };
 #define SECOND INT64_C(1000000000)

@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "base/pictures.h"
-#include "model/permissions.h"
-#include "net/multipart.h"
+#include "model/permissions/permissions.h"
+#include "net/http/multipart.h"
+#include "net/http/server.h"
 #include "platform/channels/channels.h"
 
 enum {

@@ -1,9 +1,9 @@
 /* notify.c - telling friends in the guild that one streams. */
 #include "voice/streams/streams.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "model/notification.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/accounts/settings.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"

@@ -1,8 +1,8 @@
 /* orders.c - op 18 to 22: streams as sessions begin, watch, pause and end them. */
 #include "voice/streams/streams.h"
 
-#include "model/permissions.h"
-#include "model/regions.h"
+#include "model/permissions/permissions.h"
+#include "model/configured/regions.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"

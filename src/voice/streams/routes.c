@@ -1,7 +1,7 @@
 /* routes.c - /streams: what owners change about their stream, and its preview. */
 #include "voice/streams/streams.h"
 
-#include "model/regions.h"
+#include "model/configured/regions.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 

@@ -2,8 +2,8 @@
 #include "voice/streams/streams.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 
 #define FIND                                                                           \
     "select owner_id, guild_id, channel_id, rtc_server_id, region, paused, notified, " \

@@ -1,8 +1,8 @@
 /* streams.c - how streams change and end, and who hears of it. */
 #include "voice/streams/streams.h"
 
-#include "model/ids.h"
-#include "model/regions.h"
+#include "model/fields/ids.h"
+#include "model/configured/regions.h"
 #include "voice/homes.h"
 
 const char STREAM_USER_REQUESTED[] = "user_requested", STREAM_ENDED[] = "stream_ended",

@@ -1,11 +1,11 @@
 /* accounts_more.c - sessions, settings, notes, profiles and what others hear of a change. */
-#include "venues.h"
+#include "test_guild.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "base/clock.h"
 #include "files.h"
 #include "guilds.h"
@@ -334,9 +334,9 @@ static void a_profile_is_for_those_who_know_somebody(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *kim = world_client(w, "kim"),
                   *zoe = world_client(w, "zoe"), *bot = world_bot(w, "robot");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
-    venue_add(&p, bob);
+    test_guild_add(&p, bob);
     befriend(w, ada, eve);
     relate(w, ada, kim, 3);
     relate(w, kim, ada, 4);
@@ -393,9 +393,9 @@ static void a_profile_tells_what_is_asked(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *kim = world_client(w, "kim");
-    struct venue p = world_venue(w, ada), other = world_venue(w, kim);
+    struct test_guild p = world_test_guild(w, ada), other = world_test_guild(w, kim);
 
-    venue_add(&p, bob);
+    test_guild_add(&p, bob);
     world_sql(w, "update members set nick = 'B' where user_id = %s", bob->id);
     befriend(w, ada, eve);
     befriend(w, bob, eve);
@@ -433,9 +433,9 @@ static void a_profile_tells_what_is_asked(struct world *w)
 static void who_blocks_shows_little(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
-    venue_add(&p, bob);
+    test_guild_add(&p, bob);
     client_patch(bob, "{'bio': 'about bob'}", "/users/@me");
     relate(w, bob, ada, 2);
     struct answer a =
@@ -473,8 +473,8 @@ static void mutual_friends_are_listed(struct world *w)
     /* The rule of profiles: strangers are refused, and a blocked account is shown nothing. */
     expect_error(client_get(ada, "/users/%s/profile", bob->id), 403, 50001);
     expect_error(client_get(ada, "/users/%s/relationships", bob->id), 403, 50001);
-    struct venue both = world_venue(w, ada);
-    venue_add(&both, bob);
+    struct test_guild both = world_test_guild(w, ada);
+    test_guild_add(&both, bob);
     struct answer a = client_get(ada, "/users/%s/relationships", bob->id);
     expect_json(a, "[{'id': '%s', 'username': 'eve', 'discriminator': '0'}]", eve->id);
     relate(w, bob, ada, 2);
@@ -489,31 +489,31 @@ static void guilds_and_friends_hear_of_a_new_name(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue p = world_venue(w, ada), other = world_venue(w, eve);
+    struct test_guild p = world_test_guild(w, ada), other = world_test_guild(w, eve);
 
     befriend(w, ada, bob);
     expect_status(client_patch(ada, "{'global_name': 'Lady Ada'}", "/users/@me"), 200);
     expect_event(ada, "USER_UPDATE", "{'global_name': 'Lady Ada'}");
-    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE",
+    expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE",
                        "{'guild_id': '%s', 'user': {'id': '%s', 'global_name': 'Lady Ada'}}", p.id,
                        ada->id);
     expect_event(bob, "PRESENCE_UPDATE",
                  "{'user': {'id': '%s', 'global_name': 'Lady Ada'}, 'activities': [], "
                  "'client_status': {}}",
                  ada->id);
-    expect_venue_silence(&other);
+    expect_guild_silence(&other);
     expect_silence(eve);
 
     expect_status(client_patch(ada, "{'avatar': '" PNG "'}", "/users/@me"), 200);
     expect_event(ada, "USER_UPDATE", "{}");
     expect_event(bob, "PRESENCE_UPDATE", "{'user': {'id': '%s'}}", ada->id);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", ada->id);
+    expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", ada->id);
 
     /* What others do not see they do not hear of. */
     expect_status(client_patch(ada, "{'bio': 'secretive'}", "/users/@me"), 200);
     expect_event(ada, "USER_UPDATE", "{'bio': 'secretive'}");
     expect_silence(bob);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 }
 
 /* --- apps ----------------------------------------------------------------------------- */

@@ -1,10 +1,11 @@
 /* deletion.c - accounts that their owners delete: two weeks to think about it, then for good. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "apps.h"
 #include "base/clock.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "people.h"
 #include "platform/accounts/mfa/totp.h"
 #include "waits.h"
@@ -74,6 +75,28 @@ static void a_deletion_is_taken_back_within_two_weeks(struct world *w)
 static int64_t rows_of(struct world *w, const char *table, const struct client *c)
 {
     return store_count(w, TEXT(w, "select count(*) from %s where user_id = %s", table, c->id));
+}
+
+static void friends_in_a_game_are_told_that_an_account_is_gone(struct world *w)
+{
+    struct client *ada = register_person(w, "ada"), *bob = register_person(w, "bob");
+    struct client *eve = register_person(w, "eve");
+    const char *app = answer_text(client_post(eve, "{'name': 'Chess'}", "/applications"), "id");
+    const struct client *from[] = { ada, bob }, *to[] = { bob, ada };
+
+    for (int i = 0; i < 2; i++)
+        store_write(w,
+                    "insert into game_relationships (user_id, target_id, application_id, type, "
+                    "since) values ($1, $2, $3, 1, 0)",
+                    BIND(v_client(from[i]), v_client(to[i]), v_int(strtoll(app, NULL, 10))));
+    expect_status(delete_me(ada), 204);
+    expect_silence(bob);
+    world_wait(w, 14 * DAY + 60);
+    world_settle(w);
+    expect_event(bob, "GAME_RELATIONSHIP_REMOVE", "{'id': '%s', 'application_id': '%s'}", ada->id,
+                 app);
+    expect_silence(eve);
+    expect(store_count(w, "select count(*) from game_relationships") == 0);
 }
 
 static void after_two_weeks_nothing_of_it_is_left_but_what_others_read(struct world *w)
@@ -195,7 +218,7 @@ static void an_account_rests_until_its_owner_comes_back(struct world *w)
     expect_invalid(client_post(ada, "{'password': 'wrong horse'}", DISABLE_ME), "password",
                    "PASSWORD_DOES_NOT_MATCH");
     client_post(ada, "{'name': 'Here'}", "/guilds"); /* which does not stand in the way */
-    struct gate *gate = gate_session(ada, "v=10&encoding=json", "'intents': 0");
+    struct gateway_conn *gate = conn_session(ada, "v=10&encoding=json", "'intents': 0");
     expect_status(client_post(ada, "{'password': 'correct horse'}", DISABLE_ME), 204);
     expect_close(gate, 4004);
     expect_error(client_get(ada, "/users/@me"), 401, 0);
@@ -217,6 +240,7 @@ const struct test deletion_tests[] = {
     TEST(a_deletion_is_taken_back_within_two_weeks),
     TEST(after_two_weeks_nothing_of_it_is_left_but_what_others_read),
     TEST(who_owns_something_by_then_is_asked_again_a_day_later),
+    TEST(friends_in_a_game_are_told_that_an_account_is_gone),
     TEST(a_second_factor_is_asked_for),
     TEST_WITH(codes_are_not_guessed_by_deleting, buckets_only),
     TEST(an_account_rests_until_its_owner_comes_back),

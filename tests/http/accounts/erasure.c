@@ -12,6 +12,7 @@
 #include "people.h"
 #include "store/store.h"
 #include "test_sql.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define DAY 86400.0
@@ -89,6 +90,20 @@ static void give_everything(struct world *w, struct client *c, struct client *fr
     const char *app = answer_text(client_post(c, "{'name': 'App'}", "/applications"), "id");
     expect_status(client_post(c, "{}", "/applications/%s/delete", app), 204);
     expect_status(client_post(c, "{}", "/users/@me/harvest"), 200);
+    /* A game of another application than the one above: the rows are in no relationship. */
+    world_sql(w,
+              "insert into game_relationships (user_id, target_id, application_id, type, since) "
+              "select %s, %s, min(id), 1, 0 from applications",
+              c->id, friend->id);
+    world_sql(w,
+              "insert into game_relationships (user_id, target_id, application_id, type, since) "
+              "select %s, %s, min(id), 1, 0 from applications",
+              friend->id, c->id);
+    world_sql(w, "insert into notification_settings (user_id, flags) values (%s, 0)", c->id);
+    world_sql(w,
+              "insert into read_versions (user_id, version) values (%s, 1) "
+              "on conflict do nothing",
+              c->id);
 }
 
 struct leak_search {
@@ -171,6 +186,7 @@ static void erased_accounts_leave_only_what_is_documented(struct world *w)
         answer_text(client_post(friend, "{'name': 'here'}", "/guilds/%s/channels", guild), "id");
     int count = account_count();
 
+    expect_status(client_post(friend, "{'name': 'Game'}", "/applications"), 201);
     for (int i = 1; i <= count; i++) {
         struct client *c = erasure_person(w, i);
 

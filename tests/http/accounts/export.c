@@ -8,8 +8,8 @@
 
 #include "apps.h"
 #include "people.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define HARVEST "/users/@me/harvest"
@@ -145,7 +145,7 @@ static void long_rows_make_short_pages(struct world *w)
 {
     enum { MESSAGES = 12, LONG = 400 * 1000 };
     struct people p = world_people(w);
-    struct venue v = world_venue(w, p.ada);
+    struct test_guild v = world_test_guild(w, p.ada);
     char *words = arena_alloc(world_arena(w), LONG);
 
     for (int i = 0; i < MESSAGES; i++)
@@ -236,8 +236,8 @@ static struct answer send_bytes(struct client *c, const char *channel, size_t n)
 static void copies_of_files_count_for_the_quota(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
 
     expect_status(send_bytes(ada, v.channel, 400 * 1024), 200);
     expect_status(client_post(ada, "{}", HARVEST), 200);

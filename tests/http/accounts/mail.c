@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "apps.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define ADA "{'username': 'ada', 'password': 'correct horse', 'email': 'ada@mail.example'}"

@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "net/http/server.h"
 #include "people.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 #include "waits.h"
 
 /* --- the line before the threads ------------------------------------------------------ */
@@ -101,7 +102,7 @@ static void files_do_not_wait_for_passwords(struct world *w)
 {
     static const struct upload hello[] = { { "files[0]", "hello.txt", STR_INIT("hello") }, { 0 } };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     uint64_t before = requests(w);
     int fds[LINE];
     char text[2048];

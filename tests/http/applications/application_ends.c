@@ -5,7 +5,7 @@
 
 #include "guilds.h"
 #include "platforms.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define APPS "/applications"

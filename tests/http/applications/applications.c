@@ -5,7 +5,7 @@
 
 #include "guilds.h"
 #include "platforms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define APPS "/applications"
 
@@ -86,8 +86,9 @@ static void makers_say_where_their_pages_are(struct world *w)
                 "{'terms_of_service_url': 'https://a.example/terms', 'privacy_policy_url': "
                 "'https://a.example/privacy', 'event_webhooks_url': 'https://a.example/events', "
                 "'event_webhooks_status': 1, 'event_webhooks_types': ['APPLICATION_AUTHORIZED']}");
-    expect_invalid(client_patch(ada, "{'event_webhooks_status': 2}", APPS "/%s", id),
-                   "event_webhooks_status", "BASE_TYPE_CHOICES");
+    expect_json(client_patch(ada, "{'event_webhooks_status': 2}", APPS "/%s", id),
+                "{'event_webhooks_status': 2}");
+    expect_json(client_get(ada, APPS "/%s", id), "{'event_webhooks_status': 2}");
     expect_status(client_request(world_stranger(w), "GET",
                                  TEXT(w, "/app-icons/%s/%s.png", id, answer_text(a, "cover_image")),
                                  "", STR("")),

@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "platform/guilds/guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define RULES "/guilds/%s/auto-moderation/rules"
 #define SAY   "/channels/%s/messages"
 
 /* A guild of ada's with bob, whose writing is looked at. */
 struct yard {
-    struct venue v;
+    struct test_guild v;
     struct client *ada, *bob;
     char alerts[24];
 };
@@ -23,8 +23,8 @@ static struct yard open_yard(struct world *w)
 {
     struct yard y = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
-    y.v = world_venue(w, y.ada);
-    venue_add(&y.v, y.bob);
+    y.v = world_test_guild(w, y.ada);
+    test_guild_add(&y.v, y.bob);
     struct answer a =
         client_post(y.ada, "{'name': 'alerts', 'type': 0}", "/guilds/%s/channels", y.v.id);
     snprintf(y.alerts, sizeof y.alerts, "%s", answer_text(a, "id"));
@@ -185,7 +185,7 @@ static void some_roles_and_channels_are_exempt(struct world *w)
 {
     struct yard y = open_yard(w);
     struct client *eve = world_client(w, "eve");
-    const char *role = venue_add_with(&y.v, eve, 1, 0);
+    const char *role = test_guild_add_with(&y.v, eve, 1, 0);
     const char *id = rule(&y, 1, "{'keyword_filter': ['cat']}", BLOCK);
     struct answer a =
         client_post(y.ada, "{'name': 'thread', 'type': 11}", "/channels/%s/threads", y.alerts);
@@ -203,7 +203,7 @@ static void some_roles_and_channels_are_exempt(struct world *w)
     expect_status(client_post(y.bob, "{'content': 'cat'}", SAY, thread), 200);
     /* Bots are not looked at, and neither are webhooks. */
     struct client *bot = world_bot(w, "robot");
-    venue_add(&y.v, bot);
+    test_guild_add(&y.v, bot);
     expect_status(say(bot, &y, "cat"), 200);
     a = client_post(y.ada, "{'name': 'hook'}", "/channels/%s/webhooks", y.v.channel);
     expect_status(client_post(world_stranger(w), "{'content': 'cat'}", "/webhooks/%s/%s",
@@ -318,11 +318,11 @@ static void content_is_for_bots_that_asked_for_it(struct world *w)
     struct yard y = open_yard(w);
     struct client *bot = world_bot(w, "robot");
 
-    venue_add_with(&y.v, bot, 1, PERMISSION(MANAGE_GUILD));
+    test_guild_add_with(&y.v, bot, 1, PERMISSION(MANAGE_GUILD));
     rule(&y, 1, "{'keyword_filter': ['cat']}", BLOCK);
-    struct gate *blind = gate_session(bot, "v=10&encoding=json", "'intents': 2097152");
-    struct gate *reads = gate_session(bot, "v=10&encoding=json", "'intents': 2129920");
-    struct gate *person = gate_session(y.ada, "v=10&encoding=json", "");
+    struct gateway_conn *blind = conn_session(bot, "v=10&encoding=json", "'intents': 2097152");
+    struct gateway_conn *reads = conn_session(bot, "v=10&encoding=json", "'intents': 2129920");
+    struct gateway_conn *person = conn_session(y.ada, "v=10&encoding=json", "");
 
     expect_error(say(y.bob, &y, "a cat"), 400, 200000);
     expect_dispatch(blind, "AUTO_MODERATION_ACTION_EXECUTION",

@@ -2,11 +2,11 @@
 #include <stdio.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/guilds/guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define RULES "/guilds/%s/auto-moderation/rules"
 #define RULE  RULES "/%s"
@@ -152,13 +152,22 @@ static void bodies_are_checked(struct world *w)
            "BASE_TYPE_REQUIRED");
     REFUSE(OF(1, 5, "{'mention_total_limit': 51}", "[{'type': 1}]"),
            "trigger_metadata.mention_total_limit", "NUMBER_TYPE_MAX");
-    REFUSE(OF(1, 5, "{'mention_total_limit': 5, 'mention_raid_protection_enabled': true}",
+    REFUSE(OF(1, 5, "{'mention_total_limit': 5, 'mention_raid_protection_enabled': 'often'}",
               "[{'type': 1}]"),
-           "trigger_metadata.mention_raid_protection_enabled", "BASE_TYPE_CHOICES");
+           "trigger_metadata.mention_raid_protection_enabled", "BOOLEAN_TYPE_CONVERT");
     struct answer a = client_post(h.ada, OF(1, 5, "{'mention_total_limit': 50}", "[{'type': 1}]"),
                                   RULES, h.guild);
     expect_json(a, "{'enabled': false, 'trigger_metadata': {'mention_total_limit': 50, "
                    "'mention_raid_protection_enabled': false}}");
+    /* Stored, because clients and backups send whole rules back. */
+    a = client_patch(h.ada,
+                     "{'trigger_metadata': {'mention_total_limit': 5, "
+                     "'mention_raid_protection_enabled': true}}",
+                     RULE, h.guild, answer_text(a, "id"));
+    expect_json(a, "{'trigger_metadata': {'mention_raid_protection_enabled': true}}");
+    expect_json(client_get(h.ada, RULE, h.guild, answer_text(a, "id")),
+                "{'trigger_metadata': {'mention_total_limit': 5, "
+                "'mention_raid_protection_enabled': true}}");
     expect_invalid(client_patch(h.ada, "{'trigger_type': 3}", RULE, h.guild, answer_text(a, "id")),
                    "trigger_type", "BASE_TYPE_CHOICES");
 }
@@ -273,13 +282,13 @@ static void only_bots_who_manage_the_guild_hear_of_rules(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
                   *meek = world_bot(w, "meek");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add_with(&v, bot, 1, PERMISSION(MANAGE_GUILD));
-    venue_add(&v, meek);
-    struct gate *person = gate_session(ada, "v=10&encoding=json", "");
-    struct gate *boss = gate_session(bot, "v=10&encoding=json", "'intents': 1048576");
-    struct gate *deaf = gate_session(meek, "v=10&encoding=json", "'intents': 1048576");
+    test_guild_add_with(&v, bot, 1, PERMISSION(MANAGE_GUILD));
+    test_guild_add(&v, meek);
+    struct gateway_conn *person = conn_session(ada, "v=10&encoding=json", "");
+    struct gateway_conn *boss = conn_session(bot, "v=10&encoding=json", "'intents': 1048576");
+    struct gateway_conn *deaf = conn_session(meek, "v=10&encoding=json", "'intents': 1048576");
 
     expect_status(client_post(ada, WORDS, RULES, v.id), 200);
     expect_dispatch(boss, "AUTO_MODERATION_RULE_CREATE", "{'name': 'Cats'}");

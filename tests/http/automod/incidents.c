@@ -2,9 +2,9 @@
 #include "base/clock.h"
 #include "guilds.h"
 #include "json/schema.h"
-#include "model/rows.h"
-#include "model/types.h"
-#include "venues.h"
+#include "model/fields/rows.h"
+#include "model/fields/types.h"
+#include "test_guild.h"
 
 #define INCIDENTS "/guilds/%s/incident-actions"
 

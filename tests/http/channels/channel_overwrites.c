@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "platforms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define CHANNELS "/guilds/%s/channels"
 

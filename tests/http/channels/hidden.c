@@ -3,17 +3,17 @@
 #include <string.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "http/walk.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* A guild of ada's; bob may do everything in it but administrate and see private threads, eve is
  * not in it. The channel is hidden from all but ada, and so is the private thread. */
 static struct {
     struct client *bob, *eve;
     const char *guild, *channel, *thread, *message;
-    struct venue v;
+    struct test_guild v;
 } cellar;
 
 #define EVERYTHING (UINT64_MAX >> 11 & ~PERMISSION(ADMINISTRATOR) & ~PERMISSION(MANAGE_THREADS))
@@ -25,9 +25,9 @@ static void open_cellar(struct world *w)
 
     cellar.bob = world_client(w, "bob");
     cellar.eve = world_client(w, "eve");
-    cellar.v = world_venue(w, ada);
+    cellar.v = world_test_guild(w, ada);
     cellar.guild = cellar.v.id;
-    venue_add_with(&cellar.v, cellar.bob, 1, EVERYTHING);
+    test_guild_add_with(&cellar.v, cellar.bob, 1, EVERYTHING);
     a = client_post(ada,
                     TEXT(w,
                          "{'name': 'cellar', 'type': 0, 'permission_overwrites': [{'id': '%s', "

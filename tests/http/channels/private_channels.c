@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "venues.h"
+#include "test_guild.h"
 
 #define MINE       "/users/@me/channels"
 #define RECIPIENTS "/channels/%s/recipients/%s"

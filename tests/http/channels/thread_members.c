@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "channels.h"
-#include "gate.h"
-#include "venues.h"
+#include "gateway_conn.h"
+#include "test_guild.h"
 
 #define MEMBERS "/channels/%s/thread-members"
 #define MEMBER  "/channels/%s/thread-members/%s"
@@ -180,8 +180,8 @@ static void a_private_thread_is_heard_of_by_its_members_alone(struct world *w)
 
     put_member(h.guild, dan);
     put_member(h.guild, robot);
-    struct gate *c = gate_session(h.cleo, PLAIN, ""), *d = gate_session(dan, PLAIN, "");
-    struct gate *r = gate_session(robot, PLAIN, "'intents': 515");
+    struct gateway_conn *c = conn_session(h.cleo, PLAIN, ""), *d = conn_session(dan, PLAIN, "");
+    struct gateway_conn *r = conn_session(robot, PLAIN, "'intents': 515");
     expect_dispatch(r, "GUILD_CREATE", "{}");
     const char *t = start(h.bob, h.channel, ", 'type': 12");
     expect_status(client_put(h.bob, "", MEMBER, t, h.cleo->id), 204);
@@ -202,7 +202,7 @@ static void a_removed_starter_is_out_like_others(struct world *w)
 {
     struct hall h = open_hall(w);
     const char *t = start(h.bob, h.channel, ", 'type': 12");
-    struct gate *b = gate_session(h.bob, PLAIN, "");
+    struct gateway_conn *b = conn_session(h.bob, PLAIN, "");
 
     expect_status(client_put(h.bob, "", MEMBER, t, h.cleo->id), 204);
     expect_dispatch(b, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
@@ -230,7 +230,7 @@ static void without_the_intent_a_bot_hears_of_itself(struct world *w)
     struct client *robot = world_bot(w, "robot");
 
     put_member(h.guild, robot);
-    struct gate *r = gate_session(robot, PLAIN, "'intents': 1");
+    struct gateway_conn *r = conn_session(robot, PLAIN, "'intents': 1");
     expect_dispatch(r, "GUILD_CREATE", "{}");
     const char *t = start(h.bob, h.channel, ", 'type': 11");
     expect_dispatch(r, "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", t);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "channels.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define SEARCH "/channels/%s/threads/search"
 

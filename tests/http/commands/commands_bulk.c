@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "store/store.h"
 #include "waits.h"
-#include "workshops.h"
+#include "test_app.h"
 
 #define PING "{'name': 'ping', 'description': 'd'}"
 #define PONG "{'name': 'pong', 'description': 'd'}"
@@ -30,7 +30,7 @@ static const char *many(struct world *w, int type, int from, int to)
 
 static void a_list_of_commands_replaces_the_one_before(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *ping = make_command(s.bot, s.global, PING);
 
     make_command(s.bot, s.global, "{'name': 'pung', 'description': 'd'}");
@@ -53,7 +53,7 @@ static void a_list_of_commands_replaces_the_one_before(struct world *w)
 
 static void the_same_list_of_commands_again_changes_nothing(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *list =
         "[{'name': 'ping', 'description': 'd', 'name_localizations': {'de': 'klopf', "
         "'fr': 'toc'}, 'options': [{'type': 3, 'name': 'a', 'description': 'd', "
@@ -82,7 +82,7 @@ static struct store_stats stats_of(struct world *w)
 /* A list that was sent before is not read again; what happened to its commands meanwhile counts. */
 static void a_list_that_was_sent_before_is_held_to_what_is_there_now(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *list = "[" PONG ", {'name': 'aah', 'description': 'd', 'options': [{'type': 11, "
                        "'name': 'f', 'description': 'd', 'file_types': ['image']}]}, " PING "]";
 
@@ -122,7 +122,7 @@ static void a_list_that_was_sent_before_is_held_to_what_is_there_now(struct worl
 /* Of the same length it may still be another. */
 static void a_list_that_is_as_long_as_the_one_before_is_read(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     expect_status(client_put(s.bot, "[{'name': 'ping', 'description': 'one'}]", "%s", s.global),
                   200);
@@ -134,7 +134,7 @@ static void a_list_that_is_as_long_as_the_one_before_is_read(struct world *w)
 
 static void a_list_that_was_sent_before_is_refused_as_any_other(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *list = "[" PING ", " PONG "]";
     char path[80];
 
@@ -162,7 +162,7 @@ static void a_list_that_was_sent_before_is_refused_as_any_other(struct world *w)
 /* Commands that name no installation contexts have those of their application. */
 static void a_list_that_was_sent_before_follows_its_application(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *list = "[" PING "]";
 
     expect_json(client_put(s.bot, list, "%s", s.global), "[{'integration_types': [0, 1]}]");
@@ -174,7 +174,7 @@ static void a_list_that_was_sent_before_follows_its_application(struct world *w)
 
 static void a_command_in_a_list_is_known_by_its_id_or_its_name(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *ping = make_command(s.bot, s.global, PING);
     const char *pong = make_command(s.bot, s.global, PONG);
 
@@ -211,7 +211,7 @@ static void a_command_in_a_list_is_known_by_its_id_or_its_name(struct world *w)
 
 static void commands_in_a_list_are_unique(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, PING);
     static const char TWICE[] = "APPLICATION_COMMANDS_DUPLICATE_NAME";
 
@@ -235,7 +235,7 @@ static void commands_in_a_list_are_unique(struct world *w)
 
 static void a_list_of_commands_is_taken_whole_or_not_at_all(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, PING);
 
     struct answer a = client_put(s.bot,
@@ -253,7 +253,7 @@ static void a_list_of_commands_is_taken_whole_or_not_at_all(struct world *w)
 
 static void there_are_100_chat_commands_and_15_in_each_menu(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     expect_status(client_put(s.bot, many(w, 1, 0, 100), "%s", s.local), 200);
     struct answer a = client_post(s.bot, PING, "%s", s.local);
@@ -281,7 +281,7 @@ static void there_are_100_chat_commands_and_15_in_each_menu(struct world *w)
 
 static void commands_200_are_made_in_a_day(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     expect_status(client_put(s.bot, many(w, 1, 0, 100), "%s", s.global), 200);
     expect_status(client_put(s.bot, many(w, 1, 1, 101), "%s", s.global), 200); /* one is new */
@@ -306,7 +306,7 @@ static void commands_200_are_made_in_a_day(struct world *w)
 
 static void an_embedded_application_has_an_entry_point_command(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *path = TEXT(w, "/applications/%s/set-embedded", s.app);
     struct client *eve = world_client(w, "eve");
 
@@ -343,7 +343,7 @@ static void an_embedded_application_has_an_entry_point_command(struct world *w)
 
 static void an_application_with_global_commands_has_a_badge(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     enum { BADGE = 1 << 23 };
 
     make_command(s.bot, s.local, PING);
@@ -361,7 +361,7 @@ static void an_application_with_global_commands_has_a_badge(struct world *w)
 
 static void guilds_hear_of_global_commands_once_a_second(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *other = found_guild(s.ada, "Elsewhere");
 
     found_guild(s.ada, "Without");

@@ -2,14 +2,14 @@
 #include <stdlib.h>
 
 #include "apps.h"
-#include "workshops.h"
+#include "test_app.h"
 
 /* A body and what is wrong with it; NULL: nothing. */
 struct definition {
     const char *json, *path, *code;
 };
 
-static void try_all(struct workshop *s, const struct definition *d)
+static void try_all(struct test_app *s, const struct definition *d)
 {
     for (; d->json; d++) {
         struct answer a = client_post(s->bot, d->json, "%s", s->global);
@@ -63,7 +63,7 @@ static void command_names_are_letters_of_any_script(struct world *w)
         { "{'description': 'd', 'name': []}", "name", "STRING_TYPE_CONVERT" },
         { 0 },
     };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     try_all(&s, names);
     struct answer a = client_post(s.bot, NAMED("two words"), "%s", s.global);
@@ -86,7 +86,7 @@ static void menu_command_names_have_any_case_and_spaces(struct world *w)
         { "{'type': 2, 'name': 'x', 'name_localizations': {'de': 'Ä B'}}", NULL, NULL },
         { 0 },
     };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     try_all(&s, names);
 }
@@ -117,7 +117,7 @@ static void command_descriptions_follow_the_type(struct world *w)
           "description_localizations.de", "BASE_TYPE_BAD_LENGTH" },
         { 0 },
     };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     try_all(&s, descriptions);
 }
@@ -167,7 +167,7 @@ static void fields_of_commands_have_their_types(struct world *w)
         { "[]", "", "MODEL_TYPE_CONVERT" },
         { 0 },
     };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     try_all(&s, fields);
     expect_error(client_post(s.bot, "{", "%s", s.global), 400, 50109);
@@ -183,7 +183,7 @@ static void fields_of_commands_have_their_types(struct world *w)
 
 static void installation_contexts_of_commands_are_the_applications(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     expect_status(
         client_patch(s.ada, "{'integration_types_config': {'0': {}}}", "/applications/%s", s.app),
@@ -208,7 +208,7 @@ static void installation_contexts_of_commands_are_the_applications(struct world 
 
 static void all_problems_of_a_command_are_told_at_once(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct answer a = client_post(
         s.bot,
         "{'name': 'Bad', 'nsfw': 3, 'contexts': [7], 'options': ["
@@ -237,7 +237,7 @@ static void all_problems_of_a_command_are_told_at_once(struct world *w)
 
 static void numbers_are_no_text_and_words_are_no_number(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
     struct answer a = client_post(s.bot, "{'name': 7, 'description': 7}", "%s", s.global);
 

@@ -4,11 +4,11 @@
 #include "apps.h"
 #include "channels.h"
 #include "waits.h"
-#include "workshops.h"
+#include "test_app.h"
 
 #define PING "{'name': 'ping', 'description': 'd'}"
 
-static struct answer guild_index(struct workshop *s, struct client *c)
+static struct answer guild_index(struct test_app *s, struct client *c)
 {
     struct answer a = client_get(c, "/guilds/%s/application-command-index", s->guild);
 
@@ -27,8 +27,8 @@ static size_t shown(struct answer a)
 
 static void a_guild_shows_commands_of_its_applications(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0), *far = world_client(w, "far");
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0), *far = world_client(w, "far");
     const char *quiet = make_application(s.ada, "Quiet"), *away = make_application(s.ada, "Away");
 
     make_command(s.ada, TEXT(w, "/applications/%s/commands", away), PING);
@@ -66,9 +66,9 @@ static void a_guild_shows_commands_of_its_applications(struct world *w)
 
 static void members_see_commands_that_they_can_use_somewhere(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", PERMISSION(KICK_MEMBERS)),
-                  *boss = workshop_member(&s, "boss", PERMISSION(ADMINISTRATOR));
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", PERMISSION(KICK_MEMBERS)),
+                  *boss = test_app_member(&s, "boss", PERMISSION(ADMINISTRATOR));
     const char *id = make_command(
         s.bot, s.local, "{'name': 'ban', 'description': 'd', 'default_member_permissions': '6'}");
     const char *path = TEXT(w, "%s/%s/permissions", s.local, id);
@@ -111,8 +111,8 @@ static void members_see_commands_that_they_can_use_somewhere(struct world *w)
 
 static void indexes_tell_rows_of_commands_that_concern_the_reader(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0);
     const char *role = make_role(s.ada, s.guild, "{'name': 'r'}"),
                *other = make_role(s.ada, s.guild, "{'name': 'o'}");
     const char *channel = make_channel(s.ada, s.guild, "{'name': 'c'}");
@@ -155,8 +155,8 @@ static void indexes_tell_rows_of_commands_that_concern_the_reader(struct world *
 /* An answer that was written before is used again by who sees the same, and only while it is. */
 static void an_index_that_was_read_before_follows_its_application_and_its_reader(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0), *eve = workshop_member(&s, "eve", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0), *eve = test_app_member(&s, "eve", 0);
 
     make_command(s.bot, s.global,
                  "{'name': 'ping', 'description': 'd', 'description_localizations': {'de': 'e'}}");
@@ -175,8 +175,8 @@ static void an_index_that_was_read_before_follows_its_application_and_its_reader
 
 static void age_restricted_commands_are_for_adults(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0);
     const char *bar = make_channel(s.ada, s.guild, "{'name': 'bar'}");
 
     make_command(s.bot, s.global, "{'name': 'beer', 'description': 'd', 'nsfw': true}");
@@ -194,7 +194,7 @@ static void age_restricted_commands_are_for_adults(struct world *w)
 
 static void entry_point_commands_are_shown_while_an_application_is_embedded(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *path = TEXT(w, "/applications/%s/set-embedded", s.app);
 
     make_command(s.bot, s.global, "{'type': 4, 'name': 'go', 'description': 'd'}");
@@ -209,7 +209,7 @@ static void entry_point_commands_are_shown_while_an_application_is_embedded(stru
 
 static void commands_are_ranked_by_use(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *one = make_command(s.bot, s.global, "{'name': 'one', 'description': 'd'}");
     const char *two = make_command(s.bot, s.global, "{'name': 'two', 'description': 'd'}");
     const char *hidden = make_command(
@@ -250,8 +250,8 @@ static snowflake version_of(struct answer a)
 
 static void the_index_of_a_guild_moves_when_its_commands_do(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0);
     const char *empty = found_guild(s.ada, "Empty");
     const char *role = make_role(s.ada, s.guild, "{'name': 'r'}");
 
@@ -295,7 +295,7 @@ static void the_index_of_a_guild_moves_when_its_commands_do(struct world *w)
 
 static void an_account_shows_commands_of_its_own_applications(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
     const char *path = "/users/@me/application-command-index";
 
@@ -325,7 +325,7 @@ static void an_account_shows_commands_of_its_own_applications(struct world *w)
 
 static void an_application_shows_its_commands_to_who_allowed_it(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
     const char *path = TEXT(w, "/applications/%s/application-command-index", s.app);
 
@@ -350,8 +350,8 @@ static struct answer channel_index(struct client *c, const char *channel)
 
 static void direct_channels_with_a_bot_show_its_commands(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0), *eve = world_client(w, "eve");
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0), *eve = world_client(w, "eve");
     const char *channel = talk_to(bob, s.app);
 
     make_command(s.bot, s.local, PING);
@@ -387,7 +387,7 @@ static const char *found_with(struct client *owner, const char *app, const char 
 
 static void a_direct_index_moves_when_the_app_comes_or_goes(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
     const char *channel = talk_to(s.ada, s.app);
     snowflake adas = version_of(channel_index(s.ada, channel));
@@ -439,7 +439,7 @@ static void a_direct_index_moves_when_the_app_comes_or_goes(struct world *w)
 
 static void a_direct_index_moves_with_the_guilds_that_have_the_app(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob"), *eve = world_client(w, "eve");
     const char *guild = found_guild(s.ada, "Another");
     const char *bobs = talk_to(bob, s.app), *eves = talk_to(eve, s.app);
@@ -480,7 +480,7 @@ static void direct_indexes_of_a_bot_that_many_talk_to_move_in_steps(struct world
 {
     static const char NUMBERS[] =
         "with recursive n (i) as (select 0 union all select i + 1 from n where i < 119) ";
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
     const char *guild = found_guild(s.ada, "Another");
     const char *bobs = talk_to(bob, s.app);
@@ -513,7 +513,7 @@ static void direct_indexes_of_a_bot_that_many_talk_to_move_in_steps(struct world
 
 static void an_accounts_index_moves_with_what_is_on_it(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
     const char *path = "/users/@me/application-command-index";
     const char *other = make_application(s.ada, "Other");
@@ -522,7 +522,7 @@ static void an_accounts_index_moves_with_what_is_on_it(struct world *w)
     snowflake last = version_of(client_get(bob, "%s", path));
     install_on_account(bob, s.app);
     expect_still(last, client_get(bob, "%s", path));
-    workshop_member(&s, "eve", 0);
+    test_app_member(&s, "eve", 0);
     expect_still(last, client_get(bob, "%s", path));
     /* Allowing something is not installing. */
     world_sql(w,
@@ -543,8 +543,8 @@ static void an_accounts_index_moves_with_what_is_on_it(struct world *w)
 
 static void other_channels_show_commands_of_applications_in_them(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0), *eve = workshop_member(&s, "eve", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0), *eve = test_app_member(&s, "eve", 0);
     const char *direct = talk_to(bob, eve->id);
     const char *hall = make_channel(s.ada, s.guild, "{'name': 'c'}");
 

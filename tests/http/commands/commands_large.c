@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "pool.h"
-#include "workshops.h"
+#include "test_app.h"
 
 /* Options of 25 groups at most, each with 25 sub-commands of 25 options; two characters
  * are counted for each, but its JSON has about 90 bytes. */
@@ -59,7 +59,7 @@ static size_t count_whole(struct answer a)
     return count;
 }
 
-static struct answer index_of(struct workshop *s)
+static struct answer index_of(struct test_app *s)
 {
     return client_get(s->ada, "/guilds/%s/application-command-index", s->guild);
 }
@@ -68,7 +68,7 @@ static struct answer index_of(struct workshop *s)
  * then asked for the index got memory of the server, or ended it. */
 static void many_large_commands_are_shown_whole_or_refused(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *last = NULL;
     size_t made = 0;
 
@@ -118,7 +118,7 @@ static const char *words_in(struct world *w, size_t languages, const char *word)
 /* It used to be kept without its end, and took every index that it was in with it. */
 static void a_command_of_too_many_bytes_is_refused(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *fits = large_command(w, "fits", 'e', words_in(w, 12, "d"));
     const char *larger = large_command(w, "larger", 'g', words_in(w, 21, "d"));
     const char *id = make_command(s.bot, s.local, "{'name': 'small', 'description': 'd'}");
@@ -178,7 +178,7 @@ static const char *wordy_commands(struct world *w, char first)
     return text;
 }
 
-static void invoke_large(struct workshop *s, const char *id, const char *version)
+static void invoke_large(struct test_app *s, const char *id, const char *version)
 {
     struct answer made = client_post(s->ada, "{'name': 'x'}", "/guilds/%s/channels", s->guild);
     const char *channel = answer_text(made, "id");
@@ -199,7 +199,7 @@ static void invoke_large(struct workshop *s, const char *id, const char *version
  * which everybody waits for: the test fails when a work of the writer takes long. */
 static void commands_at_their_limit_hold_nobody_up(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *words = words_in(w, 17, "d");
     struct answer a = client_post(s.bot, large_command(w, "one", 'g', words), "%s", s.local);
 
@@ -262,7 +262,7 @@ static void expect_sent(int fd, const char *status)
 /* They are made from what was looked at before; what has changed since is not lost. */
 static void long_changes_see_what_changes_meanwhile(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *large = large_command(w, "one", 'b', words_in(w, 6, "d"));
     const char *id = make_command(s.bot, s.local, "{'name': 'old', 'description': 'd'}");
     const char *path = TEXT(w, "%s/%s", s.local, id);
@@ -295,7 +295,7 @@ static void lists_of_commands_that_lie_are_made_anew(struct world *w)
 {
     static const char *const broken[] = { "texts = '{}'", "texts = ','", "texts = texts || ','",
                                           OTHERS_ENTRIES };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     make_command(s.bot, s.global, "{'name': 'a', 'description': 'd'}");
     make_command(s.bot, s.global, "{'name': 'b', 'description': 'd'}");
@@ -318,7 +318,7 @@ static void lists_of_commands_that_lie_are_made_anew(struct world *w)
 
 static void a_broken_command_costs_only_itself(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *words = "{'name': '%s', 'description': 'd', 'name_localizations': {'de': '%s'}}";
     const char *bad = make_command(s.bot, s.local, TEXT(w, words, "bad", "schlecht"));
 

@@ -2,13 +2,13 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "workshops.h"
+#include "test_app.h"
 
 struct list_of_options {
     const char *json, *path, *code; /* NULL: nothing is wrong */
 };
 
-static void try_all(struct workshop *s, const struct list_of_options *o)
+static void try_all(struct test_app *s, const struct list_of_options *o)
 {
     for (; o->json; o++) {
         struct answer a = client_post(
@@ -52,7 +52,7 @@ static void options_of_commands_have_names_and_words(struct world *w)
         { OPTION(11, "a", ""), NULL, NULL },
         { 0 },
     };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     try_all(&s, options);
 }
@@ -78,7 +78,7 @@ static void options_of_commands_nest_two_deep(struct world *w)
         { OPTION(2, "b", REQUIRED), "options.0.required", "APPLICATION_COMMAND_REQUIRED_INVALID" },
         { 0 },
     };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     try_all(&s, options);
 }
@@ -96,7 +96,7 @@ static void required_options_of_commands_come_first(struct world *w)
           MISPLACED },
         { 0 },
     };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     try_all(&s, options);
 }
@@ -119,7 +119,7 @@ static void options_of_commands_differ_in_every_language(struct world *w)
         { OPTION(3, "a", DE("a")) "," OPTION(3, "b", ""), NULL, NULL },
         { 0 },
     };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     try_all(&s, options);
 }
@@ -177,7 +177,7 @@ static void choices_of_commands_match_their_option(struct world *w)
           "options.0.choices.0.name_localizations.zz", "BASE_TYPE_CHOICES" },
         { 0 },
     };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     try_all(&s, options);
 }
@@ -223,14 +223,14 @@ static void limits_of_what_is_entered_for_commands_make_sense(struct world *w)
           "options.0.file_types", "BASE_TYPE_MAX_LENGTH" },
         { 0 },
     };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     try_all(&s, options);
 }
 
 /* --- how many, how large -------------------------------------------------------------- */
 
-static const char *many(struct workshop *s, size_t count, const char *item)
+static const char *many(struct test_app *s, size_t count, const char *item)
 {
     struct buf b;
 
@@ -249,7 +249,7 @@ static const char *many(struct workshop *s, size_t count, const char *item)
     return text;
 }
 
-static struct answer with_options(struct workshop *s, const char *options)
+static struct answer with_options(struct test_app *s, const char *options)
 {
     return client_post(
         s->bot, TEXT(s->world, "{'name': 'a', 'description': 'd', 'options': [%s]}", options), "%s",
@@ -258,7 +258,7 @@ static struct answer with_options(struct workshop *s, const char *options)
 
 static void commands_have_25_options_on_each_level(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *option = OPTION(5, "o#", ""), *sub = "{'type': 1, 'name': 's', 'description': "
                                                      "'d', 'options': [%s]}";
 
@@ -278,7 +278,7 @@ static void commands_have_25_options_on_each_level(struct world *w)
 #define WIDE "ééééééééééééééééééééééééé"
 static void commands_have_8000_characters(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *choice = "{'name': 'x', 'value': '" WIDE WIDE WIDE WIDE "', "
                          "'name_localizations': {'de': 'ä'}}";
     const char *three = many(&s, 25, choice); /* 2525 */

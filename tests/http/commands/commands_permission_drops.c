@@ -4,7 +4,7 @@
 #include "dom.h"
 #include "platforms.h"
 #include "waits.h"
-#include "workshops.h"
+#include "test_app.h"
 
 enum { GUILDS = 1000 };
 
@@ -13,7 +13,7 @@ enum { GUILDS = 1000 };
     "select (select count(*) from permission_drops) + (select count(*) from jobs where kind = " \
     "'permission-drops')"
 
-static void found_many_guilds(struct workshop *s)
+static void found_many_guilds(struct test_app *s)
 {
     world_sql(s->world,
               "insert into guilds (id, name, owner_id) " NUMBERS "select i, 'g', %s from n", GUILDS,
@@ -21,7 +21,7 @@ static void found_many_guilds(struct workshop *s)
 }
 
 /* Nobody may use it in any of them. */
-static void deny_in_many_guilds(struct workshop *s, const char *command)
+static void deny_in_many_guilds(struct test_app *s, const char *command)
 {
     world_sql(s->world,
               "insert into command_permissions (guild_id, target_id, entity_id, type, "
@@ -45,7 +45,7 @@ static void expect_short_steps(struct world *w)
 
 static void a_renamed_command_leaves_its_guilds_in_steps(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
     found_many_guilds(&s);
@@ -61,7 +61,7 @@ static void a_renamed_command_leaves_its_guilds_in_steps(struct world *w)
 
 static void a_deleted_command_leaves_its_guilds_in_steps(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
     found_many_guilds(&s);
@@ -75,7 +75,7 @@ static void a_deleted_command_leaves_its_guilds_in_steps(struct world *w)
 /* What several have in common is how many rows one transaction may take. */
 static void commands_that_a_list_leaves_out_share_the_first_step(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     static const char *const names[] = { "a", "b", "c" };
     const char *ids[3];
 
@@ -98,7 +98,7 @@ static void commands_that_a_list_leaves_out_share_the_first_step(struct world *w
 /* --- before they are gone ------------------------------------------------------------- */
 
 /* As it is between two steps: rows of the first round are on their way out. */
-static void mark_rows(struct workshop *s, const char *command)
+static void mark_rows(struct test_app *s, const char *command)
 {
     world_sql(s->world,
               "insert into permission_drops (target_id, application_id, round, told) "
@@ -122,8 +122,8 @@ static size_t index_length(struct client *c, const char *guild)
 
 static void rows_that_are_about_to_go_are_not_seen(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
     const char *path = TEXT(w, "%s/%s/permissions", s.local, id);
     const char *deny =
@@ -160,7 +160,7 @@ static void rows_that_are_about_to_go_are_not_seen(struct world *w)
 /* A change that comes while an earlier one is under way covers what was set between the two. */
 static void a_second_change_covers_what_came_after_the_first(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
     found_many_guilds(&s);
@@ -182,7 +182,7 @@ static void a_second_change_covers_what_came_after_the_first(struct world *w)
 
 static void an_application_that_goes_takes_its_marks_along(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
     found_many_guilds(&s);

@@ -4,21 +4,21 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "channels.h"
-#include "gate.h"
-#include "workshops.h"
+#include "gateway_conn.h"
+#include "test_app.h"
 
 #define MANAGERS (PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_ROLES))
 #define ROW      "{'permissions': [{'id': '%s', 'type': %d, 'permission': %s}]}"
 
 /* A workshop with a global command. */
 struct bench {
-    struct workshop s;
+    struct test_app s;
     const char *command, *path; /* of its permissions */
 };
 
 static struct bench world_bench(struct world *w)
 {
-    struct bench b = { .s = world_workshop(w) };
+    struct bench b = { .s = world_test_app(w) };
 
     b.command = make_command(b.s.bot, b.s.global, "{'name': 'ping', 'description': 'd'}");
     b.path = TEXT(w, "%s/%s/permissions", b.s.local, b.command);
@@ -35,7 +35,7 @@ static struct answer set(struct client *c, struct bench *b, const char *id, int 
 static void permissions_of_commands_are_set_and_read(struct world *w)
 {
     struct bench b = world_bench(w);
-    struct client *bob = workshop_member(&b.s, "bob", 0);
+    struct client *bob = test_app_member(&b.s, "bob", 0);
     const char *role = make_role(b.s.ada, b.s.guild, "{'name': 'r'}");
     const char *channel = make_channel(b.s.ada, b.s.guild, "{'name': 'c'}");
     snowflake guild = id_of(b.s.guild);
@@ -173,9 +173,9 @@ static void permissions_of_commands_grow_by_ten_up_to_a_hundred(struct world *w)
 static void managers_set_permissions_of_commands_that_they_may_use(struct world *w)
 {
     struct bench b = world_bench(w);
-    struct client *bob = workshop_member(&b.s, "bob", MANAGERS),
-                  *eve = workshop_member(&b.s, "eve", PERMISSION(MANAGE_GUILD)),
-                  *mod = workshop_member(&b.s, "mod", PERMISSION(MANAGE_ROLES)),
+    struct client *bob = test_app_member(&b.s, "bob", MANAGERS),
+                  *eve = test_app_member(&b.s, "eve", PERMISSION(MANAGE_GUILD)),
+                  *mod = test_app_member(&b.s, "mod", PERMISSION(MANAGE_ROLES)),
                   *far = world_client(w, "far");
 
     expect_error(client_put(b.s.bot, "{'permissions': []}", "%s", b.path), 403, 20001);
@@ -207,7 +207,7 @@ static void managers_set_permissions_of_commands_that_they_may_use(struct world 
 
 static void managers_change_rows_of_commands_below_them_only(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct ranks r = world_ranks(w, MANAGERS);
     struct client *low = world_client(w, "low"), *high = world_client(w, "high");
     struct bench b = { .s = s };
@@ -251,7 +251,7 @@ static void managers_change_rows_of_commands_below_them_only(struct world *w)
 static void bearers_set_permissions_of_commands_for_somebody(struct world *w)
 {
     struct bench b = world_bench(w);
-    struct client *bob = workshop_member(&b.s, "bob", MANAGERS);
+    struct client *bob = test_app_member(&b.s, "bob", MANAGERS);
     const char *scope = "applications.commands.permissions.update";
 
     world_sql(w, "update tokens set application_id = %s where kind = 3", b.s.app);
@@ -262,7 +262,7 @@ static void bearers_set_permissions_of_commands_for_somebody(struct world *w)
     expect_json(client_get(good, "%s", b.path), "{'id': '%s'}", b.command);
     expect_error(client_put(weak, "{'permissions': []}", "%s", b.path), 403, 50026);
     /* With the scope, a token still has no more rights than the person. */
-    struct client *member = workshop_member(&b.s, "eve", 0);
+    struct client *member = test_app_member(&b.s, "eve", 0);
     struct client *plain = world_token(w, member, CALLER_BEARER, scope, 0);
     world_sql(w, "update tokens set application_id = %s where kind = 3", b.s.app);
     expect_error(client_get(plain, "%s", b.path), 403, 50013);
@@ -315,7 +315,7 @@ static void permissions_go_with_the_name_of_their_command(struct world *w)
 static void permissions_of_commands_go_with_what_they_name(struct world *w)
 {
     struct bench b = world_bench(w);
-    struct client *bob = workshop_member(&b.s, "bob", 0);
+    struct client *bob = test_app_member(&b.s, "bob", 0);
     const char *role = make_role(b.s.ada, b.s.guild, "{'name': 'r'}");
     const char *channel = make_channel(b.s.ada, b.s.guild, "{'name': 'c'}");
 
@@ -367,14 +367,14 @@ static void the_audit_log_tells_of_permissions_of_commands(struct world *w)
 static void bots_and_managers_hear_of_permissions_of_commands(struct world *w)
 {
     struct bench b = world_bench(w);
-    struct client *bob = workshop_member(&b.s, "bob", PERMISSION(MANAGE_GUILD)),
-                  *eve = workshop_member(&b.s, "eve", 0), *far = world_client(w, "far");
+    struct client *bob = test_app_member(&b.s, "bob", PERMISSION(MANAGE_GUILD)),
+                  *eve = test_app_member(&b.s, "eve", 0), *far = world_client(w, "far");
     const char *second = make_application(b.s.ada, "Second");
     struct client *other = application_bot(b.s.ada, second);
 
     install(b.s.ada, second, b.s.guild, "bot");
-    struct gate *own = gate_session(b.s.bot, "v=10&encoding=json", "'intents': 0");
-    struct gate *bots = gate_session(other, "v=10&encoding=json", "'intents': 0");
+    struct gateway_conn *own = conn_session(b.s.bot, "v=10&encoding=json", "'intents': 0");
+    struct gateway_conn *bots = conn_session(other, "v=10&encoding=json", "'intents': 0");
     struct client *people[] = { bob, eve, far };
     for (size_t i = 0; i < 3; i++)
         client_connect(people[i]);
@@ -393,7 +393,7 @@ static void bots_and_managers_hear_of_permissions_of_commands(struct world *w)
 
 static void the_rows_of_a_command_have_to_be_said(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.local, "{'name': 'x', 'description': 'd'}");
     const char *path = TEXT(w, "%s/%s/permissions", s.local, id);
 

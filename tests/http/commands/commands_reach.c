@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "channels.h"
-#include "invoking.h"
-#include "workshops.h"
+#include "test_commands.h"
+#include "test_app.h"
 
 #define NOT_HERE    "INTERACTION_APPLICATION_COMMAND_INVALID"
 #define NOT_ALLOWED "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS"
@@ -71,7 +71,7 @@ enum { TYPES = 3, CONTEXTS = 7, LATCHES = 2, KINDS = TYPES * CONTEXTS * LATCHES 
 
 /* A command of each kind: types and contexts are sets of bits from 1 on; latched ones are for
  * nobody in a guild. */
-static const struct dom *make_kinds(struct workshop *s)
+static const struct dom *make_kinds(struct test_app *s)
 {
     struct world *w = s->world;
     const char *body = "[";
@@ -102,7 +102,7 @@ struct having {
     bool guild, account, group;
 };
 
-static void hold_lists_against_use(struct workshop *s, struct client *bob, const char *group,
+static void hold_lists_against_use(struct test_app *s, struct client *bob, const char *group,
                                    const struct dom *kinds, struct having has)
 {
     const char *direct = talk_to(bob, s->app);
@@ -134,10 +134,10 @@ static void hold_lists_against_use(struct workshop *s, struct client *bob, const
 }
 
 /* One more app of ada's, and a guild that it is in. */
-static struct workshop another_workshop(struct client *ada)
+static struct test_app another_test_app(struct client *ada)
 {
     struct world *w = ada->world;
-    struct workshop s = { .world = w, .ada = ada, .app = make_application(ada, "Helper") };
+    struct test_app s = { .world = w, .ada = ada, .app = make_application(ada, "Helper") };
 
     s.bot = application_bot(ada, s.app);
     s.guild = found_guild(ada, "Hall");
@@ -152,7 +152,7 @@ static void what_is_listed_is_what_can_be_used(struct world *w)
 
     for (unsigned i = 0; i < 8; i++) {
         struct having has = { i & 1, i & 2, i & 4 };
-        struct workshop s = another_workshop(ada);
+        struct test_app s = another_test_app(ada);
         struct client *bob = world_client(w, TEXT(w, "bob%u", i));
         const char *group = make_group(bob, ada, eve);
 
@@ -185,7 +185,7 @@ enum said {
 };
 
 struct stage {
-    struct workshop *s;
+    struct test_app *s;
     struct client *who;
     const char *role, *here, *there;
 };
@@ -238,7 +238,7 @@ static void walk_rows(const struct stage *g, const struct dom *k, const struct d
     }
 }
 
-static const struct dom *made(struct workshop *s, int type, const char *needs)
+static const struct dom *made(struct test_app *s, int type, const char *needs)
 {
     struct answer a = client_post(s->bot,
                                   TEXT(s->world,
@@ -263,8 +263,8 @@ static void walk_needs(struct stage *g)
 
 static void a_guild_lists_what_some_channel_takes(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0);
     struct stage g = { &s, bob, make_role(s.ada, s.guild, "{'name': 'r'}"),
                        make_channel(s.ada, s.guild, "{'name': 'here'}"),
                        make_channel(s.ada, s.guild, "{'name': 'there'}") };
@@ -286,7 +286,7 @@ static void a_guild_lists_what_some_channel_takes(struct world *w)
 
 /* --- places that do not count --------------------------------------------------------- */
 
-static size_t shown_to(struct workshop *s, struct client *c)
+static size_t shown_to(struct test_app *s, struct client *c)
 {
     struct answer a = client_get(c, "/guilds/%s/application-command-index", s->guild);
 
@@ -305,8 +305,8 @@ static void set_overwrite(struct client *owner, struct client *about, const char
 
 static void only_channels_where_commands_can_be_used_count(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0);
     const uint64_t needed = PERMISSION(MANAGE_MESSAGES);
     const char *category = make_channel(s.ada, s.guild, "{'name': 'k', 'type': 4}");
     const char *channel = make_channel(s.ada, s.guild, "{'name': 'c'}");
@@ -327,8 +327,8 @@ static void only_channels_where_commands_can_be_used_count(struct world *w)
 
 static void threads_count_where_channels_do_not(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0);
     const char *channel = make_channel(s.ada, s.guild, "{'name': 'c'}");
     struct answer k = client_post(s.bot, "{'name': 'x', 'description': 'd'}", "%s", s.local);
 
@@ -353,7 +353,7 @@ static void threads_count_where_channels_do_not(struct world *w)
 
 static void a_guild_without_channels_lists_nothing(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     make_command(s.bot, s.local, "{'name': 'x', 'description': 'd'}");
     expect(shown_to(&s, s.ada) == 1);
@@ -368,7 +368,7 @@ static const char *const EMPTY =
     "{'type': 2, 'name': 'g', 'description': 'd', 'options': []}, "
     "{'type': 2, 'name': 'h', 'description': 'd'}]}";
 
-static struct answer use_group(struct workshop *s, struct client *by, const struct dom *k,
+static struct answer use_group(struct test_app *s, struct client *by, const struct dom *k,
                                const char *channel)
 {
     struct world *w = s->world;
@@ -385,8 +385,8 @@ static struct answer use_group(struct workshop *s, struct client *by, const stru
 
 static void commands_of_empty_groups_are_nowhere(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0), *eve = workshop_member(&s, "eve", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0), *eve = test_app_member(&s, "eve", 0);
     const char *hall = make_channel(s.ada, s.guild, "{'name': 'hall'}");
     const char *group = make_group(s.ada, bob, eve), *direct = talk_to(bob, s.app);
 
@@ -427,8 +427,8 @@ static void commands_of_empty_groups_are_nowhere(struct world *w)
 
 static void a_bot_alone_brings_no_commands(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0);
     const char *hall = make_channel(s.ada, s.guild, "{'name': 'hall'}");
     const char *direct = talk_to(bob, s.app);
     const char *at_guild = TEXT(w, "/guilds/%s/application-command-index", s.guild);
@@ -459,7 +459,7 @@ static void a_bot_alone_brings_no_commands(struct world *w)
 
 static void a_block_keeps_commands_out_of_direct_channels(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob"), *eve = world_client(w, "eve");
     struct answer k =
         client_post(s.bot, "{'name': 'p', 'description': 'd', 'contexts': [2]}", "%s", s.global);
@@ -479,7 +479,7 @@ static void a_block_keeps_commands_out_of_direct_channels(struct world *w)
 /* The list says what an invocation says, and moves with it. */
 static void a_blocked_bot_has_no_commands_in_its_direct_channel(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
     struct answer k =
         client_post(s.bot, "{'name': 'p', 'description': 'd', 'contexts': [1]}", "%s", s.global);
@@ -506,7 +506,7 @@ static void a_blocked_bot_has_no_commands_in_its_direct_channel(struct world *w)
 
 static void an_app_in_a_group_is_everybodys(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob"), *eve = world_client(w, "eve");
     const char *group = make_group(s.ada, bob, eve);
     struct answer k = client_post(s.bot,
@@ -517,7 +517,7 @@ static void an_app_in_a_group_is_everybodys(struct world *w)
     expect_invalid(use(eve, k.json, NULL, group), "data", NOT_HERE);
     bring_to_group(s.ada, s.app, group);
     struct client *each[] = { s.ada, bob, eve };
-    struct scene told = { .world = w, .application = s.app };
+    struct test_commands told = { .world = w, .application = s.app };
     for (size_t i = 0; i < 3; i++) {
         expect_status(use(each[i], k.json, NULL, group), 204);
         const struct dom *d = last_interaction(&told);

@@ -4,13 +4,13 @@
 #include "apps.h"
 #include "platforms.h"
 #include "waits.h"
-#include "workshops.h"
+#include "test_app.h"
 
 /* --- making --------------------------------------------------------------------------- */
 
 static void a_new_command_is_made_and_shown_whole(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct answer a =
         client_post(s.bot, "{'name': 'ping', 'description': 'Answers'}", "%s", s.global);
 
@@ -34,7 +34,7 @@ static void a_new_command_is_made_and_shown_whole(struct world *w)
 
 static void a_guild_command_has_no_global_fields(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct answer a = client_post(s.bot,
                                   "{'name': 'ping', 'description': 'Answers', 'contexts': [9], "
                                   "'dm_permission': 7, 'integration_types': 'x', 'handler': 9, "
@@ -55,7 +55,7 @@ static void a_guild_command_has_no_global_fields(struct world *w)
 
 static void a_command_keeps_what_it_was_given(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct answer a = client_post(
         s.bot,
         "{'type': 1, 'name': 'paint', 'description': 'Paints', 'nsfw': true, "
@@ -96,7 +96,7 @@ static void a_command_keeps_what_it_was_given(struct world *w)
 
 static void what_does_not_apply_to_a_command_is_dropped(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct answer a = client_post(
         s.bot,
         "{'name': 'x', 'description': 'd', 'handler': 2, 'options': ["
@@ -123,7 +123,7 @@ static void what_does_not_apply_to_a_command_is_dropped(struct world *w)
 
 static void menu_commands_have_a_name_and_nothing_else(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct answer a = client_post(s.bot,
                                   "{'type': 2, 'name': '  High Five ', 'description': '', "
                                   "'name_localizations': {'de': ' Einschlagen '}}",
@@ -143,7 +143,7 @@ static void menu_commands_have_a_name_and_nothing_else(struct world *w)
 
 static void a_command_of_the_same_name_is_written_over(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct answer a = client_post(s.bot,
                                   "{'name': 'ping', 'description': 'Answers', 'nsfw': true, "
                                   "'default_member_permissions': '0'}",
@@ -167,7 +167,7 @@ static void a_command_of_the_same_name_is_written_over(struct world *w)
 
 static void a_command_changes_only_where_it_is_said(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(
         s.bot, s.global,
         "{'name': 'ping', 'description': 'Answers', 'nsfw': true, "
@@ -195,7 +195,7 @@ static void a_command_changes_only_where_it_is_said(struct world *w)
 
 static void the_older_field_for_direct_channels_moves_the_newer_of_a_command(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id =
         make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd', 'contexts': [0, 2]}");
 
@@ -223,7 +223,7 @@ static void the_older_field_for_direct_channels_moves_the_newer_of_a_command(str
 
 static void the_version_of_a_command_moves_only_with_its_definition(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *json = "{'name': 'ping', 'description': 'd', 'name_localizations': "
                        "{'fr': 'x', 'de': 'y'}, 'options': [{'type': 3, 'name': 'a', "
                        "'description': 'd', 'choices': [{'name': 'A', 'value': 'a'}]}]}";
@@ -253,7 +253,7 @@ static void the_version_of_a_command_moves_only_with_its_definition(struct world
 
 static void a_command_cannot_take_the_name_of_another(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
     make_command(s.bot, s.global, "{'name': 'pong', 'description': 'd'}");
@@ -267,7 +267,7 @@ static void a_command_cannot_take_the_name_of_another(struct world *w)
 
 static void a_changed_command_is_checked_as_a_whole(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *menu = make_command(s.bot, s.global, "{'type': 2, 'name': 'Wave'}");
     const char *slash = make_command(s.bot, s.global, "{'name': 'wave', 'description': 'd'}");
 
@@ -302,7 +302,7 @@ static void expect_guilds_told(struct world *w, size_t count)
 static void many_guilds_are_told_of_a_global_command_in_steps(struct world *w)
 {
     enum { GUILDS = 1300 };
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     size_t before = count_told(w);
 
     world_sql(w,
@@ -326,7 +326,7 @@ static void many_guilds_are_told_of_a_global_command_in_steps(struct world *w)
 
 static void a_deleted_command_is_gone(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.local, "{'name': 'ping', 'description': 'd'}");
 
     expect_status(client_delete(s.bot, "%s/%s", s.local, id), 204);
@@ -340,7 +340,7 @@ static void a_deleted_command_is_gone(struct world *w)
 
 static void a_command_is_found_in_its_own_scope_only(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *global = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
     const char *local = make_command(s.bot, s.local, "{'name': 'ping', 'description': 'd'}");
     const char *other = found_guild(s.ada, "Elsewhere");
@@ -359,7 +359,7 @@ static void a_command_is_found_in_its_own_scope_only(struct world *w)
 
 static void makers_and_tokens_of_the_application_register_its_commands(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct client *eve = world_client(w, "eve"), *dev = world_client(w, "dev"),
                   *reader = world_client(w, "reader");
     const char *json = "{'name': 'ping', 'description': 'd'}";
@@ -389,7 +389,7 @@ static void makers_and_tokens_of_the_application_register_its_commands(struct wo
 
 static void bearers_register_commands_of_their_own_application(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *json = "{'name': 'ping', 'description': 'd'}";
     const char *secret = application_secret(s.ada, s.app);
     struct answer a = client_form(world_stranger(w), "/oauth2/token",
@@ -410,8 +410,8 @@ static void bearers_register_commands_of_their_own_application(struct world *w)
 
 static void people_who_talk_to_the_bot_may_list_its_global_commands(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
     expect_error(client_get(bob, "%s", s.global), 403, 20012);
@@ -424,7 +424,7 @@ static void people_who_talk_to_the_bot_may_list_its_global_commands(struct world
 
 static void guild_commands_need_the_application_in_the_guild(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *json = "{'name': 'ping', 'description': 'd'}";
     const char *other = found_guild(s.ada, "Elsewhere");
     const char *path = TEXT(w, "/applications/%s/guilds/%s/commands", s.app, other);
@@ -438,7 +438,7 @@ static void guild_commands_need_the_application_in_the_guild(struct world *w)
 
 static void guild_commands_come_back_with_their_application(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.local, "{'name': 'ping', 'description': 'd'}");
 
     /* An app that came for its bot alone goes with it. */
@@ -453,7 +453,7 @@ static void guild_commands_come_back_with_their_application(struct world *w)
 
 static void the_old_way_to_set_many_command_permissions_is_refused(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     struct answer a = client_put(s.bot, "[]", "%s/permissions", s.local);
 
     expect_status(a, 405);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "apps.h"
-#include "workshops.h"
+#include "test_app.h"
 
 /* At every level words in German and both kinds of English. */
 static const char PAINT[] =
@@ -16,7 +16,7 @@ static const char PAINT[] =
     "{'name': 'Red', 'value': 'r', 'name_localizations': {'de': 'Rot'}}, "
     "{'name': 'Blue', 'value': 'b'}]}]}]}";
 
-static struct answer list_in(struct workshop *s, const char *locale)
+static struct answer list_in(struct test_app *s, const char *locale)
 {
     return client_request(s->bot, "GET", TEXT(s->world, "/api/v10%s", s->global),
                           TEXT(s->world, "X-Discord-Locale: %s\r\n", locale), (struct str){ 0 });
@@ -24,7 +24,7 @@ static struct answer list_in(struct workshop *s, const char *locale)
 
 static void lists_of_commands_have_words_of_one_language(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     make_command(s.bot, s.global, PAINT);
     struct answer a = list_in(&s, "de");
@@ -52,7 +52,7 @@ static void lists_of_commands_have_words_of_one_language(struct world *w)
 
 static void words_of_commands_fall_back_to_a_sister(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     make_command(s.bot, s.global, PAINT);
     struct answer a = list_in(&s, "en-US");
@@ -69,7 +69,7 @@ static void words_of_commands_fall_back_to_a_sister(struct world *w)
 
 static void all_words_of_commands_are_there_when_asked_for(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.local, PAINT);
     static const char WHOLE[] =
         "{'name_localizations': {'de': 'malen', 'en-GB': 'paynt', 'es-ES': 'pintar'}, "
@@ -95,7 +95,7 @@ static void all_words_of_commands_are_there_when_asked_for(struct world *w)
 
 static void the_language_of_lists_of_commands_is_the_readers(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     make_command(s.bot, s.global, PAINT);
     struct answer a = client_request(s.bot, "GET", TEXT(w, "/api/v10%s", s.global),
@@ -107,7 +107,7 @@ static void the_language_of_lists_of_commands_is_the_readers(struct world *w)
 
 static void indexes_show_commands_under_the_readers_names(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
 
     make_command(s.bot, s.global, PAINT);
     make_command(s.bot, s.local, "{'name': 'plain', 'description': 'd'}");

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "platform/worlds/worlds.h"
-#include "venues.h"
-#include "workshops.h"
+#include "test_guild.h"
+#include "test_app.h"
 
 /* A file with an app that is in a guild; its commands, global and of the guild. JSON has
  * single quotes, as in all tests. */

@@ -2,7 +2,7 @@
 #include "apps.h"
 #include "files.h"
 #include "platform/guilds/guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define EMOJIS "/applications/%s/emojis"
 #define EMOJI  EMOJIS "/%s"
@@ -113,11 +113,12 @@ static const char *button_with(struct world *w, const char *id)
 static void components_show_emoji_that_the_sender_may_use(struct world *w)
 {
     struct shop s = open_shop(w);
-    struct venue v = world_venue(w, s.ada), other = world_venue(w, world_client(w, "eve"));
-    const char *role = venue_role(&v, 1, 0);
+    struct test_guild v = world_test_guild(w, s.ada),
+                      other = world_test_guild(w, world_client(w, "eve"));
+    const char *role = test_guild_role(&v, 1, 0);
     struct answer own = client_post(s.bot, ONE, EMOJIS, s.app);
 
-    venue_add(&v, s.bot);
+    test_guild_add(&v, s.bot);
     world_sql(w, "insert into emojis (id, guild_id, name, animated) values (71, %s, 'here', 1)",
               v.id);
     world_sql(w,
@@ -139,12 +140,12 @@ static void components_show_emoji_that_the_sender_may_use(struct world *w)
         AT_NAME, INVALID);
     expect_invalid(client_post(s.bot, button_with(w, "72"), "/channels/%s/messages", v.channel),
                    AT_ID, INVALID);
-    venue_give(&v, s.bot, role);
+    test_guild_give(&v, s.bot, role);
     expect_status(client_post(s.bot, button_with(w, "72"), "/channels/%s/messages", v.channel),
                   200);
     expect_invalid(client_post(s.bot, button_with(w, "73"), "/channels/%s/messages", v.channel),
                    AT_ID, INVALID);
-    venue_add(&other, s.bot);
+    test_guild_add(&other, s.bot);
     expect_status(client_post(s.bot, button_with(w, "73"), "/channels/%s/messages", v.channel),
                   200);
     expect_invalid(client_patch(s.bot, button_with(w, "79"), "/channels/%s/messages/%s", v.channel,

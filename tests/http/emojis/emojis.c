@@ -5,7 +5,7 @@
 #include "files.h"
 #include "guilds.h"
 #include "platform/guilds/guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define EMOJIS    "/guilds/%s/emojis"
 #define EMOJI     EMOJIS "/%s"

@@ -1,10 +1,10 @@
 /* stickers.c - stickers of guilds: bringing, changing, deleting and sending them. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define STICKERS "/guilds/%s/stickers"
@@ -71,9 +71,9 @@ static struct answer bring_gif(struct client *c, const char *guild, const char *
 static void a_sticker_is_brought_shown_and_told(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     struct answer a = bring_gif(ada, v.id, "hello");
     expect_status(a, 201);
     const char *id = answer_text(a, "id");
@@ -81,12 +81,12 @@ static void a_sticker_is_brought_shown_and_told(struct world *w)
                 "{'name': 'hello', 'description': null, 'tags': 'wave', 'type': 2, "
                 "'format_type': 4, 'available': true, 'guild_id': '%s', 'user': {'id': '%s'}}",
                 v.id, ada->id);
-    expect_venue_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+    expect_guild_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE",
                        "{'action_type': 90, 'target_id': '%s', 'changes': [{'key': 'name', "
                        "'new_value': 'hello'}, {'key': 'tags'}, {'key': 'format_type', "
                        "'new_value': 4}, {'key': 'guild_id'}, {'key': 'available'}]}",
                        id);
-    expect_venue_event(&v, 0, "GUILD_STICKERS_UPDATE",
+    expect_guild_event(&v, 0, "GUILD_STICKERS_UPDATE",
                        "{'guild_id': '%s', 'stickers': [{'id': '%s', 'name': 'hello'}]}", v.id, id);
     expect(!dom_at(world_last_event(w, "GUILD_STICKERS_UPDATE"), "stickers.0.user"));
     expect_json(client_get(bob, STICKERS, v.id), "[{'id': '%s'}]", id);
@@ -107,16 +107,16 @@ static void a_sticker_may_change_and_go(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add_with(&v, bob, 1, PERMISSION(CREATE_EXPRESSIONS));
-    venue_add(&v, eve);
+    test_guild_add_with(&v, bob, 1, PERMISSION(CREATE_EXPRESSIONS));
+    test_guild_add(&v, eve);
     const char *own = answer_text(bring_gif(bob, v.id, "own"), "id"),
                *others = answer_text(bring_gif(ada, v.id, "others"), "id");
     expect_error(bring_gif(eve, v.id, "none"), 403, 50013);
     expect_error(client_patch(bob, "{'name': 'mine'}", STICKER, v.id, others), 403, 50013);
     expect_error(client_delete(bob, STICKER, v.id, others), 403, 50013);
-    struct venue here = world_venue(w, ada);
+    struct test_guild here = world_test_guild(w, ada);
     expect_error(client_get(ada, STICKER, here.id, own), 404, 10060);
     const char *guild = answer_text(client_get(ada, "/stickers/%s", own), "guild_id");
     forget_told(w);
@@ -145,7 +145,7 @@ static void a_sticker_may_change_and_go(struct world *w)
 static void what_stickers_may_be(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct upload none[] = { { "name", NULL, STR("hello") }, { "tags", NULL, STR("wave") }, { 0 } };
     static char large[512 * 1024 + 1];
     char png[160];
@@ -182,7 +182,7 @@ static void what_stickers_may_be(struct world *w)
 static void a_guild_has_room_for_five(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     for (int i = 0; i < 5; i++)
         expect_status(bring_gif(ada, v.id, "sticker"), 201);
@@ -198,9 +198,9 @@ static void a_guild_has_room_for_five(struct world *w)
 static void messages_show_stickers(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     const char *here = answer_text(bring_gif(ada, v.id, "here"), "id"),
                *there = answer_text(bring_gif(ada, other.id, "there"), "id");
     const char *body = TEXT(w, "{'sticker_ids': ['%s']}", here),
@@ -215,7 +215,7 @@ static void messages_show_stickers(struct world *w)
     expect_absent(client_post(bob, "{'content': 'x', 'sticker_ids': []}", MESSAGES, v.channel),
                   "sticker_items");
     expect_error(client_post(bob, foreign, MESSAGES, v.channel), 403, 50600);
-    venue_add(&other, bob);
+    test_guild_add(&other, bob);
     world_sql(w, "update roles set permissions = %llu where id = %s",
               BITS(PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES)), v.id);
     expect_error(client_post(bob, foreign, MESSAGES, v.channel), 403, 50600);
@@ -244,11 +244,11 @@ static void messages_show_stickers(struct world *w)
 static void sessions_are_told_of_stickers(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     const char *id = answer_text(bring_gif(ada, v.id, "hello"), "id");
-    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 9");
+    struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 9");
     expect_dispatch(g, "GUILD_CREATE", "{'stickers': [{'id': '%s', 'tags': 'wave'}]}", id);
     expect_status(client_delete(ada, STICKER, v.id, id), 204);
     expect_dispatch(g, "GUILD_STICKERS_UPDATE", "{'guild_id': '%s', 'stickers': []}", v.id);

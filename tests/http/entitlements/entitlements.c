@@ -1,9 +1,9 @@
 /* entitlements.c - SKUs, entitlements and subscriptions, and whom an application hears of them. */
 #include "consents.h"
 #include "admin/control/control.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "invoking.h"
+#include "test_commands.h"
 #include "waits.h"
 
 #define GRANTS     "/applications/%s/entitlements"
@@ -12,9 +12,9 @@
 
 /* What world files declare: 51 is a subscription, 52 can be used up, 53 is had for good, 54
  * holds subscriptions, 60 is another application's. */
-static struct scene with_skus(struct world *w)
+static struct test_commands with_skus(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *other = make_application(s.ada, "Other");
 
     world_sql(w,
@@ -27,7 +27,7 @@ static struct scene with_skus(struct world *w)
     return s;
 }
 
-static struct answer grant(struct scene *s, const char *sku, const char *owner, int type)
+static struct answer grant(struct test_commands *s, const char *sku, const char *owner, int type)
 {
     return client_post(
         s->bot,
@@ -37,9 +37,9 @@ static struct answer grant(struct scene *s, const char *sku, const char *owner, 
 
 static void a_test_entitlement_is_granted_read_and_taken_back(struct world *w)
 {
-    struct scene s = with_skus(w);
-    struct gate *bot = gate_session(s.bot, "v=10", "'intents': 0, 'shard': [0, 2]");
-    struct gate *second = gate_session(s.bot, "v=10", "'intents': 0, 'shard': [1, 2]");
+    struct test_commands s = with_skus(w);
+    struct gateway_conn *bot = conn_session(s.bot, "v=10", "'intents': 0, 'shard': [0, 2]");
+    struct gateway_conn *second = conn_session(s.bot, "v=10", "'intents': 0, 'shard': [1, 2]");
     struct answer a = grant(&s, "51", s.bob->id, 2);
     const char *id;
 
@@ -69,7 +69,7 @@ static void a_test_entitlement_is_granted_read_and_taken_back(struct world *w)
 
 static void what_can_be_used_up_is_used_up_once(struct world *w)
 {
-    struct scene s = with_skus(w);
+    struct test_commands s = with_skus(w);
     const char *id = answer_text(grant(&s, "52", s.bob->id, 2), "id");
 
     expect_event(s.bot, "ENTITLEMENT_CREATE", "{'id': '%s'}", id);
@@ -84,9 +84,9 @@ static void what_can_be_used_up_is_used_up_once(struct world *w)
 
 static void granting_names_what_is_wrong(struct world *w)
 {
-    struct scene s = with_skus(w);
+    struct test_commands s = with_skus(w);
     struct client *eve = world_client(w, "eve");
-    struct venue elsewhere = world_venue(w, eve);
+    struct test_guild elsewhere = world_test_guild(w, eve);
 
     expect_error(grant(&s, "60", s.bob->id, 2), 404, 10027);
     expect_error(grant(&s, "54", s.bob->id, 2), 404, 10027);
@@ -113,7 +113,7 @@ static void granting_names_what_is_wrong(struct world *w)
     expect_error(client_delete(s.bot, GRANT, s.application, "70"), 400, 40019);
 }
 
-static void add_row(struct scene *s, const char *id, const char *sku, const char *user,
+static void add_row(struct test_commands *s, const char *id, const char *sku, const char *user,
                     const char *guild, const char *ends, const char *deleted)
 {
     world_sql(s->world,
@@ -124,12 +124,12 @@ static void add_row(struct scene *s, const char *id, const char *sku, const char
 
 static void lists_are_narrowed_and_paged(struct world *w)
 {
-    struct scene s = with_skus(w);
+    struct test_commands s = with_skus(w);
     const char *a = s.application;
 
     add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
     add_row(&s, "72", "53", s.ada->id, "null", "1", "null");
-    add_row(&s, "73", "51", s.ada->id, s.venue.id, "null", "null");
+    add_row(&s, "73", "51", s.ada->id, s.test_guild.id, "null", "null");
     add_row(&s, "74", "53", s.bob->id, "null", "null", "5");
     expect_json(client_get(s.bot, "/applications/%s/skus", a),
                 "[{'id': '51', 'type': 5, 'application_id': '%s', 'name': 'Gold', 'slug': 'gold', "
@@ -142,8 +142,8 @@ static void lists_are_narrowed_and_paged(struct world *w)
     expect_json(client_get(s.bot, GRANTS "?only_active=true&exclude_deleted=false", a),
                 "[{'id': '71'}, {'id': '73'}]");
     expect_json(client_get(s.bot, GRANTS "?user_id=%s", a, s.bob->id), "[{'id': '71'}]");
-    expect_json(client_get(s.bot, GRANTS "?guild_id=%s", a, s.venue.id),
-                "[{'id': '73', 'guild_id': '%s'}]", s.venue.id);
+    expect_json(client_get(s.bot, GRANTS "?guild_id=%s", a, s.test_guild.id),
+                "[{'id': '73', 'guild_id': '%s'}]", s.test_guild.id);
     expect_json(client_get(s.bot, GRANTS "?sku_ids=53,99", a), "[{'id': '72'}]");
     expect_json(client_get(s.bot, GRANTS "?sku_ids=53&sku_ids=51&user_id=%s", a, s.ada->id),
                 "[{'id': '72'}, {'id': '73'}]");
@@ -155,7 +155,7 @@ static void lists_are_narrowed_and_paged(struct world *w)
 
 static void subscriptions_follow_from_entitlements(struct world *w)
 {
-    struct scene s = with_skus(w);
+    struct test_commands s = with_skus(w);
 
     add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
     add_row(&s, "72", "51", s.bob->id, "null", "null", "5");
@@ -173,27 +173,27 @@ static void subscriptions_follow_from_entitlements(struct world *w)
 
 static void an_interaction_brings_what_is_in_force(struct world *w)
 {
-    struct scene s = with_skus(w);
-    const char *command = scene_command(&s, "%s", "");
+    struct test_commands s = with_skus(w);
+    const char *command = make_global_command(&s, "%s", "");
 
     add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
     add_row(&s, "72", "53", s.bob->id, "null", "1", "null");
-    add_row(&s, "73", "53", s.ada->id, s.venue.id, "null", "null");
+    add_row(&s, "73", "53", s.ada->id, s.test_guild.id, "null", "null");
     add_row(&s, "74", "51", s.ada->id, "null", "null", "null");
     expect_status(roll(&s, s.bob, command, "%s", ""), 204);
     expect_dom(&s, last_interaction(&s),
                "{'entitlements': [{'id': '73', 'guild_id': '%s'}, {'id': '71', 'type': 8}], "
                "'entitlement_sku_ids': ['53', '51']}",
-               s.venue.id);
+               s.test_guild.id);
 }
 
 static void entitlements_go_with_what_they_belong_to(struct world *w)
 {
-    struct scene s = with_skus(w);
+    struct test_commands s = with_skus(w);
 
     add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
-    add_row(&s, "73", "53", s.ada->id, s.venue.id, "null", "null");
-    expect_status(client_delete(s.ada, "/guilds/%s", s.venue.id), 204);
+    add_row(&s, "73", "53", s.ada->id, s.test_guild.id, "null", "null");
+    expect_status(client_delete(s.ada, "/guilds/%s", s.test_guild.id), 204);
     world_settle(w);
     expect(world_number(w, "select count(*) from entitlements where id = 73") == 0);
     expect_status(client_post(s.ada, "{}", "/applications/%s/delete", s.application), 204);
@@ -202,19 +202,19 @@ static void entitlements_go_with_what_they_belong_to(struct world *w)
     expect(world_number(w, "select count(*) from skus") == 1);
 }
 
-static struct answer offer(struct scene *s, const char *sku)
+static struct answer offer(struct test_commands *s, const char *sku)
 {
     return client_post(s->bot,
                        TEXT(s->world,
                             "{'components': [{'type': 1, 'components': [{'type': 2, 'style': 6, "
                             "'sku_id': '%s'}]}]}",
                             sku),
-                       "/channels/%s/messages", s->venue.channel);
+                       "/channels/%s/messages", s->test_guild.channel);
 }
 
 static void a_button_offers_its_own_applications_skus(struct world *w)
 {
-    struct scene s = with_skus(w);
+    struct test_commands s = with_skus(w);
 
     expect_status(offer(&s, "51"), 200);
     expect_invalid(offer(&s, "60"), "components.0.components.0.sku_id",
@@ -252,12 +252,12 @@ static void a_token_reads_its_own_accounts_entitlements(struct world *w)
 
 static void an_application_hears_of_an_account_that_ends(struct world *w)
 {
-    struct scene s = with_skus(w);
+    struct test_commands s = with_skus(w);
     struct buf out;
 
     add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
     add_row(&s, "72", "51", s.bob->id, "null", "null", "5");
-    add_row(&s, "73", "51", s.bob->id, s.venue.id, "null", "null");
+    add_row(&s, "73", "51", s.bob->id, s.test_guild.id, "null", "null");
     buf_init(&out, SIZE_MAX);
     expect(control_ask(world_folder(w), "operate user\terase\tbob", &out) == OK);
     buf_clear(&out);

@@ -6,14 +6,14 @@
 #include "base/timestamp.h"
 #include "facts_read.h"
 #include "people.h"
-#include "voices.h"
+#include "test_voice.h"
 
 static bool was_announced(struct world *w, enum event event)
 {
     return world_count_events(w, event) > 0;
 }
 
-static void change_roles(const struct hall *h, const char *member)
+static void change_roles(const struct test_voice *h, const char *member)
 {
     const char *role = make_role(h->ada, h->guild, "{'name': 'r', 'permissions': '1024'}");
 
@@ -32,7 +32,7 @@ static void change_roles(const struct hall *h, const char *member)
     expect_status(client_delete(h->ada, "/guilds/%s/roles/%s", h->guild, role), 204);
 }
 
-static void change_channels(const struct hall *h)
+static void change_channels(const struct test_voice *h)
 {
     struct world *w = h->world;
     const char *json = TEXT(w,
@@ -68,7 +68,7 @@ static void change_channels(const struct hall *h)
 
 static void facts_are_those_of_the_payload(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     expect_status(client_patch(h.ada, "{'name': 'Renamed'}", "/guilds/%s", h.guild), 200);
     ask_voice(h.bob, h.guild, h.voice, "");

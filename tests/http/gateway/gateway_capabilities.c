@@ -1,13 +1,13 @@
 /* gateway_capabilities.c - READY in the forms that newer clients ask for. */
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* Ada, who has a friend, a private channel and a guild with two others. */
 struct scene {
     struct client *ada, *bob, *cleo;
-    struct venue venue;
+    struct test_guild test_guild;
     const char *direct;
 };
 
@@ -18,9 +18,9 @@ static struct scene open_scene(struct world *w)
                        .cleo = world_client(w, "cleo") };
     struct answer a;
 
-    s.venue = world_venue(w, s.ada);
-    venue_add(&s.venue, s.bob);
-    venue_add(&s.venue, s.cleo);
+    s.test_guild = world_test_guild(w, s.ada);
+    test_guild_add(&s.test_guild, s.bob);
+    test_guild_add(&s.test_guild, s.cleo);
     make_friends(s.ada, s.bob);
     a = client_post(s.ada, TEXT(w, "{'recipient_id': '%s'}", s.bob->id), "/users/@me/channels");
     expect_status(a, 200);
@@ -28,12 +28,12 @@ static struct scene open_scene(struct world *w)
     return s;
 }
 
-static struct gate *greet(struct client *c, int capabilities)
+static struct gateway_conn *greet(struct client *c, int capabilities)
 {
-    struct gate *g = gate_open(c, "v=9&encoding=json");
+    struct gateway_conn *g = conn_open(c, "v=9&encoding=json");
 
     expect_op(g, 10);
-    gate_identify(g, TEXT(c->world, "'capabilities': %d", capabilities));
+    conn_identify(g, TEXT(c->world, "'capabilities': %d", capabilities));
     return g;
 }
 
@@ -42,16 +42,16 @@ static bool has(const struct dom *d, const char *path)
     return dom_at(d, path) != NULL;
 }
 
-static void end(struct gate *g)
+static void end(struct gateway_conn *g)
 {
     expect_quiet(g);
-    gate_close(g, 1000);
+    conn_close(g, 1000);
 }
 
 static void without_capabilities_everything_is_plain(struct world *w)
 {
     struct scene s = open_scene(w);
-    struct gate *g = greet(s.ada, 0);
+    struct gateway_conn *g = greet(s.ada, 0);
     const struct dom *d = expect_dispatch(
         g, "READY",
         "{'notes': {}, 'read_state': [], 'user_guild_settings': [], 'user_settings': {}, 'users': "
@@ -71,7 +71,7 @@ static void without_capabilities_everything_is_plain(struct world *w)
 static void settings_are_those_of_the_account(struct world *w)
 {
     struct scene s = open_scene(w);
-    struct gate *g = greet(s.bob, 0);
+    struct gateway_conn *g = greet(s.bob, 0);
 
     expect_dispatch(g, "READY",
                     "{'user_settings': {'theme': 'dark', 'locale': 'en-US', 'guild_folders': [], "
@@ -90,7 +90,7 @@ static void settings_are_those_of_the_account(struct world *w)
 static void notes_and_settings_may_be_left_out(struct world *w)
 {
     struct scene s = open_scene(w);
-    struct gate *g = greet(s.ada, 1);
+    struct gateway_conn *g = greet(s.ada, 1);
     const struct dom *d = expect_dispatch(g, "READY", "{'user_settings': {}, 'read_state': []}");
 
     expect(!has(d, "notes"));
@@ -113,7 +113,7 @@ static void notes_and_settings_may_be_left_out(struct world *w)
 static void states_and_settings_have_versions(struct world *w)
 {
     struct scene s = open_scene(w);
-    struct gate *g = greet(s.ada, 1 << 2);
+    struct gateway_conn *g = greet(s.ada, 1 << 2);
 
     expect_dispatch(g, "READY",
                     "{'read_state': {'entries': [], 'partial': false, 'version': 0},"
@@ -143,19 +143,19 @@ static void expect_users(const struct scene *s, const struct dom *d, bool cleo)
 static void users_may_stand_in_one_list(struct world *w)
 {
     struct scene s = open_scene(w);
-    struct gate *g = greet(s.ada, 1 << 4);
+    struct gateway_conn *g = greet(s.ada, 1 << 4);
     const struct dom *d = expect_dispatch(
         g, "READY",
         "{'merged_members': [[{'user_id': '%s'}, {'user_id': '%s'}, {'user_id': '%s'}]],"
         " 'merged_presences': {'friends': [], 'guilds': [[]]},"
         " 'guilds': [{'id': '%s', 'voice_states': []}]}",
-        s.ada->id, s.bob->id, s.cleo->id, s.venue.id);
+        s.ada->id, s.bob->id, s.cleo->id, s.test_guild.id);
 
     expect_users(&s, d, true);
     expect(!has(d, "merged_members.0.0.user"));
     end(g);
     /* The same when a friend is seen, of whom a presence says no more than the id. */
-    gate_session(s.bob, "v=9", "");
+    conn_session(s.bob, "v=9", "");
     g = greet(s.ada, 1 << 4);
     d = expect_dispatch(g, "READY", "{'merged_presences': {'friends': [{'user_id': '%s'}]}}",
                         s.bob->id);
@@ -169,10 +169,10 @@ static void ready_may_come_in_two_parts(struct world *w)
     static const int capabilities[] = { 1 << 4 | 1 << 5, 509 };
 
     for (int i = 0; i < 2; i++) {
-        struct gate *g = greet(s.ada, capabilities[i]);
+        struct gateway_conn *g = greet(s.ada, capabilities[i]);
         const struct dom *d = expect_dispatch(
             g, "READY", "{'merged_members': [[{'user_id': '%s'}]], 'guilds': [{'id': '%s'}]}",
-            s.ada->id, s.venue.id);
+            s.ada->id, s.test_guild.id);
 
         expect_users(&s, d, true);
         expect(!has(d, "guilds.0.voice_states") && !has(d, "merged_presences"));
@@ -183,11 +183,11 @@ static void ready_may_come_in_two_parts(struct world *w)
             " 'merged_members': [[{'user_id': '%s'}, {'user_id': '%s'}]],"
             " 'merged_presences': {'friends': [], 'guilds': [[]]},"
             " 'lazy_private_channels': [], 'disclose': [], 'game_invites': []}",
-            s.venue.id, s.bob->id, s.cleo->id);
+            s.test_guild.id, s.bob->id, s.cleo->id);
         end(g);
     }
     /* The second part needs the list of users. */
-    struct gate *g = greet(s.ada, 1 << 5);
+    struct gateway_conn *g = greet(s.ada, 1 << 5);
     expect_dispatch(g, "READY", "{'guilds': [{'members': [{}, {}, {}], 'voice_states': []}]}");
     end(g);
 }
@@ -195,13 +195,13 @@ static void ready_may_come_in_two_parts(struct world *w)
 static void a_guilds_own_fields_may_stand_apart(struct world *w)
 {
     struct scene s = open_scene(w);
-    struct gate *g = greet(s.ada, 1 << 10);
+    struct gateway_conn *g = greet(s.ada, 1 << 10);
     const struct dom *d = expect_dispatch(
         g, "READY",
         "{'guilds': [{'id': '%s', 'data_mode': 'full', 'version': 0, 'member_count': 3,"
         " 'channels': [{'id': '%s'}], 'roles': [{}], 'members': [{}, {}, {}],"
         " 'properties': {'id': '%s', 'name': 'Hall', 'owner_id': '%s'}}]}",
-        s.venue.id, s.venue.channel, s.venue.id, s.ada->id);
+        s.test_guild.id, s.test_guild.channel, s.test_guild.id, s.ada->id);
 
     expect(!has(d, "guilds.0.name") && !has(d, "guilds.0.owner_id"));
     expect(!has(d, "guilds.0.properties.channels") && !has(d, "guilds.0.properties.members"));
@@ -211,10 +211,10 @@ static void a_guilds_own_fields_may_stand_apart(struct world *w)
 static void bots_get_the_plain_form(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
-    struct gate *g = gate_open(bot, "v=10");
+    struct gateway_conn *g = conn_open(bot, "v=10");
 
     expect_op(g, 10);
-    gate_identify(g, "'intents': 0, 'capabilities': 2047");
+    conn_identify(g, "'intents': 0, 'capabilities': 2047");
     const struct dom *d = expect_dispatch(g, "READY", "{'guilds': [], 'user_settings': {}}");
     expect(!has(d, "merged_members"));
     end(g);
@@ -223,18 +223,18 @@ static void bots_get_the_plain_form(struct world *w)
 static void calls_that_run_may_follow(struct world *w)
 {
     struct scene s = open_scene(w);
-    struct gate *b = gate_session(s.bob, "v=9&encoding=json", "");
+    struct gateway_conn *b = conn_session(s.bob, "v=9&encoding=json", "");
 
-    gate_send(b,
+    conn_send(b,
               "{'op':4,'d':{'guild_id':null,'channel_id':'%s','self_mute':false,"
               "'self_deaf':false}}",
               s.direct);
-    for (const struct dom *m; (m = gate_read(b, 60000));) {
-        gate_count(b, m);
+    for (const struct dom *m; (m = conn_read(b, 60000));) {
+        conn_count(b, m);
         if (str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"))
             break;
     }
-    struct gate *g = greet(s.ada, 1 << 12);
+    struct gateway_conn *g = greet(s.ada, 1 << 12);
     expect_dispatch(g, "READY", "{'notes': {}, 'guilds': [{'name': 'Hall'}]}");
     expect_dispatch(g, "CALL_CREATE", "{'channel_id': '%s', 'voice_states': [{'user_id': '%s'}]}",
                     s.direct, s.bob->id);

@@ -1,5 +1,5 @@
 /* gateway_connect.c - reaching the gateway, staying, and being sent away. */
-#include "gate.h"
+#include "gateway_conn.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,41 +11,41 @@
 #include "server/guildhall.h"
 #include "guilds.h"
 #include "internal.h"
-#include "net/websocket.h"
-#include "venues.h"
+#include "net/websocket/websocket.h"
+#include "test_guild.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
 static void hello_comes_first(struct world *w)
 {
-    struct gate *g = gate_open(world_client(w, "ada"), PLAIN);
+    struct gateway_conn *g = conn_open(world_client(w, "ada"), PLAIN);
     const struct dom *d = expect_op(g, 10);
 
     expect(str_is(dom_at(d, "d.heartbeat_interval")->text, "41250"));
     expect(dom_at(d, "s")->kind == JSON_NULL && dom_at(d, "t")->kind == JSON_NULL);
-    expect(!gate_was_binary(g));
+    expect(!conn_was_binary(g));
 }
 
 static void versions_and_encodings_are_checked(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    expect_op(gate_open(ada, "v=9"), 10);
-    expect_op(gate_open(ada, "encoding=json"), 10);
-    expect_op(gate_open(ada, "v=10&encoding=json&compress=lzma"), 10);
-    expect_close(gate_open(ada, "v=5&encoding=json"), 4012);
-    expect_close(gate_open(ada, "v=11"), 4012);
-    expect_close(gate_open(ada, "v=ten"), 4012);
-    expect_close(gate_open(ada, "v=10&encoding=xml"), 4002);
+    expect_op(conn_open(ada, "v=9"), 10);
+    expect_op(conn_open(ada, "encoding=json"), 10);
+    expect_op(conn_open(ada, "v=10&encoding=json&compress=lzma"), 10);
+    expect_close(conn_open(ada, "v=5&encoding=json"), 4012);
+    expect_close(conn_open(ada, "v=11"), 4012);
+    expect_close(conn_open(ada, "v=ten"), 4012);
+    expect_close(conn_open(ada, "v=10&encoding=xml"), 4002);
 }
 
 static void a_user_gets_ready(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_open(ada, PLAIN);
+    struct gateway_conn *g = conn_open(ada, PLAIN);
 
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_dispatch(
         g, "READY",
         "{'v': 10, 'user': {'id': '%s', 'username': 'ada', 'pronouns': '', 'desktop': false,"
@@ -61,13 +61,13 @@ static void nobody_is_sent_to_a_name_that_another_brought(struct world *w)
 {
     enum { MORE_THAN_ARE_KEPT = 300 };
     struct client *ada = world_client(w, "ada");
-    struct gate *g;
+    struct gateway_conn *g;
 
     for (int i = 0; i < MORE_THAN_ARE_KEPT; i++)
-        gate_kill(gate_open_as(ada, "/?v=10", TEXT(w, "elsewhere-%d.test", i)));
-    g = gate_open_as(ada, "/?v=10&compress=zstd-stream", "mine.test");
+        conn_kill(conn_open_as(ada, "/?v=10", TEXT(w, "elsewhere-%d.test", i)));
+    g = conn_open_as(ada, "/?v=10&compress=zstd-stream", "mine.test");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     const struct dom *d = expect_dispatch(g, "READY", "{}");
     struct str url = dom_at(d, "resume_gateway_url")->text;
     expect(str_starts(url, STR("ws://127.0.0.1:")));
@@ -77,10 +77,10 @@ static void nobody_is_sent_to_a_name_that_another_brought(struct world *w)
 static void a_bot_gets_ready(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
-    struct gate *g = gate_open(bot, PLAIN);
+    struct gateway_conn *g = conn_open(bot, PLAIN);
 
     expect_op(g, 10);
-    gate_identify(g, "'intents': 1, 'shard': [0, 1]");
+    conn_identify(g, "'intents': 1, 'shard': [0, 1]");
     const struct dom *d =
         expect_dispatch(g, "READY",
                         "{'user': {'id': '%s', 'bot': true}, 'guilds': [], 'shard': [0, 1],"
@@ -94,25 +94,25 @@ static void a_bot_gets_ready(struct world *w)
 static void tokens_come_with_and_without_bot(struct world *w)
 {
     struct client *bot = world_bot(w, "robot"), *ada = world_client(w, "ada");
-    struct gate *g = gate_open(bot, PLAIN);
+    struct gateway_conn *g = conn_open(bot, PLAIN);
 
     expect_op(g, 10);
-    gate_send(g, "{'op':2,'d':{'token':'%s','properties':{},'intents':0}}", bot->authorization + 4);
+    conn_send(g, "{'op':2,'d':{'token':'%s','properties':{},'intents':0}}", bot->authorization + 4);
     expect_dispatch(g, "READY", "{}");
-    g = gate_open(ada, PLAIN);
+    g = conn_open(ada, PLAIN);
     expect_op(g, 10);
-    gate_send(g,
+    conn_send(g,
               "{'op':2,'d':{'token':'Bot %s','properties':{},'intents':0,"
               "'presence':{'status':'idle','activities':[{'name':'kept nowhere','type':0}]}}}",
               ada->authorization);
     expect_close(g, 4004);
-    g = gate_open(ada, PLAIN);
+    g = conn_open(ada, PLAIN);
     expect_op(g, 10);
-    gate_send(g, "{'op':2,'d':{'token':'Bearer %s','properties':{}}}", ada->authorization);
+    conn_send(g, "{'op':2,'d':{'token':'Bearer %s','properties':{}}}", ada->authorization);
     expect_close(g, 4004);
-    g = gate_open(ada, PLAIN);
+    g = conn_open(ada, PLAIN);
     expect_op(g, 10);
-    gate_send(g, "{'op':2,'d':{'token':'nonsense','properties':{}}}");
+    conn_send(g, "{'op':2,'d':{'token':'nonsense','properties':{}}}");
     expect_close(g, 4004);
 }
 
@@ -155,9 +155,9 @@ static void hello_does_not_come_with_the_upgrade(struct world *w)
 
 static void a_client_that_speaks_first_gets_hello_first(struct world *w)
 {
-    struct gate *g = gate_open(world_client(w, "ada"), PLAIN);
+    struct gateway_conn *g = conn_open(world_client(w, "ada"), PLAIN);
 
-    gate_send(g, "{'op':1,'d':null}");
+    conn_send(g, "{'op':1,'d':null}");
     expect_op(g, 10);
     expect_op(g, 11);
 }
@@ -191,16 +191,16 @@ static void identify_is_checked(struct world *w)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gate *g = gate_open(bot, PLAIN);
+        struct gateway_conn *g = conn_open(bot, PLAIN);
 
         expect_op(g, 10);
-        gate_identify(g, cases[i].more);
+        conn_identify(g, cases[i].more);
         expect_close(g, cases[i].code);
     }
-    gate_session(bot, PLAIN, "'intents': 536870911");
-    gate_session(bot, PLAIN, "'intents': 0, 'shard': [16383, 16384]");
+    conn_session(bot, PLAIN, "'intents': 536870911");
+    conn_session(bot, PLAIN, "'intents': 0, 'shard': [16383, 16384]");
     /* Concord writes bit masks as strings. */
-    gate_session(bot, PLAIN, "'intents': '37376', 'large_threshold': '50', 'shard': ['0', '1']");
+    conn_session(bot, PLAIN, "'intents': '37376', 'large_threshold': '50', 'shard': ['0', '1']");
 }
 
 static void malformed_messages_close(struct world *w)
@@ -232,78 +232,78 @@ static void malformed_messages_close(struct world *w)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gate *g = gate_open(ada, PLAIN);
+        struct gateway_conn *g = conn_open(ada, PLAIN);
 
         expect_op(g, 10);
-        gate_send(g, "%s", cases[i].message);
+        conn_send(g, "%s", cases[i].message);
         expect_close(g, cases[i].code);
     }
 }
 
 static void identified_ones_do_not_identify_again(struct world *w)
 {
-    struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
+    struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_close(g, 4005);
-    g = gate_session(world_client(w, "ada"), PLAIN, "");
-    gate_resume(g, gate_id(g), 1);
+    g = conn_session(world_client(w, "ada"), PLAIN, "");
+    conn_resume(g, conn_id(g), 1);
     expect_close(g, 4005);
 }
 
 static void heartbeats_are_answered_at_any_time(struct world *w)
 {
-    struct gate *g = gate_open(world_client(w, "ada"), PLAIN);
+    struct gateway_conn *g = conn_open(world_client(w, "ada"), PLAIN);
 
-    gate_send(g, "{'op':1,'d':null}");
+    conn_send(g, "{'op':1,'d':null}");
     expect_op(g, 10);
     expect_op(g, 11);
-    gate_send(g, "{'op':40,'d':{'seq':-1,'qos':{}}}");
+    conn_send(g, "{'op':40,'d':{'seq':-1,'qos':{}}}");
     expect_op(g, 11);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_dispatch(g, "READY", "{}");
-    gate_send(g, "{'op':1,'d':1}");
+    conn_send(g, "{'op':1,'d':1}");
     expect_op(g, 11);
 }
 
 /* Unknown opcodes and those we take but have no use for. */
 static void other_opcodes_are_taken_quietly(struct world *w)
 {
-    struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
+    struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
     static const int ops[] = { 0,  5,  7,  9,  10, 11, 12, 15, 16, 17, 23, 24, 25,
                                26, 27, 28, 29, 30, 32, 33, 38, 39, 41, 42, 44, 63 };
 
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        gate_send(g, "{'op':%d,'d':{}}", ops[i]);
+        conn_send(g, "{'op':%d,'d':{}}", ops[i]);
     expect_quiet(g);
 }
 
 static void too_many_payloads_close(struct world *w)
 {
-    struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
+    struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
     /* One was the identify. */
     for (int i = 0; i < 119; i++)
-        gate_send(g, "{'op':15,'d':{}}");
+        conn_send(g, "{'op':15,'d':{}}");
     expect_quiet(g); /* ten heartbeats are free */
     world_wait(w, 60);
     for (int i = 0; i < 120; i++)
-        gate_send(g, "{'op':15,'d':{}}");
+        conn_send(g, "{'op':15,'d':{}}");
     expect_quiet(g);
-    gate_send(g, "{'op':15,'d':{}}");
+    conn_send(g, "{'op':15,'d':{}}");
     expect_close(g, 4008);
 }
 
 static void heartbeats_beyond_ten_count(struct world *w)
 {
-    struct gate *g = gate_open(world_client(w, "ada"), PLAIN);
+    struct gateway_conn *g = conn_open(world_client(w, "ada"), PLAIN);
 
     expect_op(g, 10);
     for (int i = 0; i < 130; i++)
-        gate_send(g, "{'op':1,'d':null}");
+        conn_send(g, "{'op':1,'d':null}");
     for (int i = 0; i < 130; i++)
         expect_op(g, 11);
-    gate_send(g, "{'op':1,'d':null}");
+    conn_send(g, "{'op':1,'d':null}");
     expect_close(g, 4008);
 }
 
@@ -311,34 +311,34 @@ static void large_messages_close(struct world *w)
 {
     enum { LARGE = 60 * 1000 };
     char *text = arena_alloc(world_arena(w), LARGE);
-    struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
+    struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
     memset(text, ' ', LARGE);
     memcpy(text, "{\"op\":15,\"d\":{}}", 16);
-    gate_send_bytes(g, WS_TEXT, str_slice(text, 15360));
+    conn_send_bytes(g, WS_TEXT, str_slice(text, 15360));
     expect_quiet(g);
-    gate_send_bytes(g, WS_TEXT, str_slice(text, 15361));
+    conn_send_bytes(g, WS_TEXT, str_slice(text, 15361));
     expect_close(g, 4002);
-    g = gate_session(world_bot(w, "robot"), PLAIN, "'intents': 0");
-    gate_send_bytes(g, WS_TEXT, str_slice(text, 4096));
+    g = conn_session(world_bot(w, "robot"), PLAIN, "'intents': 0");
+    conn_send_bytes(g, WS_TEXT, str_slice(text, 4096));
     expect_quiet(g);
-    gate_send_bytes(g, WS_TEXT, str_slice(text, 4097));
+    conn_send_bytes(g, WS_TEXT, str_slice(text, 4097));
     expect_close(g, 4002);
     /* So large that it is not even read. */
-    g = gate_session(world_client(w, "ada"), PLAIN, "");
-    gate_send_bytes(g, WS_TEXT, str_slice(text, LARGE));
+    g = conn_session(world_client(w, "ada"), PLAIN, "");
+    conn_send_bytes(g, WS_TEXT, str_slice(text, LARGE));
     expect_close(g, 4002);
 }
 
 static void the_silent_are_asked_and_then_cut(struct world *w)
 {
-    struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
+    struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
     world_wait(w, 50);
     expect_quiet(g); /* not yet overdue */
     world_wait(w, 62);
     expect_op(g, 1);
-    gate_send(g, "{'op':1,'d':null}");
+    conn_send(g, "{'op':1,'d':null}");
     expect_op(g, 11);
     world_wait(w, 62);
     expect_op(g, 1);
@@ -348,8 +348,8 @@ static void the_silent_are_asked_and_then_cut(struct world *w)
 
 static void strangers_that_heartbeat_may_wait(struct world *w)
 {
-    struct gate *g = gate_open(world_client(w, "ada"), PLAIN);
-    struct gate *silent = gate_open(world_client(w, "ada"), PLAIN);
+    struct gateway_conn *g = conn_open(world_client(w, "ada"), PLAIN);
+    struct gateway_conn *silent = conn_open(world_client(w, "ada"), PLAIN);
 
     expect_op(g, 10);
     expect_op(silent, 10);
@@ -360,38 +360,38 @@ static void strangers_that_heartbeat_may_wait(struct world *w)
     expect_close(silent, 4000);
     world_wait(w, 50);
     expect_quiet(g);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_dispatch(g, "READY", "{}");
 }
 
 static void an_address_has_only_so_many_strangers(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *gates[64];
+    struct gateway_conn *gates[64];
 
     for (int i = 0; i < 64; i++) {
-        gates[i] = gate_open(ada, PLAIN);
+        gates[i] = conn_open(ada, PLAIN);
         expect_op(gates[i], 10);
     }
-    expect_close(gate_open(ada, PLAIN), 4008);
-    gate_identify(gates[0], "");
+    expect_close(conn_open(ada, PLAIN), 4008);
+    conn_identify(gates[0], "");
     expect_dispatch(gates[0], "READY", "{}");
-    expect_op(gate_open(ada, PLAIN), 10);
+    expect_op(conn_open(ada, PLAIN), 10);
 }
 
 static void a_user_has_at_most_fifty_sessions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = NULL;
+    struct gateway_conn *g = NULL;
 
     for (int i = 0; i < 50; i++)
-        g = gate_session(ada, PLAIN, "");
-    struct gate *more = gate_open(ada, PLAIN);
+        g = conn_session(ada, PLAIN, "");
+    struct gateway_conn *more = conn_open(ada, PLAIN);
     expect_op(more, 10);
-    gate_identify(more, "");
+    conn_identify(more, "");
     expect_close(more, 4015);
-    gate_close(g, 1000);
-    gate_session(ada, PLAIN, "");
+    conn_close(g, 1000);
+    conn_session(ada, PLAIN, "");
 }
 
 static void limited(struct config *c)
@@ -402,18 +402,18 @@ static void limited(struct config *c)
 static void bots_identify_at_a_pace(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
-    struct gate *g;
+    struct gateway_conn *g;
 
     for (int i = 0; i < 5; i++)
-        gate_session(bot, PLAIN, "'intents': 0, 'shard': [0, 20]");
-    g = gate_open(bot, PLAIN);
+        conn_session(bot, PLAIN, "'intents': 0, 'shard': [0, 20]");
+    g = conn_open(bot, PLAIN);
     expect_op(g, 10);
-    gate_identify(g, "'intents': 0, 'shard': [16, 20]"); /* the same key */
+    conn_identify(g, "'intents': 0, 'shard': [16, 20]"); /* the same key */
     const struct dom *d = expect_op(g, 9);
     expect(dom_at(d, "d")->kind == JSON_BOOL && !dom_at(d, "d")->truth);
-    gate_session(bot, PLAIN, "'intents': 0, 'shard': [1, 20]"); /* another key */
+    conn_session(bot, PLAIN, "'intents': 0, 'shard': [1, 20]"); /* another key */
     world_wait(w, 5);
-    gate_identify(g, "'intents': 0, 'shard': [16, 20]"); /* the same socket */
+    conn_identify(g, "'intents': 0, 'shard': [16, 20]"); /* the same socket */
     expect_dispatch(g, "READY", "{'shard': [16, 20]}");
 }
 
@@ -424,12 +424,12 @@ static void starts_are_counted_down(struct world *w)
     expect_json(client_get(bot, "/gateway/bot"),
                 "{'shards': 1, 'session_start_limit': {'total': 1000, 'remaining': 1000,"
                 " 'max_concurrency': 16}}");
-    struct gate *g = gate_session(bot, PLAIN, "'intents': 0");
+    struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 0");
     expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 999}}");
-    gate_kill(g);
-    struct gate *back = gate_open(bot, PLAIN);
+    conn_kill(g);
+    struct gateway_conn *back = conn_open(bot, PLAIN);
     expect_op(back, 10);
-    gate_resume(back, gate_id(g), gate_seq(g));
+    conn_resume(back, conn_id(g), conn_seq(g));
     expect_dispatch(back, "RESUMED", "{}");
     expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 999}}");
     world_wait(w, 24 * 60 * 60);
@@ -478,26 +478,26 @@ static void starts_are_counted_beyond_a_restart(struct world *w)
     struct client *bot = world_bot(w, "robot");
 
     for (int i = 0; i < 3; i++)
-        gate_session(bot, PLAIN, "'intents': 0");
+        conn_session(bot, PLAIN, "'intents': 0");
     world_restart(w);
     expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 997}}");
-    gate_session(bot, PLAIN, "'intents': 0");
+    conn_session(bot, PLAIN, "'intents': 0");
     expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 996}}");
     world_sql(w, "update session_starts set starts = 1000");
     world_restart(w);
     expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 0}}");
-    struct gate *g = gate_open(bot, PLAIN);
+    struct gateway_conn *g = conn_open(bot, PLAIN);
     expect_op(g, 10);
-    gate_identify(g, "'intents': 0");
+    conn_identify(g, "'intents': 0");
     expect_op(g, 9);
     world_wait(w, 24 * 60 * 60);
     expect_json(client_get(bot, "/gateway/bot"), "{'session_start_limit': {'remaining': 1000}}");
-    gate_session(bot, PLAIN, "'intents': 0");
+    conn_session(bot, PLAIN, "'intents': 0");
 }
 
 static void figures_are_told(struct world *w)
 {
-    struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
+    struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
     struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
 
     expect_quiet(g);
@@ -524,49 +524,49 @@ static void every_encoding_and_compression_is_spoken(struct world *w)
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct client *ada = world_client(w, str_printf(world_arena(w), "ada%zu", i).p);
-        struct gate *g = gate_open(ada, ways[i].query);
+        struct gateway_conn *g = conn_open(ada, ways[i].query);
 
         expect_op(g, 10);
-        expect(gate_was_binary(g) == ways[i].binary);
-        gate_identify(g, "'compress': false");
+        expect(conn_was_binary(g) == ways[i].binary);
+        conn_identify(g, "'compress': false");
         expect_dispatch(g, "READY", "{'user': {'id': '%s'}, 'notes': {}}", ada->id);
-        expect(gate_was_binary(g) == ways[i].binary);
+        expect(conn_was_binary(g) == ways[i].binary);
         expect_status(client_patch(ada, "{'global_name': 'Ada'}", "/users/@me"), 200);
         expect_dispatch(g, "USER_UPDATE", "{'id': '%s', 'global_name': 'Ada'}", ada->id);
         expect_quiet(g);
-        gate_close(g, 1000);
+        conn_close(g, 1000);
     }
 }
 
 static void payloads_are_compressed_one_by_one(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_open(ada, PLAIN);
+    struct gateway_conn *g = conn_open(ada, PLAIN);
 
     expect_op(g, 10);
-    gate_identify(g, "'compress': true");
+    conn_identify(g, "'compress': true");
     expect_dispatch(g, "READY", "{}");
-    expect(gate_was_binary(g)); /* more than a kilobyte */
+    expect(conn_was_binary(g)); /* more than a kilobyte */
     expect_quiet(g);
-    expect(!gate_was_binary(g));
+    expect(!conn_was_binary(g));
     /* The transport's compression wins. */
-    g = gate_open(ada, "v=10&encoding=json&compress=zlib-stream");
+    g = conn_open(ada, "v=10&encoding=json&compress=zlib-stream");
     expect_op(g, 10);
-    gate_identify(g, "'compress': true");
+    conn_identify(g, "'compress': true");
     expect_dispatch(g, "READY", "{}");
 }
 
 static void terms_are_read_strictly(struct world *w)
 {
-    struct gate *g = gate_open(world_client(w, "ada"), "v=10&encoding=etf");
+    struct gateway_conn *g = conn_open(world_client(w, "ada"), "v=10&encoding=etf");
 
     expect_op(g, 10);
-    gate_send_bytes(g, WS_TEXT, STR("{\"op\":1}"));
+    conn_send_bytes(g, WS_TEXT, STR("{\"op\":1}"));
     expect_close(g, 4002);
-    g = gate_open(world_client(w, "ada"), "v=10&encoding=etf");
+    g = conn_open(world_client(w, "ada"), "v=10&encoding=etf");
     expect_op(g, 10);
     /* {op => 1} with an atom for a key */
-    gate_send_bytes(g, WS_BINARY, STR("\x83t\0\0\0\1s\2opa\1"));
+    conn_send_bytes(g, WS_BINARY, STR("\x83t\0\0\0\1s\2opa\1"));
     expect_close(g, 4002);
 }
 
@@ -574,7 +574,7 @@ static void terms_are_read_strictly(struct world *w)
 
 static void everybody_is_sent_away_at_the_end(struct world *w)
 {
-    struct gate *g = gate_session(world_client(w, "ada"), PLAIN, "");
+    struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
     gateway_drain(guildhall_gateway(world_server(w)), 0);
     expect_op(g, 7);
@@ -586,7 +586,7 @@ static void a_late_revocation_means_the_tokens_of_before(struct world *w)
     struct client *ada = world_client(w, "ada");
     struct gateway *gateway = guildhall_gateway(world_server(w));
     uint64_t forgets = auth_forgets(guildhall_auth(world_server(w)));
-    struct gate *g = gate_session(ada, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
     gateway_forget(gateway, id_of(ada->id), NULL, forgets);
     expect_quiet(g);
@@ -598,12 +598,12 @@ static void sessions_end_with_their_token(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct client *other = world_token(w, ada, CALLER_USER, "", 0);
-    struct gate *one = gate_session(ada, PLAIN, ""), *two = gate_session(other, PLAIN, "");
+    struct gateway_conn *one = conn_session(ada, PLAIN, ""), *two = conn_session(other, PLAIN, "");
 
     expect_dispatch(one, "SESSIONS_REPLACE", "[{}, {}]");
     expect_status(client_post(other, "{}", "/auth/logout"), 204);
     expect_close(two, 4004);
-    expect_dispatch(one, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", gate_id(one));
+    expect_dispatch(one, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", conn_id(one));
     expect_quiet(one);
 }
 

@@ -12,10 +12,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 /* Threads meet in a smaller one as well, and ThreadSanitizer takes its time. */
@@ -44,7 +44,7 @@ struct face {
 struct crowd {
     struct world *world;
     struct client *bot;
-    struct venue venue;
+    struct test_guild test_guild;
     struct face *faces;
     int count;
     _Atomic int published;
@@ -199,8 +199,8 @@ static void crowd_open(struct crowd *c, struct world *w, int count)
     files.rlim_cur = files.rlim_max < 8192 ? files.rlim_max : 8192;
     setrlimit(RLIMIT_NOFILE, &files);
     *c = (struct crowd){ .world = w, .bot = world_bot(w, "robot"), .count = count };
-    c->venue = world_venue(w, world_client(w, "ada"));
-    venue_add(&c->venue, c->bot);
+    c->test_guild = world_test_guild(w, world_client(w, "ada"));
+    test_guild_add(&c->test_guild, c->bot);
     c->faces = mem_new((size_t)count * sizeof *c->faces);
     for (int i = 0; i < count; i++) {
         c->faces[i].number = i;
@@ -272,7 +272,7 @@ static void publish(struct crowd *c, int i, size_t padding)
     memcpy(payload + n + padding, "\"}", 2);
     struct announcement a = {
         .event = EVENT_MESSAGE_DELETE,
-        .to = to_viewers(id_of(c->venue.id), id_of(c->venue.channel)),
+        .to = to_viewers(id_of(c->test_guild.id), id_of(c->test_guild.channel)),
         .payload = str_slice(payload, (size_t)n + padding + 2),
     };
     gateway_announce(guildhall_gateway(world_server(c->world)), &a);
@@ -437,12 +437,12 @@ static void a_session_begins_though_the_line_does_not_end(struct world *w)
     struct flood f = { .crowd = &c, .before = count_delivered(w) };
     expect(pthread_create(&thread, NULL, keep_ahead, &f) == 0);
     expect_soon(f.ahead);
-    struct gate *late = gate_session(c.bot, "v=10", "'intents': 513");
-    const struct dom *m = gate_read(late, 120000);
+    struct gateway_conn *late = conn_session(c.bot, "v=10", "'intents': 513");
+    const struct dom *m = conn_read(late, 120000);
     f.stop = true;
     pthread_join(thread, NULL);
     expect(m && str_is(dom_at(m, "t")->text, "GUILD_CREATE"));
-    gate_count(late, m);
+    conn_count(late, m);
     expect(!f.ran_dry);
     publish(&c, c.published, 100);
     for (int next = -1; next < c.published;) {

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "apps.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -21,17 +21,17 @@ enum {
     CONTENT = 1 << 15,
 };
 
-static struct gate *bot_session(struct client *bot, int intents)
+static struct gateway_conn *bot_session(struct client *bot, int intents)
 {
     char more[64];
 
     snprintf(more, sizeof more, "'intents': %d", intents);
-    return gate_session(bot, PLAIN, more);
+    return conn_session(bot, PLAIN, more);
 }
 
-static struct gate *user_session(struct client *c)
+static struct gateway_conn *user_session(struct client *c)
 {
-    return gate_session(c, PLAIN, "");
+    return conn_session(c, PLAIN, "");
 }
 
 static const char *say(struct client *c, const char *channel, const char *json)
@@ -47,13 +47,13 @@ static const char *say(struct client *c, const char *channel, const char *json)
 static void a_bots_guilds_follow_ready(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue one = world_venue(w, ada), two = world_venue(w, ada);
+    struct test_guild one = world_test_guild(w, ada), two = world_test_guild(w, ada);
 
-    venue_add(&one, bot);
-    venue_add(&two, bot);
-    struct gate *g = gate_open(bot, PLAIN);
+    test_guild_add(&one, bot);
+    test_guild_add(&two, bot);
+    struct gateway_conn *g = conn_open(bot, PLAIN);
     expect_op(g, 10);
-    gate_identify(g, "'intents': 1");
+    conn_identify(g, "'intents': 1");
     expect_dispatch(g, "READY",
                     "{'guilds': [{'id': '%s', 'unavailable': true},"
                     " {'id': '%s', 'unavailable': true}]}",
@@ -71,12 +71,12 @@ static void a_bots_guilds_follow_ready(struct world *w)
 static void a_users_guilds_are_in_ready(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    struct gate *g = gate_open(bob, PLAIN);
+    test_guild_add(&v, bob);
+    struct gateway_conn *g = conn_open(bob, PLAIN);
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_dispatch(g, "READY",
                     "{'guilds': [{'id': '%s', 'channels': [{'id': '%s'}], 'member_count': 2}]}",
                     v.id, v.channel);
@@ -87,7 +87,7 @@ static void shards_share_the_guilds(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     const char *ids[6];
-    struct gate *shards[2];
+    struct gateway_conn *shards[2];
 
     for (int i = 0; i < 6; i++) {
         ids[i] = found_guild(ada, "A guild");
@@ -98,14 +98,14 @@ static void shards_share_the_guilds(struct world *w)
         char more[64];
 
         snprintf(more, sizeof more, "'intents': 1, 'shard': [%d, 2]", s);
-        shards[s] = gate_session(bot, PLAIN, more);
+        shards[s] = conn_session(bot, PLAIN, more);
     }
     for (int s = 0; s < 2; s++)
         for (int i = 0; i < 6; i++)
             if ((id_of(ids[i]) >> 22) % 2 == (snowflake)s)
                 expect_dispatch(shards[s], "GUILD_CREATE", "{'id': '%s'}", ids[i]);
     for (int i = 0; i < 6; i++) {
-        struct gate *mine = shards[(id_of(ids[i]) >> 22) % 2];
+        struct gateway_conn *mine = shards[(id_of(ids[i]) >> 22) % 2];
 
         expect_status(client_patch(ada, "{'name': 'Renamed'}", "/guilds/%s", ids[i]), 200);
         expect_dispatch(mine, "GUILD_UPDATE", "{'id': '%s', 'name': 'Renamed'}", ids[i]);
@@ -130,13 +130,13 @@ static void messages_go_to_those_who_see_the_channel(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot"),
                   *deaf = world_bot(w, "deaf");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    venue_add(&v, deaf);
-    struct gate *a = user_session(ada), *b = user_session(bob), *e = user_session(eve);
-    struct gate *r = bot_session(bot, MESSAGES | CONTENT), *d = bot_session(deaf, DIRECT);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    test_guild_add(&v, deaf);
+    struct gateway_conn *a = user_session(ada), *b = user_session(bob), *e = user_session(eve);
+    struct gateway_conn *r = bot_session(bot, MESSAGES | CONTENT), *d = bot_session(deaf, DIRECT);
     const char *id = say(ada, v.channel, "{'content': 'hello'}");
 
     expect_dispatch(a, "MESSAGE_CREATE", "{'id': '%s', 'content': 'hello', 'guild_id': '%s'}", id,
@@ -188,11 +188,11 @@ static void a_channel_comes_into_view_and_goes(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    struct gate *b = user_session(bob), *r = bot_session(bot, GUILDS);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    struct gateway_conn *b = user_session(bob), *r = bot_session(bot, GUILDS);
     expect_dispatch(r, "GUILD_CREATE", "{}");
     expect_status(client_put(ada, "{'type': 0, 'deny': '1024'}", "/channels/%s/permissions/%s",
                              v.channel, v.id),
@@ -212,12 +212,13 @@ static void a_channel_comes_into_view_and_goes(struct world *w)
 static void content_is_for_those_who_asked_and_may(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add_with(&v, bot, 1, PERMISSION(SEND_MESSAGES) | PERMISSION(VIEW_CHANNEL));
-    struct gate *with = bot_session(bot, MESSAGES | CONTENT), *without = bot_session(bot, MESSAGES);
-    struct gate *packed = gate_session(bot, "v=10&compress=zlib-stream", "'intents': 512");
-    struct gate *terms = gate_session(bot, "v=10&encoding=etf", "'intents': 512");
+    test_guild_add_with(&v, bot, 1, PERMISSION(SEND_MESSAGES) | PERMISSION(VIEW_CHANNEL));
+    struct gateway_conn *with = bot_session(bot, MESSAGES | CONTENT),
+                        *without = bot_session(bot, MESSAGES);
+    struct gateway_conn *packed = conn_session(bot, "v=10&compress=zlib-stream", "'intents': 512");
+    struct gateway_conn *terms = conn_session(bot, "v=10&encoding=etf", "'intents': 512");
 
     say(ada, v.channel, "{'content': 'hello'}");
     expect_dispatch(with, "MESSAGE_CREATE", "{'content': 'hello'}");
@@ -237,13 +238,14 @@ static void content_is_for_those_who_asked_and_may(struct world *w)
 static void content_is_not_read_by_way_of_an_answer(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     struct answer secret =
         client_post(ada, "{'content': 'secret'}", "/channels/%s/messages", v.channel);
     const char *answer = "{'content': 'yes%s', 'message_reference': {'message_id': '%s'}}";
-    struct gate *with = bot_session(bot, MESSAGES | CONTENT), *without = bot_session(bot, MESSAGES);
+    struct gateway_conn *with = bot_session(bot, MESSAGES | CONTENT),
+                        *without = bot_session(bot, MESSAGES);
     const char *id = answer_text(secret, "id");
 
     say(ada, v.channel, TEXT(w, answer, "", id));
@@ -260,12 +262,12 @@ static void direct_messages_reach_both(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    struct gate *b = user_session(bob);
-    struct gate *r = bot_session(bot, DIRECT), *deaf = bot_session(bot, MESSAGES);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    struct gateway_conn *b = user_session(bob);
+    struct gateway_conn *r = bot_session(bot, DIRECT), *deaf = bot_session(bot, MESSAGES);
     struct answer open =
         client_post(ada, str_printf(world_arena(w), "{'recipient_id': '%s'}", bob->id).p,
                     "/users/@me/channels");
@@ -280,7 +282,7 @@ static void direct_messages_reach_both(struct world *w)
     expect_quiet(deaf);
     expect_quiet(b);
     /* One that was there before the session. */
-    struct gate *late = user_session(bob);
+    struct gateway_conn *late = user_session(bob);
     say(ada,
         answer_text(client_post(ada,
                                 str_printf(world_arena(w), "{'recipient_id': '%s'}", bob->id).p,
@@ -295,7 +297,7 @@ static void direct_messages_reach_both(struct world *w)
 static void a_guild_that_is_founded_is_heard_of(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *a = user_session(ada);
+    struct gateway_conn *a = user_session(ada);
     const char *guild = found_guild(ada, "New");
     const struct dom *d = expect_dispatch(a, "GUILD_CREATE", "{'id': '%s', 'name': 'New'}", guild);
 
@@ -312,12 +314,12 @@ static void who_leaves_hears_nothing_more(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    struct gate *a = user_session(ada), *b = user_session(bob);
-    struct gate *r = bot_session(bot, GUILDS | MEMBERS | MESSAGES | CONTENT);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    struct gateway_conn *a = user_session(ada), *b = user_session(bob);
+    struct gateway_conn *r = bot_session(bot, GUILDS | MEMBERS | MESSAGES | CONTENT);
     expect_dispatch(r, "GUILD_CREATE", "{}");
     expect_status(client_delete(bob, "/users/@me/guilds/%s", v.id), 204);
     expect_dispatch(b, "GUILD_DELETE", "{'id': '%s'}", v.id);
@@ -335,13 +337,13 @@ static void bans_are_told_to_moderators(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, eve);
-    venue_add_with(&v, bot, 1, PERMISSION(BAN_MEMBERS));
-    struct gate *b = user_session(bob), *r = bot_session(bot, MODERATION);
-    struct gate *members = bot_session(bot, MEMBERS);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, eve);
+    test_guild_add_with(&v, bot, 1, PERMISSION(BAN_MEMBERS));
+    struct gateway_conn *b = user_session(bob), *r = bot_session(bot, MODERATION);
+    struct gateway_conn *members = bot_session(bot, MEMBERS);
     expect_status(client_put(ada, "{}", "/guilds/%s/bans/%s", v.id, eve->id), 204);
     expect_dispatch(r, "GUILD_BAN_ADD", "{'user': {'id': '%s'}}", eve->id);
     expect_dispatch(members, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", eve->id);
@@ -355,11 +357,11 @@ static void a_bot_hears_of_itself(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    struct gate *r = bot_session(bot, 0);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    struct gateway_conn *r = bot_session(bot, 0);
     expect_quiet(r);
     expect_status(client_patch(ada, "{'nick': 'Bobby'}", "/guilds/%s/members/%s", v.id, bob->id),
                   200);
@@ -372,9 +374,9 @@ static void a_bot_hears_of_itself(struct world *w)
 static void clients_that_are_connected_are_told(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     client_connect(ada);
     client_connect(bot);
     say(ada, v.channel, "{'content': 'hello'}");
@@ -391,24 +393,24 @@ static void limited(struct config *c)
     c->rate_limits = true;
 }
 
-static struct gate *ask_for_all_twice(struct world *w, struct venue *v)
+static struct gateway_conn *ask_for_all_twice(struct world *w, struct test_guild *v)
 {
     struct client *bot = world_bot(w, "robot");
 
-    *v = world_venue(w, world_client(w, "ada"));
-    venue_add(v, bot);
-    struct gate *g = bot_session(bot, MEMBERS);
+    *v = world_test_guild(w, world_client(w, "ada"));
+    test_guild_add(v, bot);
+    struct gateway_conn *g = bot_session(bot, MEMBERS);
     expect_quiet(g);
     for (int i = 0; i < 2; i++)
-        gate_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'%d'}}", v->id, i);
+        conn_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'%d'}}", v->id, i);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'guild_id': '%s', 'nonce': '0'}", v->id);
     return g;
 }
 
 static void all_members_come_at_most_once_in_a_while(struct world *w)
 {
-    struct venue v;
-    struct gate *g = ask_for_all_twice(w, &v);
+    struct test_guild v;
+    struct gateway_conn *g = ask_for_all_twice(w, &v);
 
     expect_dispatch(g, "RATE_LIMITED", "{'opcode': 8, 'meta': {'guild_id': '%s', 'nonce': '1'}}",
                     v.id);
@@ -417,8 +419,8 @@ static void all_members_come_at_most_once_in_a_while(struct world *w)
 
 static void without_rate_limits_all_members_come_each_time(struct world *w)
 {
-    struct venue v;
-    struct gate *g = ask_for_all_twice(w, &v);
+    struct test_guild v;
+    struct gateway_conn *g = ask_for_all_twice(w, &v);
 
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'guild_id': '%s', 'nonce': '1'}", v.id);
     expect_quiet(g);
@@ -428,52 +430,52 @@ static void members_come_on_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    struct gate *g = bot_session(bot, MEMBERS), *poor = bot_session(bot, 0);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    struct gateway_conn *g = bot_session(bot, MEMBERS), *poor = bot_session(bot, 0);
     expect_quiet(g);
-    gate_send(g, "{'op':8,'d':{'guild_id':['%s'],'query':'','limit':0,'nonce':'abc'}}", v.id);
+    conn_send(g, "{'op':8,'d':{'guild_id':['%s'],'query':'','limit':0,'nonce':'abc'}}", v.id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
                     "{'guild_id': '%s', 'chunk_index': 0, 'chunk_count': 1, 'nonce': 'abc',"
                     " 'members': [{'user': {'id': '%s'}}, {'user': {'id': '%s'}},"
                     " {'user': {'id': '%s'}}]}",
                     v.id, ada->id, bob->id, bot->id);
     /* Ids come as numbers too, beyond what a double holds. */
-    gate_send(g, "{'op':8,'d':{'guild_id':%s,'user_ids':[%s,1],'limit':0}}", v.id, bob->id);
+    conn_send(g, "{'op':8,'d':{'guild_id':%s,'user_ids':[%s,1],'limit':0}}", v.id, bob->id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
                     "{'members': [{'user': {'id': '%s'}}], 'not_found': ['1']}", bob->id);
     /* Nobody in particular is nobody, and not everybody. */
-    gate_send(g, "{'op':8,'d':{'guild_id':'%s','user_ids':[],'limit':0}}", v.id);
+    conn_send(g, "{'op':8,'d':{'guild_id':'%s','user_ids':[],'limit':0}}", v.id);
     expect(
         dom_at(expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'chunk_count': 1}"), "members")->count ==
         0);
-    gate_send(g, "{'op':8,'d':{'guild_id':'%s','query':'bo','limit':5}}", v.id);
+    conn_send(g, "{'op':8,'d':{'guild_id':'%s','query':'bo','limit':5}}", v.id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'members': [{'user': {'id': '%s'}}]}", bob->id);
     /* Where it is not, there is an answer without anybody. */
-    gate_send(g, "{'op':8,'d':{'guild_id':'5','query':'','limit':0,'nonce':'n'}}");
+    conn_send(g, "{'op':8,'d':{'guild_id':'5','query':'','limit':0,'nonce':'n'}}");
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
                     "{'guild_id': '5', 'members': [], 'chunk_count': 1, 'nonce': 'n'}");
     expect_quiet(g);
-    gate_send(poor, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0}}", v.id);
+    conn_send(poor, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0}}", v.id);
     expect_dispatch(poor, "GUILD_MEMBERS_CHUNK", "{'members': [], 'chunk_count': 1}");
-    struct gate *u = user_session(bob);
-    gate_send(u, "{'op':35,'d':{'guild_id':'%s','query':'','continuation_token':null}}", v.id);
+    struct gateway_conn *u = user_session(bob);
+    conn_send(u, "{'op':35,'d':{'guild_id':'%s','query':'','continuation_token':null}}", v.id);
     expect_dispatch(u, "GUILD_MEMBERS_CHUNK", "{'guild_id': '%s'}", v.id);
 }
 
 static void sounds_and_channels_are_answered(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
-    struct gate *g = user_session(ada);
+    struct test_guild v = world_test_guild(w, ada);
+    struct gateway_conn *g = user_session(ada);
 
-    gate_send(g, "{'op':31,'d':{'guild_ids':['%s','5']}}", v.id);
+    conn_send(g, "{'op':31,'d':{'guild_ids':['%s','5']}}", v.id);
     expect_dispatch(g, "SOUNDBOARD_SOUNDS", "{'guild_id': '%s', 'soundboard_sounds': []}", v.id);
-    gate_send(g, "{'op':36,'d':{'guild_id':'%s'}}", v.id);
+    conn_send(g, "{'op':36,'d':{'guild_id':'%s'}}", v.id);
     expect_dispatch(g, "CHANNEL_STATUSES", "{'guild_id': '%s', 'channels': []}", v.id);
-    gate_send(g, "{'op':43,'d':{'guild_id':'%s','fields':['status']}}", v.id);
+    conn_send(g, "{'op':43,'d':{'guild_id':'%s','fields':['status']}}", v.id);
     expect_dispatch(g, "CHANNEL_INFO", "{'guild_id': '%s', 'channels': []}", v.id);
     expect_quiet(g);
 }
@@ -482,32 +484,32 @@ static void presence_is_told_to_bots_that_ask(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    struct gate *a = user_session(ada), *b = user_session(bob);
-    struct gate *watches = bot_session(bot, PRESENCES), *deaf = bot_session(bot, GUILDS);
-    gate_watch(deaf, true);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    struct gateway_conn *a = user_session(ada), *b = user_session(bob);
+    struct gateway_conn *watches = bot_session(bot, PRESENCES), *deaf = bot_session(bot, GUILDS);
+    conn_watch(deaf, true);
     expect_dispatch(deaf, "GUILD_CREATE", "{}");
     expect_quiet(watches);
-    gate_watch(watches, true);
-    gate_send(a, "{'op':3,'d':{'status':'dnd','since':null,'afk':false,'activities':"
+    conn_watch(watches, true);
+    conn_send(a, "{'op':3,'d':{'status':'dnd','since':null,'afk':false,'activities':"
                  "[{'name':'chess','type':0}]}}");
     expect_dispatch(watches, "PRESENCE_UPDATE",
                     "{'user': {'id': '%s'}, 'guild_id': '%s', 'status': 'dnd',"
                     " 'activities': [{'name': 'chess'}], 'client_status': {'web': 'dnd'}}",
                     ada->id, v.id);
-    gate_send(a, "{'op':3,'d':{'status':'invisible','since':null,'afk':false,'activities':null}}");
+    conn_send(a, "{'op':3,'d':{'status':'invisible','since':null,'afk':false,'activities':null}}");
     expect_dispatch(watches, "PRESENCE_UPDATE",
                     "{'status': 'offline', 'activities': [], 'client_status': {}}");
-    gate_send(a, "{'op':3,'d':{'game':null,'status':'unknown'}}"); /* as it was */
+    conn_send(a, "{'op':3,'d':{'game':null,'status':'unknown'}}"); /* as it was */
     expect_quiet(a);
     expect_quiet(b);
     expect_quiet(deaf);
     /* Five in a while; of more, the last is told later. */
     for (int i = 0; i < 5; i++)
-        gate_send(a, "{'op':3,'d':{'status':'%s'}}", i % 2 ? "dnd" : "idle");
+        conn_send(a, "{'op':3,'d':{'status':'%s'}}", i % 2 ? "dnd" : "idle");
     expect_dispatch(watches, "PRESENCE_UPDATE", "{'status': 'idle'}");
     expect_dispatch(watches, "PRESENCE_UPDATE", "{'status': 'dnd'}");
     expect_quiet(a);
@@ -526,11 +528,11 @@ static void privileged_intents_must_be_allowed(struct world *w)
     world_sql(w, "update applications set flags = 0 where id = %s", app);
     for (int i = 0; i < 3; i++) {
         char more[64];
-        struct gate *g = gate_open(bot, PLAIN);
+        struct gateway_conn *g = conn_open(bot, PLAIN);
 
         snprintf(more, sizeof more, "'intents': %d", bits[i]);
         expect_op(g, 10);
-        gate_identify(g, more);
+        conn_identify(g, more);
         expect_close(g, 4014);
     }
     bot_session(bot, GUILDS | MESSAGES);
@@ -542,10 +544,10 @@ static void privileged_intents_must_be_allowed(struct world *w)
 static void a_person_who_names_intents_is_told_only_those(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    struct gate *all = gate_session(ada, PLAIN, "'intents': 0"),
-                *friends = gate_session(ada, PLAIN, "'intents': 4194304"),
-                *messages = gate_session(ada, PLAIN, "'intents': 512");
+    struct test_guild v = world_test_guild(w, ada);
+    struct gateway_conn *all = conn_session(ada, PLAIN, "'intents': 0"),
+                        *friends = conn_session(ada, PLAIN, "'intents': 4194304"),
+                        *messages = conn_session(ada, PLAIN, "'intents': 512");
 
     expect_dispatch(all, "SESSIONS_REPLACE", "[{}, {}]");
     expect_dispatch(all, "SESSIONS_REPLACE", "[{}, {}, {}]");

@@ -7,18 +7,18 @@
 #include <stdlib.h>
 
 #include "facts_read.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 enum { BITS = 22, NONE = BITS, PERSON, STRANGER, LISTENERS };
 
 struct hall {
     struct world *world;
     struct client *ada, *bot, *eve;
-    struct venue venue;
-    struct gate *gates[LISTENERS];
+    struct test_guild test_guild;
+    struct gateway_conn *gates[LISTENERS];
     const char *payload;
 };
 
@@ -31,16 +31,16 @@ static void publish(struct hall *h, enum event event, struct subject to, const c
 }
 
 /* A session of the bot with one intent, or none, that has its guild. */
-static struct gate *bot_session(struct hall *h, int bit)
+static struct gateway_conn *bot_session(struct hall *h, int bit)
 {
     char more[32];
 
     snprintf(more, sizeof more, "'intents': %d", bit == NONE ? 0 : 1 << bit);
-    struct gate *g = gate_session(h->bot, "v=10", more);
+    struct gateway_conn *g = conn_session(h->bot, "v=10", more);
     if (bit == 0)
         expect_dispatch(g, "GUILD_CREATE", "{}");
     /* What is asked for comes after the guilds. */
-    gate_send(g, "{'op':8,'d':{'guild_id':'%s','user_ids':['%s']}}", h->venue.id, h->bot->id);
+    conn_send(g, "{'op':8,'d':{'guild_id':'%s','user_ids':['%s']}}", h->test_guild.id, h->bot->id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{}");
     return g;
 }
@@ -49,9 +49,9 @@ static struct gate *bot_session(struct hall *h, int bit)
 static void settle(struct hall *h)
 {
     for (int i = 0; i < LISTENERS; i++) {
-        gate_watch(h->gates[i], false);
+        conn_watch(h->gates[i], false);
         expect_quiet(h->gates[i]);
-        gate_watch(h->gates[i], true);
+        conn_watch(h->gates[i], true);
     }
 }
 
@@ -61,32 +61,32 @@ static void open_hall(struct world *w, struct hall *h)
                         .ada = world_client(w, "ada"),
                         .bot = world_bot(w, "robot"),
                         .eve = world_client(w, "eve") };
-    h->venue = world_venue(w, h->ada);
-    venue_add_with(&h->venue, h->bot, 1, PERMISSION(VIEW_CHANNEL));
+    h->test_guild = world_test_guild(w, h->ada);
+    test_guild_add_with(&h->test_guild, h->bot, 1, PERMISSION(VIEW_CHANNEL));
     for (int i = 0; i <= NONE; i++)
         h->gates[i] = bot_session(h, i);
-    h->gates[PERSON] = gate_session(h->ada, "v=10", "");
-    h->gates[STRANGER] = gate_session(h->eve, "v=10", "");
+    h->gates[PERSON] = conn_session(h->ada, "v=10", "");
+    h->gates[STRANGER] = conn_session(h->eve, "v=10", "");
     settle(h);
     /* A thing of every kind, so that every event finds what it is about. */
     h->payload = str_printf(world_arena(w),
                             "{\"id\":\"%s\",\"type\":0,\"user\":{\"id\":\"1\"},\"role_id\":\"5\","
                             "\"role\":{\"id\":\"5\",\"permissions\":\"0\"},\"roles\":[],"
                             "\"guild_id\":\"%s\"}",
-                            h->venue.channel, h->venue.id)
+                            h->test_guild.channel, h->test_guild.id)
                      .p;
 }
 
 /* Was this the only thing told before the marker? */
-static bool heard(struct gate *g, enum event event)
+static bool heard(struct gateway_conn *g, enum event event)
 {
     bool found = false;
 
     for (;;) {
-        const struct dom *m = gate_read(g, 60000);
+        const struct dom *m = conn_read(g, 60000);
 
         expect(m != NULL);
-        gate_count(g, m);
+        conn_count(g, m);
         const struct dom *t = dom_at(m, "t");
         if (str_is(t->text, "USER_UPDATE"))
             return found;
@@ -134,7 +134,7 @@ static void every_event_in_a_guild_reaches_who_asked(struct world *w)
     open_hall(w, &h);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         const struct event_info *info = event_info(e);
-        snowflake guild = id_of(h.venue.id);
+        snowflake guild = id_of(h.test_guild.id);
 
         if (is_for_one(e))
             continue;
@@ -157,10 +157,10 @@ static void hidden_channels_keep_their_events(struct world *w)
     snprintf(payload, sizeof payload,
              "{\"id\":\"%s\",\"type\":0,\"guild_id\":\"%s\",\"permission_overwrites\":"
              "[{\"id\":\"%s\",\"type\":1,\"allow\":\"0\",\"deny\":\"1024\"}]}",
-             h.venue.channel, h.venue.id, h.bot->id);
+             h.test_guild.channel, h.test_guild.id, h.bot->id);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         const struct event_info *info = event_info(e);
-        struct subject to = to_viewers(id_of(h.venue.id), id_of(h.venue.channel));
+        struct subject to = to_viewers(id_of(h.test_guild.id), id_of(h.test_guild.channel));
 
         if (is_for_one(e) || e == EVENT_CHANNEL_DELETE || e == EVENT_THREAD_DELETE)
             continue;
@@ -186,11 +186,11 @@ static void every_event_of_a_private_channel_reaches_who_asked(struct world *w)
     const char *channel = answer_text(a, "id");
     /* Sessions that begin now know it. */
     for (int i = 0; i <= NONE; i++) {
-        gate_close(h.gates[i], 1000);
+        conn_close(h.gates[i], 1000);
         h.gates[i] = bot_session(&h, i);
     }
-    gate_close(h.gates[PERSON], 1000);
-    h.gates[PERSON] = gate_session(h.ada, "v=10", "");
+    conn_close(h.gates[PERSON], 1000);
+    h.gates[PERSON] = conn_session(h.ada, "v=10", "");
     settle(&h);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         const struct event_info *info = event_info(e);
@@ -213,7 +213,7 @@ static void rights_narrow_an_event(struct world *w)
     struct hall h;
 
     open_hall(w, &h);
-    snowflake guild = id_of(h.venue.id);
+    snowflake guild = id_of(h.test_guild.id);
     publish(&h, EVENT_INVITE_CREATE, to_entitled(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
     expect_heard(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
     publish(&h, EVENT_INVITE_CREATE,

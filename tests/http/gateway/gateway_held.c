@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
 #include "gateway_source/gateway_source.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -79,29 +79,29 @@ static void use_slow_source(struct world *w)
 
 enum { SOCKETS = 24 }; /* not all on one of two loops: which has a socket is the kernel's choice */
 
-static bool has_answered(struct gate *g, int wait_ms)
+static bool has_answered(struct gateway_conn *g, int wait_ms)
 {
     const struct dom *m;
 
-    while ((m = gate_read(g, wait_ms))) {
+    while ((m = conn_read(g, wait_ms))) {
         if (str_is(dom_at(m, "op")->text, "11"))
             return true;
-        gate_count(g, m);
+        conn_count(g, m);
     }
     return false;
 }
 
-static void await_beat(struct gate *g)
+static void await_beat(struct gateway_conn *g)
 {
-    gate_send(g, "{'op':1,'d':null}");
+    conn_send(g, "{'op':1,'d':null}");
     expect(has_answered(g, 30000));
 }
 
 /* One whose loop does not wait. */
-static struct gate *first_that_answers(struct gate **gates)
+static struct gateway_conn *first_that_answers(struct gateway_conn **gates)
 {
     for (int i = 0; i < SOCKETS; i++)
-        gate_send(gates[i], "{'op':1,'d':null}");
+        conn_send(gates[i], "{'op':1,'d':null}");
     for (int i = 0; i < 10000; i++)
         for (int k = 0; k < SOCKETS; k++)
             if (has_answered(gates[k], 1))
@@ -109,12 +109,12 @@ static struct gate *first_that_answers(struct gate **gates)
     fail_test(__FILE__, __LINE__, "every loop waits");
 }
 
-static void show(struct gate *g, const char *status)
+static void show(struct gateway_conn *g, const char *status)
 {
-    gate_send(g, "{'op':3,'d':{'status':'%s','since':null,'afk':false,'activities':[]}}", status);
+    conn_send(g, "{'op':3,'d':{'status':'%s','since':null,'afk':false,'activities':[]}}", status);
 }
 
-static void expect_seen(struct gate *g, const struct client *who, const char *status)
+static void expect_seen(struct gateway_conn *g, const struct client *who, const char *status)
 {
     expect_dispatch(g, "PRESENCE_UPDATE", "{'user': {'id': '%s'}, 'status': '%s'}", who->id,
                     status);
@@ -124,21 +124,21 @@ static void expect_seen(struct gate *g, const struct client *who, const char *st
 static void an_older_presence_does_not_come_last(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct gate *others[SOCKETS], *friends[SOCKETS];
+    struct gateway_conn *others[SOCKETS], *friends[SOCKETS];
 
     make_friends(ada, bob);
     use_slow_source(w);
-    struct gate *first = gate_session(ada, PLAIN, "");
+    struct gateway_conn *first = conn_session(ada, PLAIN, "");
     for (int i = 0; i < SOCKETS; i++)
-        others[i] = gate_session(
+        others[i] = conn_session(
             ada, PLAIN, "'presence': {'status': 'invisible', 'activities': [], 'afk': false}");
     for (int i = 0; i < SOCKETS; i++)
-        friends[i] = gate_session(bob, PLAIN, "");
+        friends[i] = conn_session(bob, PLAIN, "");
     hold(1);
     show(first, "idle");
     expect_held();
-    struct gate *other = first_that_answers(others), *friend = first_that_answers(friends);
-    gate_watch(friend, true);
+    struct gateway_conn *other = first_that_answers(others), *friend = first_that_answers(friends);
+    conn_watch(friend, true);
     show(other, "online");
     expect_seen(friend, ada, "online");
     let_go();
@@ -153,12 +153,12 @@ static void an_older_presence_does_not_come_last(struct world *w)
 /* --- errands -------------------------------------------------------------------------- */
 
 /* Reads all that has come; returns how many lists were among it. */
-static int count_lists(struct gate *g)
+static int count_lists(struct gateway_conn *g)
 {
     const struct dom *m;
     int count = 0;
 
-    while ((m = gate_read(g, 1))) {
+    while ((m = conn_read(g, 1))) {
         const struct dom *t = dom_at(m, "t");
 
         count += t && str_is(t->text, "GUILD_MEMBERS_CHUNK");
@@ -172,17 +172,17 @@ static void an_account_may_ask_for_1024_lists_at_once(struct world *w)
 {
     enum { SESSIONS = 11, ASKED = 100, MOST = 1024 };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
-    struct gate *gates[SESSIONS];
+    struct test_guild v = world_test_guild(w, ada);
+    struct gateway_conn *gates[SESSIONS];
     int lists = 0;
 
     use_slow_source(w);
     for (int i = 0; i < SESSIONS; i++)
-        gates[i] = gate_session(ada, PLAIN, "");
+        gates[i] = conn_session(ada, PLAIN, "");
     hold(1000 * 1000);
     for (int i = 0; i < SESSIONS; i++) {
         for (int k = 0; k < ASKED; k++)
-            gate_send(gates[i], "{'op':8,'d':{'guild_id':'%s','query':'a','limit':1}}", v.id);
+            conn_send(gates[i], "{'op':8,'d':{'guild_id':'%s','query':'a','limit':1}}", v.id);
         await_beat(gates[i]);
     }
     let_go();
@@ -190,7 +190,7 @@ static void an_account_may_ask_for_1024_lists_at_once(struct world *w)
         for (int k = 0; k < SESSIONS; k++)
             lists += count_lists(gates[k]);
     for (int k = 0; k < SESSIONS; k++) {
-        gate_send(gates[k], "{'op':1,'d':null}");
+        conn_send(gates[k], "{'op':1,'d':null}");
         lists += count_lists(gates[k]);
     }
     expect(lists == MOST);

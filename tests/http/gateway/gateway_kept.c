@@ -1,9 +1,9 @@
 /* gateway_kept.c - sessions are told of people and guilds as they are now, however often others
  * were told of them before. */
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* READY with every user in its place, and with all of them in one list; with a guild's own fields
  * apart from the others. */
@@ -14,7 +14,7 @@ enum { TIMES = 6 };
 
 struct scene {
     struct client *ada, *bob, *cleo;
-    struct venue venue;
+    struct test_guild test_guild;
 };
 
 static struct scene open_scene(struct world *w)
@@ -23,9 +23,9 @@ static struct scene open_scene(struct world *w)
                        .bob = world_client(w, "bob"),
                        .cleo = world_client(w, "cleo") };
 
-    s.venue = world_venue(w, s.ada);
-    venue_add(&s.venue, s.bob);
-    venue_add(&s.venue, s.cleo);
+    s.test_guild = world_test_guild(w, s.ada);
+    test_guild_add(&s.test_guild, s.bob);
+    test_guild_add(&s.test_guild, s.cleo);
     make_friends(s.ada, s.bob);
     return s;
 }
@@ -33,12 +33,12 @@ static struct scene open_scene(struct world *w)
 static void expect_ready(struct client *c, int capabilities, const char *ready)
 {
     for (int i = 0; i < TIMES; i++) {
-        struct gate *g = gate_open(c, "v=9&encoding=json");
+        struct gateway_conn *g = conn_open(c, "v=9&encoding=json");
 
         expect_op(g, 10);
-        gate_identify(g, TEXT(c->world, "'capabilities': %d", capabilities));
+        conn_identify(g, TEXT(c->world, "'capabilities': %d", capabilities));
         expect_dispatch(g, "READY", "%s", ready);
-        gate_close(g, 1000);
+        conn_close(g, 1000);
     }
 }
 
@@ -60,7 +60,8 @@ static void a_member_that_changes(struct world *w)
 
     expect_third(&s, "'global_name': null", "'nick': null");
     expect_status(
-        client_patch(s.cleo, "{'nick': 'Cleopatra'}", "/guilds/%s/members/@me", s.venue.id), 200);
+        client_patch(s.cleo, "{'nick': 'Cleopatra'}", "/guilds/%s/members/@me", s.test_guild.id),
+        200);
     expect_third(&s, "'global_name': null", "'nick': 'Cleopatra'");
     expect_status(client_patch(s.cleo, "{'global_name': 'C.'}", "/users/@me"), 200);
     expect_third(&s, "'global_name': 'C.'", "'nick': 'Cleopatra'");
@@ -69,17 +70,17 @@ static void a_member_that_changes(struct world *w)
 static void a_role_that_comes_and_goes(struct world *w)
 {
     struct scene s = open_scene(w);
-    struct answer a = client_post(s.ada, "{'name': 'Guard'}", "/guilds/%s/roles", s.venue.id);
+    struct answer a = client_post(s.ada, "{'name': 'Guard'}", "/guilds/%s/roles", s.test_guild.id);
 
     expect_status(a, 200);
     const char *role = answer_text(a, "id");
     expect_third(&s, "", "'roles': []");
-    expect_status(
-        client_put(s.ada, NULL, "/guilds/%s/members/%s/roles/%s", s.venue.id, s.cleo->id, role),
-        204);
+    expect_status(client_put(s.ada, NULL, "/guilds/%s/members/%s/roles/%s", s.test_guild.id,
+                             s.cleo->id, role),
+                  204);
     expect_third(&s, "", TEXT(w, "'roles': ['%s']", role));
     /* Its rows go with it, and nobody names them. */
-    expect_status(client_delete(s.ada, "/guilds/%s/roles/%s", s.venue.id, role), 204);
+    expect_status(client_delete(s.ada, "/guilds/%s/roles/%s", s.test_guild.id, role), 204);
     expect_third(&s, "", "'roles': []");
 }
 
@@ -88,10 +89,10 @@ static void somebody_who_leaves_and_comes_back(struct world *w)
     struct scene s = open_scene(w);
 
     expect_third(&s, "", "'nick': null");
-    expect_status(client_delete(s.cleo, "/users/@me/guilds/%s", s.venue.id), 204);
+    expect_status(client_delete(s.cleo, "/users/@me/guilds/%s", s.test_guild.id), 204);
     expect_ready(s.ada, PLAIN, "{'guilds': [{'member_count': 2, 'members': [{}, {}]}]}");
     expect_ready(s.ada, REFERRING, "{'users': [{}, {}], 'merged_members': [[{}, {}]]}");
-    venue_add(&s.venue, s.cleo);
+    test_guild_add(&s.test_guild, s.cleo);
     expect_third(&s, "", "'nick': null");
 }
 
@@ -139,16 +140,19 @@ static void a_guild_that_changes(struct world *w)
 
     expect_guild(
         s.ada, "'name': 'Hall', 'afk_timeout': 300",
-        TEXT(w, "'roles': [{}], 'channels': [{'id': '%s', 'topic': null}]", s.venue.channel));
-    expect_status(client_patch(s.ada, "{'name': 'Court'}", "/guilds/%s", s.venue.id), 200);
+        TEXT(w, "'roles': [{}], 'channels': [{'id': '%s', 'topic': null}]", s.test_guild.channel));
+    expect_status(client_patch(s.ada, "{'name': 'Court'}", "/guilds/%s", s.test_guild.id), 200);
     expect_guild(s.ada, "'name': 'Court'", "'roles': [{}]");
-    expect_status(client_patch(s.ada, "{'topic': 'Talk'}", "/channels/%s", s.venue.channel), 200);
-    expect_guild(s.ada, "'name': 'Court'",
-                 TEXT(w, "'channels': [{'id': '%s', 'topic': 'Talk'}]", s.venue.channel));
-    expect_status(client_post(s.ada, "{'name': 'Guard'}", "/guilds/%s/roles", s.venue.id), 200);
-    expect_guild(s.ada, "'name': 'Court'", "'roles': [{}, {'name': 'Guard'}]");
-    expect_status(client_post(s.ada, "{'content': 'Hi'}", "/channels/%s/messages", s.venue.channel),
+    expect_status(client_patch(s.ada, "{'topic': 'Talk'}", "/channels/%s", s.test_guild.channel),
                   200);
+    expect_guild(s.ada, "'name': 'Court'",
+                 TEXT(w, "'channels': [{'id': '%s', 'topic': 'Talk'}]", s.test_guild.channel));
+    expect_status(client_post(s.ada, "{'name': 'Guard'}", "/guilds/%s/roles", s.test_guild.id),
+                  200);
+    expect_guild(s.ada, "'name': 'Court'", "'roles': [{}, {'name': 'Guard'}]");
+    expect_status(
+        client_post(s.ada, "{'content': 'Hi'}", "/channels/%s/messages", s.test_guild.channel),
+        200);
     expect_guild(s.bob, "'name': 'Court'", "'roles': [{}, {'name': 'Guard'}], 'member_count': 3");
 }
 
@@ -156,20 +160,21 @@ static void a_guild_that_changes(struct world *w)
 static void channels_that_not_all_may_see(struct world *w)
 {
     struct scene s = open_scene(w);
-    const char *hidden = make_channel(s.ada, s.venue.id,
+    const char *hidden = make_channel(s.ada, s.test_guild.id,
                                       TEXT(w,
                                            "{'name': 'hidden', 'permission_overwrites': "
                                            "[{'id': '%s', 'type': 0, 'deny': '1024'}]}",
-                                           s.venue.id));
+                                           s.test_guild.id));
     const char *both = TEXT(w, "'channels': [{'id': '%s'}, {'id': '%s', 'name': 'hidden'}]",
-                            s.venue.channel, hidden);
-    const char *one = TEXT(w, "'channels': [{'id': '%s'}]", s.venue.channel);
+                            s.test_guild.channel, hidden);
+    const char *one = TEXT(w, "'channels': [{'id': '%s'}]", s.test_guild.channel);
 
     for (int i = 0; i < 2; i++) {
         expect_guild(s.ada, "'name': 'Hall'", both);
         expect_guild(s.bob, "'name': 'Hall'", one);
     }
-    expect_status(client_delete(s.ada, "/channels/%s/permissions/%s", hidden, s.venue.id), 204);
+    expect_status(client_delete(s.ada, "/channels/%s/permissions/%s", hidden, s.test_guild.id),
+                  204);
     expect_guild(s.bob, "'name': 'Hall'", both);
 }
 

@@ -4,9 +4,9 @@
 
 #include "apps.h"
 #include "base/mem.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 enum { DIRECT = 20000, CHANNELS = 50, FEW_CHANNELS = 15, OVERWRITES = 1000 };
 
@@ -57,49 +57,49 @@ static void put_overwrites(struct world *w, const char *guild, unsigned channels
 }
 
 /* The next dispatch, past the answers to heartbeats. */
-static const struct dom *next_dispatch(struct gate *g, const char *event)
+static const struct dom *next_dispatch(struct gateway_conn *g, const char *event)
 {
     for (;;) {
-        const struct dom *m = gate_read(g, 60000);
+        const struct dom *m = conn_read(g, 60000);
 
         expect(m != NULL);
         if (!dom_at(m, "t") || dom_at(m, "t")->kind != JSON_STRING)
             continue;
-        gate_count(g, m);
+        conn_count(g, m);
         if (str_is(dom_at(m, "t")->text, event))
             return dom_at(m, "d");
     }
 }
 
 /* The one comes, and the other not before it. */
-static void expect_first_of_two(struct gate *g, const char *event, const char *other)
+static void expect_first_of_two(struct gateway_conn *g, const char *event, const char *other)
 {
     for (bool found = false; !found;) {
-        const struct dom *m = gate_read(g, 60000);
+        const struct dom *m = conn_read(g, 60000);
         const struct dom *name = m ? dom_at(m, "t") : NULL;
 
         expect(m != NULL);
         if (!name || name->kind != JSON_STRING)
             continue;
-        gate_count(g, m);
+        conn_count(g, m);
         expect(!str_eq(name->text, str_of(other)));
         found = str_eq(name->text, str_of(event));
     }
 }
 
-static void send_beats(struct gate *g)
+static void send_beats(struct gateway_conn *g)
 {
     for (int i = 0; i < 4; i++)
-        gate_send(g, "{'op': 1, 'd': null}");
+        conn_send(g, "{'op': 1, 'd': null}");
 }
 
 /* Beats while it is made: what is sent meanwhile must not get between. */
-static struct gate *begin(struct client *c, const char *form, const char *more)
+static struct gateway_conn *begin(struct client *c, const char *form, const char *more)
 {
-    struct gate *g = gate_open(c, form);
+    struct gateway_conn *g = conn_open(c, form);
 
     expect_op(g, 10);
-    gate_identify(g, more);
+    conn_identify(g, more);
     send_beats(g);
     return g;
 }
@@ -120,11 +120,11 @@ static void many_direct_channels_are_in_ready(struct world *w)
 
     put_direct_channels(w, ada, bob);
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct gate *g = begin(ada, forms[i], i % 2 ? "'capabilities': 1040" : "");
+        struct gateway_conn *g = begin(ada, forms[i], i % 2 ? "'capabilities': 1040" : "");
         const struct dom *ready = next_dispatch(g, "READY");
 
         expect(dom_at(ready, "private_channels")->count == DIRECT);
-        gate_kill(g);
+        conn_kill(g);
     }
 }
 
@@ -135,11 +135,11 @@ static void a_guild_with_all_its_overwrites_is_in_ready(struct world *w)
 
     put_overwrites(w, guild, CHANNELS); /* as many as it may have */
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct gate *g = begin(ada, forms[i], "");
+        struct gateway_conn *g = begin(ada, forms[i], "");
         const struct dom *ready = next_dispatch(g, "READY");
 
         expect(count_overwrites(dom_at(ready, "guilds.0")) == CHANNELS * OVERWRITES);
-        gate_kill(g);
+        conn_kill(g);
     }
 }
 
@@ -148,9 +148,9 @@ static void a_guild_with_all_its_overwrites_is_in_ready(struct world *w)
 static void a_newcomer_is_shown_a_guild_with_all_its_overwrites(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
-    struct gate *first = begin(eve, forms[0], ""), *second = begin(eve, forms[1], ""),
-                *few = begin(eve, forms[0], "'intents': 512");
+    struct test_guild v = world_test_guild(w, ada);
+    struct gateway_conn *first = begin(eve, forms[0], ""), *second = begin(eve, forms[1], ""),
+                        *few = begin(eve, forms[0], "'intents': 512");
     struct answer invite = client_post(ada, "{}", "/channels/%s/invites", v.channel);
 
     put_overwrites(w, v.id, CHANNELS);
@@ -167,21 +167,21 @@ static void a_newcomer_is_shown_a_guild_with_all_its_overwrites(struct world *w)
     next_dispatch(first, "MESSAGE_CREATE");
     next_dispatch(second, "MESSAGE_CREATE");
     expect_first_of_two(few, "MESSAGE_CREATE", "GUILD_CREATE");
-    gate_kill(first);
-    gate_kill(second);
-    gate_kill(few);
+    conn_kill(first);
+    conn_kill(second);
+    conn_kill(few);
 }
 
-/* What happens while it is made follows it: gate_count looks for gaps. */
+/* What happens while it is made follows it: conn_count looks for gaps. */
 static void a_bots_large_guild_comes_before_what_happens_there(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     put_overwrites(w, v.id, FEW_CHANNELS);
     for (size_t i = 0; i < COUNT_OF(all_forms); i++) {
-        struct gate *g = begin(bot, all_forms[i], "'intents': 513");
+        struct gateway_conn *g = begin(bot, all_forms[i], "'intents': 513");
 
         next_dispatch(g, "READY");
         send_beats(g);
@@ -193,7 +193,7 @@ static void a_bots_large_guild_comes_before_what_happens_there(struct world *w)
         expect_status(client_post(ada, "{'content': 'late'}", "/channels/%s/messages", v.channel),
                       200);
         next_dispatch(g, "MESSAGE_CREATE");
-        gate_kill(g);
+        conn_kill(g);
     }
 }
 

@@ -4,13 +4,13 @@
 
 #include "base/clock.h"
 #include "channels.h"
-#include "gate.h"
-#include "gateway/lists/list_id.h"
+#include "gateway_conn.h"
+#include "gateway/member_lists/list_id.h"
 #include "gateway/sessions/registry.h"
 #include "gateway_source/gateway_source.h"
 #include "server/guildhall.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -19,9 +19,9 @@ static const char *const PLAIN = "v=10&encoding=json";
 struct hall {
     struct world *world;
     struct client *ada, *bob, *cleo;
-    struct venue venue;
+    struct test_guild test_guild;
     const char *role;
-    struct gate *of_ada, *of_bob;
+    struct gateway_conn *of_ada, *of_bob;
 };
 
 static struct hall open_hall(struct world *w)
@@ -31,26 +31,27 @@ static struct hall open_hall(struct world *w)
                       .bob = world_client(w, "bob"),
                       .cleo = world_client(w, "cleo") };
 
-    h.venue = world_venue(w, h.ada);
-    venue_add(&h.venue, h.bob);
-    venue_add(&h.venue, h.cleo);
-    h.role = venue_role(&h.venue, 3, 0);
+    h.test_guild = world_test_guild(w, h.ada);
+    test_guild_add(&h.test_guild, h.bob);
+    test_guild_add(&h.test_guild, h.cleo);
+    h.role = test_guild_role(&h.test_guild, 3, 0);
     world_sql(w, "update roles set hoist = 1 where id = %s", h.role);
-    venue_give(&h.venue, h.bob, h.role);
-    world_sql(w, "update guilds set member_count = 3 where id = %s", h.venue.id);
-    h.of_ada = gate_session(h.ada, PLAIN, "");
-    h.of_bob = gate_session(h.bob, PLAIN, "");
-    gate_beat(h.of_ada);
-    gate_beat(h.of_bob);
+    test_guild_give(&h.test_guild, h.bob, h.role);
+    world_sql(w, "update guilds set member_count = 3 where id = %s", h.test_guild.id);
+    h.of_ada = conn_session(h.ada, PLAIN, "");
+    h.of_bob = conn_session(h.bob, PLAIN, "");
+    conn_beat(h.of_ada);
+    conn_beat(h.of_bob);
     /* Lists are told again after a while, which begins when the server has read what is sent. */
     clock_go();
     return h;
 }
 
-static void show_rows(struct gate *g, const struct hall *h, const char *channel, const char *ranges)
+static void show_rows(struct gateway_conn *g, const struct hall *h, const char *channel,
+                      const char *ranges)
 {
-    gate_send(g, "{'op':14,'d':{'guild_id':'%s','typing':true,'channels':{'%s':%s}}}", h->venue.id,
-              channel, ranges);
+    conn_send(g, "{'op':14,'d':{'guild_id':'%s','typing':true,'channels':{'%s':%s}}}",
+              h->test_guild.id, channel, ranges);
 }
 
 /* Longer than lists rest, also on a busy machine; shorter than clients may be silent. */
@@ -65,7 +66,7 @@ static void a_list_is_told_at_once(struct world *w)
 {
     struct hall h = open_hall(w);
 
-    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     const struct dom *d = expect_dispatch(
         h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
         "{'guild_id': '%s', 'id': 'everyone', 'member_count': 3, 'online_count': 2, "
@@ -78,7 +79,8 @@ static void a_list_is_told_at_once(struct world *w)
         "{'group': {'id': 'online', 'count': 1}}, {'member': {'user': {'id': '%s'}}}, "
         "{'group': {'id': 'offline', 'count': 1}}, {'member': {'user': {'id': '%s'}, 'presence': "
         "{'status': 'offline', 'activities': [], 'client_status': {}}}}]}]}",
-        h.venue.id, h.role, h.role, h.bob->id, h.bob->id, h.role, h.bob->id, h.ada->id, h.cleo->id);
+        h.test_guild.id, h.role, h.role, h.bob->id, h.bob->id, h.role, h.bob->id, h.ada->id,
+        h.cleo->id);
     expect(!dom_at(d, "ops.0.items.1.member.presence.guild_id"));
     /* Nobody else hears of it, and a bot may ask in vain. */
     expect_quiet(h.of_bob);
@@ -89,14 +91,14 @@ static void only_ranges_that_were_asked_for_are_told(struct world *w)
 {
     struct hall h = open_hall(w);
 
-    show_rows(h.of_ada, &h, h.venue.channel, "[[1,2],[4,9],[100,199]]");
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[1,2],[4,9],[100,199]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'ops': [{'op': 'SYNC', 'range': [1, 2], 'items': [{'member': {'id': '%s'}}, "
                     "{'group': {'id': 'online'}}]}, {'range': [4, 9], 'items': [{'group': {'id': "
                     "'offline'}}, {'member': {'id': '%s'}}]}, {'range': [100, 199], 'items': []}]}",
                     h.bob->id, h.cleo->id);
     /* Cleo comes: those rows are told that have changed, and no others. */
-    struct gate *of_cleo = gate_session(h.cleo, PLAIN, "");
+    struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
     let_time_pass(&h);
     const struct dom *d = expect_dispatch(
         h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
@@ -105,24 +107,24 @@ static void only_ranges_that_were_asked_for_are_told(struct world *w)
         "{'range': [4, 9], 'items': [{'member': {'id': '%s'}}]}]}",
         h.role, h.cleo->id);
     expect(dom_at(d, "ops")->count == 2);
-    gate_close(of_cleo, 1000);
+    conn_close(of_cleo, 1000);
 }
 
 static void changes_of_members_are_told_in_time(struct world *w)
 {
     struct hall h = open_hall(w);
 
-    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
     /* A status: the same rows. */
-    gate_send(h.of_bob, "{'op':3,'d':{'status':'dnd','activities':[],'since':null,'afk':false}}");
+    conn_send(h.of_bob, "{'op':3,'d':{'status':'dnd','activities':[],'since':null,'afk':false}}");
     let_time_pass(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'ops': [{'items': [{}, {'member': {'id': '%s', 'presence': {'status': "
                     "'dnd'}}}, {}, {}, {}, {}]}]}",
                     h.bob->id);
     /* Who does not want to be seen is offline. */
-    gate_send(h.of_bob, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,"
+    conn_send(h.of_bob, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,"
                         "'afk':false}}");
     let_time_pass(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
@@ -131,9 +133,9 @@ static void changes_of_members_are_told_in_time(struct world *w)
                     "{'status': 'offline'}}}, {'member': {'id': '%s'}}]}]}",
                     h.bob->id, h.cleo->id);
     /* Another name is another place. */
-    expect_status(
-        client_patch(h.ada, "{'nick': 'Aaron'}", "/guilds/%s/members/%s", h.venue.id, h.cleo->id),
-        200);
+    expect_status(client_patch(h.ada, "{'nick': 'Aaron'}", "/guilds/%s/members/%s", h.test_guild.id,
+                               h.cleo->id),
+                  200);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     let_time_pass(&h);
@@ -142,7 +144,7 @@ static void changes_of_members_are_told_in_time(struct world *w)
                     "{'member': {'id': '%s'}}]}]}",
                     h.cleo->id, h.bob->id);
     /* Who is made to leave is in no list. */
-    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.venue.id, h.cleo->id), 204);
+    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.test_guild.id, h.cleo->id), 204);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_REMOVE", "{}");
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     let_time_pass(&h);
@@ -156,13 +158,13 @@ static void changes_of_members_are_told_in_time(struct world *w)
 }
 
 /* Lists that a slow machine has had the time for are passed over. */
-static const struct dom *expect_past_lists(struct gate *g, const char *event)
+static const struct dom *expect_past_lists(struct gateway_conn *g, const char *event)
 {
     for (;;) {
-        const struct dom *m = gate_read(g, 60000);
+        const struct dom *m = conn_read(g, 60000);
 
         expect(m != NULL);
-        gate_count(g, m);
+        conn_count(g, m);
         if (str_is(dom_at(m, "t")->text, event))
             return dom_at(m, "d");
         expect(str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE"));
@@ -173,11 +175,12 @@ static void roles_make_the_groups(struct world *w)
 {
     struct hall h = open_hall(w);
 
-    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'groups': [{'id': '%s'}, {}, {}]}",
                     h.role);
     expect_status(
-        client_patch(h.ada, "{'hoist': false}", "/guilds/%s/roles/%s", h.venue.id, h.role), 200);
+        client_patch(h.ada, "{'hoist': false}", "/guilds/%s/roles/%s", h.test_guild.id, h.role),
+        200);
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_dispatch(h.of_ada, "GUILD_ROLE_UPDATE", "{}");
     let_time_pass(&h);
@@ -188,11 +191,12 @@ static void roles_make_the_groups(struct world *w)
                     h.ada->id, h.bob->id);
     /* Of two hoisted roles the higher one counts. */
     const char *high =
-        make_role(h.ada, h.venue.id, "{'name': 'High', 'hoist': true, 'permissions': '0'}");
+        make_role(h.ada, h.test_guild.id, "{'name': 'High', 'hoist': true, 'permissions': '0'}");
     expect_past_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
     expect_past_lists(h.of_ada, "GUILD_ROLE_CREATE");
     expect_status(
-        client_put(h.ada, "", "/guilds/%s/members/%s/roles/%s", h.venue.id, h.ada->id, high), 204);
+        client_put(h.ada, "", "/guilds/%s/members/%s/roles/%s", h.test_guild.id, h.ada->id, high),
+        204);
     expect_past_lists(h.of_ada, "GUILD_MEMBER_UPDATE");
     expect_past_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
     let_time_pass(&h);
@@ -211,20 +215,20 @@ static void roles_make_the_groups(struct world *w)
 static const char *hidden_channel(struct hall *h)
 {
     return make_channel(
-        h->ada, h->venue.id,
+        h->ada, h->test_guild.id,
         TEXT(h->world,
              "{'name': 'h', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '1024'}, "
              "{'id': '%s', 'type': 0, 'allow': '1024'}]}",
-             h->venue.id, h->role));
+             h->test_guild.id, h->role));
 }
 
 static void a_hidden_channel_lists_who_sees_it(struct world *w)
 {
     struct hall h = open_hall(w);
     const char *hidden = hidden_channel(&h);
-    struct overwrite rules[] = { { .id = id_of(h.venue.id), .deny = PERMISSION(VIEW_CHANNEL) },
+    struct overwrite rules[] = { { .id = id_of(h.test_guild.id), .deny = PERMISSION(VIEW_CHANNEL) },
                                  { .id = id_of(h.role), .allow = PERMISSION(VIEW_CHANNEL) } };
-    struct gate *of_cleo = gate_session(h.cleo, PLAIN, "");
+    struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
     char id[LIST_ID_MAX];
 
     list_id_write(true, rules, 2, id);
@@ -240,7 +244,8 @@ static void a_hidden_channel_lists_who_sees_it(struct world *w)
     show_rows(of_cleo, &h, hidden, "[[0,99]]");
     expect_quiet(of_cleo);
     /* It is opened: the channel has everybody's list now. */
-    expect_status(client_delete(h.ada, "/channels/%s/permissions/%s", hidden, h.venue.id), 204);
+    expect_status(client_delete(h.ada, "/channels/%s/permissions/%s", hidden, h.test_guild.id),
+                  204);
     expect_dispatch(h.of_bob, "CHANNEL_UPDATE", "{}");
     let_time_pass(&h);
     expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE",
@@ -252,7 +257,7 @@ static void a_hidden_channel_lists_who_sees_it(struct world *w)
                              "/channels/%s/permissions/%s", hidden, h.bob->id),
                   204);
     expect_dispatch(h.of_bob, "CHANNEL_DELETE", "{}");
-    gate_close(of_cleo, 1000);
+    conn_close(of_cleo, 1000);
     let_time_pass(&h);
     expect_quiet(h.of_bob);
 }
@@ -261,17 +266,17 @@ static void who_shows_no_rows_any_more_is_told_nothing(struct world *w)
 {
     struct hall h = open_hall(w);
 
-    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
-    show_rows(h.of_bob, &h, h.venue.channel, "[[0,99]]");
+    show_rows(h.of_bob, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE", "{}");
-    show_rows(h.of_ada, &h, h.venue.channel, "[]");
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[]");
     expect_quiet(h.of_ada); /* and it was read */
-    struct gate *of_cleo = gate_session(h.cleo, PLAIN, "");
+    struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
     let_time_pass(&h);
     expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 3}");
     expect_quiet(h.of_ada);
-    gate_close(of_cleo, 1000);
+    conn_close(of_cleo, 1000);
 }
 
 static void of_eleven_channels_the_first_is_forgotten(struct world *w)
@@ -280,18 +285,18 @@ static void of_eleven_channels_the_first_is_forgotten(struct world *w)
     /* Each list is one of its own, of a channel that others do not see. */
     for (int i = 0; i < 11; i++) {
         const char *channel = make_channel(
-            h.ada, h.venue.id,
+            h.ada, h.test_guild.id,
             TEXT(w,
                  "{'name': 'c%d', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': "
                  "'1024'}, {'id': '%s', 'type': 0, 'allow': '1024'}]}",
-                 i, h.venue.id, venue_role(&h.venue, 1, 0)));
+                 i, h.test_guild.id, test_guild_role(&h.test_guild, 1, 0)));
         expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
         expect_dispatch(h.of_ada, "CHANNEL_CREATE", "{}");
         show_rows(h.of_ada, &h, channel, "[[0,99]]");
         expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1}");
     }
     let_time_pass(&h);
-    gate_send(h.of_ada, "{'op':3,'d':{'status':'idle','activities':[],'since':null,'afk':false}}");
+    conn_send(h.of_ada, "{'op':3,'d':{'status':'idle','activities':[],'since':null,'afk':false}}");
     let_time_pass(&h);
     for (int i = 0; i < 10; i++)
         expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
@@ -309,10 +314,10 @@ static void several_guilds_are_subscribed_to_at_once(struct world *w)
     expect_dispatch(h.of_ada, "GUILD_CREATE", "{}");
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_dispatch(h.of_ada, "CHANNEL_CREATE", "{}");
-    gate_send(h.of_ada,
+    conn_send(h.of_ada,
               "{'op':37,'d':{'subscriptions':{'%s':{'channels':{'%s':[[0,99]]},'members':['%s'],"
               "'activities':null,'thread_member_lists':null},'%s':{'channels':{'%s':[[0,0]]}}}}}",
-              h.venue.id, h.venue.channel, h.bob->id, other, room);
+              h.test_guild.id, h.test_guild.channel, h.bob->id, other, room);
     bool seen[2] = { false, false };
     for (int i = 0; i < 2; i++) {
         const struct dom *d = expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
@@ -325,17 +330,17 @@ static void several_guilds_are_subscribed_to_at_once(struct world *w)
 /* Comes back, on whichever loop the new socket is, and is told that so many are there. */
 static void expect_list_again(struct client *c, const char *id, uint64_t seq, const char *online)
 {
-    struct gate *back = gate_open(c, PLAIN);
+    struct gateway_conn *back = conn_open(c, PLAIN);
 
-    gate_beat(back);
+    conn_beat(back);
     expect_op(back, 10);
-    gate_resume(back, id, seq);
+    conn_resume(back, id, seq);
     for (bool told = false; !told;) {
         world_wait(c->world, 2);
-        const struct dom *m = gate_read(back, 60000);
+        const struct dom *m = conn_read(back, 60000);
 
         expect(m != NULL);
-        gate_count(back, m);
+        conn_count(back, m);
         told = str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE") &&
                str_is(dom_at(m, "d.online_count")->text, online);
     }
@@ -346,12 +351,12 @@ static void a_list_goes_on_after_a_restart(struct world *w)
     struct hall h = open_hall(w);
     char id[64];
 
-    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
-    snprintf(id, sizeof id, "%s", gate_id(h.of_ada));
-    uint64_t seq = gate_seq(h.of_ada);
-    gate_close(h.of_bob, 1000);
-    gate_lose(h.of_ada);
+    snprintf(id, sizeof id, "%s", conn_id(h.of_ada));
+    uint64_t seq = conn_seq(h.of_ada);
+    conn_close(h.of_bob, 1000);
+    conn_lose(h.of_ada);
     world_restart(w);
     expect_list_again(h.ada, id, seq, "1");
 }
@@ -360,11 +365,11 @@ static void who_comes_back_is_told_all_of_it(struct world *w)
 {
     struct hall h = open_hall(w);
 
-    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
-    gate_lose(h.of_ada);
-    gate_close(h.of_bob, 1000);
-    expect_list_again(h.ada, gate_id(h.of_ada), gate_seq(h.of_ada), "1");
+    conn_lose(h.of_ada);
+    conn_close(h.of_bob, 1000);
+    expect_list_again(h.ada, conn_id(h.of_ada), conn_seq(h.of_ada), "1");
 }
 
 /* --- a store that fails --------------------------------------------------------------- */
@@ -401,7 +406,7 @@ static void a_list_waits_for_a_store_that_fails(struct world *w)
     world_use_source(w, &source);
     struct hall h = open_hall(w);
     failures = 2; /* the first round is in vain */
-    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_soon(failures == 0);
     world_wait(w, 30);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
@@ -426,34 +431,34 @@ static void a_large_guild_lists_who_is_there(struct world *w)
     world_sql(w,
               "insert into members (guild_id, user_id, joined_at) select %s, id, id from users "
               "where id < %d",
-              h.venue.id, LARGE);
-    world_sql(w, "update guilds set member_count = %d where id = %s", LARGE, h.venue.id);
+              h.test_guild.id, LARGE);
+    world_sql(w, "update guilds set member_count = %d where id = %s", LARGE, h.test_guild.id);
     /* A new server reads how large it is. */
-    gate_close(h.of_ada, 1000);
-    gate_close(h.of_bob, 1000);
+    conn_close(h.of_ada, 1000);
+    conn_close(h.of_bob, 1000);
     world_restart(w);
-    h.of_ada = gate_session(h.ada, PLAIN, "");
-    h.of_bob = gate_session(h.bob, PLAIN, "");
-    gate_beat(h.of_ada);
-    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    h.of_ada = conn_session(h.ada, PLAIN, "");
+    h.of_bob = conn_session(h.bob, PLAIN, "");
+    conn_beat(h.of_ada);
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'member_count': %d, 'online_count': 2, 'groups': [{'count': 1}, {'id': "
                     "'online', 'count': 1}], 'ops': [{'items': [{}, {'member': {'id': '%s'}}, {}, "
                     "{'member': {'id': '%s'}}]}]}",
                     LARGE, h.bob->id, h.ada->id);
     /* Nobody is told of presences there, but for the list. */
-    struct gate *of_cleo = gate_session(h.cleo, PLAIN, "");
+    struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
     let_time_pass(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'online_count': 3, 'ops': [{'items': [{}, {}, {}, {}, {'member': {'id': "
                     "'%s'}}]}]}",
                     h.cleo->id);
-    gate_close(of_cleo, 1000);
+    conn_close(of_cleo, 1000);
     let_time_pass(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'online_count': 2, 'ops': [{'items': [{}, {}, {}, {}]}]}");
     /* With one less everybody is listed. */
-    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.venue.id, h.cleo->id), 204);
+    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.test_guild.id, h.cleo->id), 204);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_REMOVE", "{}");
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     let_time_pass(&h);
@@ -472,7 +477,7 @@ enum { HALLS = 4, ROOMS = 10, RULES = 500, MANY_LISTS = HALLS * ROOMS };
 struct many_lists {
     struct client *ada;
     const char *guilds[HALLS];
-    struct gate *gate;
+    struct gateway_conn *gate;
 };
 
 /* Rows of numbers that no other kind has. */
@@ -483,7 +488,7 @@ static int room_id(int hall, int room)
 
 static void make_rooms(struct many_lists *m, int hall)
 {
-    struct venue v = world_venue(m->ada->world, m->ada);
+    struct test_guild v = world_test_guild(m->ada->world, m->ada);
 
     m->guilds[hall] = TEXT(v.world, "%s", v.id);
     world_sql(v.world,
@@ -514,36 +519,36 @@ static void show_all_rooms(struct many_lists *m)
         n += (size_t)snprintf(text + n, sizeof text - n, "}}");
     }
     snprintf(text + n, sizeof text - n, "}}}");
-    gate_send(m->gate, "%s", text);
+    conn_send(m->gate, "%s", text);
 }
 
 /* Those who view a room with these rules are ada and nobody else. */
-static void expect_lists(struct gate *g, int count)
+static void expect_lists(struct gateway_conn *g, int count)
 {
     for (int i = 0; i < count; i++)
         expect_dispatch(g, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1, 'online_count': 1}");
 }
 
-static const struct hub *loop_of(const struct client *c, const struct gate *g)
+static const struct hub *loop_of(const struct client *c, const struct gateway_conn *g)
 {
     uint64_t number;
 
-    expect(session_id_read(str_of(gate_id(g)), &number));
-    return registry_home(guildhall_gateway(world_server(c->world)), number);
+    expect(session_id_read(str_of(conn_id(g)), &number));
+    return registry_hub(guildhall_gateway(world_server(c->world)), number);
 }
 
 /* Which loop has a new socket is the kernel's choice: as often as it takes for another one. */
-static struct gate *resume_elsewhere(struct client *c, struct gate *g)
+static struct gateway_conn *resume_elsewhere(struct client *c, struct gateway_conn *g)
 {
     const struct hub *before = loop_of(c, g);
 
     for (;;) {
-        gate_lose(g);
-        struct gate *back = gate_open(c, PLAIN);
+        conn_lose(g);
+        struct gateway_conn *back = conn_open(c, PLAIN);
 
-        gate_beat(back);
+        conn_beat(back);
         expect_op(back, 10);
-        gate_resume(back, gate_id(g), gate_seq(g));
+        conn_resume(back, conn_id(g), conn_seq(g));
         expect_dispatch(back, "RESUMED", "{}");
         if (loop_of(c, back) != before)
             return back;
@@ -557,8 +562,8 @@ static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
 
     for (int h = 0; h < HALLS; h++)
         make_rooms(&m, h);
-    m.gate = gate_session(m.ada, PLAIN, "");
-    gate_beat(m.gate);
+    m.gate = conn_session(m.ada, PLAIN, "");
+    conn_beat(m.gate);
     clock_go(); /* as in open_hall() */
     show_all_rooms(&m);
     expect_lists(m.gate, MANY_LISTS);
@@ -568,10 +573,10 @@ static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
                   204);
     world_wait(w, 6);
     for (bool told = false; !told;) {
-        const struct dom *d = gate_read(m.gate, 60000);
+        const struct dom *d = conn_read(m.gate, 60000);
 
         expect(d != NULL);
-        gate_count(m.gate, d);
+        conn_count(m.gate, d);
         told = str_is(dom_at(d, "t")->text, "GUILD_MEMBER_LIST_UPDATE");
     }
     world_wait(w, 6);
@@ -610,9 +615,9 @@ static void malformed_subscriptions_are_closed(struct world *w)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct gate *g = gate_session(h.cleo, PLAIN, "");
+        struct gateway_conn *g = conn_session(h.cleo, PLAIN, "");
 
-        gate_send(g, "%s", rows[i].message);
+        conn_send(g, "%s", rows[i].message);
         expect_close(g, rows[i].code);
     }
 }
@@ -623,12 +628,13 @@ static void what_is_not_there_has_no_list(struct world *w)
     struct hall h = open_hall(w);
     struct client *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
 
-    venue_add(&h.venue, bot);
-    struct gate *e = gate_session(eve, PLAIN, ""), *b = gate_session(bot, PLAIN, "'intents': 1");
+    test_guild_add(&h.test_guild, bot);
+    struct gateway_conn *e = conn_session(eve, PLAIN, ""),
+                        *b = conn_session(bot, PLAIN, "'intents': 1");
     expect_dispatch(b, "GUILD_CREATE", "{}");
-    show_rows(e, &h, h.venue.channel, "[[0,99]]");
-    show_rows(b, &h, h.venue.channel, "[[0,99]]");
-    show_rows(h.of_ada, &h, h.venue.id, "[[0,99]]");
+    show_rows(e, &h, h.test_guild.channel, "[[0,99]]");
+    show_rows(b, &h, h.test_guild.channel, "[[0,99]]");
+    show_rows(h.of_ada, &h, h.test_guild.id, "[[0,99]]");
     show_rows(h.of_ada, &h, "12345", "[]");
     expect_quiet(e);
     expect_quiet(b);

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 enum { MEMBERS = 20000, CHUNK = 1000 };
@@ -12,11 +12,11 @@ enum { MEMBERS = 20000, CHUNK = 1000 };
 static const char *const PLAIN = "v=10&encoding=json";
 
 /* A guild with so many members, of whom one is a bot. */
-static struct venue crowded_venue(struct world *w, struct client *bot)
+static struct test_guild crowded_test_guild(struct world *w, struct client *bot)
 {
-    struct venue v = world_venue(w, world_client(w, "ada"));
+    struct test_guild v = world_test_guild(w, world_client(w, "ada"));
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     world_sql(w,
               "insert into users (id, username) with recursive n(i) as (select 1 union all select "
               "i + 1 from n where i < %d) select i, 'u' || i from n",
@@ -31,12 +31,12 @@ static struct venue crowded_venue(struct world *w, struct client *bot)
     return v;
 }
 
-static void ask_for_all(struct gate *g, const struct venue *v)
+static void ask_for_all(struct gateway_conn *g, const struct test_guild *v)
 {
-    gate_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'n'}}", v->id);
+    conn_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'n'}}", v->id);
 }
 
-static void expect_chunk(struct gate *g, int index)
+static void expect_chunk(struct gateway_conn *g, int index)
 {
     const struct dom *d = expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
                                           "{'chunk_index': %d, 'chunk_count': %d, 'nonce': 'n'}",
@@ -46,38 +46,38 @@ static void expect_chunk(struct gate *g, int index)
 }
 
 /* Another session asks for the same and gets it: whatever did not wait is told by then. */
-static void hear_all_elsewhere(struct client *bot, const struct venue *v)
+static void hear_all_elsewhere(struct client *bot, const struct test_guild *v)
 {
-    struct gate *g = gate_session(bot, PLAIN, "'intents': 3");
+    struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 3");
 
     expect_dispatch(g, "GUILD_CREATE", "{}");
     ask_for_all(g, v);
     for (int i = 0; i < MEMBERS / CHUNK; i++)
         expect_chunk(g, i);
-    gate_close(g, 1000);
+    conn_close(g, 1000);
 }
 
 /* All of it is more than what is kept for a session that is away. It waits for a socket. */
 static void a_list_waits_for_who_lost_the_socket(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
-    struct venue v = crowded_venue(w, bot);
-    struct gate *g = gate_session(bot, PLAIN, "'intents': 3");
+    struct test_guild v = crowded_test_guild(w, bot);
+    struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 3");
     int index = 0;
 
     expect_dispatch(g, "GUILD_CREATE", "{}");
     ask_for_all(g, &v);
     expect_chunk(g, index++);
-    gate_lose(g);
+    conn_lose(g);
     hear_all_elsewhere(bot, &v); /* meanwhile all could have been told */
-    struct gate *back = gate_open(bot, PLAIN);
+    struct gateway_conn *back = conn_open(bot, PLAIN);
     expect_op(back, 10);
-    gate_resume(back, gate_id(g), gate_seq(g));
+    conn_resume(back, conn_id(g), conn_seq(g));
     for (bool resumed = false; index < MEMBERS / CHUNK || !resumed;) {
-        const struct dom *m = gate_read(back, 60000);
+        const struct dom *m = conn_read(back, 60000);
 
         expect(m != NULL);
-        gate_count(back, m);
+        conn_count(back, m);
         if (str_is(dom_at(m, "t")->text, "RESUMED")) {
             resumed = true;
             continue;
@@ -88,25 +88,25 @@ static void a_list_waits_for_who_lost_the_socket(struct world *w)
     expect_quiet(back);
 }
 
-static void set_room(struct gate *g, int bytes)
+static void set_room(struct gateway_conn *g, int bytes)
 {
-    expect(setsockopt(gate_fd(g), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0);
+    expect(setsockopt(conn_fd(g), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0);
 }
 
 /* Who does not read is told no more than its socket takes, and one chunk. */
 static void a_list_waits_for_who_does_not_read(struct world *w)
 {
     struct client *bot = world_bot(w, "robot"), *ada = world_client(w, "ada");
-    struct venue v = crowded_venue(w, bot);
-    struct gate *g = gate_session(bot, PLAIN, "'intents': 3");
+    struct test_guild v = crowded_test_guild(w, bot);
+    struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 3");
 
     expect_dispatch(g, "GUILD_CREATE", "{}");
     set_room(g, 64 * 1024);
-    long before = gate_census(g, "events");
+    long before = conn_census(g, "events");
     ask_for_all(g, &v);
-    expect_soon(gate_census(g, "events") > before);
+    expect_soon(conn_census(g, "events") > before);
     hear_all_elsewhere(bot, &v);
-    expect(gate_census(g, "events") - before < MEMBERS / CHUNK);
+    expect(conn_census(g, "events") - before < MEMBERS / CHUNK);
     expect_status(client_get(ada, "/voice/regions"), 200);
     set_room(g, 1 << 20);
     for (int i = 0; i < MEMBERS / CHUNK; i++)

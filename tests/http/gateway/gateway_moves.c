@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
 #include "waits.h"
@@ -55,7 +55,7 @@ struct moving {
     struct client *ada, *bob;
     const char *guild, *role;
     const char *by_role, *by_overwrite; /* channels that come and go */
-    struct gate *gates[SESSIONS];
+    struct gateway_conn *gates[SESSIONS];
     int fd;
 };
 
@@ -79,43 +79,43 @@ static struct moving open_moving(struct world *w)
     m.by_overwrite = make_hidden(&m, "o", m.role);
     put_member(m.guild, m.bob);
     for (int i = 0; i < SESSIONS; i++)
-        m.gates[i] = gate_session(m.bob, PLAIN, "");
+        m.gates[i] = conn_session(m.bob, PLAIN, "");
     for (int i = 0; i < SESSIONS; i++)
         for (int k = i + 1; k < SESSIONS; k++) /* SESSIONS_REPLACE */
-            gate_count(m.gates[i], gate_read(m.gates[i], 60000));
+            conn_count(m.gates[i], conn_read(m.gates[i], 60000));
     m.fd = dial(w);
     return m;
 }
 
 /* All their sockets are cut, and others are there that have not said yet whose they are. */
-static void open_next(struct moving *m, struct gate **next)
+static void open_next(struct moving *m, struct gateway_conn **next)
 {
     for (int i = 0; i < SESSIONS; i++) {
-        gate_kill(m->gates[i]);
-        next[i] = gate_open(m->bob, PLAIN);
+        conn_kill(m->gates[i]);
+        next[i] = conn_open(m->bob, PLAIN);
         expect_op(next[i], 10);
     }
 }
 
-static void resume_all(struct moving *m, struct gate **next)
+static void resume_all(struct moving *m, struct gateway_conn **next)
 {
     for (int i = 0; i < SESSIONS; i++) {
-        gate_resume(next[i], gate_id(m->gates[i]), gate_seq(m->gates[i]));
+        conn_resume(next[i], conn_id(m->gates[i]), conn_seq(m->gates[i]));
         m->gates[i] = next[i];
     }
 }
 
 /* Once each: that it is back, and this, whatever else comes. */
-static void expect_both(struct gate *g, const char *event, const char *id)
+static void expect_both(struct gateway_conn *g, const char *event, const char *id)
 {
     int resumed = 0, heard = 0;
 
     while (!resumed || !heard) {
-        const struct dom *m = gate_read(g, 60000);
+        const struct dom *m = conn_read(g, 60000);
 
         if (!m)
             fail_test(__FILE__, __LINE__, "resumed %d, heard %s %d", resumed, event, heard);
-        gate_count(g, m);
+        conn_count(g, m);
         struct str t = dom_at(m, "t")->text;
         const struct dom *of = dom_at(m, "d.id");
         if (str_is(t, "RESUMED"))
@@ -131,16 +131,16 @@ static void expect_both(struct gate *g, const char *event, const char *id)
 }
 
 /* Nothing is left, and above all not the same once more. */
-static void expect_nothing_more(struct gate *g, const char *id)
+static void expect_nothing_more(struct gateway_conn *g, const char *id)
 {
-    gate_send(g, "{'op':1,'d':null}");
+    conn_send(g, "{'op':1,'d':null}");
     for (;;) {
-        const struct dom *m = gate_read(g, 60000);
+        const struct dom *m = conn_read(g, 60000);
 
         expect(m != NULL);
         if (!str_is(dom_at(m, "op")->text, "0"))
             break;
-        gate_count(g, m);
+        conn_count(g, m);
         const struct dom *of = dom_at(m, "d.id");
         expect(!of || !str_is(of->text, id) || str_is(dom_at(m, "t")->text, "CHANNEL_UPDATE"));
     }
@@ -150,7 +150,7 @@ static void expect_nothing_more(struct gate *g, const char *id)
 static void change_while_moving(struct moving *m, int round)
 {
     struct world *w = m->ada->world;
-    struct gate *next[SESSIONS];
+    struct gateway_conn *next[SESSIONS];
     bool shown = round % 2 == 0, by_role = round / 2 % 2 == 0;
     const char *id = by_role ? m->by_role : m->by_overwrite;
 
@@ -189,7 +189,7 @@ static void who_moves_hears_of_each_channel_that_comes_and_goes(struct world *w)
 static void who_moves_hears_of_a_deleted_channel(struct world *w)
 {
     struct moving m = open_moving(w);
-    struct gate *next[SESSIONS];
+    struct gateway_conn *next[SESSIONS];
 
     for (int round = 0; round < ROUNDS / 2; round++) {
         const char *id = make_channel(m.ada, m.guild, "{'name': 'short'}");
@@ -214,7 +214,7 @@ static void who_moves_hears_of_a_guild_that_is_gone(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *guilds[ROUNDS / 2];
-    struct gate *next[SESSIONS];
+    struct gateway_conn *next[SESSIONS];
 
     for (int i = 0; i < ROUNDS / 2; i++) {
         guilds[i] = found_guild(ada, "Short");
@@ -251,18 +251,18 @@ static uint64_t count_sockets(struct world *w)
 }
 
 /* Until its heartbeat is answered: does it hear that somebody is not seen any more? */
-static bool hears_of_the_end(struct gate *g)
+static bool hears_of_the_end(struct gateway_conn *g)
 {
     bool heard = false;
 
-    gate_send(g, "{'op':1,'d':null}");
+    conn_send(g, "{'op':1,'d':null}");
     for (;;) {
-        const struct dom *m = gate_read(g, 60000);
+        const struct dom *m = conn_read(g, 60000);
 
         expect(m != NULL);
         if (str_is(dom_at(m, "op")->text, "11"))
             return heard;
-        gate_count(g, m);
+        conn_count(g, m);
         expect(str_is(dom_at(m, "d.status")->text, "offline"));
         heard = true;
     }
@@ -276,21 +276,21 @@ static void who_is_cut_on_the_way_is_seen_for_a_minute(struct world *w)
     const char *guild = found_guild(ada, "Hall");
 
     put_member(guild, bob);
-    struct gate *a = gate_session(ada, PLAIN, "");
-    gate_watch(a, true);
+    struct gateway_conn *a = conn_session(ada, PLAIN, "");
+    conn_watch(a, true);
     for (int round = 0; round < 6; round++) {
-        struct gate *first = gate_session(bob, PLAIN, "");
+        struct gateway_conn *first = conn_session(bob, PLAIN, "");
 
         expect_dispatch(a, "PRESENCE_UPDATE", "{'status': 'online'}");
-        gate_kill(first);
+        conn_kill(first);
         for (int i = 0; i < 3; i++) {
-            struct gate *g = gate_open(bob, PLAIN);
+            struct gateway_conn *g = conn_open(bob, PLAIN);
 
             expect_op(g, 10);
-            gate_resume(g, gate_id(first), 1);
-            gate_kill(g);
+            conn_resume(g, conn_id(first), 1);
+            conn_kill(g);
         }
-        expect_soon(count_sockets(w) == 1 && gate_census(first, "connected") == 0);
+        expect_soon(count_sockets(w) == 1 && conn_census(first, "connected") == 0);
         bool heard = false;
         for (int i = 0; i < 4; i++) { /* two minutes: it may have arrived only now */
             world_wait(w, 31);

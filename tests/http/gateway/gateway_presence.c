@@ -2,22 +2,22 @@
 
 #include "base/mem.h"
 #include "channels.h"
-#include "gate.h"
-#include "venues.h"
+#include "gateway_conn.h"
+#include "test_guild.h"
 #include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-static struct gate *watcher(struct client *c, const char *more)
+static struct gateway_conn *watcher(struct client *c, const char *more)
 {
-    struct gate *g = gate_session(c, PLAIN, more);
+    struct gateway_conn *g = conn_session(c, PLAIN, more);
 
     expect_quiet(g);
-    gate_watch(g, true);
+    conn_watch(g, true);
     return g;
 }
 
-static void expect_seen(struct gate *g, const struct client *who, const char *guild,
+static void expect_seen(struct gateway_conn *g, const struct client *who, const char *guild,
                         const char *status)
 {
     const struct dom *d = expect_dispatch(
@@ -32,21 +32,21 @@ static void members_of_small_guilds_see_each_other(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    struct gate *a = watcher(ada, ""), *e = watcher(eve, "");
-    struct gate *b = watcher(bob, "");
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    struct gateway_conn *a = watcher(ada, ""), *e = watcher(eve, "");
+    struct gateway_conn *b = watcher(bob, "");
     expect_seen(a, bob, v.id, "online");
     expect_quiet(b); /* not of itself */
-    struct gate *r = gate_session(bot, PLAIN, "'intents': 1");
+    struct gateway_conn *r = conn_session(bot, PLAIN, "'intents': 1");
     expect_dispatch(r, "GUILD_CREATE", "{}");
     expect_seen(a, bot, v.id, "online");
     expect_seen(b, bot, v.id, "online");
-    gate_close(b, 1000);
+    conn_close(b, 1000);
     expect_seen(a, bob, v.id, "offline");
-    gate_close(r, 1000);
+    conn_close(r, 1000);
     expect_seen(a, bot, v.id, "offline");
     expect_quiet(a);
     expect_quiet(e); /* shares nothing with them */
@@ -56,22 +56,22 @@ static void in_large_guilds_only_bots_that_ask_do(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     world_sql(w, "update guilds set member_count = 250 where id = %s", v.id);
-    struct gate *a = watcher(ada, ""), *b = watcher(bob, "");
+    struct gateway_conn *a = watcher(ada, ""), *b = watcher(bob, "");
     expect_seen(a, bob, v.id, "online");
-    gate_close(a, 1000);
-    gate_close(b, 1000);
+    conn_close(a, 1000);
+    conn_close(b, 1000);
     world_sql(w, "update guilds set member_count = 251 where id = %s", v.id);
     a = watcher(ada, "");
     b = watcher(bob, "");
     expect_quiet(a);
-    gate_close(b, 1000);
-    struct gate *r = watcher(bot, "'intents': 256"), *deaf = watcher(bot, "'intents': 512");
-    expect_soon(gate_census(r, "guilds") == 1);
+    conn_close(b, 1000);
+    struct gateway_conn *r = watcher(bot, "'intents': 256"), *deaf = watcher(bot, "'intents': 512");
+    expect_soon(conn_census(r, "guilds") == 1);
     b = watcher(bob, "");
     expect_seen(r, bob, v.id, "online");
     expect_quiet(r);
@@ -83,29 +83,29 @@ static void friends_see_each_other_wherever_they_are(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct gate *a = watcher(ada, ""), *e = watcher(eve, "");
+    struct gateway_conn *a = watcher(ada, ""), *e = watcher(eve, "");
 
     make_friends(ada, bob);
-    struct gate *b = gate_open(bob, PLAIN);
+    struct gateway_conn *b = conn_open(bob, PLAIN);
     expect_op(b, 10);
-    gate_identify(b, "");
+    conn_identify(b, "");
     expect_dispatch(b, "READY",
                     "{'presences': [{'user': {'id': '%s'}, 'status': 'online',"
                     " 'client_status': {'web': 'online'}}]}",
                     ada->id);
     expect_seen(a, bob, NULL, "online");
-    gate_send(b, "{'op':3,'d':{'status':'dnd','since':null,'afk':false,'activities':[]}}");
+    conn_send(b, "{'op':3,'d':{'status':'dnd','since':null,'afk':false,'activities':[]}}");
     expect_seen(a, bob, NULL, "dnd");
-    gate_close(b, 1000);
+    conn_close(b, 1000);
     expect_seen(a, bob, NULL, "offline");
     /* Who does not want to be seen is not, and sees others all the same. */
     b = watcher(bob, "'presence': {'status': 'invisible', 'activities': [], 'afk': false}");
     expect_quiet(a);
-    gate_close(a, 1000);
+    conn_close(a, 1000);
     expect_seen(b, ada, NULL, "offline");
-    a = gate_open(ada, PLAIN);
+    a = conn_open(ada, PLAIN);
     expect_op(a, 10);
-    gate_identify(a, "");
+    conn_identify(a, "");
     const struct dom *d = expect_dispatch(a, "READY", "{'presences': []}");
     expect(dom_at(d, "presences")->count == 0);
     expect_quiet(e);
@@ -114,44 +114,44 @@ static void friends_see_each_other_wherever_they_are(struct world *w)
 static void the_most_present_session_counts(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    struct gate *a = watcher(ada, "");
-    struct gate *first = gate_session(bob, PLAIN, "'presence': {'status': 'idle'}");
+    test_guild_add(&v, bob);
+    struct gateway_conn *a = watcher(ada, "");
+    struct gateway_conn *first = conn_session(bob, PLAIN, "'presence': {'status': 'idle'}");
     expect_seen(a, bob, v.id, "idle");
-    struct gate *second = gate_session(bob, PLAIN, "");
+    struct gateway_conn *second = conn_session(bob, PLAIN, "");
     expect_seen(a, bob, v.id, "online");
-    struct gate *third = gate_session(bob, PLAIN, "'presence': {'status': 'dnd'}");
+    struct gateway_conn *third = conn_session(bob, PLAIN, "'presence': {'status': 'dnd'}");
     expect_seen(a, bob, v.id, "dnd");
-    struct gate *fourth = gate_session(bob, PLAIN, "'presence': {'status': 'online'}");
+    struct gateway_conn *fourth = conn_session(bob, PLAIN, "'presence': {'status': 'online'}");
     expect_quiet(a);
-    gate_close(third, 1000);
+    conn_close(third, 1000);
     expect_seen(a, bob, v.id, "online");
-    gate_close(second, 1000);
+    conn_close(second, 1000);
     expect_quiet(a);
-    gate_close(fourth, 1000);
+    conn_close(fourth, 1000);
     expect_seen(a, bob, v.id, "idle");
-    gate_close(first, 1000);
+    conn_close(first, 1000);
     expect_seen(a, bob, v.id, "offline");
 }
 
 static void who_lost_the_socket_is_seen_for_a_minute(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    struct gate *a = watcher(ada, ""), *b = watcher(bob, "");
+    test_guild_add(&v, bob);
+    struct gateway_conn *a = watcher(ada, ""), *b = watcher(bob, "");
     expect_seen(a, bob, v.id, "online");
-    gate_lose(b);
+    conn_lose(b);
     world_wait(w, 50);
     expect_quiet(a);
     world_wait(w, 11);
     expect_seen(a, bob, v.id, "offline");
-    struct gate *back = gate_open(bob, PLAIN);
+    struct gateway_conn *back = conn_open(bob, PLAIN);
     expect_op(back, 10);
-    gate_resume(back, gate_id(b), gate_seq(b));
+    conn_resume(back, conn_id(b), conn_seq(b));
     expect_dispatch(back, "RESUMED", "{}");
     expect_seen(a, bob, v.id, "online");
     expect_quiet(a);
@@ -161,12 +161,12 @@ static void what_somebody_does_is_seen_from_the_beginning(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    struct gate *a = watcher(ada, "");
-    gate_session(bot, PLAIN,
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    struct gateway_conn *a = watcher(ada, "");
+    conn_session(bot, PLAIN,
                  "'intents': 1, 'presence': {'status': 'idle', 'activities':"
                  " [{'name': 'chess', 'type': 0, 'secret': 1}], 'since': null, 'afk': false}");
     const struct dom *d = expect_dispatch(
@@ -175,12 +175,12 @@ static void what_somebody_does_is_seen_from_the_beginning(struct world *w)
         bot->id);
     expect(!dom_at(d, "activities.0.secret")); /* bots have a name, a type, a state and a url */
     /* The old way: one, or none. */
-    gate_session(bob, PLAIN, "'presence': {'game': {'name': 'go', 'type': 3, 'details': 'x'}}");
+    conn_session(bob, PLAIN, "'presence': {'game': {'name': 'go', 'type': 3, 'details': 'x'}}");
     expect_dispatch(a, "PRESENCE_UPDATE",
                     "{'status': 'online', 'activities': [{'name': 'go', 'details': 'x'}]}");
-    struct gate *other = gate_open(bob, PLAIN);
+    struct gateway_conn *other = conn_open(bob, PLAIN);
     expect_op(other, 10);
-    gate_identify(other, "'presence': {'game': null, 'activities': null, 'status': 'idle'}");
+    conn_identify(other, "'presence': {'game': null, 'activities': null, 'status': 'idle'}");
     expect_dispatch(other, "READY",
                     "{'sessions': [{'activities': [{'name': 'go'}]}, {'activities': []}]}");
 }
@@ -205,20 +205,20 @@ static void what_is_no_activity_is_not_shown(struct world *w)
         "{'name': 'x', 'a': [[[[[[[[[1]]]]]]]]]}", /* deeper than others have to read */
     };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    struct gate *a = watcher(ada, "");
+    test_guild_add(&v, bob);
+    struct gateway_conn *a = watcher(ada, "");
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        struct gate *b = gate_session(bob, PLAIN, "");
+        struct gateway_conn *b = conn_session(bob, PLAIN, "");
         const struct dom *d;
 
         expect_seen(a, bob, v.id, "online");
-        gate_send(b, "{'op':3,'d':{'status':'dnd','activities':[%s,{'name':'ok','type':5}]}}",
+        conn_send(b, "{'op':3,'d':{'status':'dnd','activities':[%s,{'name':'ok','type':5}]}}",
                   bad[i]);
         d = expect_dispatch(a, "PRESENCE_UPDATE", "{'activities': [{'name': 'ok'}]}");
         expect(dom_at(d, "activities")->count == 1);
-        gate_close(b, 1000);
+        conn_close(b, 1000);
         expect_seen(a, bob, v.id, "offline");
     }
 }
@@ -235,17 +235,17 @@ static void expect_shown(const struct dom *guild, size_t members, const char *se
 
 static const struct dom *guild_of_bot(struct client *bot, const char *intents)
 {
-    struct gate *g = gate_session(bot, PLAIN, intents);
+    struct gateway_conn *g = conn_session(bot, PLAIN, intents);
 
     return expect_dispatch(g, "GUILD_CREATE", "{}");
 }
 
 static const struct dom *guild_of_user(struct client *c)
 {
-    struct gate *g = gate_open(c, PLAIN);
+    struct gateway_conn *g = conn_open(c, PLAIN);
 
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     return dom_at(expect_dispatch(g, "READY", "{}"), "guilds.0");
 }
 
@@ -253,13 +253,13 @@ static void a_guild_comes_with_who_is_seen_in_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, eve);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, eve);
+    test_guild_add(&v, bot);
     make_friends(ada, bob);
-    gate_session(ada, PLAIN, "");
+    conn_session(ada, PLAIN, "");
     /* Without that intent a bot is shown itself. */
     expect_shown(guild_of_bot(bot, "'intents': 1"), 1, NULL);
     expect_shown(guild_of_bot(bot, "'intents': 257"), 4, ada->id);
@@ -271,14 +271,14 @@ static void in_large_guilds_who_is_seen_is_listed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, eve);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, eve);
+    test_guild_add(&v, bot);
     make_friends(ada, bob);
     world_sql(w, "update guilds set member_count = 251 where id = %s", v.id);
-    gate_session(ada, PLAIN, "");
+    conn_session(ada, PLAIN, "");
     expect_shown(guild_of_bot(bot, "'intents': 1"), 1, NULL);
     expect_shown(guild_of_bot(bot, "'intents': 257, 'large_threshold': 250"), 2, ada->id);
     expect_shown(guild_of_user(eve), 1, NULL);
@@ -291,24 +291,24 @@ static void listed_members_come_with_who_is_seen(struct world *w)
         "{'op':8,'d':{'guild_id':'%s','query':'','limit':10,'presences':%s}}";
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    struct gate *a = gate_session(ada, PLAIN, "'presence': {'status': 'dnd'}"),
-                *watches = gate_session(bot, PLAIN, "'intents': 256"),
-                *deaf = gate_session(bot, PLAIN, "'intents': 2");
-    gate_send(watches, ask, v.id, "true");
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    struct gateway_conn *a = conn_session(ada, PLAIN, "'presence': {'status': 'dnd'}"),
+                        *watches = conn_session(bot, PLAIN, "'intents': 256"),
+                        *deaf = conn_session(bot, PLAIN, "'intents': 2");
+    conn_send(watches, ask, v.id, "true");
     const struct dom *d =
         expect_dispatch(watches, "GUILD_MEMBERS_CHUNK",
                         "{'presences': [{'status': 'dnd', 'guild_id': '%s'}]}", v.id);
-    gate_send(watches, ask, v.id, "false");
+    conn_send(watches, ask, v.id, "false");
     d = expect_dispatch(watches, "GUILD_MEMBERS_CHUNK", "{}");
     expect(!dom_at(d, "presences"));
-    gate_send(deaf, ask, v.id, "true");
+    conn_send(deaf, ask, v.id, "true");
     d = expect_dispatch(deaf, "GUILD_MEMBERS_CHUNK", "{}");
     expect(!dom_at(d, "presences"));
-    gate_send(a, ask, v.id, "true");
+    conn_send(a, ask, v.id, "true");
     expect_dispatch(a, "GUILD_MEMBERS_CHUNK", "{'presences': [{'status': 'online'}]}");
 }
 
@@ -316,15 +316,16 @@ static void newcomers_are_told_of_in_small_guilds(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     struct answer made = client_post(ada, "{}", "/channels/%s/invites", v.channel);
     const char *code = answer_text(made, "code");
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     world_sql(w, "update guilds set member_count = 249 where id = %s", v.id);
-    struct gate *a = gate_session(ada, PLAIN, ""), *r = gate_session(bot, PLAIN, "'intents': 2");
+    struct gateway_conn *a = conn_session(ada, PLAIN, ""),
+                        *r = conn_session(bot, PLAIN, "'intents': 2");
     expect_quiet(r);
-    expect_soon(gate_census(r, "guilds") == 1);
+    expect_soon(conn_census(r, "guilds") == 1);
     expect_status(client_post(bob, "{}", "/invites/%s", code), 200);
     expect_dispatch(a, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", bob->id);
     expect_dispatch(r, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", bob->id);
@@ -335,12 +336,12 @@ static void newcomers_are_told_of_in_small_guilds(struct world *w)
 
 /* --- by which client ------------------------------------------------------------------ */
 
-static struct gate *session_by(struct client *c, const char *browser, const char *status)
+static struct gateway_conn *session_by(struct client *c, const char *browser, const char *status)
 {
-    struct gate *g = gate_open(c, PLAIN);
+    struct gateway_conn *g = conn_open(c, PLAIN);
 
     expect_op(g, 10);
-    gate_send(g,
+    conn_send(g,
               "{'op':2,'d':{'token':'%s','properties':{'os':'x','browser':'%s','device':''},"
               "'intents':0,'presence':{'status':'%s'}}}",
               c->authorization, browser, status);
@@ -348,7 +349,8 @@ static struct gate *session_by(struct client *c, const char *browser, const char
     return g;
 }
 
-static void expect_clients(struct gate *g, const char *status, const char *clients, size_t count)
+static void expect_clients(struct gateway_conn *g, const char *status, const char *clients,
+                           size_t count)
 {
     const struct dom *d = expect_dispatch(g, "PRESENCE_UPDATE",
                                           "{'status': '%s', 'client_status': %s}", status, clients);
@@ -360,32 +362,32 @@ static void each_kind_of_client_is_seen(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    struct gate *a = watcher(ada, ""), *e = watcher(eve, "");
-    struct gate *web = session_by(bob, "Firefox", "idle");
+    test_guild_add(&v, bob);
+    struct gateway_conn *a = watcher(ada, ""), *e = watcher(eve, "");
+    struct gateway_conn *web = session_by(bob, "Firefox", "idle");
     expect_clients(a, "idle", "{'web': 'idle'}", 1);
-    struct gate *desktop = session_by(bob, "Some Client", "online");
+    struct gateway_conn *desktop = session_by(bob, "Some Client", "online");
     expect_clients(a, "online", "{'web': 'idle', 'desktop': 'online'}", 2);
-    struct gate *phone = session_by(bob, "Some Android", "dnd");
+    struct gateway_conn *phone = session_by(bob, "Some Android", "dnd");
     expect_clients(a, "dnd", "{'web': 'idle', 'desktop': 'online', 'mobile': 'dnd'}", 3);
-    struct gate *tablet = session_by(bob, "Some iOS", "idle");
+    struct gateway_conn *tablet = session_by(bob, "Some iOS", "idle");
     expect_quiet(a); /* the phone is more present */
-    gate_close(phone, 1000);
+    conn_close(phone, 1000);
     expect_clients(a, "online", "{'web': 'idle', 'desktop': 'online', 'mobile': 'idle'}", 3);
     /* What is the same on the whole is told when it is not by the clients. */
-    gate_close(web, 1000);
+    conn_close(web, 1000);
     expect_clients(a, "online", "{'desktop': 'online', 'mobile': 'idle'}", 2);
-    gate_close(desktop, 1000);
+    conn_close(desktop, 1000);
     expect_clients(a, "idle", "{'mobile': 'idle'}", 1);
-    struct gate *late = gate_open(ada, PLAIN);
+    struct gateway_conn *late = conn_open(ada, PLAIN);
     expect_op(late, 10);
     make_friends(ada, bob);
-    gate_identify(late, "");
+    conn_identify(late, "");
     expect_dispatch(late, "READY", "{'presences': [{'client_status': {'mobile': 'idle'}}]}");
-    gate_watch(late, true);
-    gate_close(tablet, 1000);
+    conn_watch(late, true);
+    conn_close(tablet, 1000);
     /* On PostgreSQL friends are read beside the loop: the newest of them may still be told
      * what READY said already. */
     const struct dom *d;
@@ -401,33 +403,33 @@ static void sessions_of_an_account_know_of_each_other(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct gate *other = gate_session(bob, PLAIN, "");
-    struct gate *robot = gate_session(bot, PLAIN, "'intents': 0");
-    struct gate *first = gate_session(ada, PLAIN, "");
-    struct gate *second = session_by(ada, "Some iOS", "dnd");
+    struct gateway_conn *other = conn_session(bob, PLAIN, "");
+    struct gateway_conn *robot = conn_session(bot, PLAIN, "'intents': 0");
+    struct gateway_conn *first = conn_session(ada, PLAIN, "");
+    struct gateway_conn *second = session_by(ada, "Some iOS", "dnd");
 
     expect_dispatch(first, "SESSIONS_REPLACE",
                     "[{'session_id': '%s', 'client_info': {'os': 'test'}},"
                     " {'status': 'dnd', 'client_info': {'client': 'Some iOS'}}]",
-                    gate_id(first));
+                    conn_id(first));
     expect_quiet(second);
-    gate_close(second, 1000);
-    expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", gate_id(first));
+    conn_close(second, 1000);
+    expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", conn_id(first));
     /* Bots have no such list, and it is nobody else's business. */
-    gate_close(gate_session(bot, PLAIN, "'intents': 0"), 1000);
+    conn_close(conn_session(bot, PLAIN, "'intents': 0"), 1000);
     expect_quiet(robot);
     expect_quiet(other);
     /* One without a socket is there until it cannot come back. */
-    struct gate *third = gate_session(ada, PLAIN, "");
+    struct gateway_conn *third = conn_session(ada, PLAIN, "");
     expect_dispatch(first, "SESSIONS_REPLACE", "[{}, {}]");
-    gate_lose(third);
+    conn_lose(third);
     for (int i = 0; i < 5; i++) {
         expect_quiet(first);
         expect_quiet(robot);
         expect_quiet(other);
         world_wait(w, 36);
     }
-    expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", gate_id(first));
+    expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", conn_id(first));
 }
 
 /* --- how many are there --------------------------------------------------------------- */
@@ -459,10 +461,10 @@ static void who_is_seen_is_counted(struct world *w)
     put_member(guild, bob);
     put_member(guild, bot);
     expect_soon(count_in(ada, guild) == 0);
-    struct gate *b = gate_session(bob, PLAIN, ""), *again = gate_session(bob, PLAIN, "");
-    gate_session(eve, PLAIN, ""); /* is not in the guild */
+    struct gateway_conn *b = conn_session(bob, PLAIN, ""), *again = conn_session(bob, PLAIN, "");
+    conn_session(eve, PLAIN, ""); /* is not in the guild */
     expect_soon(count_in(ada, guild) == 1);
-    struct gate *r = gate_session(bot, PLAIN, "'intents': 1");
+    struct gateway_conn *r = conn_session(bot, PLAIN, "'intents': 1");
     expect_dispatch(r, "GUILD_CREATE", "{}");
     expect_soon(count_in(ada, guild) == 2);
     expect(counted(ada, TEXT(w, "/guilds/%s/preview", guild), "approximate_presence_count") == 2);
@@ -474,13 +476,13 @@ static void who_is_seen_is_counted(struct world *w)
     expect(counted(world_stranger(w), TEXT(w, "/guilds/%s/widget.json", guild), "presence_count") ==
            2);
     /* One of two sessions goes; the other does not want to be seen, and then does. */
-    gate_close(again, 1000);
-    gate_send(b, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,'afk':false}}");
+    conn_close(again, 1000);
+    conn_send(b, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,'afk':false}}");
     expect_soon(count_in(ada, guild) == 1);
-    gate_send(b, "{'op':3,'d':{'status':'idle','activities':[],'since':null,'afk':false}}");
+    conn_send(b, "{'op':3,'d':{'status':'idle','activities':[],'since':null,'afk':false}}");
     expect_soon(count_in(ada, guild) == 2);
     /* Who has lost the socket counts for a minute. */
-    gate_lose(b);
+    conn_lose(b);
     expect_soon(count_in(ada, guild) == 2);
     world_wait(w, 61);
     expect_soon(count_in(ada, guild) == 1);

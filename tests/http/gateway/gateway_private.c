@@ -1,8 +1,8 @@
 /* gateway_private.c - what happens in private channels, for those who are in them then. */
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
-#include "voices.h"
+#include "test_guild.h"
+#include "test_voice.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 enum { VERY_MANY = 100000 };
@@ -51,13 +51,13 @@ static void have_very_many(struct world *w, struct client *a, struct client *b)
     }
 }
 
-static struct gate *come_back(struct client *c, struct gate *g)
+static struct gateway_conn *come_back(struct client *c, struct gateway_conn *g)
 {
-    struct gate *next = gate_open(c, PLAIN);
+    struct gateway_conn *next = conn_open(c, PLAIN);
 
-    gate_kill(g);
+    conn_kill(g);
     expect_op(next, 10);
-    gate_resume(next, gate_id(g), gate_seq(g));
+    conn_resume(next, conn_id(g), conn_seq(g));
     expect_dispatch(next, "RESUMED", "{}");
     return next;
 }
@@ -66,22 +66,22 @@ static struct gate *come_back(struct client *c, struct gate *g)
 static void very_many_direct_channels_hold_nobody_up(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     const char *channel = open_channel(ada, bot);
     have_very_many(w, ada, bot);
     for (int i = 0; i < 4; i++) {
-        struct gate *robot = gate_session(bot, PLAIN, "'intents': 4096");
-        struct gate *person = gate_session(ada, PLAIN, "'capabilities': 8192");
+        struct gateway_conn *robot = conn_session(bot, PLAIN, "'intents': 4096");
+        struct gateway_conn *person = conn_session(ada, PLAIN, "'capabilities': 8192");
 
         robot = come_back(bot, robot);
         person = come_back(ada, person);
         say(ada, channel, "hi");
         expect_dispatch(robot, "MESSAGE_CREATE", "{'content': 'hi'}");
         expect_dispatch(person, "MESSAGE_CREATE", "{'content': 'hi'}");
-        gate_close(robot, 1000);
-        gate_close(person, 1000);
+        conn_close(robot, 1000);
+        conn_close(person, 1000);
     }
 }
 
@@ -89,11 +89,11 @@ static void very_many_direct_channels_hold_nobody_up(struct world *w)
 static void private_channels_are_for_the_first_shard(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
-    struct gate *first = gate_session(bot, PLAIN, "'intents': 4096, 'shard': [0, 2]");
-    struct gate *second = gate_session(bot, PLAIN, "'intents': 4096, 'shard': [1, 2]");
+    test_guild_add(&v, bot);
+    struct gateway_conn *first = conn_session(bot, PLAIN, "'intents': 4096, 'shard': [0, 2]");
+    struct gateway_conn *second = conn_session(bot, PLAIN, "'intents': 4096, 'shard': [1, 2]");
     say(ada, open_channel(ada, bot), "hi");
     expect_dispatch(first, "MESSAGE_CREATE", "{'content': 'hi'}");
     expect_quiet(second);
@@ -105,7 +105,7 @@ static void a_channel_that_was_put_aside_is_still_heard_of(struct world *w)
 
     make_friends(ada, bob);
     const char *channel = open_channel(ada, bob);
-    struct gate *g = gate_session(bob, PLAIN, "");
+    struct gateway_conn *g = conn_session(bob, PLAIN, "");
     say(ada, channel, "one");
     expect_dispatch(g, "CHANNEL_CREATE", "{'id': '%s'}", channel);
     expect_dispatch(g, "MESSAGE_CREATE", "{'content': 'one'}");
@@ -127,8 +127,8 @@ static void who_leaves_a_group_hears_its_own_end(struct world *w)
     make_friends(ada, bob);
     make_friends(ada, cleo);
     const char *group = open_group(ada, bob, cleo);
-    struct gate *b = gate_session(bob, PLAIN, ""), *c = gate_session(cleo, PLAIN, "");
-    gate_send(b,
+    struct gateway_conn *b = conn_session(bob, PLAIN, ""), *c = conn_session(cleo, PLAIN, "");
+    conn_send(b,
               "{'op':4,'d':{'guild_id':null,'channel_id':'%s','self_mute':false,"
               "'self_deaf':false}}",
               group);

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -14,21 +14,21 @@ struct memory {
     uint64_t seq;
 };
 
-static struct memory leave(struct client *c, struct gate *g)
+static struct memory leave(struct client *c, struct gateway_conn *g)
 {
-    struct memory m = { .client = c, .seq = gate_seq(g) };
+    struct memory m = { .client = c, .seq = conn_seq(g) };
 
-    snprintf(m.id, sizeof m.id, "%s", gate_id(g));
-    gate_lose(g);
+    snprintf(m.id, sizeof m.id, "%s", conn_id(g));
+    conn_lose(g);
     return m;
 }
 
-static struct gate *come_back(const struct memory *m)
+static struct gateway_conn *come_back(const struct memory *m)
 {
-    struct gate *g = gate_open(m->client, PLAIN);
+    struct gateway_conn *g = conn_open(m->client, PLAIN);
 
     expect_op(g, 10);
-    gate_resume(g, m->id, m->seq);
+    conn_resume(g, m->id, m->seq);
     return g;
 }
 
@@ -58,7 +58,7 @@ static struct hall open_hall(struct world *w)
 static void what_happened_around_a_restart_is_told_once(struct world *w)
 {
     struct hall h = open_hall(w);
-    struct gate *g = gate_session(h.bob, PLAIN, "");
+    struct gateway_conn *g = conn_session(h.bob, PLAIN, "");
 
     say(h.ada, h.channel, "read");
     expect_dispatch(g, "MESSAGE_CREATE", "{'content': 'read'}");
@@ -86,7 +86,7 @@ static void what_happened_around_a_restart_is_told_once(struct world *w)
 static void it_goes_on_after_the_next_restart_too(struct world *w)
 {
     struct hall h = open_hall(w);
-    struct gate *g = gate_session(h.bob, PLAIN, "");
+    struct gateway_conn *g = conn_session(h.bob, PLAIN, "");
 
     for (int i = 0; i < 3; i++) {
         struct memory bob = leave(h.bob, g);
@@ -106,7 +106,7 @@ static void a_bot_goes_on_as_it_was(struct world *w)
     struct client *robot = world_bot(w, "robot");
 
     put_member(h.guild, robot);
-    struct gate *g = gate_session(robot, PLAIN, "'intents': 513");
+    struct gateway_conn *g = conn_session(robot, PLAIN, "'intents': 513");
     expect_dispatch(g, "GUILD_CREATE", "{'id': '%s'}", h.guild);
     expect_quiet(g); /* what it asked for has come: it can be put away */
     say(h.ada, h.channel, "before");
@@ -124,7 +124,7 @@ static void channels_that_came_and_went_meanwhile_are_told(struct world *w)
 {
     struct hall h = open_hall(w);
     const char *secret = make_channel(h.ada, h.guild, "{'name': 'secret'}");
-    struct memory bob = leave(h.bob, gate_session(h.bob, PLAIN, ""));
+    struct memory bob = leave(h.bob, conn_session(h.bob, PLAIN, ""));
 
     world_restart(w);
     expect_status(client_put(h.ada, "{'type': 0, 'deny': '1024'}", "/channels/%s/permissions/%s",
@@ -132,7 +132,7 @@ static void channels_that_came_and_went_meanwhile_are_told(struct world *w)
                   204);
     say(h.ada, secret, "hidden");
     say(h.ada, h.channel, "open");
-    struct gate *g = come_back(&bob);
+    struct gateway_conn *g = come_back(&bob);
     expect_dispatch(g, "CHANNEL_DELETE", "{'id': '%s'}", secret);
     expect_dispatch(g, "MESSAGE_CREATE", "{'content': 'open'}");
     expect_dispatch(g, "RESUMED", "{}");
@@ -141,7 +141,7 @@ static void channels_that_came_and_went_meanwhile_are_told(struct world *w)
 static void nobody_else_gets_it(struct world *w)
 {
     struct hall h = open_hall(w);
-    struct memory bob = leave(h.bob, gate_session(h.bob, PLAIN, "")), ada = bob;
+    struct memory bob = leave(h.bob, conn_session(h.bob, PLAIN, "")), ada = bob;
 
     world_restart(w);
     ada.client = h.ada;
@@ -155,7 +155,7 @@ static void nobody_else_gets_it(struct world *w)
 static void who_comes_back_too_late_begins_anew(struct world *w)
 {
     struct hall h = open_hall(w);
-    struct memory bob = leave(h.bob, gate_session(h.bob, PLAIN, ""));
+    struct memory bob = leave(h.bob, conn_session(h.bob, PLAIN, ""));
 
     world_restart(w);
     world_wait(w, 200);
@@ -166,10 +166,10 @@ static void who_comes_back_too_late_begins_anew(struct world *w)
 static void who_missed_two_restarts_begins_anew(struct world *w)
 {
     struct hall h = open_hall(w);
-    struct memory bob = leave(h.bob, gate_session(h.bob, PLAIN, ""));
+    struct memory bob = leave(h.bob, conn_session(h.bob, PLAIN, ""));
 
     world_restart(w);
-    struct memory ada = leave(h.ada, gate_session(h.ada, PLAIN, ""));
+    struct memory ada = leave(h.ada, conn_session(h.ada, PLAIN, ""));
     world_restart(w);
     expect_op(come_back(&bob), 9);
     expect_dispatch(come_back(&ada), "RESUMED", "{}");
@@ -180,7 +180,7 @@ static void who_missed_two_restarts_begins_anew(struct world *w)
 static void one_whose_token_has_ended_does_not_come_back(struct world *w)
 {
     struct hall h = open_hall(w);
-    struct memory bob = leave(h.bob, gate_session(h.bob, PLAIN, ""));
+    struct memory bob = leave(h.bob, conn_session(h.bob, PLAIN, ""));
 
     world_restart(w);
     expect_status(client_post(h.bob, "{}", "/auth/logout"), 204);

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
-#include "net/websocket.h"
+#include "net/websocket/websocket.h"
 #include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -24,33 +24,34 @@ static void tell(struct client *c, int i, size_t padding)
     gateway_announce(guildhall_gateway(world_server(c->world)), &n);
 }
 
-static void expect_told_numbers(struct gate *g, int from, int to)
+static void expect_told_numbers(struct gateway_conn *g, int from, int to)
 {
     for (int i = from; i < to; i++)
         expect_dispatch(g, "USER_NOTE_UPDATE", "{'i': %d}", i);
 }
 
-static struct gate *come_back(struct client *c, const char *query, const char *id, uint64_t seq)
+static struct gateway_conn *come_back(struct client *c, const char *query, const char *id,
+                                      uint64_t seq)
 {
-    struct gate *g = gate_open(c, query);
+    struct gateway_conn *g = conn_open(c, query);
 
     expect_op(g, 10);
-    gate_resume(g, id, seq);
+    conn_resume(g, id, seq);
     return g;
 }
 
 static void what_was_missed_is_told_again(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
     tell(ada, 0, 0);
     expect_told_numbers(g, 0, 1);
-    gate_kill(g);
+    conn_kill(g);
     for (int i = 1; i < 10; i++)
         tell(ada, i, 0);
     world_told(w);
-    g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
+    g = come_back(ada, PLAIN, conn_id(g), conn_seq(g));
     expect_told_numbers(g, 1, 10);
     expect_dispatch(g, "RESUMED", "{'_trace': ['[\\\"guildhall\\\",{\\\"micros\\\":0.0}]']}");
     tell(ada, 10, 0);
@@ -61,14 +62,14 @@ static void what_was_missed_is_told_again(struct world *w)
 static void what_was_sent_but_not_read_is_told_again(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
     for (int i = 0; i < 5; i++)
         tell(ada, i, 0);
     world_told(w);
     expect_told_numbers(g, 0, 2);
-    gate_kill(g);
-    g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
+    conn_kill(g);
+    g = come_back(ada, PLAIN, conn_id(g), conn_seq(g));
     expect_told_numbers(g, 2, 5);
     expect_dispatch(g, "RESUMED", "{}");
 }
@@ -77,14 +78,14 @@ static void what_was_sent_but_not_read_is_told_again(struct world *w)
 static void who_is_sent_away_and_says_so_may_come_back(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
-    gate_send(g, "[]");
+    conn_send(g, "[]");
     expect_close(g, 4002);
-    gate_send_bytes(g, WS_CLOSE, str_slice("\x03\xe9", 2)); /* 1001 */
-    expect_soon(gate_census(g, "connected") == 0);
+    conn_send_bytes(g, WS_CLOSE, str_slice("\x03\xe9", 2)); /* 1001 */
+    expect_soon(conn_census(g, "connected") == 0);
     tell(ada, 0, 0);
-    g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
+    g = come_back(ada, PLAIN, conn_id(g), conn_seq(g));
     expect_told_numbers(g, 0, 1);
     expect_dispatch(g, "RESUMED", "{}");
 }
@@ -93,26 +94,26 @@ static void who_is_sent_away_and_says_so_may_come_back(struct world *w)
 static void nothing_is_lost_or_doubled_however_often_it_comes_back(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
     int i = 0;
 
     for (int round = 0; round < 40; round++) {
         for (int k = 0; k < 3; k++)
             tell(ada, i + k, 0);
         expect_told_numbers(g, i, i + round % 3);
-        gate_kill(g);
+        conn_kill(g);
         tell(ada, i + 3, 0);
-        struct gate *next = gate_open(ada, round % 2 ? PLAIN : "v=10&compress=zlib-stream");
+        struct gateway_conn *next = conn_open(ada, round % 2 ? PLAIN : "v=10&compress=zlib-stream");
         expect_op(next, 10);
-        gate_resume(next, gate_id(g), gate_seq(g));
+        conn_resume(next, conn_id(g), conn_seq(g));
         tell(ada, i + 4, 0); /* while it is on its way */
         g = next;
         bool resumed = false;
         for (int k = round % 3; k < 5 || !resumed;) {
-            const struct dom *m = gate_read(g, 30000);
+            const struct dom *m = conn_read(g, 30000);
 
             expect(m != NULL);
-            gate_count(g, m);
+            conn_count(g, m);
             if (str_is(dom_at(m, "t")->text, "RESUMED"))
                 resumed = true;
             else
@@ -128,21 +129,21 @@ static void a_second_socket_takes_over(struct world *w)
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 6; i++) {
-        struct gate *old = gate_session(ada, PLAIN, "");
-        struct gate *g = come_back(ada, PLAIN, gate_id(old), 1);
+        struct gateway_conn *old = conn_session(ada, PLAIN, "");
+        struct gateway_conn *g = come_back(ada, PLAIN, conn_id(old), 1);
 
         expect_dispatch(g, "RESUMED", "{}");
         expect_close(old, 4000);
-        gate_close(g, 1000);
+        conn_close(g, 1000);
     }
 }
 
-static void hear_up_to(struct gate *g, int number)
+static void hear_up_to(struct gateway_conn *g, int number)
 {
     const struct dom *i = NULL;
 
     while (!i || atoi(i->text.p) != number) {
-        const struct dom *m = gate_read(g, 30000);
+        const struct dom *m = conn_read(g, 30000);
 
         expect(m != NULL);
         i = dom_at(m, "d.i");
@@ -154,13 +155,13 @@ static void hear_up_to(struct gate *g, int number)
 static void the_last_of_a_row_of_sockets_keeps_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *first = gate_session(ada, PLAIN, ""), *g = first;
+    struct gateway_conn *first = conn_session(ada, PLAIN, ""), *g = first;
 
     for (int i = 0; i < 100; i++) {
-        gate_kill(g);
+        conn_kill(g);
         for (int k = 0; k < i % 4; k++)
-            gate_kill(come_back(ada, PLAIN, gate_id(first), 1));
-        g = come_back(ada, PLAIN, gate_id(first), 1);
+            conn_kill(come_back(ada, PLAIN, conn_id(first), 1));
+        g = come_back(ada, PLAIN, conn_id(first), 1);
         tell(ada, i, 0);
         hear_up_to(g, i);
     }
@@ -171,18 +172,18 @@ static void the_last_of_a_row_of_sockets_keeps_it(struct world *w)
 static void the_socket_that_was_opened_last_keeps_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *first = gate_session(ada, PLAIN, "");
-    struct gate *older[4], *newest;
+    struct gateway_conn *first = conn_session(ada, PLAIN, "");
+    struct gateway_conn *older[4], *newest;
 
     for (int i = 0; i < 4; i++) {
-        older[i] = gate_open(ada, PLAIN);
+        older[i] = conn_open(ada, PLAIN);
         expect_op(older[i], 10);
     }
-    newest = come_back(ada, PLAIN, gate_id(first), 1);
+    newest = come_back(ada, PLAIN, conn_id(first), 1);
     expect_dispatch(newest, "RESUMED", "{}");
     expect_close(first, 4000);
     for (int i = 0; i < 4; i++) {
-        gate_resume(older[i], gate_id(first), 1);
+        conn_resume(older[i], conn_id(first), 1);
         expect_close(older[i], 4000);
     }
     tell(ada, 0, 0);
@@ -192,16 +193,16 @@ static void the_socket_that_was_opened_last_keeps_it(struct world *w)
 static void sessions_that_are_not_there_are_invalid(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct gate *lives = gate_session(ada, PLAIN, "");
-    struct gate *g = come_back(ada, PLAIN, "0123456789abcdef0123456789abcdef", 1);
+    struct gateway_conn *lives = conn_session(ada, PLAIN, "");
+    struct gateway_conn *g = come_back(ada, PLAIN, "0123456789abcdef0123456789abcdef", 1);
 
     expect_op(g, 9);
-    gate_identify(g, ""); /* the same socket goes on */
-    gate_restart(g);
+    conn_identify(g, ""); /* the same socket goes on */
+    conn_restart(g);
     expect_dispatch(g, "READY", "{}");
     g = come_back(ada, PLAIN, "short", 1);
     expect_op(g, 9);
-    g = come_back(bob, PLAIN, gate_id(lives), 1);
+    g = come_back(bob, PLAIN, conn_id(lives), 1);
     const struct dom *d = expect_op(g, 9);
     expect(!dom_at(d, "d")->truth);
 }
@@ -209,20 +210,20 @@ static void sessions_that_are_not_there_are_invalid(struct world *w)
 static void a_bad_sequence_closes(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *first = gate_session(ada, PLAIN, "");
-    struct gate *g = come_back(ada, PLAIN, gate_id(first), 2);
+    struct gateway_conn *first = conn_session(ada, PLAIN, "");
+    struct gateway_conn *g = come_back(ada, PLAIN, conn_id(first), 2);
 
     expect_close(g, 4007);
-    g = gate_open(ada, PLAIN);
+    g = conn_open(ada, PLAIN);
     expect_op(g, 10);
-    gate_send(g, "{'op':6,'d':{'token':'%s','session_id':'%s','seq':'many'}}", ada->authorization,
-              gate_id(first));
+    conn_send(g, "{'op':6,'d':{'token':'%s','session_id':'%s','seq':'many'}}", ada->authorization,
+              conn_id(first));
     expect_close(g, 4007);
-    g = gate_open(ada, PLAIN);
+    g = conn_open(ada, PLAIN);
     expect_op(g, 10);
-    gate_send(g, "{'op':6,'d':{'token':'nobody','session_id':'%s','seq':1}}", gate_id(first));
+    conn_send(g, "{'op':6,'d':{'token':'nobody','session_id':'%s','seq':1}}", conn_id(first));
     expect_close(g, 4004);
-    g = come_back(ada, PLAIN, gate_id(first), 1);
+    g = come_back(ada, PLAIN, conn_id(first), 1);
     expect_dispatch(g, "RESUMED", "{}");
 }
 
@@ -232,69 +233,69 @@ static void who_says_goodbye_is_forgotten(struct world *w)
     static const int codes[] = { 1000, 1001, 4200, 4000 };
 
     for (int i = 0; i < 4; i++) {
-        struct gate *g = gate_session(ada, PLAIN, "");
+        struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
-        gate_close(g, codes[i]);
-        expect(gate_close_code(g) == codes[i]);
-        g = come_back(ada, PLAIN, gate_id(g), 1);
+        conn_close(g, codes[i]);
+        expect(conn_close_code(g) == codes[i]);
+        g = come_back(ada, PLAIN, conn_id(g), 1);
         if (codes[i] == 1000 || codes[i] == 1001)
             expect_op(g, 9);
         else
             expect_dispatch(g, "RESUMED", "{}");
-        gate_close(g, 1000);
+        conn_close(g, 1000);
     }
 }
 
 static void sessions_are_kept_three_minutes(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
-    gate_lose(g);
+    conn_lose(g);
     world_wait(w, 160);
-    g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
+    g = come_back(ada, PLAIN, conn_id(g), conn_seq(g));
     expect_dispatch(g, "RESUMED", "{}");
-    gate_lose(g);
+    conn_lose(g);
     world_wait(w, 181);
-    expect_op(come_back(ada, PLAIN, gate_id(g), gate_seq(g)), 9);
+    expect_op(come_back(ada, PLAIN, conn_id(g), conn_seq(g)), 9);
 }
 
 static void only_so_much_is_kept(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct gate *g = gate_session(ada, PLAIN, ""), *h = gate_session(bob, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, ""), *h = conn_session(bob, PLAIN, "");
 
-    gate_lose(g);
-    gate_lose(h);
+    conn_lose(g);
+    conn_lose(h);
     for (int i = 0; i < 4096; i++) {
         tell(ada, i, 0);
         tell(bob, i, 0);
     }
     tell(bob, 4096, 0);
     world_told(w);
-    g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
+    g = come_back(ada, PLAIN, conn_id(g), conn_seq(g));
     expect_told_numbers(g, 0, 4096);
     expect_dispatch(g, "RESUMED", "{}");
-    expect_op(come_back(bob, PLAIN, gate_id(h), gate_seq(h)), 9);
+    expect_op(come_back(bob, PLAIN, conn_id(h), conn_seq(h)), 9);
 }
 
 static void only_so_many_bytes_are_kept(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
-    gate_lose(g);
+    conn_lose(g);
     for (int i = 0; i < 5; i++)
         tell(ada, i, 1024 * 1024);
     world_told(w);
-    expect_op(come_back(ada, PLAIN, gate_id(g), gate_seq(g)), 9);
+    expect_op(come_back(ada, PLAIN, conn_id(g), conn_seq(g)), 9);
 }
 
 /* It is cut, others are not held up, and it gets everything when it comes back. */
 static void who_does_not_read_is_cut_and_may_come_back(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct gate *slow = gate_session(ada, PLAIN, ""), *other = gate_session(bob, PLAIN, "");
+    struct gateway_conn *slow = conn_session(ada, PLAIN, ""), *other = conn_session(bob, PLAIN, "");
     struct gateway_stats stats;
     int i = 0;
 
@@ -308,10 +309,10 @@ static void who_does_not_read_is_cut_and_may_come_back(struct world *w)
     }
     /* It may be on another loop than the one that was waited for. */
     expect_soon((gateway_stats(guildhall_gateway(world_server(w)), &stats), stats.cut == 1));
-    gate_kill(slow);
-    struct gate *g = come_back(ada, PLAIN, gate_id(slow), 1);
+    conn_kill(slow);
+    struct gateway_conn *g = come_back(ada, PLAIN, conn_id(slow), 1);
     /* What is kept is bounded too: it may be invalid, but it is answered. */
-    expect(gate_read(g, 30000) != NULL);
+    expect(conn_read(g, 30000) != NULL);
     expect_quiet(other);
 }
 
@@ -329,11 +330,11 @@ static void log_out(struct client *c)
 }
 
 /* What is told meanwhile does not matter. */
-static void expect_end(struct gate *g, int code)
+static void expect_end(struct gateway_conn *g, int code)
 {
-    while (gate_read(g, 60000))
+    while (conn_read(g, 60000))
         ;
-    expect(gate_close_code(g) == code);
+    expect(conn_close_code(g) == code);
 }
 
 static void a_session_belongs_to_the_token_that_resumed_it(struct world *w)
@@ -342,16 +343,16 @@ static void a_session_belongs_to_the_token_that_resumed_it(struct world *w)
 
     for (int i = 0; i < 6; i++) { /* sockets land on either loop */
         struct client *first = log_in_again(ada), *second = log_in_again(ada);
-        struct gate *g = gate_session(first, PLAIN, "");
+        struct gateway_conn *g = conn_session(first, PLAIN, "");
 
-        gate_kill(g);
-        g = come_back(second, PLAIN, gate_id(g), 1);
+        conn_kill(g);
+        g = come_back(second, PLAIN, conn_id(g), 1);
         expect_dispatch(g, "RESUMED", "{}");
         log_out(first);
         expect_quiet(g);
         log_out(second);
         expect_close(g, 4004);
-        expect_op(come_back(ada, PLAIN, gate_id(g), 1), 9);
+        expect_op(come_back(ada, PLAIN, conn_id(g), 1), 9);
     }
 }
 
@@ -362,11 +363,11 @@ static void a_session_without_a_socket_ends_with_its_token(struct world *w)
 
     for (int i = 0; i < 4; i++) {
         struct client *phone = log_in_again(ada);
-        struct gate *g = gate_session(phone, PLAIN, "");
+        struct gateway_conn *g = conn_session(phone, PLAIN, "");
 
-        gate_kill(g);
+        conn_kill(g);
         log_out(phone);
-        expect_op(come_back(ada, PLAIN, gate_id(g), 1), 9);
+        expect_op(come_back(ada, PLAIN, conn_id(g), 1), 9);
     }
 }
 
@@ -377,12 +378,12 @@ static void a_token_that_ends_while_it_resumes_keeps_nothing(struct world *w)
 
     for (int i = 0; i < 40; i++) {
         struct client *thief = log_in_again(ada);
-        struct gate *own = gate_session(ada, PLAIN, "");
+        struct gateway_conn *own = conn_session(ada, PLAIN, "");
 
-        struct gate *g = come_back(thief, PLAIN, gate_id(own), 1);
+        struct gateway_conn *g = come_back(thief, PLAIN, conn_id(own), 1);
         log_out(thief);
         expect_end(g, 4004);
-        gate_kill(own);
+        conn_kill(own);
     }
 }
 
@@ -392,10 +393,10 @@ static void a_token_that_ends_while_it_identifies_keeps_nothing(struct world *w)
 
     for (int i = 0; i < 40; i++) {
         struct client *thief = log_in_again(ada);
-        struct gate *g = gate_open(thief, PLAIN);
+        struct gateway_conn *g = conn_open(thief, PLAIN);
 
         expect_op(g, 10);
-        gate_identify(g, "");
+        conn_identify(g, "");
         log_out(thief);
         expect_end(g, 4004);
     }
@@ -408,17 +409,17 @@ static void the_old_token_may_end_while_another_resumes(struct world *w)
 
     for (int i = 0; i < 40; i++) {
         struct client *first = log_in_again(ada), *second = log_in_again(ada);
-        struct gate *g = gate_session(first, PLAIN, "");
+        struct gateway_conn *g = conn_session(first, PLAIN, "");
 
-        gate_kill(g);
-        g = come_back(second, PLAIN, gate_id(g), 1);
+        conn_kill(g);
+        g = come_back(second, PLAIN, conn_id(g), 1);
         log_out(first);
-        const struct dom *m = gate_read(g, 60000);
+        const struct dom *m = conn_read(g, 60000);
         expect(m != NULL);
         if (dom_at(m, "op")->text.p[0] == '9')
             continue;
         expect(str_is(dom_at(m, "t")->text, "RESUMED"));
-        gate_count(g, m);
+        conn_count(g, m);
         expect_quiet(g);
         log_out(second);
         expect_end(g, 4004);
@@ -428,10 +429,10 @@ static void the_old_token_may_end_while_another_resumes(struct world *w)
 static void ready_names_the_login_as_the_list_of_logins_does(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *phone = log_in_again(ada);
-    struct gate *g = gate_open(phone, PLAIN);
+    struct gateway_conn *g = conn_open(phone, PLAIN);
 
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     const struct dom *ready = expect_dispatch(g, "READY", "{}");
     struct str hash = dom_at(ready, "auth_session_id_hash")->text;
     expect_json(client_get(ada, "/auth/sessions"), "{'user_sessions': [{}, {'id_hash': '%.*s'}]}",

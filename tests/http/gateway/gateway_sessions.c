@@ -4,10 +4,10 @@
 
 #include "consents.h"
 #include "facts_read.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -54,13 +54,14 @@ static void a_session_is_found_by_its_id_and_told_alone(struct world *w)
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robo");
 
     for (int i = 0; i < 4; i++) { /* sockets land on either loop */
-        struct gate *first = gate_session(ada, PLAIN, ""), *second = gate_session(ada, PLAIN, "");
-        struct gate *robo = gate_session(bot, PLAIN, "'intents': 0");
+        struct gateway_conn *first = conn_session(ada, PLAIN, ""),
+                            *second = conn_session(ada, PLAIN, "");
+        struct gateway_conn *robo = conn_session(bot, PLAIN, "'intents': 0");
         uint64_t a = 0, b = 0, r = 0;
 
         expect_dispatch(first, "SESSIONS_REPLACE", "[{}, {}]");
-        expect(find(ada, gate_id(first), &a) && find(ada, gate_id(second), &b) && a != b);
-        expect(find(bot, gate_id(robo), &r));
+        expect(find(ada, conn_id(first), &a) && find(ada, conn_id(second), &b) && a != b);
+        expect(find(bot, conn_id(robo), &r));
         tell(w, a, 1);
         tell(w, r, 2);
         tell(w, b, 3);
@@ -70,17 +71,17 @@ static void a_session_is_found_by_its_id_and_told_alone(struct world *w)
         expect_quiet(first);
         expect_quiet(second);
         expect_quiet(robo);
-        gate_close(second, 1000);
-        gate_close(first, 1000);
-        gate_close(robo, 1000);
+        conn_close(second, 1000);
+        conn_close(first, 1000);
+        conn_close(robo, 1000);
     }
 }
 
 static void only_its_own_user_finds_it_and_only_while_it_lives(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct gate *g = gate_session(ada, PLAIN, "");
-    const char *id = gate_id(g);
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
+    const char *id = conn_id(g);
     uint64_t number = 7;
     char other[64];
 
@@ -95,15 +96,15 @@ static void only_its_own_user_finds_it_and_only_while_it_lives(struct world *w)
     other[31] = 'g';
     expect(!find(ada, other, &number));
     expect(number == 7);
-    gate_lose(g);
+    conn_lose(g);
     expect(find(ada, id, &number)); /* it may come back, and is told then */
     tell(w, number, 5);
-    struct gate *back = gate_open(ada, PLAIN);
+    struct gateway_conn *back = conn_open(ada, PLAIN);
     expect_op(back, 10);
-    gate_resume(back, id, gate_seq(g));
+    conn_resume(back, id, conn_seq(g));
     expect_dispatch(back, "VOICE_SERVER_UPDATE", "{'i': 5}");
     expect_dispatch(back, "RESUMED", "{}");
-    gate_close(back, 1000);
+    conn_close(back, 1000);
     expect(!find(ada, id, &number));
     tell(w, number, 6); /* nobody */
 }
@@ -112,30 +113,30 @@ static void only_its_own_user_finds_it_and_only_while_it_lives(struct world *w)
 static void it_is_told_once_wherever_it_is(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
     uint64_t number = 0;
     int i = 0;
 
-    expect(find(ada, gate_id(g), &number));
+    expect(find(ada, conn_id(g), &number));
     for (int round = 0; round < 20; round++) {
-        struct gate *next = gate_open(ada, PLAIN);
+        struct gateway_conn *next = conn_open(ada, PLAIN);
         int resumed = 0;
 
         expect_op(next, 10);
         tell(w, number, i);
-        gate_resume(next, gate_id(g), gate_seq(g));
+        conn_resume(next, conn_id(g), conn_seq(g));
         tell(w, number, i + 1);
         for (int k = 0; k < 2 || !resumed;) {
-            const struct dom *m = gate_read(next, 60000);
+            const struct dom *m = conn_read(next, 60000);
 
             expect(m != NULL);
-            gate_count(next, m);
+            conn_count(next, m);
             if (str_is(dom_at(m, "t")->text, "RESUMED"))
                 resumed++;
             else
                 expect(atoi(dom_at(m, "d.i")->text.p) == i + k++);
         }
-        gate_kill(g);
+        conn_kill(g);
         g = next;
         i += 2;
     }
@@ -146,14 +147,14 @@ static void it_is_told_once_wherever_it_is(struct world *w)
 
 enum { GUILDS = 24, ROUNDS = 12 };
 
-static void come_back(struct client *bot, struct gate **g)
+static void come_back(struct client *bot, struct gateway_conn **g)
 {
-    struct gate *old = *g;
+    struct gateway_conn *old = *g;
 
-    gate_kill(old);
-    *g = gate_open(bot, PLAIN);
+    conn_kill(old);
+    *g = conn_open(bot, PLAIN);
     expect_op(*g, 10);
-    gate_resume(*g, gate_id(old), gate_seq(old));
+    conn_resume(*g, conn_id(old), conn_seq(old));
 }
 
 /* Its socket is lost again and again, and lands on any loop; each guild comes once. */
@@ -162,20 +163,20 @@ static void guilds_go_on_arriving_wherever_the_bot_comes_back(struct world *w)
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
 
     for (int i = 0; i < GUILDS; i++) {
-        struct venue v = world_venue(w, ada);
+        struct test_guild v = world_test_guild(w, ada);
 
-        venue_add(&v, bot);
+        test_guild_add(&v, bot);
     }
     for (int round = 0; round < ROUNDS; round++) {
-        struct gate *g = gate_session(bot, PLAIN, "'intents': 1");
+        struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 1");
         int guilds = 0, resumed = 0;
 
         come_back(bot, &g);
         while (guilds < GUILDS || resumed < 3) {
-            const struct dom *m = gate_read(g, 30000);
+            const struct dom *m = conn_read(g, 30000);
 
             expect(m != NULL);
-            gate_count(g, m); /* numbered without a gap */
+            conn_count(g, m); /* numbered without a gap */
             if (str_is(dom_at(m, "t")->text, "GUILD_CREATE"))
                 guilds++;
             else if (str_is(dom_at(m, "t")->text, "RESUMED") && ++resumed < 3)
@@ -183,44 +184,44 @@ static void guilds_go_on_arriving_wherever_the_bot_comes_back(struct world *w)
         }
         expect(guilds == GUILDS);
         expect_quiet(g);
-        gate_close(g, 1000);
+        conn_close(g, 1000);
     }
 }
 
 /* Reads until it is resumed or closed; an invalid session never comes. */
-static bool is_resumed(struct gate *g)
+static bool is_resumed(struct gateway_conn *g)
 {
     const struct dom *m;
 
-    while ((m = gate_read(g, 30000))) {
+    while ((m = conn_read(g, 30000))) {
         expect(atoi(dom_at(m, "op")->text.p) != 9);
         if (str_is(dom_at(m, "t")->text, "RESUMED"))
             return true;
     }
-    expect(gate_close_code(g) == 4000);
+    expect(conn_close_code(g) == 4000);
     return false;
 }
 
 static void the_last_of_several_that_come_back_at_once_wins(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
     for (int round = 0; round < 25; round++) {
-        struct gate *all[4];
+        struct gateway_conn *all[4];
         int resumed = 0;
 
         for (int i = 0; i < 4; i++) {
-            all[i] = gate_open(ada, PLAIN);
+            all[i] = conn_open(ada, PLAIN);
             expect_op(all[i], 10);
         }
         for (int i = 0; i < 4; i++)
-            gate_resume(all[i], gate_id(g), 1);
+            conn_resume(all[i], conn_id(g), 1);
         for (int i = 0; i < 4; i++)
             resumed += is_resumed(all[i]);
         expect(resumed >= 1);
         for (int i = 0; i < 4; i++)
-            gate_kill(all[i]);
+            conn_kill(all[i]);
     }
 }
 
@@ -228,9 +229,9 @@ static void the_last_of_several_that_come_back_at_once_wins(struct world *w)
 static void apps_that_go_leave_people_connected(struct world *w)
 {
     struct consent c = world_consent(w);
-    struct gate *g = gate_session(c.bob, PLAIN, "");
+    struct gateway_conn *g = conn_session(c.bob, PLAIN, "");
     struct client *bot = application_bot(c.ada, c.app);
-    struct gate *robot = gate_session(bot, PLAIN, "'intents': 0");
+    struct gateway_conn *robot = conn_session(bot, PLAIN, "'intents': 0");
 
     struct answer tokens = granted(&c, "identify");
     expect_status(client_form(c.nobody, "/oauth2/token/revoke",
@@ -263,7 +264,7 @@ static void take_away(struct world *w, struct client *c)
 static void who_passes_over_an_invalid_session_is_closed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct gate *g = gate_session(ada, PLAIN, ""), *other = gate_session(bob, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, ""), *other = conn_session(bob, PLAIN, "");
 
     take_away(w, ada);
     expect_dispatch(g, "GUILD_CREATE", "{}");
@@ -279,14 +280,14 @@ static void who_passes_over_an_invalid_session_is_closed(struct world *w)
 static void who_begins_anew_after_an_invalid_session_stays(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, PLAIN, "");
+    struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
     take_away(w, ada);
     expect_dispatch(g, "GUILD_CREATE", "{}");
     expect_op(g, 9);
     world_sql(w, "alter table nobody rename to members");
-    gate_identify(g, "");
-    gate_restart(g);
+    conn_identify(g, "");
+    conn_restart(g);
     expect_dispatch(g, "READY", "{}");
     world_wait(w, 12);
     expect_quiet(g);

@@ -1,10 +1,10 @@
 /* gateway_sight.c - who hears of threads, and of channels that come into view. */
 #include "base/clock.h"
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
 #include "gateway_source/gateway_source.h"
-#include "venues.h"
+#include "test_guild.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -12,7 +12,7 @@ static const char *const PLAIN = "v=10&encoding=json";
 struct scene {
     struct client *ada, *bob, *bot;
     const char *guild, *role, *hidden;
-    struct gate *of_ada, *of_bob, *of_bot;
+    struct gateway_conn *of_ada, *of_bob, *of_bot;
 };
 
 static struct scene open_scene(struct world *w)
@@ -20,9 +20,9 @@ static struct scene open_scene(struct world *w)
     struct hidden_place p = world_hidden_place(w);
     struct scene s = { p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL, NULL };
 
-    s.of_ada = gate_session(s.ada, PLAIN, "");
-    s.of_bob = gate_session(s.bob, PLAIN, "");
-    s.of_bot = gate_session(s.bot, PLAIN, "'intents': 1");
+    s.of_ada = conn_session(s.ada, PLAIN, "");
+    s.of_bob = conn_session(s.bob, PLAIN, "");
+    s.of_bot = conn_session(s.bot, PLAIN, "'intents': 1");
     expect_dispatch(s.of_bot, "GUILD_CREATE", "{}");
     return s;
 }
@@ -44,19 +44,19 @@ static void open_stages_are_shown_with_their_channels(struct world *w)
                               "/stage-instances"),
                   200);
 
-    struct gate *g = gate_open(ada, PLAIN);
+    struct gateway_conn *g = conn_open(ada, PLAIN);
     expect_op(g, 10);
-    gate_send(g, "{'op':2,'d':{'token':'%s','properties':{}}}", ada->authorization);
+    conn_send(g, "{'op':2,'d':{'token':'%s','properties':{}}}", ada->authorization);
     expect_dispatch(g, "READY",
                     "{'guilds': [{'stage_instances': [{'channel_id': '%s', 'topic': 'Tea'}]}]}",
                     stage);
     /* Who does not see the channel does not see its stage; bots see both. */
-    g = gate_open(bob, PLAIN);
+    g = conn_open(bob, PLAIN);
     expect_op(g, 10);
-    gate_send(g, "{'op':2,'d':{'token':'%s','properties':{}}}", bob->authorization);
+    conn_send(g, "{'op':2,'d':{'token':'%s','properties':{}}}", bob->authorization);
     const struct dom *d = expect_dispatch(g, "READY", "{'guilds': [{'stage_instances': []}]}");
     expect(dom_at(d, "guilds.0.stage_instances")->count == 0);
-    g = gate_session(bot, PLAIN, "'intents': 1");
+    g = conn_session(bot, PLAIN, "'intents': 1");
     expect_dispatch(g, "GUILD_CREATE", "{'stage_instances': [{'topic': 'Tea'}]}");
 }
 
@@ -69,13 +69,13 @@ static void give(struct scene *s, bool has)
     expect_status(a, 200);
 }
 
-static void skip_audit(struct gate *g)
+static void skip_audit(struct gateway_conn *g)
 {
     expect_dispatch(g, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
 }
 
 /* After channels that have come into view: which open threads they have. */
-static void expect_sync(struct gate *g, const char *guild, const char *channel)
+static void expect_sync(struct gateway_conn *g, const char *guild, const char *channel)
 {
     const struct dom *d = expect_dispatch(
         g, "THREAD_LIST_SYNC", "{'guild_id': '%s', 'threads': [], 'members': []}", guild);
@@ -119,7 +119,7 @@ static void a_role_that_comes_and_goes_shows_and_hides_channels(struct world *w)
 }
 
 /* A guild is founded with some channels; then comes this one. */
-static void expect_channels_to(struct gate *g, const char *event, const char *last)
+static void expect_channels_to(struct gateway_conn *g, const char *event, const char *last)
 {
     const struct dom *d;
 
@@ -188,7 +188,7 @@ static void show_to_everyone(struct scene *s, bool shown)
 }
 
 /* In the order of their ids, and all of them. */
-static void expect_rooms(struct gate *g, const char *event, const char *const *rooms)
+static void expect_rooms(struct gateway_conn *g, const char *event, const char *const *rooms)
 {
     expect_dispatch(g, "GUILD_ROLE_UPDATE", "{}");
     expect_channels_to(g, event, rooms[0]);
@@ -197,12 +197,12 @@ static void expect_rooms(struct gate *g, const char *event, const char *const *r
 }
 
 /* The next event is the one that is looked for, or the threads of what was shown. */
-static bool next_is_message(struct gate *g)
+static bool next_is_message(struct gateway_conn *g)
 {
-    const struct dom *m = gate_read(g, 60000);
+    const struct dom *m = conn_read(g, 60000);
 
     expect(m != NULL);
-    gate_count(g, m);
+    conn_count(g, m);
     bool message = str_is(dom_at(m, "t")->text, "MESSAGE_CREATE");
     expect(message || str_is(dom_at(m, "t")->text, "THREAD_LIST_SYNC"));
     return message;
@@ -214,22 +214,22 @@ static void many_are_shown_many_channels_before_what_follows(struct world *w)
 {
     struct scene s = open_scene(w);
     const char *rooms[ROOMS];
-    struct gate *watchers[WATCHERS];
+    struct gateway_conn *watchers[WATCHERS];
 
-    gate_close(s.of_bob, 1000);
+    conn_close(s.of_bob, 1000);
     for (int i = 0; i < ROOMS; i++)
         rooms[i] = make_channel(s.ada, s.guild, TEXT(w, "{'name': 'r%d'}", i));
     for (int i = 0; i < WATCHERS; i++)
-        watchers[i] = gate_session(s.bob, PLAIN, "");
+        watchers[i] = conn_session(s.bob, PLAIN, "");
     for (int i = 0; i < WATCHERS; i++)
         for (int k = i + 1; k < WATCHERS; k++) /* of those that came after it */
-            gate_count(watchers[i], gate_read(watchers[i], 60000));
+            conn_count(watchers[i], conn_read(watchers[i], 60000));
     show_to_everyone(&s, false);
     show_to_everyone(&s, true);
     expect_status(client_post(s.ada, "{'content': 'x'}", "/channels/%s/messages", rooms[ROOMS / 2]),
                   200);
     for (int i = 0; i < WATCHERS; i += 4)
-        gate_kill(watchers[i]);
+        conn_kill(watchers[i]);
     for (int i = 0; i < WATCHERS; i++) {
         if (i % 4 == 0)
             continue;
@@ -306,7 +306,7 @@ static void private_threads_are_their_starters(struct world *w)
     struct scene s = open_scene(w);
     struct client *cleo = member_with(s.ada, s.guild, "cleo", 0);
     const char *open = make_channel(s.ada, s.guild, "{'name': 'open'}");
-    struct gate *of_cleo = gate_session(cleo, PLAIN, "");
+    struct gateway_conn *of_cleo = conn_session(cleo, PLAIN, "");
 
     expect_dispatch(s.of_bob, "GUILD_ROLE_CREATE", "{}");
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{}");
@@ -316,7 +316,7 @@ static void private_threads_are_their_starters(struct world *w)
     expect_status(client_post(s.bob, "{'content': 'psst'}", "/channels/%s/messages", thread), 200);
     expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'channel_id': '%s'}", thread);
     expect_quiet(of_cleo); /* sees the channel, but does not manage threads */
-    struct gate *late = gate_session(cleo, PLAIN, ""); /* knows it from the store */
+    struct gateway_conn *late = conn_session(cleo, PLAIN, ""); /* knows it from the store */
     expect_status(client_post(s.bob, "{'content': 'more'}", "/channels/%s/messages", thread), 200);
     expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'content': 'more'}");
     expect_quiet(late);
@@ -343,10 +343,10 @@ static void archived_threads_are_heard_of(struct world *w)
                   204);
     expect_dispatch(s.of_bob, "MESSAGE_DELETE", "{'channel_id': '%s'}", thread);
     /* Also by a loop that learns of the guild only now. */
-    gate_close(s.of_ada, 1000);
-    gate_close(s.of_bob, 1000);
-    gate_close(s.of_bot, 1000);
-    struct gate *late = gate_session(s.bob, PLAIN, "");
+    conn_close(s.of_ada, 1000);
+    conn_close(s.of_bob, 1000);
+    conn_close(s.of_bot, 1000);
+    struct gateway_conn *late = conn_session(s.bob, PLAIN, "");
     expect_status(client_delete(s.ada, "/channels/%s", thread), 200);
     expect_dispatch(late, "THREAD_DELETE", "{'id': '%s'}", thread);
     expect_dispatch(late, "MESSAGE_UPDATE", "{'id': '%s', 'flags': 0}", thread);

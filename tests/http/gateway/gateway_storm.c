@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 enum { SESSIONS = 24, ROUNDS = 150, EVENTS = 20000 };
 
 struct storm {
     struct gateway *gateway;
-    struct venue venue;
+    struct test_guild test_guild;
     _Atomic int published;
     _Atomic int slowest; /* what every listener has heard */
     _Atomic bool stop;
@@ -32,7 +32,7 @@ static void *blow(void *arg)
         int n = snprintf(payload, sizeof payload, "{\"i\":%d}", i);
         struct announcement a = {
             .event = EVENT_MESSAGE_DELETE,
-            .to = to_viewers(id_of(s->venue.id), id_of(s->venue.channel)),
+            .to = to_viewers(id_of(s->test_guild.id), id_of(s->test_guild.channel)),
             .payload = str_slice(payload, (size_t)n),
         };
 
@@ -46,7 +46,7 @@ static void *blow(void *arg)
 }
 
 struct listener {
-    struct gate *gate;
+    struct gateway_conn *gate;
     int next; /* the number it must hear next; -1: any */
     bool resuming;
 };
@@ -55,11 +55,11 @@ struct listener {
 static void listen_to(struct listener *l, int until, int wait_ms)
 {
     while (l->next < until || l->resuming) {
-        const struct dom *m = gate_read(l->gate, wait_ms);
+        const struct dom *m = conn_read(l->gate, wait_ms);
 
         if (!m)
             return;
-        gate_count(l->gate, m);
+        conn_count(l->gate, m);
         if (str_is(dom_at(m, "t")->text, "RESUMED")) {
             l->resuming = false;
             continue;
@@ -73,12 +73,12 @@ static void listen_to(struct listener *l, int until, int wait_ms)
 
 static void come_back(struct client *bot, struct listener *l)
 {
-    struct gate *old = l->gate;
+    struct gateway_conn *old = l->gate;
 
-    gate_kill(old);
-    l->gate = gate_open(bot, l->next % 2 ? "v=10" : "v=10&compress=zlib-stream");
+    conn_kill(old);
+    l->gate = conn_open(bot, l->next % 2 ? "v=10" : "v=10&compress=zlib-stream");
     expect_op(l->gate, 10);
-    gate_resume(l->gate, gate_id(old), gate_seq(old));
+    conn_resume(l->gate, conn_id(old), conn_seq(old));
     l->resuming = true;
 }
 
@@ -86,15 +86,15 @@ static void nothing_is_lost_or_doubled_in_a_storm(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct storm storm = { .gateway = guildhall_gateway(world_server(w)),
-                           .venue = world_venue(w, ada) };
+                           .test_guild = world_test_guild(w, ada) };
     static struct listener listeners[SESSIONS];
     pthread_t thread;
 
-    venue_add(&storm.venue, bot);
+    test_guild_add(&storm.test_guild, bot);
     for (int i = 0; i < SESSIONS; i++) {
-        struct gate *g = gate_session(bot, "v=10", "'intents': 512");
+        struct gateway_conn *g = conn_session(bot, "v=10", "'intents': 512");
 
-        expect_soon(gate_census(g, "guilds") == 1);
+        expect_soon(conn_census(g, "guilds") == 1);
         listeners[i] = (struct listener){ .gate = g, .next = -1 };
     }
     pthread_create(&thread, NULL, blow, &storm);

@@ -1,9 +1,9 @@
 /* gateway_thread_lists.c - open threads that come into view, who is in one, and the newest
  * messages of channels. */
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -51,7 +51,7 @@ static void take_back(struct loft *l, struct client *from)
         client_delete(l->ada, "/guilds/%s/members/%s/roles/%s", l->guild, from->id, l->role), 204);
 }
 
-static void expect_loft_threads(const struct loft *l, struct gate *g, bool bobs)
+static void expect_loft_threads(const struct loft *l, struct gateway_conn *g, bool bobs)
 {
     const struct dom *d = expect_dispatch(
         g, "THREAD_LIST_SYNC", "{'guild_id': '%s', 'channel_ids': ['%s'], 'threads': [{}, {}]}",
@@ -72,9 +72,9 @@ static void expect_loft_threads(const struct loft *l, struct gate *g, bool bobs)
 static void who_gains_a_channel_learns_of_its_threads(struct world *w)
 {
     struct loft l = open_loft(w);
-    struct gate *a = gate_session(l.ada, PLAIN, ""), *b = gate_session(l.bob, PLAIN, ""),
-                *r = gate_session(l.bot, PLAIN, "'intents': 1"),
-                *deaf = gate_session(l.bot, PLAIN, "'intents': 512");
+    struct gateway_conn *a = conn_session(l.ada, PLAIN, ""), *b = conn_session(l.bob, PLAIN, ""),
+                        *r = conn_session(l.bot, PLAIN, "'intents': 1"),
+                        *deaf = conn_session(l.bot, PLAIN, "'intents': 512");
 
     expect_dispatch(r, "GUILD_CREATE", "{}");
     give(&l, l.bob);
@@ -105,8 +105,8 @@ static void who_gains_a_channel_learns_of_its_threads(struct world *w)
 static void overwrites_that_open_a_channel_show_its_threads(struct world *w)
 {
     struct loft l = open_loft(w);
-    struct gate *b = gate_session(l.bob, PLAIN, ""),
-                *r = gate_session(l.bot, PLAIN, "'intents': 1");
+    struct gateway_conn *b = conn_session(l.bob, PLAIN, ""),
+                        *r = conn_session(l.bot, PLAIN, "'intents': 1");
 
     expect_dispatch(r, "GUILD_CREATE", "{}");
     expect_status(client_delete(l.ada, "/channels/%s/permissions/%s", l.hidden, l.guild), 204);
@@ -121,18 +121,18 @@ static void overwrites_that_open_a_channel_show_its_threads(struct world *w)
 static void threads_of_a_guild_are_told_to_who_asks(struct world *w)
 {
     struct loft l = open_loft(w);
-    struct gate *a = gate_session(l.ada, PLAIN, ""), *b = gate_session(l.bob, PLAIN, "");
+    struct gateway_conn *a = conn_session(l.ada, PLAIN, ""), *b = conn_session(l.bob, PLAIN, "");
 
-    gate_send(a, "{'op':14,'d':{'guild_id':'%s','threads':true}}", l.guild);
+    conn_send(a, "{'op':14,'d':{'guild_id':'%s','threads':true}}", l.guild);
     const struct dom *d =
         expect_dispatch(a, "THREAD_LIST_SYNC", "{'guild_id': '%s', 'threads': [{}, {}]}", l.guild);
     expect(!dom_at(d, "channel_ids"));
     expect(dom_at(d, "members")->count == 2); /* she started both */
     /* Bob sees none of them, though he is in one. */
-    gate_send(b, "{'op':37,'d':{'subscriptions':{'%s':{'threads':true}}}}", l.guild);
+    conn_send(b, "{'op':37,'d':{'subscriptions':{'%s':{'threads':true}}}}", l.guild);
     expect_dispatch(b, "THREAD_LIST_SYNC", "{'threads': [], 'members': []}");
-    gate_send(b, "{'op':14,'d':{'guild_id':'%s','threads':false}}", l.guild);
-    gate_send(b, "{'op':14,'d':{'guild_id':'12345','threads':true}}");
+    conn_send(b, "{'op':14,'d':{'guild_id':'%s','threads':false}}", l.guild);
+    conn_send(b, "{'op':14,'d':{'guild_id':'12345','threads':true}}");
     expect_quiet(b);
     expect_quiet(a);
 }
@@ -140,9 +140,9 @@ static void threads_of_a_guild_are_told_to_who_asks(struct world *w)
 static void who_is_in_a_thread_is_told_to_who_shows_it(struct world *w)
 {
     struct loft l = open_loft(w);
-    struct gate *a = gate_session(l.ada, PLAIN, ""), *b = gate_session(l.bob, PLAIN, "");
+    struct gateway_conn *a = conn_session(l.ada, PLAIN, ""), *b = conn_session(l.bob, PLAIN, "");
 
-    gate_send(a, "{'op':14,'d':{'guild_id':'%s','thread_member_lists':['%s','%s']}}", l.guild,
+    conn_send(a, "{'op':14,'d':{'guild_id':'%s','thread_member_lists':['%s','%s']}}", l.guild,
               l.joined, l.hidden);
     const struct dom *d = expect_dispatch(
         a, "THREAD_MEMBER_LIST_UPDATE",
@@ -155,7 +155,7 @@ static void who_is_in_a_thread_is_told_to_who_shows_it(struct world *w)
         expect(str_is(dom_at(m, "presence.status")->text, "online"));
     }
     expect_quiet(a); /* the other one is no thread */
-    gate_send(b, "{'op':14,'d':{'guild_id':'%s','thread_member_lists':['%s']}}", l.guild, l.joined);
+    conn_send(b, "{'op':14,'d':{'guild_id':'%s','thread_member_lists':['%s']}}", l.guild, l.joined);
     expect_quiet(b);
 }
 
@@ -177,10 +177,10 @@ static void the_newest_messages_of_channels_are_told(struct world *w)
     say(l.ada, open, "old");
     say(l.ada, open, "new");
     say(l.ada, l.hidden, "psst");
-    struct gate *a = gate_session(l.ada, PLAIN, ""), *b = gate_session(l.bob, PLAIN, "");
-    struct gate *sessions[] = { a, b };
+    struct gateway_conn *a = conn_session(l.ada, PLAIN, ""), *b = conn_session(l.bob, PLAIN, "");
+    struct gateway_conn *sessions[] = { a, b };
     for (int i = 0; i < 2; i++)
-        gate_send(sessions[i],
+        conn_send(sessions[i],
                   "{'op':34,'d':{'guild_id':'%s','channel_ids':['%s','%s','%s','12345']}}", l.guild,
                   open, l.hidden, empty);
     expect_dispatch(a, "LAST_MESSAGES",
@@ -190,11 +190,11 @@ static void the_newest_messages_of_channels_are_told(struct world *w)
     expect_dispatch(b, "LAST_MESSAGES", "{'messages': [{'content': 'new'}]}");
     expect_quiet(a);
     /* A guild that he is not in, or that is none, is no answer. */
-    gate_send(b, "{'op':34,'d':{'guild_id':'12345','channel_ids':['%s']}}", open);
+    conn_send(b, "{'op':34,'d':{'guild_id':'12345','channel_ids':['%s']}}", open);
     expect_quiet(b);
-    gate_send(b, "{'op':34,'d':{'guild_id':'%s'}}", l.guild);
+    conn_send(b, "{'op':34,'d':{'guild_id':'%s'}}", l.guild);
     expect_close(b, 4002);
-    gate_send(a, "{'op':34,'d':7}");
+    conn_send(a, "{'op':34,'d':7}");
     expect_close(a, 4001);
 }
 

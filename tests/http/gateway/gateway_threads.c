@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -25,7 +25,7 @@ static void say(struct client *c, const char *channel)
 }
 
 /* Threads without names, straight into the store. */
-static void have_threads(struct venue *v, int count, bool archived)
+static void have_threads(struct test_guild *v, int count, bool archived)
 {
     world_sql(v->world,
               "with recursive n(i) as (select 1 union all select i + 1 from n where i < %d) "
@@ -36,18 +36,18 @@ static void have_threads(struct venue *v, int count, bool archived)
 
 struct listeners {
     struct client *ada, *bob, *eve, *bot; /* the owner, a member, one who sees nothing, a bot */
-    struct gate *a, *b, *e, *r;
-    struct venue venue;
+    struct gateway_conn *a, *b, *e, *r;
+    struct test_guild test_guild;
 };
 
 /* Sessions begin now: what was archived before they have never heard of. */
 static void begin_listening(struct listeners *l)
 {
-    l->a = gate_session(l->ada, PLAIN, "");
-    l->b = gate_session(l->bob, PLAIN, "");
-    l->e = gate_session(l->eve, PLAIN, "");
-    l->r = gate_session(l->bot, PLAIN, "'intents': 513");
-    expect_dispatch(l->r, "GUILD_CREATE", "{'id': '%s'}", l->venue.id);
+    l->a = conn_session(l->ada, PLAIN, "");
+    l->b = conn_session(l->bob, PLAIN, "");
+    l->e = conn_session(l->eve, PLAIN, "");
+    l->r = conn_session(l->bot, PLAIN, "'intents': 513");
+    expect_dispatch(l->r, "GUILD_CREATE", "{'id': '%s'}", l->test_guild.id);
 }
 
 static struct listeners invite(struct world *w)
@@ -57,14 +57,14 @@ static struct listeners invite(struct world *w)
                            .eve = world_client(w, "eve"),
                            .bot = world_bot(w, "robot") };
 
-    l.venue = world_venue(w, l.ada);
-    venue_add(&l.venue, l.bob);
-    venue_add(&l.venue, l.eve);
-    venue_add(&l.venue, l.bot);
+    l.test_guild = world_test_guild(w, l.ada);
+    test_guild_add(&l.test_guild, l.bob);
+    test_guild_add(&l.test_guild, l.eve);
+    test_guild_add(&l.test_guild, l.bot);
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) "
               "values (%s, %s, 1, 0, 1024)",
-              l.venue.channel, l.eve->id);
+              l.test_guild.channel, l.eve->id);
     return l;
 }
 
@@ -72,12 +72,12 @@ static struct listeners invite(struct world *w)
 static void an_archived_thread_is_heard_of_by_who_sees_its_channel(struct world *w)
 {
     struct listeners l = invite(w);
-    const char *thread = start_thread(l.ada, l.venue.channel, 11);
+    const char *thread = start_thread(l.ada, l.test_guild.channel, 11);
 
     world_sql(w, "update channels set thread_archived = 1 where id = %s", thread);
     begin_listening(&l);
     say(l.ada, thread);
-    struct gate *all[] = { l.a, l.b, l.r };
+    struct gateway_conn *all[] = { l.a, l.b, l.r };
     for (int i = 0; i < 3; i++) {
         expect_dispatch(all[i], "THREAD_UPDATE",
                         "{'id': '%s', 'thread_metadata': {'archived': "
@@ -97,7 +97,7 @@ static void an_archived_thread_is_heard_of_by_who_sees_its_channel(struct world 
     expect_status(client_delete(l.ada, "/channels/%s", thread), 200);
     for (int i = 0; i < 3; i++)
         expect_dispatch(all[i], "THREAD_DELETE", "{'id': '%s', 'parent_id': '%s'}", thread,
-                        l.venue.channel);
+                        l.test_guild.channel);
     expect_quiet(l.e);
 }
 
@@ -107,13 +107,13 @@ static void a_private_thread_is_heard_of_by_its_starter_and_managers(struct worl
     struct listeners l = invite(w);
 
     world_sql(w, "update roles set permissions = permissions | %lld where id = %s",
-              (long long)PERMISSION(CREATE_PRIVATE_THREADS), l.venue.id);
-    const char *thread = start_thread(l.bob, l.venue.channel, 12);
+              (long long)PERMISSION(CREATE_PRIVATE_THREADS), l.test_guild.id);
+    const char *thread = start_thread(l.bob, l.test_guild.channel, 12);
     for (int archived = 0; archived < 2; archived++) {
         world_sql(w, "update channels set thread_archived = %d where id = %s", archived, thread);
         begin_listening(&l);
         say(l.bob, thread);
-        struct gate *all[] = { l.a, l.b };
+        struct gateway_conn *all[] = { l.a, l.b };
         for (int i = 0; i < 2; i++) {
             if (archived)
                 expect_dispatch(all[i], "THREAD_UPDATE", "{'id': '%s'}", thread);
@@ -123,10 +123,10 @@ static void a_private_thread_is_heard_of_by_its_starter_and_managers(struct worl
         }
         expect_quiet(l.r);
         expect_quiet(l.e);
-        gate_close(l.a, 1000);
-        gate_close(l.b, 1000);
-        gate_close(l.e, 1000);
-        gate_close(l.r, 1000);
+        conn_close(l.a, 1000);
+        conn_close(l.b, 1000);
+        conn_close(l.e, 1000);
+        conn_close(l.r, 1000);
     }
 }
 
@@ -137,26 +137,26 @@ static void managers_who_are_held_back_hear_of_no_private_threads(struct world *
     static const char *const held_back[] = { "flags = 128", "flags = 0, pending = 1",
                                              "pending = 0, timed_out_until = 9000000000000000" };
     struct listeners l = invite(w);
-    const char *thread = start_thread(l.ada, l.venue.channel, 12);
-    struct gate *g;
+    const char *thread = start_thread(l.ada, l.test_guild.channel, 12);
+    struct gateway_conn *g;
 
     world_sql(w,
               "insert into roles (id, guild_id, name, position, permissions) values (77, %s, "
               "'m', 1, %lld)",
-              l.venue.id, (long long)PERMISSION(MANAGE_THREADS));
+              l.test_guild.id, (long long)PERMISSION(MANAGE_THREADS));
     world_sql(w, "insert into member_roles (guild_id, user_id, role_id) values (%s, %s, 77)",
-              l.venue.id, l.bob->id);
+              l.test_guild.id, l.bob->id);
     for (size_t i = 0; i < COUNT_OF(held_back); i++) {
         world_sql(w, "update members set %s where user_id = %s", held_back[i], l.bob->id);
-        g = gate_session(l.bob, PLAIN, "");
+        g = conn_session(l.bob, PLAIN, "");
         expect_status(client_get(l.bob, "/channels/%s/messages", thread), 403);
         say(l.ada, thread);
         world_told(w);
         expect_quiet(g);
-        gate_close(g, 1000);
+        conn_close(g, 1000);
     }
     world_sql(w, "update members set timed_out_until = null where user_id = %s", l.bob->id);
-    g = gate_session(l.bob, PLAIN, "");
+    g = conn_session(l.bob, PLAIN, "");
     expect_status(client_get(l.bob, "/channels/%s/messages", thread), 200);
     say(l.ada, thread);
     expect_dispatch(g, "MESSAGE_CREATE", "{'channel_id': '%s'}", thread);
@@ -166,13 +166,13 @@ static void managers_who_are_held_back_hear_of_no_private_threads(struct world *
 static void threads_are_hidden_with_their_channel(struct world *w)
 {
     struct listeners l = invite(w);
-    const char *thread = start_thread(l.ada, l.venue.channel, 11);
+    const char *thread = start_thread(l.ada, l.test_guild.channel, 11);
 
     begin_listening(&l);
     expect_status(client_put(l.ada, "{'type': 1, 'allow': '0', 'deny': '1024'}",
-                             "/channels/%s/permissions/%s", l.venue.channel, l.bob->id),
+                             "/channels/%s/permissions/%s", l.test_guild.channel, l.bob->id),
                   204);
-    expect_dispatch(l.b, "CHANNEL_DELETE", "{'id': '%s'}", l.venue.channel);
+    expect_dispatch(l.b, "CHANNEL_DELETE", "{'id': '%s'}", l.test_guild.channel);
     say(l.ada, thread);
     expect_quiet(l.b);
     expect_dispatch(l.r, "CHANNEL_UPDATE", "{}");
@@ -184,22 +184,23 @@ static void very_many_archived_threads_hold_nobody_up(struct world *w)
 {
     struct listeners l = invite(w);
 
-    have_threads(&l.venue, VERY_MANY, true);
-    const char *thread = start_thread(l.ada, l.venue.channel, 11);
+    have_threads(&l.test_guild, VERY_MANY, true);
+    const char *thread = start_thread(l.ada, l.test_guild.channel, 11);
     begin_listening(&l);
-    struct answer active = client_get(l.ada, "/guilds/%s/threads/active", l.venue.id);
+    struct answer active = client_get(l.ada, "/guilds/%s/threads/active", l.test_guild.id);
     expect_status(active, 200);
     expect(dom_at(active.json, "threads")->count == 1);
     say(l.ada, thread);
     expect_dispatch(l.b, "MESSAGE_CREATE", "{'channel_id': '%s'}", thread);
-    expect_status(client_post(l.ada, "{'name': 'new'}", "/guilds/%s/channels", l.venue.id), 201);
+    expect_status(client_post(l.ada, "{'name': 'new'}", "/guilds/%s/channels", l.test_guild.id),
+                  201);
     expect_dispatch(l.b, "CHANNEL_CREATE", "{'name': 'new'}");
 }
 
 static void a_guild_has_a_thousand_active_threads(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     have_threads(&v, 998, false);
     const char *first = start_thread(ada, v.channel, 11), *last = start_thread(ada, v.channel, 11);

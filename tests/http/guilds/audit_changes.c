@@ -1,25 +1,25 @@
 /* audit_changes.c - the old and new values that entries of the audit log and its event tell. */
-#include "gate.h"
-#include "venues.h"
+#include "gateway_conn.h"
+#include "test_guild.h"
 
 #include <stdio.h>
 
 /* A bot that receives the log's event and nothing else. */
 struct audited {
     struct client *ada, *bob;
-    struct venue p;
-    struct gate *log;
+    struct test_guild p;
+    struct gateway_conn *log;
 };
 
-static struct audited audited_venue(struct world *w)
+static struct audited audited_test_guild(struct world *w)
 {
     struct audited a = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
     struct client *bot = world_bot(w, "scribe");
 
-    a.p = world_venue(w, a.ada);
-    venue_add(&a.p, a.bob);
-    venue_add_with(&a.p, bot, 9, PERMISSION(VIEW_AUDIT_LOG));
-    a.log = gate_session(bot, "v=10&encoding=json", "'intents': 4");
+    a.p = world_test_guild(w, a.ada);
+    test_guild_add(&a.p, a.bob);
+    test_guild_add_with(&a.p, bot, 9, PERMISSION(VIEW_AUDIT_LOG));
+    a.log = conn_session(bot, "v=10&encoding=json", "'intents': 4");
     return a;
 }
 
@@ -35,7 +35,7 @@ static struct audited audited_venue(struct world *w)
 
 static void entries_of_a_guild_tell_its_changes(struct world *w)
 {
-    struct audited a = audited_venue(w);
+    struct audited a = audited_test_guild(w);
 
     expect_status(client_patch(a.ada,
                                "{'name': 'Yard', 'afk_timeout': 300, 'verification_level': 1, "
@@ -54,7 +54,7 @@ static void entries_of_a_guild_tell_its_changes(struct world *w)
 
 static void entries_of_a_channel_tell_its_changes(struct world *w)
 {
-    struct audited a = audited_venue(w);
+    struct audited a = audited_test_guild(w);
     struct answer made = client_post(a.ada, "{'name': 'shed', 'type': 0, 'topic': 'Tools'}",
                                      "/guilds/%s/channels", a.p.id);
 
@@ -99,8 +99,8 @@ static void entries_of_a_channel_tell_its_changes(struct world *w)
 
 static void entries_of_a_member_tell_its_changes(struct world *w)
 {
-    struct audited a = audited_venue(w);
-    const char *first = venue_role(&a.p, 2, 0), *second = venue_role(&a.p, 3, 0);
+    struct audited a = audited_test_guild(w);
+    const char *first = test_guild_role(&a.p, 2, 0), *second = test_guild_role(&a.p, 3, 0);
     char body[80];
 
     snprintf(body, sizeof body, "{'roles': ['%s']}", second);
@@ -124,7 +124,7 @@ static void entries_of_a_member_tell_its_changes(struct world *w)
 
 static void entries_of_a_role_tell_its_changes(struct world *w)
 {
-    struct audited a = audited_venue(w);
+    struct audited a = audited_test_guild(w);
     struct answer made =
         client_post(a.ada, "{'name': 'Smith', 'permissions': '8'}", "/guilds/%s/roles", a.p.id);
     const char *id = answer_text(made, "id");
@@ -151,7 +151,7 @@ static void entries_of_a_role_tell_its_changes(struct world *w)
 
 static void entries_of_a_webhook_tell_its_changes(struct world *w)
 {
-    struct audited a = audited_venue(w);
+    struct audited a = audited_test_guild(w);
     struct answer made =
         client_post(a.ada, "{'name': 'Bell'}", "/channels/%s/webhooks", a.p.channel);
     const char *id = answer_text(made, "id");

@@ -1,10 +1,10 @@
 /* deleted_channels.c - a channel that is being deleted in steps is gone for every reader. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "http/walk.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 #include "world_files.h"
 
@@ -13,7 +13,7 @@
 /* Everything of the channel, by the names that paths have for it. */
 static struct {
     struct client *ada;
-    struct venue v;
+    struct test_guild v;
     const char *other, *here; /* a channel that stays; what stands for {channel.id} now */
     const char *channel, *open, *archived, *message, *webhook, *token, *code;
     unsigned shown; /* answers that have something of it */
@@ -30,7 +30,7 @@ static void set_up(struct world *w)
 {
     memset(&d, 0, sizeof d);
     d.ada = world_client(w, "ada");
-    d.v = world_venue(w, d.ada);
+    d.v = world_test_guild(w, d.ada);
     d.channel = d.v.channel;
     d.other =
         answer_text(client_post(d.ada, "{'name': 'stays'}", "/guilds/%s/channels", d.v.id), "id");
@@ -155,12 +155,12 @@ static void every_route_leaves_out_a_channel_that_is_being_deleted(struct world 
         client_post(world_stranger(w), "{'content': 'x'}", "/webhooks/%s/%s", d.webhook, d.token),
         404, 10015);
     const struct dom *ready;
-    struct gate *g = gate_open(d.ada, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(d.ada, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     ready = expect_dispatch(g, "READY", "{'guilds': [{'id': '%s'}]}", d.v.id);
     expect(!dom_at(ready, "guilds.0.threads.0"));
-    gate_kill(g);
+    conn_kill(g);
     struct str file = world_exported_here(w);
     expect(file.n && !memmem(file.p, file.n, WORD, strlen(WORD)));
 }
@@ -171,27 +171,27 @@ static void members_do_not_find_threads_of_a_channel_that_is_being_deleted(struc
     struct client *bob = world_client(w, "bob");
 
     set_up(w);
-    venue_add(&d.v, bob);
+    test_guild_add(&d.v, bob);
     expect_status(client_patch(d.ada, "{'archived': false}", "/channels/%s", d.archived), 200);
     expect_status(client_put(d.ada, "", "/channels/%s/thread-members/%s", d.archived, bob->id),
                   204);
     expect_status(client_patch(d.ada, "{'archived': true}", "/channels/%s", d.archived), 200);
     d.ada = bob;
-    struct gate *g = gate_open(bob, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(bob, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     const struct dom *ready = expect_dispatch(g, "READY", "{}");
     expect(dom_at(ready, "read_state.0")); /* unread mentions of everyone */
-    gate_kill(g);
+    conn_kill(g);
     begin_deletion(w);
     look_everywhere(w);
     expect(d.shown == 0);
-    g = gate_open(bob, "v=10&encoding=json");
+    g = conn_open(bob, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     ready = expect_dispatch(g, "READY", "{}");
     expect(!dom_at(ready, "read_state.0"));
-    gate_kill(g);
+    conn_kill(g);
 }
 
 const struct test deleted_channels_tests[] = {

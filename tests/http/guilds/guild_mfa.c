@@ -2,7 +2,7 @@
 #include "apps.h"
 #include "channels.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define MFA "/guilds/%s/mfa"
 

@@ -245,7 +245,7 @@ static void a_guild_changes_and_everybody_is_told(struct world *w)
     struct answer a = client_patch(
         p.bob,
         "{'name': ' New ', 'description': 'About', 'verification_level': 4, "
-        "'default_message_notifications': 1, 'explicit_content_filter': 0, 'afk_timeout': 3600, "
+        "'default_message_notifications': 1, 'explicit_content_filter': 2, 'afk_timeout': 3600, "
         "'preferred_locale': 'es-419', 'system_channel_flags': 5, "
         "'premium_progress_bar_enabled': true, 'region': 'x', 'unknown': 1}",
         "/guilds/%s", p.guild);
@@ -253,7 +253,7 @@ static void a_guild_changes_and_everybody_is_told(struct world *w)
     expect_status(a, 200);
     const char *changed =
         "{'name': 'New', 'description': 'About', 'verification_level': 4, "
-        "'default_message_notifications': 1, 'explicit_content_filter': 0, 'afk_timeout': 3600, "
+        "'default_message_notifications': 1, 'explicit_content_filter': 2, 'afk_timeout': 3600, "
         "'preferred_locale': 'es-419', 'system_channel_flags': 5, "
         "'premium_progress_bar_enabled': true, 'roles': [{'name': '@everyone'}, {'name': "
         "'helpers'}]}";
@@ -289,8 +289,8 @@ static void fields_of_a_guild_have_limits(struct world *w)
         { "{'verification_level': -1}", "verification_level", "BASE_TYPE_CHOICES" },
         { "{'default_message_notifications': 2}", "default_message_notifications",
           "BASE_TYPE_CHOICES" },
-        { "{'explicit_content_filter': 1}", "explicit_content_filter", "BASE_TYPE_CHOICES" },
-        { "{'explicit_content_filter': 2}", "explicit_content_filter", "BASE_TYPE_CHOICES" },
+        { "{'explicit_content_filter': 3}", "explicit_content_filter", "BASE_TYPE_CHOICES" },
+        { "{'explicit_content_filter': -1}", "explicit_content_filter", "BASE_TYPE_CHOICES" },
         { "{'afk_timeout': 120}", "afk_timeout", "BASE_TYPE_CHOICES" },
         { "{'region': 3}", "region", "STRING_TYPE_CONVERT" },
         { "{'preferred_locale': 'xx'}", "preferred_locale", "BASE_TYPE_CHOICES" },

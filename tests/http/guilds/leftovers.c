@@ -1,17 +1,20 @@
 /* leftovers.c - large guilds and channels go in steps, and nothing finds them meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/api.h"
+#include "api/deletion.h"
 #include "apps.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "files.h"
-#include "gate.h"
-#include "platform/guilds/leftovers.h"
+#include "gateway_conn.h"
 #include "platforms.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
+#include "model/fields/rows.h"
+#include "store/store.h"
 
 #define NUMBERS(count) \
     " with recursive n (i) as (select 1 union all select i + 1 from n where i < " #count ") "
@@ -44,7 +47,7 @@ static void ended(struct world *w)
 static void a_large_guild_goes_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
 
     write_many(w, ada, v.channel);
     world_sql(w, "insert into bans (guild_id, user_id)" NUMBERS(2000) "select %s, i from n", v.id);
@@ -55,22 +58,22 @@ static void a_large_guild_goes_in_steps(struct world *w)
     int64_t before = write_transactions(w);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
     expect_error(client_get(ada, "/guilds/%s", v.id), 404, 10004);
-    expect_venue_event(&v, 0, "GUILD_DELETE", "{'id': '%s'}", v.id);
+    expect_guild_event(&v, 0, "GUILD_DELETE", "{'id': '%s'}", v.id);
     expect_number(w, 1, "select count(*) from guilds");
     ended(w);
-    expect(write_transactions(w) - before >= (MANY + 2000) / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= (MANY + 2000) / DELETION_ROWS);
     expect_number(w, 1, "select count(*) from messages");
     expect_number(w, 1, "select count(*) from channels");
     expect_number(w, 0, "select count(*) from bans");
     expect_number(w, 0, "select count(*) from member_sanctions");
     expect_number(w, 1, "select count(*) from roles");
-    expect_venue_silence(&v);
+    expect_guild_silence(&v);
 }
 
 static void a_large_channel_goes_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     write_many(w, ada, v.channel);
     int64_t before = write_transactions(w);
@@ -78,7 +81,7 @@ static void a_large_channel_goes_in_steps(struct world *w)
     expect_error(client_get(ada, "/channels/%s", v.channel), 404, 10003);
     expect_number(w, 0, "select count(*) from channels");
     ended(w);
-    expect(write_transactions(w) - before >= MANY / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= MANY / DELETION_ROWS);
     expect_number(w, 0, "select count(*) from messages");
     expect_short_writes("channel-leftovers", 15);
 }
@@ -87,7 +90,7 @@ static void a_large_channel_goes_in_steps(struct world *w)
 static void many_archived_threads_go_in_short_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     world_sql(w,
               "insert into channels (id, guild_id, parent_id, type, name, thread_archived)" NUMBERS(
@@ -102,7 +105,7 @@ static void many_archived_threads_go_in_short_steps(struct world *w)
     expect_number(w, 0, "select count(*) from channels");
     ended(w);
     expect_number(w, 0, "select count(*) from messages");
-    expect(write_transactions(w) - before >= 800 * 12 / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= 800 * 12 / DELETION_ROWS);
 }
 
 static void have_index(struct world *w, const char *id)
@@ -113,7 +116,7 @@ static void have_index(struct world *w, const char *id)
 static void versions_of_indexes_go_with_what_they_are_of(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada), u = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), u = world_test_guild(w, ada);
     struct answer app = client_post(ada, "{'name': 'App'}", "/applications");
 
     have_index(w, v.id);
@@ -129,7 +132,7 @@ static void versions_of_indexes_go_with_what_they_are_of(struct world *w)
 static void a_removal_goes_on_after_a_restart(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada), u = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), u = world_test_guild(w, ada);
 
     write_many(w, ada, v.channel);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
@@ -144,7 +147,7 @@ static void a_removal_goes_on_after_a_restart(struct world *w)
 static void threads_go_with_their_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     client_post(ada, "{'name': 'open'}", "/channels/%s/threads", v.channel);
     world_sql(w,
@@ -168,7 +171,7 @@ static void threads_go_with_their_channel(struct world *w)
 static void polls_reactions_and_jobs_go_with_their_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     for (int i = 0; i < 25; i++) {
         struct answer a = client_post(
@@ -224,7 +227,7 @@ static void leave_orphans(struct world *w)
 static void what_messages_left_behind_goes_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a =
         client_post(ada,
                     "{'poll': {'question': {'text': '?'}, 'answers': [{'poll_media': {'text': "
@@ -251,7 +254,7 @@ static void what_messages_left_behind_goes_in_steps(struct world *w)
 static void events_of_a_guild_that_is_gone_do_not_begin(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     int64_t now = clock_us();
     char start[40], end[40];
 
@@ -274,7 +277,7 @@ static void events_of_a_guild_that_is_gone_do_not_begin(struct world *w)
 static void channels_of_a_category_stay(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_post(ada, "{'name': 'c', 'type': 4}", "/guilds/%s/channels", v.id);
 
     world_sql(w, "update channels set parent_id = %s where id = %s", answer_text(a, "id"),
@@ -288,8 +291,8 @@ static void everything_of_a_guild_goes_with_its_files(struct world *w)
 {
     static const struct upload file[] = { { "files[0]", "a.txt", STR_INIT("a") }, { 0 } };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
 
     client_patch(ada, "{'icon': '" PNG "', 'splash': '" PNG "'}", "/guilds/%s", v.id);
     client_patch(bob, "{'avatar': '" PNG "', 'banner': '" PNG "'}", "/guilds/%s/members/@me", v.id);
@@ -310,6 +313,136 @@ static void everything_of_a_guild_goes_with_its_files(struct world *w)
                         "(select count(*) from audit_log)") == 0);
 }
 
+/* --- every table ---------------------------------------------------------------------- */
+
+/* Columns of the tables with a guild_id: table, column, type, whether a row needs a value. */
+static const char COLUMNS_SQLITE[] =
+    "select m.name, c.name, lower(c.type), c.\"notnull\" = 1 and c.dflt_value is null or c.pk > 0 "
+    "from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table' and exists "
+    "(select 1 from pragma_table_info(m.name) g where g.name = 'guild_id') order by m.name, c.cid";
+static const char COLUMNS_POSTGRES[] =
+    "select cast(table_name as text), cast(column_name as text), cast(data_type as text), case "
+    "when is_nullable = 'NO' and column_default is null then 1 else 0 end from "
+    "information_schema.columns c where table_schema = current_schema() and exists (select 1 from "
+    "information_schema.columns g where g.table_schema = c.table_schema and g.table_name = "
+    "c.table_name and g.column_name = 'guild_id') order by table_name, ordinal_position";
+
+struct guild_column {
+    struct str table, name, type;
+    bool needed;
+};
+
+static void read_guild_column(const struct rows *r, void *ret)
+{
+    *(struct guild_column *)ret =
+        (struct guild_column){ row_text(r, 0), row_text(r, 1), row_text(r, 2), row_bool(r, 3) };
+}
+
+struct guild_columns {
+    bool is_sqlite;
+    struct list all;
+};
+
+static enum err read_guild_columns(struct tx *tx, void *arg)
+{
+    struct guild_columns *c = arg;
+
+    return tx_list(tx, c->is_sqlite ? SQL(COLUMNS_SQLITE) : SQL(COLUMNS_POSTGRES), NO_BIND,
+                   sizeof(struct guild_column), read_guild_column, &c->all);
+}
+
+/* Tables whose rows the guild does not delete itself: a line "-- deletion: guild_id" in a migration
+ * says why, or they are made by others. */
+static bool is_of_guild(struct str table)
+{
+    static const char *const others[] = {
+        "authorization_codes", "integration_members", "interactions", "members", "member_names",
+        "mention_notes",       "read_states",         "reports",      "streams", "thread_members"
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (str_is(table, others[i]))
+            return false;
+    return true;
+}
+
+struct guild_ids {
+    const char *guild, *channel, *user, *application, *role, *bytes;
+};
+
+static const char *value_of(const struct guild_column *c, const struct guild_ids *ids)
+{
+    const struct {
+        const char *column, *id;
+    } known[] = { { "guild_id", ids->guild },
+                  { "channel_id", ids->channel },
+                  { "user_id", ids->user },
+                  { "application_id", ids->application },
+                  { "role_id", ids->role } };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_is(c->name, known[i].column))
+            return known[i].id;
+    if (str_is(c->type, "bytea"))
+        return ids->bytes;
+    return str_is(c->type, "text") ? "'7'" : "7";
+}
+
+/* A row in each of them. Returns in how many. */
+static int fill_tables(struct world *w, const struct list *columns, const struct guild_ids *ids)
+{
+    const struct guild_column *c = columns->items, *end = c + columns->count;
+    int tables = 0;
+
+    while (c < end) {
+        struct str table = c->table;
+        char names[1000] = "", values[1000] = "";
+
+        for (; c < end && str_eq(c->table, table); c++) {
+            size_t n = strlen(names), m = strlen(values);
+
+            if (!c->needed && !str_is(c->name, "guild_id"))
+                continue;
+            snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "", STR_FMT(c->name));
+            snprintf(values + m, sizeof values - m, "%s%s", m ? ", " : "", value_of(c, ids));
+        }
+        if (!is_of_guild(table))
+            continue;
+        world_sql(w, "insert into %.*s (%s) values (%s) on conflict do nothing", STR_FMT(table),
+                  names, values);
+        expect(world_number(w, "select count(*) from %.*s where guild_id = %s", STR_FMT(table),
+                            ids->guild) > 0);
+        tables++;
+    }
+    return tables;
+}
+
+static void rows_of_every_table_with_a_guild_id_go_with_the_guild(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    const char *role = test_guild_role(&v, 1, 0);
+    struct answer app = client_post(ada, "{'name': 'App'}", "/applications");
+    struct guild_columns columns = { .is_sqlite = !world_config(w)->store };
+    struct guild_ids ids = { v.id,    v.channel,
+                             ada->id, answer_text(app, "id"),
+                             role,    columns.is_sqlite ? "x'37'" : "'7'" };
+
+    expect(store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w),
+                     read_guild_columns, &columns) == OK);
+    expect(fill_tables(w, &columns.all, &ids) > 25);
+    expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
+    ended(w);
+    const struct guild_column *c = columns.all.items;
+    for (size_t i = 0; i < columns.all.count; i++)
+        if (str_is(c[i].name, "guild_id") &&
+            world_number(w, "select count(*) from %.*s where guild_id = %s", STR_FMT(c[i].table),
+                         v.id))
+            fail_test(__FILE__, __LINE__, "rows of the guild are left in %.*s",
+                      STR_FMT(c[i].table));
+    expect_number(w, 0, "select count(*) from guilds");
+}
+
 static void a_group_that_nobody_is_in_goes_with_its_icon(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -325,8 +458,8 @@ static void a_group_that_nobody_is_in_goes_with_its_icon(struct world *w)
 static void a_role_of_many_goes_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    const char *role = venue_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
+    struct test_guild v = world_test_guild(w, ada);
+    const char *role = test_guild_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
 
     world_sql(w, "insert into users (id, username)" NUMBERS(2000) "select i, 'u' || i from n");
     world_sql(
@@ -344,14 +477,14 @@ static void a_role_of_many_goes_in_steps(struct world *w)
     expect_number(w, 0, "select count(*) from member_roles");
     expect_number(w, 1, "select count(*) from roles");
     ended(w);
-    expect(write_transactions(w) - before >= 2000 / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= 2000 / DELETION_ROWS);
 }
 
 static void nothing_finds_a_role_that_is_being_removed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    const char *role = venue_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
+    struct test_guild v = world_test_guild(w, ada);
+    const char *role = test_guild_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
 
     world_sql(w, "update roles set position = -1, permissions = 0 where id = %s", role);
     expect_error(client_get(ada, "/guilds/%s/roles/%s", v.id, role), 404, 10011);
@@ -369,7 +502,7 @@ static void nothing_finds_a_role_that_is_being_removed(struct world *w)
 static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer hook = client_post(ada, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel),
                   invite = client_post(ada, "{}", "/channels/%s/invites", v.channel),
                   thread = client_post(ada, "{'name': 'aside'}", "/channels/%s/threads", v.channel);
@@ -390,11 +523,11 @@ static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
                  404, 10015);
     expect_error(client_get(ada, "/invites/%s", answer_text(invite, "code")), 404, 10006);
     expect_json(client_get(ada, "/users/@me/guilds"), "[]");
-    struct gate *g = gate_open(ada, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(ada, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_dispatch(g, "READY", "{'guilds': []}");
-    gate_kill(g);
+    conn_kill(g);
 
     /* And whoever takes it up ends it. */
     world_sql(w, "insert into jobs (kind, key, due, data) values ('guild-leftovers', %s, 0, '')",
@@ -407,7 +540,7 @@ static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
 static void nothing_finds_a_channel_that_is_being_removed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer invite = client_post(ada, "{}", "/channels/%s/invites", v.channel);
 
     world_sql(w, "update channels set type = -1, guild_id = null where id = %s", v.channel);
@@ -428,9 +561,9 @@ static void nothing_finds_a_channel_that_is_being_removed(struct world *w)
 static void what_the_banned_wrote_goes_in_steps_and_is_told(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
     unsigned long long now = snowflake_at(clock_us() / 1000 - 60 * 1000);
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
 
     world_sql(w,
               "insert into messages (id, channel_id, author_id)" NUMBERS(
@@ -464,7 +597,7 @@ static void many_are_banned_at_once_with_what_they_wrote(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     unsigned long long now = snowflake_at(clock_us() / 1000 - 60 * 1000);
 
     world_sql(w,
@@ -492,6 +625,7 @@ const struct test leftovers_tests[] = {
     TEST(events_of_a_guild_that_is_gone_do_not_begin),
     TEST(channels_of_a_category_stay),
     TEST(everything_of_a_guild_goes_with_its_files),
+    TEST(rows_of_every_table_with_a_guild_id_go_with_the_guild),
     TEST(a_group_that_nobody_is_in_goes_with_its_icon),
     TEST(a_role_of_many_goes_in_steps),
     TEST(nothing_finds_a_role_that_is_being_removed),

@@ -1,7 +1,7 @@
 /* onboarding.c - what newcomers are asked, and the roles that their answers give them. */
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define ONBOARDING "/guilds/%s/onboarding"
 #define ANSWERS    "/guilds/%s/onboarding-responses"

@@ -1,7 +1,7 @@
 /* own_guilds.c - listing and leaving one's guilds, and what was done in them. */
 #include "base/clock.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* --- one's own guilds ----------------------------------------------------------------- */
 
@@ -306,7 +306,7 @@ static void the_audit_log_comes_in_pages(struct world *w)
 static void old_entries_of_the_audit_log_go(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     int64_t day = 86400000, now = clock_us() / 1000;
 
     for (int i = 0; i < 3; i++)

@@ -2,7 +2,7 @@
 #include "channels.h"
 
 #include "gateway_source/gateway_source.h"
-#include "venues.h"
+#include "test_guild.h"
 
 struct sight {
     snowflake guild_id, viewer;

@@ -1,9 +1,9 @@
 /* templates.c - templates of guilds: keeping how one is arranged, and founding others after it. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define TEMPLATES "/guilds/%s/templates"

@@ -1,6 +1,6 @@
 /* welcome_screens.c - what newcomers of a guild are shown first. */
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define SCREEN "/guilds/%s/welcome-screen"
 

@@ -1,9 +1,9 @@
 /* widgets.c - what a guild shows on other pages. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define WIDGET "/guilds/%s/widget"
 

@@ -1,6 +1,6 @@
 /* connections.c - accounts of other platforms become somebody's, and lead into guilds. */
 #include "apps.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "platforms.h"
 
 #include <string.h>
@@ -228,9 +228,9 @@ static void connections_are_in_ready(struct world *w)
     struct client *ada = world_client(w, "ada");
 
     link_new(ada, PLATFORM_A, "a1");
-    struct gate *g = gate_open(ada, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(ada, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "'intents': 0");
+    conn_identify(g, "'intents': 0");
     expect_dispatch(g, "READY",
                     "{'connected_accounts': [{'id': 'a1', 'type': 'platform_a', "
                     "'integrations': []}]}");

@@ -1,7 +1,7 @@
 /* integrations_apps.c - apps in guilds and groups: how they go, and what they may do. */
 #include "apps.h"
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "platforms.h"
 
 #include <string.h>
@@ -90,7 +90,7 @@ static void removing_an_app_integration_takes_all_it_brought(struct world *w)
 static void removing_an_app_integration_tells_its_bot_too(struct world *w)
 {
     struct scene s = make_scene(w);
-    struct gate *bot = gate_session(s.bot, "v=10&encoding=json", "'intents': 17");
+    struct gateway_conn *bot = conn_session(s.bot, "v=10&encoding=json", "'intents': 17");
 
     expect_dispatch(bot, "GUILD_CREATE", "{'id': '%s'}", s.guild);
     /* A bot may remove itself: it has the right. */
@@ -253,10 +253,10 @@ static void integration_events_are_for_managers_and_bots_that_asked(struct world
     install(s.ada, s.guild, deaf, "bot", "32");
     link_new(s.ada, PLATFORM_A, "streamer");
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
-    struct gate *asked =
-        gate_session(application_bot(s.ada, plain), "v=10&encoding=json", "'intents': 17");
-    struct gate *silent =
-        gate_session(application_bot(s.ada, deaf), "v=10&encoding=json", "'intents': 1");
+    struct gateway_conn *asked =
+        conn_session(application_bot(s.ada, plain), "v=10&encoding=json", "'intents': 17");
+    struct gateway_conn *silent =
+        conn_session(application_bot(s.ada, deaf), "v=10&encoding=json", "'intents': 1");
     expect_dispatch(asked, "GUILD_CREATE", "{}");
     expect_dispatch(silent, "GUILD_CREATE", "{}");
     client_connect(s.bob);

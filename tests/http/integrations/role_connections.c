@@ -1,7 +1,7 @@
 /* role_connections.c - what apps can say about people, and what they say. */
 #include "apps.h"
 
-#include "venues.h"
+#include "test_guild.h"
 
 #define METADATA "/applications/%s/role-connections/metadata"
 #define MINE     "/users/@me/applications/%s/role-connection"

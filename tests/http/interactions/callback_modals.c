@@ -1,5 +1,5 @@
 /* callback_modals.c - forms that apps answer with. */
-#include "asks.h"
+#include "test_interaction.h"
 
 #include <stdio.h>
 
@@ -8,15 +8,15 @@
 
 static void a_modal_reaches_who_asked(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s, .nonce = "\"n\"");
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s, .nonce = "\"n\"");
 
-    ask_answered(&ask,
-                 "{'type': 9, 'data': {'custom_id': 'form', 'title': 'A form', 'components': "
-                 "[" NAME_FIELD
-                 ", {'type': 18, 'label': 'Pick', 'component': {'type': 3, 'custom_id': "
-                 "'pick', 'options': [{'label': 'A', 'value': 'a'}]}}, {'type': 10, 'content': "
-                 "'Words'}]}}");
+    interaction_answered(
+        &ask,
+        "{'type': 9, 'data': {'custom_id': 'form', 'title': 'A form', 'components': "
+        "[" NAME_FIELD ", {'type': 18, 'label': 'Pick', 'component': {'type': 3, 'custom_id': "
+        "'pick', 'options': [{'label': 'A', 'value': 'a'}]}}, {'type': 10, 'content': "
+        "'Words'}]}}");
     expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': 'n'}", ask.id);
     expect_event(
         s.ada, "INTERACTION_MODAL_CREATE",
@@ -25,9 +25,9 @@ static void a_modal_reaches_who_asked(struct world *w)
         "'components': [{'type': 1, 'id': 1, 'components': [{'type': 4, 'id': 2, "
         "'custom_id': 'name', 'label': 'Name'}]}, {'type': 18, 'id': 3, 'component': {'id': "
         "4, 'custom_id': 'pick'}}, {'type': 10, 'id': 5}]}",
-        ask.id, s.venue.channel, s.application, s.application);
+        ask.id, s.test_guild.channel, s.application, s.application);
     expect_silence(s.ada);
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect(world_number(w,
                         "select count(*) from interactions where id = %s and modal like "
                         "'%%\"custom_id\":\"form\"%%'",
@@ -40,51 +40,53 @@ static void a_modal_reaches_who_asked(struct world *w)
 }
 
 /* A modal with these components is refused at this place. */
-static void refused(struct stage *s, const char *components, const char *path, const char *code)
+static void refused(struct test_bot *s, const char *components, const char *path, const char *code)
 {
-    struct ask ask = ASK(s);
+    struct test_interaction ask = INTERACTION(s);
 
-    expect_invalid(ask_answer(&ask, "",
-                              "{'type': 9, 'data': {'custom_id': 'f', 'title': 't', 'components': "
-                              "%s}}",
-                              components),
-                   path, code);
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'x'}}");
+    expect_invalid(
+        interaction_answer(&ask, "",
+                           "{'type': 9, 'data': {'custom_id': 'f', 'title': 't', 'components': "
+                           "%s}}",
+                           components),
+        path, code);
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'x'}}");
 }
 
 static void modals_have_a_shape(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
 
-    expect_invalid(ask_answer(&ask, "", "{'type': 9}"), "data", "BASE_TYPE_REQUIRED");
-    expect_invalid(ask_answer(&ask, "", "{'type': 9, 'data': {}}"), "data.custom_id",
+    expect_invalid(interaction_answer(&ask, "", "{'type': 9}"), "data", "BASE_TYPE_REQUIRED");
+    expect_invalid(interaction_answer(&ask, "", "{'type': 9, 'data': {}}"), "data.custom_id",
                    "BASE_TYPE_REQUIRED");
-    expect_invalid(ask_answer(&ask, "", "{'type': 9, 'data': {}}"), "data.title",
+    expect_invalid(interaction_answer(&ask, "", "{'type': 9, 'data': {}}"), "data.title",
                    "BASE_TYPE_REQUIRED");
-    expect_invalid(ask_answer(&ask, "", "{'type': 9, 'data': {}}"), "data.components",
+    expect_invalid(interaction_answer(&ask, "", "{'type': 9, 'data': {}}"), "data.components",
                    "BASE_TYPE_REQUIRED");
-    expect_invalid(ask_answer(&ask, "",
-                              "{'type': 9, 'data': {'custom_id': '%0101d', 'title': 't', "
-                              "'components': [" NAME_FIELD "]}}",
-                              1),
+    expect_invalid(interaction_answer(&ask, "",
+                                      "{'type': 9, 'data': {'custom_id': '%0101d', 'title': 't', "
+                                      "'components': [" NAME_FIELD "]}}",
+                                      1),
                    "data.custom_id", "BASE_TYPE_BAD_LENGTH");
-    expect_invalid(ask_answer(&ask, "",
-                              "{'type': 9, 'data': {'custom_id': 'f', 'title': '%046d', "
-                              "'components': [" NAME_FIELD "]}}",
-                              1),
+    expect_invalid(interaction_answer(&ask, "",
+                                      "{'type': 9, 'data': {'custom_id': 'f', 'title': '%046d', "
+                                      "'components': [" NAME_FIELD "]}}",
+                                      1),
                    "data.title", "BASE_TYPE_BAD_LENGTH");
-    expect_status(ask_answer(&ask, "",
-                             "{'type': 9, 'data': {'custom_id': '%0100d', 'title': '%045d', "
-                             "'components': [" NAME_FIELD "]}}",
-                             1, 1),
-                  204);
+    expect_status(
+        interaction_answer(&ask, "",
+                           "{'type': 9, 'data': {'custom_id': '%0100d', 'title': '%045d', "
+                           "'components': [" NAME_FIELD "]}}",
+                           1, 1),
+        204);
 }
 
 static void parts_of_modals_have_rules(struct world *w)
 {
     static const char *const text = "{'type': 10, 'content': 'x'}";
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
 
     refused(&s, "[]", "data.components", "BASE_TYPE_BAD_LENGTH");
     refused(&s, TEXT(w, "[%s, %s, %s, %s, %s, %s]", text, text, text, text, text, text),
@@ -132,13 +134,14 @@ static void parts_of_modals_have_rules(struct world *w)
 
 static void emoji_of_modals_are_those_that_the_app_may_use(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
 
     world_sql(w, "insert into emojis (id, guild_id, name, animated) values (71, %s, 'here', 1)",
-              s.venue.id);
-    ask_answered(&ask, "{'type': 9, 'data': {'custom_id': 'form', 'title': 'A form', 'components': "
-                       "[" PICK("{'id': '71', 'name': 'other'}") "]}}");
+              s.test_guild.id);
+    interaction_answered(
+        &ask, "{'type': 9, 'data': {'custom_id': 'form', 'title': 'A form', 'components': "
+              "[" PICK("{'id': '71', 'name': 'other'}") "]}}");
     expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s'}", ask.id);
     expect_event(
         s.ada, "INTERACTION_MODAL_CREATE",

@@ -1,30 +1,30 @@
 /* callback_places.c - answers in private channels and threads, and activities that the
  * server begins itself. */
-#include "asks.h"
+#include "test_interaction.h"
 
 #include <stdio.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 
 #define MESSAGES "/channels/%s/messages"
 #define FIRST    "/webhooks/%s/%s/messages/@original", ask.application, ask.token
 
 static void answers_in_direct_channels_are_for_both(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bot->id);
-    struct ask ask =
-        ASK(&s, .channel = channel, .guild = "", .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
-    struct room room = world_room(w, channel);
+    struct test_interaction ask = INTERACTION(&s, .channel = channel, .guild = "",
+                                              .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
+    struct channel_events room = world_channel_events(w, channel);
 
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'content': 'Hello', 'type': 20, 'channel_id': '%s', 'channel_type': 1}",
-                      channel);
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'content': 'Hello', 'type': 20, 'channel_id': '%s', 'channel_type': 1}",
+                         channel);
     const struct dom *told = world_last_event(w, "MESSAGE_CREATE");
     expect(!dom_at(told, "guild_id") && !dom_at(told, "interaction.member"));
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect_json(client_get(s.ada, MESSAGES, channel), "[{'content': 'Hello'}]");
     /* Nothing is forced outside guilds. */
     expect(!dom_at(told, "interaction_metadata.ephemerality_reason"));
@@ -35,42 +35,42 @@ static void answers_in_direct_channels_are_for_both(struct world *w)
 
 static void answers_in_channels_that_the_bot_is_not_in_reach_people(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bob->id);
-    struct ask ask =
-        ASK(&s, .channel = channel, .guild = "", .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
-    struct room room = world_room(w, channel);
+    struct test_interaction ask = INTERACTION(&s, .channel = channel, .guild = "",
+                                              .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
+    struct channel_events room = world_channel_events(w, channel);
 
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
-    expect_room_event(&room, "MESSAGE_CREATE", "{'author': {'id': '%s'}}", s.application);
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'author': {'id': '%s'}}", s.application);
     expect_json(client_get(s.bob, MESSAGES, channel), "[{'content': 'Hello'}]");
     expect_error(client_get(s.bot, MESSAGES, channel), 403, 50001);
 }
 
 static void an_answer_wakes_a_thread(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct answer t = client_post(s.ada, "{'name': 'Thread', 'type': 11}", "/channels/%s/threads",
-                                  s.venue.channel);
+                                  s.test_guild.channel);
     const char *thread = answer_text(t, "id");
-    struct ask ask = ASK(&s, .channel = thread);
+    struct test_interaction ask = INTERACTION(&s, .channel = thread);
 
     expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", thread), 200);
-    struct room room = world_room(w, thread);
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
-    expect_room_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
-    expect_room_event(&room, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", thread);
-    expect_room_event(&room, "MESSAGE_CREATE", "{'channel_id': '%s', 'guild_id': '%s'}", thread,
-                      s.venue.id);
+    struct channel_events room = world_channel_events(w, thread);
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
+    expect_channel_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
+    expect_channel_event(&room, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", thread);
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'channel_id': '%s', 'guild_id': '%s'}", thread,
+                         s.test_guild.id);
 }
 
 static void a_channel_that_is_gone_takes_no_answer(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
 
-    expect_status(client_delete(s.ada, "/channels/%s", s.venue.channel), 200);
-    expect_error(ask_answer(&ask, "", "{'type': 4, 'data': {'content': 'x'}}"), 404, 10003);
+    expect_status(client_delete(s.ada, "/channels/%s", s.test_guild.channel), 200);
+    expect_error(interaction_answer(&ask, "", "{'type': 4, 'data': {'content': 'x'}}"), 404, 10003);
 }
 
 /* --- over the gateway ----------------------------------------------------------------- */
@@ -81,19 +81,21 @@ static void a_channel_that_is_gone_takes_no_answer(struct world *w)
 /* Those who are connected hear what concerns them, and nobody else does. */
 static void sessions_hear_what_is_theirs(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct gate *ada = gate_session(s.ada, "v=9&encoding=json", ""),
-                *bob = gate_session(s.bob, "v=9&encoding=json", ""),
-                *guilds = gate_session(s.bot, "v=10&encoding=json", INTENT_MESSAGES),
-                *direct_ones = gate_session(s.bot, "v=10&encoding=json", INTENT_DIRECT_MESSAGES);
-    struct ask plain = ASK(&s, .nonce = "\"n\""), secret = ASK(&s, .nonce = "\"m\"");
+    struct test_bot s = world_test_bot(w);
+    struct gateway_conn *ada = conn_session(s.ada, "v=9&encoding=json", ""),
+                        *bob = conn_session(s.bob, "v=9&encoding=json", ""),
+                        *guilds = conn_session(s.bot, "v=10&encoding=json", INTENT_MESSAGES),
+                        *direct_ones =
+                            conn_session(s.bot, "v=10&encoding=json", INTENT_DIRECT_MESSAGES);
+    struct test_interaction plain = INTERACTION(&s, .nonce = "\"n\""),
+                            secret = INTERACTION(&s, .nonce = "\"m\"");
 
-    ask_answered(&plain, "{'type': 4, 'data': {'content': 'For all'}}");
+    interaction_answered(&plain, "{'type': 4, 'data': {'content': 'For all'}}");
     expect_dispatch(ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': 'n'}", plain.id);
     expect_dispatch(ada, "MESSAGE_CREATE", "{'content': 'For all', 'nonce': 'n'}");
     expect_dispatch(bob, "MESSAGE_CREATE", "{'content': 'For all'}");
     expect_dispatch(guilds, "MESSAGE_CREATE", "{'content': 'For all'}");
-    ask_answered(&secret, "{'type': 4, 'data': {'content': 'For you', 'flags': 64}}");
+    interaction_answered(&secret, "{'type': 4, 'data': {'content': 'For you', 'flags': 64}}");
     expect_dispatch(ada, "INTERACTION_SUCCESS", "{'nonce': 'm'}");
     expect_dispatch(ada, "MESSAGE_CREATE", "{'content': 'For you', 'nonce': 'm', 'flags': 64}");
     expect_dispatch(direct_ones, "MESSAGE_CREATE", "{'content': 'For you'}");
@@ -106,36 +108,38 @@ static void sessions_hear_what_is_theirs(struct world *w)
 /* Between the command and its answer. */
 static void a_block_keeps_answers_from_the_other(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bob->id);
     const char *owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id);
-    struct ask ask = ASK(&s, .channel = channel, .guild = "", .owners = owners);
-    struct room room = world_room(w, channel);
+    struct test_interaction ask =
+        INTERACTION(&s, .channel = channel, .guild = "", .owners = owners);
+    struct channel_events room = world_channel_events(w, channel);
 
     world_sql(w, "insert into relationships (user_id, target_id, type) values (%s, %s, 2)",
               s.bob->id, s.ada->id);
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
     expect_json(client_post(ask.app, "{'content': 'more'}", FOLLOW),
                 "{'flags': 64, 'interaction_metadata': {'ephemerality_reason': 10}}");
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     expect_json(client_get(s.bob, MESSAGES, channel), "[]");
 }
 
 /* What was to follow was promised to both. */
 static void a_block_keeps_what_was_deferred_from_the_other(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bob->id);
     const char *owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id);
-    struct ask ask = ASK(&s, .channel = channel, .guild = "", .owners = owners);
+    struct test_interaction ask =
+        INTERACTION(&s, .channel = channel, .guild = "", .owners = owners);
 
     make_friends(s.ada, s.bob);
-    ask_answered(&ask, "{'type': 5}");
+    interaction_answered(&ask, "{'type': 5}");
     expect_status(client_put(s.bob, "{'type': 2}", "/users/@me/relationships/%s", s.ada->id), 204);
-    struct room room = world_room(w, channel);
+    struct channel_events room = world_channel_events(w, channel);
     expect_error(client_post(ask.app, "{'content': 'late'}", FOLLOW), 403, 50007);
     expect_error(client_patch(ask.app, "{'content': 'late'}", FIRST), 403, 50007);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     expect_status(client_delete(s.bob, "/users/@me/relationships/%s", s.ada->id), 204);
     make_friends(s.ada, s.bob);
     expect_status(client_patch(ask.app, "{'content': 'now'}", FIRST), 200);

@@ -1,5 +1,5 @@
 /* callback_races.c - sessions of one bot that answer the same interaction at once. */
-#include "asks.h"
+#include "test_interaction.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 
 enum { ROUNDS = 10, ASKS = 20, RACERS = 4 };
 
-static struct ask asks[ASKS];
+static struct test_interaction asks[ASKS];
 static _Atomic int won[ASKS], lost[ASKS], strange;
 
 struct racer {
@@ -51,14 +51,14 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void run_round(struct stage *s)
+static void run_round(struct test_bot *s)
 {
     struct racer racers[RACERS];
     pthread_barrier_t start;
 
     pthread_barrier_init(&start, NULL, RACERS);
     for (int i = 0; i < ASKS; i++) {
-        asks[i] = ASK(s);
+        asks[i] = INTERACTION(s);
         won[i] = lost[i] = 0;
     }
     for (int r = 0; r < RACERS; r++) {
@@ -74,7 +74,7 @@ static void run_round(struct stage *s)
 
 static void of_many_answers_exactly_one_wins(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
 
     strange = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -93,7 +93,7 @@ static void of_many_answers_exactly_one_wins(struct world *w)
 
 enum { WRITERS = 16, FOLLOW_UPS = 4, WRITTEN = ASKS * WRITERS / 4 };
 
-static struct ask own_asks[WRITTEN];
+static struct test_interaction own_asks[WRITTEN];
 
 static bool is_taken(int fd, const char *path, const char *body, const char *status)
 {
@@ -120,7 +120,7 @@ static void *write_answers(void *arg)
 
     pthread_barrier_wait(r->start);
     for (int i = r->number; i < WRITTEN; i += WRITERS) {
-        const struct ask *a = &own_asks[i];
+        const struct test_interaction *a = &own_asks[i];
         char path[400];
 
         snprintf(path, sizeof path, "/interactions/%s/%s/callback", a->id, a->token);
@@ -135,13 +135,13 @@ static void *write_answers(void *arg)
 
 static void of_sixteen_who_answer_at_once_none_is_refused(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct racer racers[WRITERS];
     pthread_barrier_t start;
 
     strange = 0;
     for (int i = 0; i < WRITTEN; i++)
-        own_asks[i] = ASK(&s);
+        own_asks[i] = INTERACTION(&s);
     pthread_barrier_init(&start, NULL, WRITERS);
     for (int r = 0; r < WRITERS; r++) {
         racers[r] = (struct racer){ .start = &start, .fd = client_dial(s.bot), .number = r };

@@ -1,5 +1,5 @@
 /* callbacks.c - the first answer of an app: what it does and what it may not. */
-#include "asks.h"
+#include "test_interaction.h"
 #include "files.h"
 
 #include <stdio.h>
@@ -10,28 +10,29 @@
 
 static void a_message_answers_a_command(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s, .nonce = "\"n-1\"", .name = "weather now");
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s, .nonce = "\"n-1\"", .name = "weather now");
 
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny', 'tts': false}}");
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny', 'tts': false}}");
     expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': 'n-1'}", ask.id);
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'content': 'Sunny', 'type': 20, 'flags': 0, 'author': {'id': '%s', 'bot': "
-                      "true}, 'webhook_id': '%s', 'application_id': '%s', 'guild_id': '%s', "
-                      "'nonce': 'n-1', 'interaction': {'id': '%s', 'type': 2, 'name': 'weather "
-                      "now', 'user': {'id': '%s', 'username': 'ada'}, 'member': {'roles': []}}, "
-                      "'interaction_metadata': {'id': '%s', 'type': 2, 'user': {'id': '%s'}, "
-                      "'authorizing_integration_owners': {'0': '%s'}, 'name': 'weather now', "
-                      "'command_type': 1}}",
-                      s.application, s.application, s.application, s.venue.id, ask.id, s.ada->id,
-                      ask.id, s.ada->id, s.venue.id);
+    expect_channel_event(
+        &s.room, "MESSAGE_CREATE",
+        "{'content': 'Sunny', 'type': 20, 'flags': 0, 'author': {'id': '%s', 'bot': "
+        "true}, 'webhook_id': '%s', 'application_id': '%s', 'guild_id': '%s', "
+        "'nonce': 'n-1', 'interaction': {'id': '%s', 'type': 2, 'name': 'weather "
+        "now', 'user': {'id': '%s', 'username': 'ada'}, 'member': {'roles': []}}, "
+        "'interaction_metadata': {'id': '%s', 'type': 2, 'user': {'id': '%s'}, "
+        "'authorizing_integration_owners': {'0': '%s'}, 'name': 'weather now', "
+        "'command_type': 1}}",
+        s.application, s.application, s.application, s.test_guild.id, ask.id, s.ada->id, ask.id,
+        s.ada->id, s.test_guild.id);
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "member"));
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "interaction.member.user"));
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect_silence(s.ada);
     expect_silence(s.bob);
 
-    struct answer a = client_get(s.bob, MESSAGES, s.venue.channel);
+    struct answer a = client_get(s.bob, MESSAGES, s.test_guild.channel);
     expect_json(a, "[{'content': 'Sunny', 'type': 20, 'interaction': {'name': 'weather now'}}]");
     expect_absent(a, "0.nonce");
 }
@@ -39,13 +40,13 @@ static void a_message_answers_a_command(struct world *w)
 /* What is told first is what clients wait for first. */
 static void success_is_told_before_the_message(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
     size_t i = 0;
 
     while (world_event(w, i))
         i++;
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny'}}");
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny'}}");
     expect(world_event(w, i) == EVENT_INTERACTION_SUCCESS);
     expect(world_event(w, i + 1) == EVENT_MESSAGE_CREATE);
     expect(world_event(w, i + 2) == EVENT_NONE);
@@ -53,137 +54,148 @@ static void success_is_told_before_the_message(struct world *w)
 
 static void context_menus_answer_with_their_target(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct answer said = client_post(s.bob, "{'content': 'Hello'}", MESSAGES, s.venue.channel);
+    struct test_bot s = world_test_bot(w);
+    struct answer said = client_post(s.bob, "{'content': 'Hello'}", MESSAGES, s.test_guild.channel);
     const char *target = answer_text(said, "id");
-    struct ask on_user = ASK(&s, .command_type = 2, .name = "Wave", .target = s.bob->id),
-               on_message = ASK(&s, .command_type = 3, .name = "Quote", .target = target);
+    struct test_interaction on_user = INTERACTION(&s, .command_type = 2, .name = "Wave",
+                                                  .target = s.bob->id),
+                            on_message = INTERACTION(&s, .command_type = 3, .name = "Quote",
+                                                     .target = target);
 
-    s.room = world_room(w, s.venue.channel);
-    ask_answered(&on_user, "{'type': 4, 'data': {'content': 'One'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'type': 23, 'interaction': {'name': 'Wave'}, 'interaction_metadata': "
-                      "{'command_type': 2, 'target_user': {'id': '%s', 'username': 'bob'}}}",
-                      s.bob->id);
+    s.room = world_channel_events(w, s.test_guild.channel);
+    interaction_answered(&on_user, "{'type': 4, 'data': {'content': 'One'}}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'type': 23, 'interaction': {'name': 'Wave'}, 'interaction_metadata': "
+                         "{'command_type': 2, 'target_user': {'id': '%s', 'username': 'bob'}}}",
+                         s.bob->id);
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "message_reference"));
-    ask_answered(&on_message, "{'type': 4, 'data': {'content': 'Two'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'type': 23, 'message_reference': {'message_id': '%s', 'channel_id': '%s', "
-                      "'guild_id': '%s'}, 'referenced_message': {'content': 'Hello'}, "
-                      "'interaction_metadata': {'command_type': 3, 'target_message_id': '%s'}}",
-                      target, s.venue.channel, s.venue.id, target);
+    interaction_answered(&on_message, "{'type': 4, 'data': {'content': 'Two'}}");
+    expect_channel_event(
+        &s.room, "MESSAGE_CREATE",
+        "{'type': 23, 'message_reference': {'message_id': '%s', 'channel_id': '%s', "
+        "'guild_id': '%s'}, 'referenced_message': {'content': 'Hello'}, "
+        "'interaction_metadata': {'command_type': 3, 'target_message_id': '%s'}}",
+        target, s.test_guild.channel, s.test_guild.id, target);
 }
 
 static void components_are_answered_with_replies(struct world *w)
 {
-    struct stage s = world_stage(w);
-    const char *message = stage_message(&s);
-    struct ask ask = ASK(&s, .type = 3, .message = message);
+    struct test_bot s = world_test_bot(w);
+    const char *message = test_bot_message(&s);
+    struct test_interaction ask = INTERACTION(&s, .type = 3, .message = message);
 
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Good'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'type': 19, 'message_reference': {'message_id': '%s'}, "
-                      "'referenced_message': {'content': 'Choose'}, 'interaction_metadata': "
-                      "{'type': 3, 'interacted_message_id': '%s'}}",
-                      message, message);
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Good'}}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'type': 19, 'message_reference': {'message_id': '%s'}, "
+                         "'referenced_message': {'content': 'Choose'}, 'interaction_metadata': "
+                         "{'type': 3, 'interacted_message_id': '%s'}}",
+                         message, message);
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "interaction"));
 }
 
 static void modals_are_answered_like_what_opened_them(struct world *w)
 {
-    struct stage s = world_stage(w);
-    const char *message = stage_message(&s);
-    struct ask command = ASK(&s, .name = "form"), press = ASK(&s, .type = 3, .message = message);
-    struct ask first = ASK(&s, .type = 5, .opener = command.id, .command_type = 1, .name = "form"),
-               second = ASK(&s, .type = 5, .opener = press.id, .message = message);
+    struct test_bot s = world_test_bot(w);
+    const char *message = test_bot_message(&s);
+    struct test_interaction command = INTERACTION(&s, .name = "form"),
+                            press = INTERACTION(&s, .type = 3, .message = message);
+    struct test_interaction first = INTERACTION(&s, .type = 5, .opener = command.id,
+                                                .command_type = 1, .name = "form"),
+                            second =
+                                INTERACTION(&s, .type = 5, .opener = press.id, .message = message);
 
-    ask_answered(&first, "{'type': 4, 'data': {'content': 'One'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'type': 20, 'interaction_metadata': {'id': '%s', 'type': 5, "
-                      "'triggering_interaction_metadata': {'id': '%s', 'type': 2, 'name': 'form', "
-                      "'command_type': 1, 'user': {'id': '%s'}}}}",
-                      first.id, command.id, s.ada->id);
+    interaction_answered(&first, "{'type': 4, 'data': {'content': 'One'}}");
+    expect_channel_event(
+        &s.room, "MESSAGE_CREATE",
+        "{'type': 20, 'interaction_metadata': {'id': '%s', 'type': 5, "
+        "'triggering_interaction_metadata': {'id': '%s', 'type': 2, 'name': 'form', "
+        "'command_type': 1, 'user': {'id': '%s'}}}}",
+        first.id, command.id, s.ada->id);
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "interaction_metadata.name"));
-    ask_answered(&second, "{'type': 4, 'data': {'content': 'Two'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'type': 19, 'message_reference': {'message_id': '%s'}, "
-                      "'interaction_metadata': {'type': 5, 'triggering_interaction_metadata': "
-                      "{'id': '%s', 'type': 3, 'interacted_message_id': '%s'}}}",
-                      message, press.id, message);
+    interaction_answered(&second, "{'type': 4, 'data': {'content': 'Two'}}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'type': 19, 'message_reference': {'message_id': '%s'}, "
+                         "'interaction_metadata': {'type': 5, 'triggering_interaction_metadata': "
+                         "{'id': '%s', 'type': 3, 'interacted_message_id': '%s'}}}",
+                         message, press.id, message);
 }
 
 static void an_app_without_a_bot_is_shown_as_it_is_called(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
 
     world_sql(w, "update applications set bot_id = null where id = %s", s.application);
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'author': {'id': '%s', 'username': 'Weather', 'discriminator': '0000', "
-                      "'bot': true}, 'webhook_id': '%s'}",
-                      s.application, s.application);
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny'}}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'author': {'id': '%s', 'username': 'Weather', 'discriminator': '0000', "
+                         "'bot': true}, 'webhook_id': '%s'}",
+                         s.application, s.application);
 }
 
 static void answers_call_people_only(struct world *w)
 {
-    struct stage s = world_stage(w);
-    const char *role = venue_role(&s.venue, 1, 0);
-    struct ask plain = ASK(&s), wish = ASK(&s), quiet = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    const char *role = test_guild_role(&s.test_guild, 1, 0);
+    struct test_interaction plain = INTERACTION(&s), wish = INTERACTION(&s),
+                            quiet = INTERACTION(&s);
 
     world_sql(w, "update roles set mentionable = 1 where id = %s", role);
-    expect_status(
-        ask_answer(&plain, "", "{'type': 4, 'data': {'content': '<@%s> <@&%s>'}}", s.bob->id, role),
-        204);
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'mentions': [{'id': '%s'}], 'mention_roles': []}", s.bob->id);
-    expect_status(ask_answer(&wish, "",
-                             "{'type': 4, 'data': {'content': '<@%s> <@&%s>', 'allowed_mentions': "
-                             "{'parse': ['roles']}}}",
-                             s.bob->id, role),
+    expect_status(interaction_answer(&plain, "", "{'type': 4, 'data': {'content': '<@%s> <@&%s>'}}",
+                                     s.bob->id, role),
                   204);
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'mentions': [], 'mention_roles': ['%s']}", role);
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'mentions': [{'id': '%s'}], 'mention_roles': []}", s.bob->id);
+    expect_status(
+        interaction_answer(&wish, "",
+                           "{'type': 4, 'data': {'content': '<@%s> <@&%s>', 'allowed_mentions': "
+                           "{'parse': ['roles']}}}",
+                           s.bob->id, role),
+        204);
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'mentions': [], 'mention_roles': ['%s']}",
+                         role);
     /* Where the bot may not call everybody, nor be read out, it does not. */
     world_sql(w, "update roles set permissions = %llu where id = %s",
               (unsigned long long)(PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES)),
-              s.venue.id);
-    expect_status(ask_answer(&quiet, "",
-                             "{'type': 4, 'data': {'content': '@everyone', 'tts': true, "
-                             "'allowed_mentions': {'parse': ['everyone']}}}"),
+              s.test_guild.id);
+    expect_status(interaction_answer(&quiet, "",
+                                     "{'type': 4, 'data': {'content': '@everyone', 'tts': true, "
+                                     "'allowed_mentions': {'parse': ['everyone']}}}"),
                   204);
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': false, 'tts': false}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': false, 'tts': false}");
 }
 
 static void rights_to_call_everybody_are_the_bots(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
 
-    venue_give(&s.venue, s.bot,
-               venue_role(&s.venue, 1,
-                          PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES) |
-                              PERMISSION(MENTION_EVERYONE) | PERMISSION(SEND_TTS_MESSAGES)));
-    ask_answered(&ask, "{'type': 4, 'data': {'content': '@everyone', 'tts': true, "
-                       "'allowed_mentions': {'parse': ['everyone']}}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': true, 'tts': true}");
+    test_guild_give(&s.test_guild, s.bot,
+                    test_guild_role(&s.test_guild, 1,
+                                    PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES) |
+                                        PERMISSION(MENTION_EVERYONE) |
+                                        PERMISSION(SEND_TTS_MESSAGES)));
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': '@everyone', 'tts': true, "
+                               "'allowed_mentions': {'parse': ['everyone']}}}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': true, 'tts': true}");
 }
 
 static void an_app_answers_where_it_cannot_look(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
 
     world_sql(w, "delete from member_roles where user_id = %s", s.application);
     world_sql(w, "delete from members where user_id = %s", s.application);
-    world_sql(w, "update roles set permissions = 0 where id = %s", s.venue.id);
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'content': 'Sunny'}");
+    world_sql(w, "update roles set permissions = 0 where id = %s", s.test_guild.id);
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny'}}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'content': 'Sunny'}");
 }
 
 static void files_come_with_an_answer(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s), other = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s), other = INTERACTION(&s);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
 
     struct answer a =
@@ -204,8 +216,8 @@ static void files_come_with_an_answer(struct world *w)
 
 static void files_without_a_place_in_the_answer_are_not_kept(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
 
     expect_status(client_upload(ask.app, "POST", "{'type': 5}", files,
@@ -219,86 +231,93 @@ static void files_without_a_place_in_the_answer_are_not_kept(struct world *w)
 
 static void only_the_token_answers(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s), other = ASK(&s), crossed = { ask.app, ask.id, other.token, NULL },
-               made_up = { ask.app, "99", other.token, NULL },
-               broken = { ask.app, ask.id, "aW50ZXJhY3Rpb246MTIz", NULL };
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s), other = INTERACTION(&s),
+                            crossed = { ask.app, ask.id, other.token, NULL },
+                            made_up = { ask.app, "99", other.token, NULL },
+                            broken = { ask.app, ask.id, "aW50ZXJhY3Rpb246MTIz", NULL };
     const char *body = "{'type': 4, 'data': {'content': 'x'}}";
 
-    expect_error(ask_answer(&crossed, "", "%s", body), 404, 10062);
-    expect_error(ask_answer(&made_up, "", "%s", body), 404, 10062);
-    expect_error(ask_answer(&broken, "", "%s", body), 404, 10062);
+    expect_error(interaction_answer(&crossed, "", "%s", body), 404, 10062);
+    expect_error(interaction_answer(&made_up, "", "%s", body), 404, 10062);
+    expect_error(interaction_answer(&broken, "", "%s", body), 404, 10062);
     /* Nobody is asked who they are, and what they say is not looked at. */
     ask.app = s.bob;
-    expect_status(ask_answer(&ask, "", "%s", body), 204);
+    expect_status(interaction_answer(&ask, "", "%s", body), 204);
     other.app = world_client_with(w, "Bot nonsense");
-    expect_status(ask_answer(&other, "", "%s", body), 204);
+    expect_status(interaction_answer(&other, "", "%s", body), 204);
 }
 
 static void an_answer_counts_once(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
 
-    ask_answered(&ask, "{'type': 5}");
-    expect_error(ask_answer(&ask, "", "{'type': 4, 'data': {'content': 'x'}}"), 400, 40060);
-    expect_error(ask_answer(&ask, "", "{'type': 99}"), 400, 40060);
+    interaction_answered(&ask, "{'type': 5}");
+    expect_error(interaction_answer(&ask, "", "{'type': 4, 'data': {'content': 'x'}}"), 400, 40060);
+    expect_error(interaction_answer(&ask, "", "{'type': 99}"), 400, 40060);
     world_wait(w, 60);
-    expect_error(ask_answer(&ask, "", "{'type': 4, 'data': {'content': 'x'}}"), 400, 40060);
+    expect_error(interaction_answer(&ask, "", "{'type': 4, 'data': {'content': 'x'}}"), 400, 40060);
 }
 
 static void an_answer_comes_within_three_seconds(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask late = ASK(&s, .age = 3.001), soon = ASK(&s, .age = 2.5), waited = ASK(&s),
-               failed = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction late = INTERACTION(&s, .age = 3.001),
+                            soon = INTERACTION(&s, .age = 2.5), waited = INTERACTION(&s),
+                            failed = INTERACTION(&s);
     const char *body = "{'type': 4, 'data': {'content': 'x'}}";
 
-    expect_error(ask_answer(&late, "", "%s", body), 404, 10062);
-    expect_status(ask_answer(&soon, "", "%s", body), 204);
+    expect_error(interaction_answer(&late, "", "%s", body), 404, 10062);
+    expect_status(interaction_answer(&soon, "", "%s", body), 204);
     world_sql(w, "update interactions set state = 2 where id = %s", failed.id);
-    expect_error(ask_answer(&failed, "", "%s", body), 404, 10062);
+    expect_error(interaction_answer(&failed, "", "%s", body), 404, 10062);
     world_wait(w, 3.001);
-    expect_error(ask_answer(&waited, "", "%s", body), 404, 10062);
+    expect_error(interaction_answer(&waited, "", "%s", body), 404, 10062);
 }
 
 /* --- what is refused can be sent again ------------------------------------------------ */
 
 static void a_refused_answer_is_not_counted(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
     char body[4000];
 
-    expect_error(ask_answer(&ask, "", "{'type': 4}"), 400, 50006);
-    expect_error(ask_answer(&ask, "", "{'type': 4, 'data': {'content': ' '}}"), 400, 50006);
-    expect_invalid(ask_answer(&ask, "", "{}"), "type", "BASE_TYPE_REQUIRED");
-    expect_invalid(ask_answer(&ask, "", "{'type': 2}"), "type", "BASE_TYPE_CHOICES");
-    expect_invalid(ask_answer(&ask, "", "{'type': 10}"), "type", "BASE_TYPE_CHOICES");
-    expect_invalid(ask_answer(&ask, "", "{'type': 4, 'data': 5}"), "data", "MODEL_TYPE_CONVERT");
+    expect_error(interaction_answer(&ask, "", "{'type': 4}"), 400, 50006);
+    expect_error(interaction_answer(&ask, "", "{'type': 4, 'data': {'content': ' '}}"), 400, 50006);
+    expect_invalid(interaction_answer(&ask, "", "{}"), "type", "BASE_TYPE_REQUIRED");
+    expect_invalid(interaction_answer(&ask, "", "{'type': 2}"), "type", "BASE_TYPE_CHOICES");
+    expect_invalid(interaction_answer(&ask, "", "{'type': 10}"), "type", "BASE_TYPE_CHOICES");
+    expect_invalid(interaction_answer(&ask, "", "{'type': 4, 'data': 5}"), "data",
+                   "MODEL_TYPE_CONVERT");
     snprintf(body, sizeof body, "{'type': 4, 'data': {'content': '%02001d'}}", 1);
-    expect_invalid(ask_answer(&ask, "", "%s", body), "data.content", "BASE_TYPE_MAX_LENGTH");
-    expect_invalid(ask_answer(&ask, "", "{'type': 4, 'data': {'embeds': [{}]}}"),
+    expect_invalid(interaction_answer(&ask, "", "%s", body), "data.content",
+                   "BASE_TYPE_MAX_LENGTH");
+    expect_invalid(interaction_answer(&ask, "", "{'type': 4, 'data': {'embeds': [{}]}}"),
                    "data.embeds.0.description", "BASE_TYPE_REQUIRED");
-    expect_invalid(ask_answer(&ask, "",
-                              "{'type': 4, 'data': {'flags': 32768, 'content': 'x', 'components': "
-                              "[{'type': 10, 'content': 'y'}]}}"),
-                   "data.content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
-    expect_invalid(ask_answer(&ask, "",
-                              "{'type': 4, 'data': {'components': [{'type': 1, 'components': "
-                              "[{'type': 4, 'custom_id': 'a', 'style': 1, 'label': 'x'}]}]}}"),
-                   "data.components.0.components.0.type", "BASE_TYPE_CHOICES");
-    expect_invalid(ask_answer(&ask, "",
-                              "{'type': 4, 'data': {'flags': 32768, 'components': [{'type': 17, "
-                              "'components': [{'type': 4, 'custom_id': 'a', 'style': 1, 'label': "
-                              "'x'}]}]}}"),
-                   "data.components.0.components.0.type", "BASE_TYPE_CHOICES");
-    expect_invalid(ask_answer(&ask, "?with_response=maybe", "{'type': 5}"), "with_response",
+    expect_invalid(
+        interaction_answer(&ask, "",
+                           "{'type': 4, 'data': {'flags': 32768, 'content': 'x', 'components': "
+                           "[{'type': 10, 'content': 'y'}]}}"),
+        "data.content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
+    expect_invalid(
+        interaction_answer(&ask, "",
+                           "{'type': 4, 'data': {'components': [{'type': 1, 'components': "
+                           "[{'type': 4, 'custom_id': 'a', 'style': 1, 'label': 'x'}]}]}}"),
+        "data.components.0.components.0.type", "BASE_TYPE_CHOICES");
+    expect_invalid(
+        interaction_answer(&ask, "",
+                           "{'type': 4, 'data': {'flags': 32768, 'components': [{'type': 17, "
+                           "'components': [{'type': 4, 'custom_id': 'a', 'style': 1, 'label': "
+                           "'x'}]}]}}"),
+        "data.components.0.components.0.type", "BASE_TYPE_CHOICES");
+    expect_invalid(interaction_answer(&ask, "?with_response=maybe", "{'type': 5}"), "with_response",
                    "BOOLEAN_TYPE_CONVERT");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect_silence(s.ada);
     snprintf(body, sizeof body, "{'type': 4, 'data': {'content': '%02000d'}}", 1);
-    ask_answered(&ask, body);
+    interaction_answered(&ask, body);
 }
 
 /* Rows of the interface's table: which kinds of answer an interaction takes. */
@@ -313,24 +332,24 @@ static void each_kind_of_interaction_takes_its_answers(struct world *w)
     };
     static const char *const data =
         "'data': {'content': 'x', 'choices': [], 'custom_id': 'c', 'title': 't', 'components': []}";
-    struct stage s = world_stage(w);
-    const char *message = stage_message(&s);
+    struct test_bot s = world_test_bot(w);
+    const char *message = test_bot_message(&s);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (int type = 1; type <= 12; type++) {
-            struct ask ask = ASK(&s, .type = rows[i].type, .focused_type = 3,
-                                 .message = rows[i].message ? message : NULL);
+            struct test_interaction ask = INTERACTION(&s, .type = rows[i].type, .focused_type = 3,
+                                                      .message = rows[i].message ? message : NULL);
             bool taken = false;
 
             for (int n = 0; n < 6; n++)
                 taken = taken || rows[i].takes[n] == type;
             if (type == 9) /* modals have components of their own */
-                expect_invalid(ask_answer(&ask, "", "{'type': 9, %s}", data), "data.components",
-                               "BASE_TYPE_BAD_LENGTH");
+                expect_invalid(interaction_answer(&ask, "", "{'type': 9, %s}", data),
+                               "data.components", "BASE_TYPE_BAD_LENGTH");
             else if (taken)
-                expect_status(ask_answer(&ask, "", "{'type': %d, %s}", type, data), 204);
+                expect_status(interaction_answer(&ask, "", "{'type': %d, %s}", type, data), 204);
             else
-                expect_invalid(ask_answer(&ask, "", "{'type': %d, %s}", type, data), "type",
+                expect_invalid(interaction_answer(&ask, "", "{'type': %d, %s}", type, data), "type",
                                "BASE_TYPE_CHOICES");
         }
     }
@@ -340,22 +359,23 @@ static void each_kind_of_interaction_takes_its_answers(struct world *w)
 
 static void activities_are_for_apps_that_have_one(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask plain = ASK(&s), embedded = ASK(&s),
-               only = ASK(&s, .command_type = 4, .handler = 3, .name = "launch");
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction plain = INTERACTION(&s), embedded = INTERACTION(&s),
+                            only =
+                                INTERACTION(&s, .command_type = 4, .handler = 3, .name = "launch");
 
-    expect_invalid(ask_answer(&plain, "", "{'type': 12}"), "type", "BASE_TYPE_CHOICES");
+    expect_invalid(interaction_answer(&plain, "", "{'type': 12}"), "type", "BASE_TYPE_CHOICES");
     world_sql(w, "update applications set flags = 131072 where id = %s", s.application);
-    struct answer a = ask_answer(&embedded, "?with_response=1", "{'type': 12}");
+    struct answer a = interaction_answer(&embedded, "?with_response=1", "{'type': 12}");
     expect_status(a, 200);
     expect_json(a, "{'interaction': {'activity_instance_id': '%s'}, 'resource': {'type': 12}}",
                 answer_text(a, "resource.activity_instance.id"));
     expect_absent(a, "resource.message");
     expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': null}", embedded.id);
-    expect_invalid(ask_answer(&only, "", "{'type': 4, 'data': {'content': 'x'}}"), "type",
+    expect_invalid(interaction_answer(&only, "", "{'type': 4, 'data': {'content': 'x'}}"), "type",
                    "BASE_TYPE_CHOICES");
-    ask_answered(&only, "{'type': 12}");
-    expect_room_silence(&s.room);
+    interaction_answered(&only, "{'type': 12}");
+    expect_channel_silence(&s.room);
 }
 
 const struct test callbacks_tests[] = {

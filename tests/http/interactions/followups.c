@@ -1,5 +1,5 @@
 /* followups.c - what an app says after its first answer. */
-#include "asks.h"
+#include "test_interaction.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #define MESSAGES "/channels/%s/messages"
 #define SENT     "/webhooks/%s/%s/messages/%s"
 
-static struct ask answered(struct stage *s)
+static struct test_interaction answered(struct test_bot *s)
 {
-    struct ask ask = ASK(s);
+    struct test_interaction ask = INTERACTION(s);
 
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'First'}}");
-    expect_room_event(&s->room, "MESSAGE_CREATE", "{'content': 'First'}");
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'First'}}");
+    expect_channel_event(&s->room, "MESSAGE_CREATE", "{'content': 'First'}");
     return ask;
 }
 
@@ -21,8 +21,8 @@ static struct ask answered(struct stage *s)
 
 static void follow_ups_reply_to_the_first_answer(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = answered(&s);
     struct answer original = client_get(ask.app, SENT, ask.application, ask.token, "@original");
     const char *first = answer_text(original, "id");
 
@@ -37,64 +37,65 @@ static void follow_ups_reply_to_the_first_answer(struct world *w)
                 "'webhook_id': '%s', 'application_id': '%s', 'message_reference': {'message_id': "
                 "'%s', 'guild_id': '%s'}, 'referenced_message': {'content': 'First'}, "
                 "'interaction_metadata': {'id': '%s', 'original_response_message_id': '%s'}}",
-                s.application, s.application, s.application, first, s.venue.id, ask.id, first);
+                s.application, s.application, s.application, first, s.test_guild.id, ask.id, first);
     expect_absent(a, "interaction");
     expect_absent(a, "nonce");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'content': 'Second', 'guild_id': '%s'}",
-                      s.venue.id);
-    expect_room_silence(&s.room);
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'content': 'Second', 'guild_id': '%s'}",
+                         s.test_guild.id);
+    expect_channel_silence(&s.room);
     expect_json(client_get(ask.app, SENT, ask.application, ask.token, answer_text(a, "id")),
                 "{'content': 'Second'}");
 }
 
 static void messages_are_changed_and_deleted_with_the_token(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = answered(&s);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
 
     struct answer a =
         client_post(ask.app, "{'content': 'Second', 'embeds': [{'title': 'T'}]}", FOLLOW);
     const char *id = answer_text(a, "id");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'id': '%s'}", id);
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'id': '%s'}", id);
     a = client_patch(ask.app, TEXT(w, "{'content': '<@%s>'}", s.bob->id), SENT, ask.application,
                      ask.token, id);
     expect_json(a, "{'embeds': [{'title': 'T'}], 'mentions': [{'id': '%s'}]}", s.bob->id);
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s', 'guild_id': '%s'}", id, s.venue.id);
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s', 'guild_id': '%s'}", id,
+                         s.test_guild.id);
     a = client_patch(ask.app, "{'content': null}", SENT, ask.application, ask.token, id);
     expect_json(a, "{'content': '', 'mentions': [], 'embeds': [{'title': 'T'}]}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{}");
     expect_error(client_patch(ask.app, "{'embeds': null}", SENT, ask.application, ask.token, id),
                  400, 50006);
     a = client_upload(ask.app, "PATCH", "{'embeds': []}", files, SENT, ask.application, ask.token,
                       id);
     expect_json(a, "{'attachments': [{'filename': 'a.txt'}], 'embeds': []}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{}");
     a = client_patch(ask.app, "{'content': 'Third'}", SENT, ask.application, ask.token, id);
     expect_json(a, "{'content': 'Third', 'attachments': [{}]}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{}");
     a = client_patch(ask.app, "{'attachments': null}", SENT, ask.application, ask.token, id);
     expect_json(a, "{'content': 'Third', 'attachments': []}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{}");
     expect_status(client_delete(ask.app, SENT, ask.application, ask.token, id), 204);
-    expect_room_event(&s.room, "MESSAGE_DELETE",
-                      "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", id, s.venue.channel,
-                      s.venue.id);
+    expect_channel_event(&s.room, "MESSAGE_DELETE",
+                         "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", id,
+                         s.test_guild.channel, s.test_guild.id);
     expect_error(client_get(ask.app, SENT, ask.application, ask.token, id), 404, 10008);
     expect_error(client_delete(ask.app, SENT, ask.application, ask.token, id), 404, 10008);
 
     expect_status(client_delete(ask.app, SENT, ask.application, ask.token, "@original"), 204);
-    expect_room_event(&s.room, "MESSAGE_DELETE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_DELETE", "{}");
     expect_error(
         client_patch(ask.app, "{'content': 'x'}", SENT, ask.application, ask.token, "@original"),
         404, 10008);
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
 }
 
 static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = answered(&s);
 
     expect_event(s.ada, "INTERACTION_SUCCESS", "{}");
     struct answer a = client_post(ask.app, "{'content': 'Psst', 'flags': 64}", FOLLOW);
@@ -119,36 +120,39 @@ static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
 /* What only one account may see is not shown to others by what follows it. */
 static void a_public_follow_up_does_not_tell_what_was_ephemeral(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
 
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'secret', 'flags': 64}}");
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'secret', 'flags': 64}}");
     struct answer a = client_post(ask.app, "{'content': 'For all'}", FOLLOW);
     expect_json(a, "{'type': 19, 'referenced_message': null}");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'referenced_message': null}");
-    expect_json(client_get(s.bob, MESSAGES, s.venue.channel), "[{'referenced_message': null}]");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'referenced_message': null}");
+    expect_json(client_get(s.bob, MESSAGES, s.test_guild.channel),
+                "[{'referenced_message': null}]");
 }
 
 static void bots_change_their_answers_in_the_channel_too(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = answered(&s);
     const char *id =
         answer_text(client_get(ask.app, SENT, ask.application, ask.token, "@original"), "id");
 
-    expect_json(client_patch(s.bot, "{'content': 'Edited'}", MESSAGES "/%s", s.venue.channel, id),
-                "{'content': 'Edited'}");
-    expect_error(client_patch(s.bob, "{'content': 'Mine'}", MESSAGES "/%s", s.venue.channel, id),
-                 403, 50005);
-    expect_status(client_delete(s.bot, MESSAGES "/%s", s.venue.channel, id), 204);
+    expect_json(
+        client_patch(s.bot, "{'content': 'Edited'}", MESSAGES "/%s", s.test_guild.channel, id),
+        "{'content': 'Edited'}");
+    expect_error(
+        client_patch(s.bob, "{'content': 'Mine'}", MESSAGES "/%s", s.test_guild.channel, id), 403,
+        50005);
+    expect_status(client_delete(s.bot, MESSAGES "/%s", s.test_guild.channel, id), 204);
 }
 
 /* --- what is refused ------------------------------------------------------------------ */
 
 static void follow_ups_need_an_answer_first(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s), failed = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s), failed = INTERACTION(&s);
 
     world_sql(w, "update interactions set state = 2 where id = %s", failed.id);
     expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 404, 10015);
@@ -156,13 +160,13 @@ static void follow_ups_need_an_answer_first(struct world *w)
     expect_error(client_post(ask.app, "{'content': 'x'}", "/webhooks/%s/%s", failed.application,
                              failed.token),
                  404, 10015);
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
 }
 
 static void tokens_are_for_one_app_and_for_a_while(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = answered(&s);
     const char *other = make_application(s.bob, "Other");
     char wrong[200];
 
@@ -190,12 +194,12 @@ static void tokens_are_for_one_app_and_for_a_while(struct world *w)
 
 static void only_messages_of_this_interaction_are_reached(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = answered(&s), other = answered(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = answered(&s), other = answered(&s);
     const char *theirs =
         answer_text(client_get(other.app, SENT, other.application, other.token, "@original"), "id");
     const char *plain =
-        answer_text(client_post(s.bot, "{'content': 'x'}", MESSAGES, s.venue.channel), "id");
+        answer_text(client_post(s.bot, "{'content': 'x'}", MESSAGES, s.test_guild.channel), "id");
 
     expect_error(client_get(ask.app, SENT, ask.application, ask.token, theirs), 404, 10008);
     expect_error(client_delete(ask.app, SENT, ask.application, ask.token, plain), 404, 10008);
@@ -204,8 +208,8 @@ static void only_messages_of_this_interaction_are_reached(struct world *w)
 
 static void empty_and_broken_follow_ups_are_refused(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = answered(&s);
     char body[3000];
 
     expect_error(client_post(ask.app, "{}", FOLLOW), 400, 50006);
@@ -213,25 +217,25 @@ static void empty_and_broken_follow_ups_are_refused(struct world *w)
     expect_invalid(client_post(ask.app, body, FOLLOW), "content", "BASE_TYPE_MAX_LENGTH");
     expect_invalid(client_post(ask.app, "{'components': [{'type': 2}]}", FOLLOW),
                    "components.0.style", "BASE_TYPE_REQUIRED");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
 }
 
 /* --- brought by the person alone ------------------------------------------------------ */
 
-static const char *own(struct stage *s)
+static const char *own(struct test_bot *s)
 {
     return TEXT(s->world, "{\"1\":\"%s\"}", s->ada->id);
 }
 
 static void apps_that_a_person_brought_follow_up_five_times(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s, .owners = own(&s)),
-               both =
-                   ASK(&s, .owners = TEXT(w, "{\"0\":\"%s\",\"1\":\"%s\"}", s.venue.id, s.ada->id));
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s, .owners = own(&s)),
+                            both = INTERACTION(&s, .owners = TEXT(w, "{\"0\":\"%s\",\"1\":\"%s\"}",
+                                                                  s.test_guild.id, s.ada->id));
 
-    ask_answered(&ask, "{'type': 5}");
-    ask_answered(&both, "{'type': 5}");
+    interaction_answered(&ask, "{'type': 5}");
+    interaction_answered(&both, "{'type': 5}");
     expect_status(client_post(ask.app, "{'content': 'the answer'}", FOLLOW), 200);
     for (int i = 0; i < 5; i++)
         expect_status(client_post(ask.app, "{'content': 'more'}", FOLLOW), 200);
@@ -245,16 +249,17 @@ static void apps_that_a_person_brought_follow_up_five_times(struct world *w)
                       200);
 }
 
-static void everyone_may(struct stage *s, uint64_t rights)
+static void everyone_may(struct test_bot *s, uint64_t rights)
 {
     world_sql(s->world, "update roles set permissions = %llu where id = %s",
-              (unsigned long long)rights, s->venue.id);
+              (unsigned long long)rights, s->test_guild.id);
 }
 
-static void forced(struct stage *s, const char *data, int reason)
+static void forced(struct test_bot *s, const char *data, int reason)
 {
-    struct ask ask = ASK(s, .by = s->bob, .owners = own(s));
-    struct answer a = ask_answer(&ask, "?with_response=true", "{'type': 4, 'data': %s}", data);
+    struct test_interaction ask = INTERACTION(s, .by = s->bob, .owners = own(s));
+    struct answer a =
+        interaction_answer(&ask, "?with_response=true", "{'type': 4, 'data': %s}", data);
 
     expect_status(a, 200);
     if (reason)
@@ -272,7 +277,7 @@ static void what_a_person_may_not_show_is_for_them_alone(struct world *w)
 {
     const uint64_t all = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
                          PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS);
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
 
     everyone_may(&s, all);
     forced(&s, "{'content': 'x'}", 0);
@@ -285,30 +290,32 @@ static void what_a_person_may_not_show_is_for_them_alone(struct world *w)
     everyone_may(&s, all & ~PERMISSION(USE_EXTERNAL_APPS));
     forced(&s, "{'content': 'x'}", 18);
     everyone_may(&s, all);
-    world_sql(w, "update channels set rate_limit_per_user = 60 where id = %s", s.venue.channel);
+    world_sql(w, "update channels set rate_limit_per_user = 60 where id = %s",
+              s.test_guild.channel);
     forced(&s, "{'content': 'x'}", 0);
-    expect_status(client_post(s.bob, "{'content': 'x'}", MESSAGES, s.venue.channel), 200);
+    expect_status(client_post(s.bob, "{'content': 'x'}", MESSAGES, s.test_guild.channel), 200);
     forced(&s, "{'content': 'x'}", 4);
     world_wait(w, 61);
     forced(&s, "{'content': 'x'}", 0);
 
     /* An app of the guild's needs none of this. */
     everyone_may(&s, PERMISSION(VIEW_CHANNEL));
-    struct ask ask = ASK(&s, .by = s.bob);
-    expect_json(ask_answer(&ask, "?with_response=true", "{'type': 4, 'data': {'content': 'x'}}"),
-                "{'resource': {'message': {'flags': 0}}}");
+    struct test_interaction ask = INTERACTION(&s, .by = s.bob);
+    expect_json(
+        interaction_answer(&ask, "?with_response=true", "{'type': 4, 'data': {'content': 'x'}}"),
+        "{'resource': {'message': {'flags': 0}}}");
 }
 
 /* What was deferred is shown to all by then. */
 static void an_edit_adds_no_more_than_the_person_may(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
-    struct ask ask = ASK(&s, .by = s.bob, .owners = own(&s));
+    struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = own(&s));
 
     everyone_may(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
                          PERMISSION(SEND_MESSAGES));
-    ask_answered(&ask, "{'type': 5}");
+    interaction_answered(&ask, "{'type': 5}");
     expect_error(client_patch(ask.app, "{'embeds': [{'title': 'T'}]}", SENT, ask.application,
                               ask.token, "@original"),
                  403, 50013);
@@ -327,9 +334,9 @@ static void an_edit_adds_no_more_than_the_person_may(struct world *w)
 
 static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
-    struct ask ask = ASK(&s, .by = s.bob, .owners = own(&s));
+    struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = own(&s));
 
     everyone_may(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
                          PERMISSION(SEND_MESSAGES));
@@ -344,10 +351,10 @@ static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world 
 
 static void webhooks_live_at_the_same_address(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = answered(&s);
     struct answer hook =
-        client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.venue.channel);
+        client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.test_guild.channel);
     const char *id = answer_text(hook, "id"), *token = answer_text(hook, "token");
 
     struct answer a = client_post(ask.app, "{'content': 'Mail', 'username': 'Bob'}",
@@ -359,25 +366,26 @@ static void webhooks_live_at_the_same_address(struct world *w)
     /* An interaction's token is no webhook. */
     expect_error(client_get(ask.app, "/webhooks/%s/%s", ask.application, ask.token), 404, 10015);
     expect_error(client_delete(ask.app, "/webhooks/%s/%s", ask.application, ask.token), 404, 10015);
-    expect_json(client_get(s.ada, "/channels/%s/webhooks", s.venue.channel), "[{'id': '%s'}]", id);
+    expect_json(client_get(s.ada, "/channels/%s/webhooks", s.test_guild.channel), "[{'id': '%s'}]",
+                id);
 }
 
 static void answers_outlive_the_process(struct world *w)
 {
-    struct stage s = world_stage(w);
-    struct ask ask = ASK(&s), waiting = ASK(&s);
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s), waiting = INTERACTION(&s);
 
-    ask_answered(&ask, "{'type': 5}");
+    interaction_answered(&ask, "{'type': 5}");
     world_restart(w);
     ask.app = waiting.app = world_stranger(w);
-    expect_error(ask_answer(&ask, "", "{'type': 5}"), 400, 40060);
+    expect_error(interaction_answer(&ask, "", "{'type': 5}"), 400, 40060);
     expect_json(client_patch(ask.app, "{'content': 'Sunny'}", SENT, ask.application, ask.token,
                              "@original"),
                 "{'content': 'Sunny', 'flags': 0}");
     expect_status(client_post(ask.app, "{'content': 'More'}", FOLLOW), 200);
     world_wait(w, 900);
     expect_error(client_post(ask.app, "{'content': 'More'}", FOLLOW), 401, 50027);
-    expect_error(ask_answer(&waiting, "", "{'type': 5}"), 404, 10062);
+    expect_error(interaction_answer(&waiting, "", "{'type': 5}"), 404, 10062);
 }
 
 const struct test followups_tests[] = {

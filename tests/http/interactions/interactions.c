@@ -1,12 +1,12 @@
 /* interactions.c - somebody uses a command, and the app hears of it. */
 #include <stdio.h>
 
-#include "invoking.h"
+#include "test_commands.h"
 
 #include <stdlib.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "model/application.h"
 #include "waits.h"
 
@@ -14,8 +14,8 @@
 
 static void a_command_reaches_the_app_and_nobody_else(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     client_connect(s.ada);
     client_connect(s.bob);
@@ -31,13 +31,14 @@ static void a_command_reaches_the_app_and_nobody_else(struct world *w)
                "'authorizing_integration_owners': {'0': '%s'}, 'entitlements': [], "
                "'entitlement_sku_ids': [], 'attachment_size_limit': 10485760, "
                "'data': {'id': '%s', 'name': 'roll', 'type': 1}}",
-               s.application, s.venue.channel, s.venue.id, s.venue.id, s.venue.id, roll_id);
+               s.application, s.test_guild.channel, s.test_guild.id, s.test_guild.id,
+               s.test_guild.id, roll_id);
     expect_dom(
         &s, d,
         "{'channel': {'id': '%s', 'type': 0, 'guild_id': '%s', 'position': 0, 'topic': null, "
         "'nsfw': false, 'last_message_id': null, 'rate_limit_per_user': 0, "
         "'parent_id': null, 'last_pin_timestamp': null, 'flags': 0}}",
-        s.venue.channel, s.venue.id);
+        s.test_guild.channel, s.test_guild.id);
     expect_dom(&s, d,
                "{'member': {'user': {'id': '%s', 'username': 'bob', 'discriminator': '0', "
                "'avatar': null, 'global_name': null}, 'roles': [], 'flags': 0, 'nick': null, "
@@ -58,17 +59,17 @@ static void a_command_reaches_the_app_and_nobody_else(struct world *w)
 /* What may be done in the channel, as clients read it. */
 static void rights_are_those_in_the_channel(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, 0, %llu)",
-              s.venue.channel, s.bob->id, BITS(PERMISSION(EMBED_LINKS)));
+              s.test_guild.channel, s.bob->id, BITS(PERMISSION(EMBED_LINKS)));
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, %llu, 0)",
-              s.venue.channel, s.application, BITS(PERMISSION(MANAGE_MESSAGES)));
+              s.test_guild.channel, s.application, BITS(PERMISSION(MANAGE_MESSAGES)));
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     const struct dom *d = last_interaction(&s);
     uint64_t mine = strtoull(dom_text(&s, d, "member.permissions"), NULL, 10);
@@ -82,8 +83,8 @@ static void rights_are_those_in_the_channel(struct world *w)
 
 static void without_a_bot_the_app_may_a_little(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     world_sql(w, "delete from members where user_id = %s", s.application);
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
@@ -91,20 +92,20 @@ static void without_a_bot_the_app_may_a_little(struct world *w)
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 0, 0, %llu)",
-              s.venue.channel, s.venue.id, BITS(PERMISSION(ATTACH_FILES)));
+              s.test_guild.channel, s.test_guild.id, BITS(PERMISSION(ATTACH_FILES)));
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     expect_dom(&s, last_interaction(&s), "{'app_permissions': '409600'}");
 }
 
 static void the_language_is_the_callers(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "'name_localizations': {'de': 'wurf'}");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "'name_localizations': {'de': 'wurf'}");
     struct str body = str_printf(
         world_arena(w),
         "{\"type\":2,\"application_id\":\"%s\",\"channel_id\":\"%s\",\"guild_id\":\"%s\","
         "\"data\":{\"id\":\"%s\",\"version\":\"%s\",\"name\":\"roll\"}}",
-        s.application, s.venue.channel, s.venue.id, roll_id, roll_id);
+        s.application, s.test_guild.channel, s.test_guild.id, roll_id, roll_id);
 
     expect_status(client_request(s.bob, "POST", "/api/v9/interactions",
                                  "Content-Type: application/json\r\nX-Discord-Locale: de\r\n",
@@ -119,17 +120,17 @@ static void the_language_is_the_callers(struct world *w)
 
 static void a_guilds_own_command_says_so(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *mine = scene_command(&s, "'guild_id': '%s'", s.venue.id);
+    struct test_commands s = world_test_commands(w);
+    const char *mine = make_global_command(&s, "'guild_id': '%s'", s.test_guild.id);
 
     expect_status(roll(&s, s.bob, mine, "%s", ""), 204);
-    expect_dom(&s, last_interaction(&s), "{'data': {'guild_id': '%s'}}", s.venue.id);
+    expect_dom(&s, last_interaction(&s), "{'data': {'guild_id': '%s'}}", s.test_guild.id);
 }
 
 static void tokens_are_hard_to_guess(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
     char plain[200] = { 0 };
     size_t n;
 
@@ -144,7 +145,7 @@ static void tokens_are_hard_to_guess(struct world *w)
 
 /* --- where ---------------------------------------------------------------------------- */
 
-static struct answer roll_in(struct scene *s, struct client *by, const char *command,
+static struct answer roll_in(struct test_commands *s, struct client *by, const char *command,
                              const char *channel)
 {
     return client_post(
@@ -158,8 +159,8 @@ static struct answer roll_in(struct scene *s, struct client *by, const char *com
 
 static void the_apps_own_channel_is_a_context(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
     const char *dm = talk_to(s.bob, s.application);
 
     expect_status(roll_in(&s, s.bob, roll_id, dm), 204);
@@ -180,8 +181,8 @@ static void the_apps_own_channel_is_a_context(struct world *w)
 
 static void other_private_channels_take_what_is_installed_on_the_account(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     befriend(s.ada, s.bob);
     const char *dm = talk_to(s.bob, s.ada->id);
@@ -202,10 +203,10 @@ static void other_private_channels_take_what_is_installed_on_the_account(struct 
 
 static void contexts_and_installs_are_what_the_command_says(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *nowhere = scene_command(&s, "'contexts': [1, 2]"),
-               *theirs = scene_command(&s, "'integration_types': [1]"),
-               *old = scene_command(&s, "'contexts': null, 'dm_permission': false");
+    struct test_commands s = world_test_commands(w);
+    const char *nowhere = make_global_command(&s, "'contexts': [1, 2]"),
+               *theirs = make_global_command(&s, "'integration_types': [1]"),
+               *old = make_global_command(&s, "'contexts': null, 'dm_permission': false");
     const char *dm = talk_to(s.bob, s.application);
 
     expect_invalid(roll(&s, s.bob, nowhere, "%s", ""), "data",
@@ -222,7 +223,7 @@ static void contexts_and_installs_are_what_the_command_says(struct world *w)
     expect_status(roll(&s, s.bob, old, "%s", ""), 204);
     expect_invalid(roll_in(&s, s.bob, old, dm), "data", "INTERACTION_APPLICATION_COMMAND_INVALID");
     /* Taken out of the guild, without the account's own install. */
-    world_sql(w, "delete from integrations where guild_id = %s", s.venue.id);
+    world_sql(w, "delete from integrations where guild_id = %s", s.test_guild.id);
     expect_invalid(roll(&s, s.ada, old, "%s", ""), "data",
                    "INTERACTION_APPLICATION_COMMAND_INVALID");
 }
@@ -231,8 +232,8 @@ static void contexts_and_installs_are_what_the_command_says(struct world *w)
 
 static void the_same_nonce_asks_once(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
     const char *data = TEXT(w, "'id': '%s', 'version': '%s', 'name': 'roll'", roll_id, roll_id);
 
     for (int i = 0; i < 3; i++)
@@ -259,8 +260,8 @@ static void the_same_nonce_asks_once(struct world *w)
 
 static void a_use_counts_for_the_commands_rank(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     expect_status(roll(&s, s.ada, roll_id, "%s", ""), 204);
@@ -279,8 +280,8 @@ static void expect_days(struct world *w, int64_t days)
 static void uses_are_forgotten_when_they_count_no_more(struct world *w)
 {
     enum { DAY_S = 24 * 60 * 60 };
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     world_wait(w, 10 * DAY_S);
@@ -301,7 +302,7 @@ static void uses_are_forgotten_when_they_count_no_more(struct world *w)
     expect(store_count(w, "select count(*) from jobs where kind = 'command_uses'") == 0);
 }
 
-static bool is_active(struct scene *s)
+static bool is_active(struct test_commands *s)
 {
     struct answer a = client_get(s->ada, "/applications/%s", s->application);
 
@@ -312,9 +313,9 @@ static bool is_active(struct scene *s)
 static void an_application_is_active_while_it_is_used(struct world *w)
 {
     enum { DAY_S = 24 * 60 * 60 };
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
-    const char *mine = scene_command(&s, "'guild_id': '%s'", s.venue.id);
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
+    const char *mine = make_global_command(&s, "'guild_id': '%s'", s.test_guild.id);
 
     expect_status(roll(&s, s.bob, mine, "%s", ""), 204); /* a guild's own says nothing */
     expect(!is_active(&s));
@@ -324,7 +325,7 @@ static void an_application_is_active_while_it_is_used(struct world *w)
     struct answer a = client_get(s.bob, "/applications/%s/public", s.application);
     expect_status(a, 200);
     expect(!(id_of(answer_text(a, "flags_new")) & APPLICATION_ACTIVE));
-    a = client_get(s.bob, "/guilds/%s/application-command-index", s.venue.id);
+    a = client_get(s.bob, "/guilds/%s/application-command-index", s.test_guild.id);
     expect(!(id_of(answer_text(a, "applications.0.flags")) & APPLICATION_ACTIVE));
 
     world_wait(w, 20 * DAY_S);
@@ -339,14 +340,15 @@ static void an_application_is_active_while_it_is_used(struct world *w)
 
 static void an_archived_thread_takes_no_commands(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *command = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *command = make_global_command(&s, "%s", "");
     struct answer t = client_post(s.ada, "{'name': 'Thread', 'type': 11}", "/channels/%s/threads",
-                                  s.venue.channel);
+                                  s.test_guild.channel);
 
-    snprintf(s.venue.channel, sizeof s.venue.channel, "%s", answer_text(t, "id"));
+    snprintf(s.test_guild.channel, sizeof s.test_guild.channel, "%s", answer_text(t, "id"));
     expect_status(roll(&s, s.bob, command, "%s", ""), 204);
-    expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", s.venue.channel), 200);
+    expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", s.test_guild.channel),
+                  200);
     expect_error(roll(&s, s.bob, command, "%s", ""), 400, 50083);
 }
 

@@ -1,5 +1,5 @@
 /* interactions_checks.c - what POST /interactions refuses, in the interface's order. */
-#include "invoking.h"
+#include "test_commands.h"
 
 #include "channels.h"
 
@@ -11,7 +11,7 @@
 
 static void the_form_comes_first(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     static const struct {
         const char *body, *path, *code;
     } cases[] = {
@@ -46,8 +46,8 @@ static void the_form_comes_first(struct world *w)
 
 static void only_people_ask(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     expect_error(roll(&s, s.bot, roll_id, "%s", ""), 403, 20001);
     expect_error(roll(&s, world_stranger(w), roll_id, "%s", ""), 401, 0);
@@ -56,7 +56,7 @@ static void only_people_ask(struct world *w)
 
 /* --- where ---------------------------------------------------------------------------- */
 
-static struct answer ask_in(struct scene *s, struct client *by, const char *channel,
+static struct answer ask_in(struct test_commands *s, struct client *by, const char *channel,
                             const char *guild, const char *application, const char *command)
 {
     return client_post(by,
@@ -70,8 +70,9 @@ static struct answer ask_in(struct scene *s, struct client *by, const char *chan
 
 static void the_channel_must_be_there_and_seen(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", ""), *channel = s.venue.channel, *guild = s.venue.id;
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", ""), *channel = s.test_guild.channel,
+               *guild = s.test_guild.id;
     struct client *cat = world_client(w, "cat");
 
     /* Nothing else counts before it: not the application, not the command. */
@@ -97,10 +98,11 @@ static void the_channel_must_be_there_and_seen(struct world *w)
 
 static void the_application_and_the_command_must_be_there(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", ""), *channel = s.venue.channel, *guild = s.venue.id;
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", ""), *channel = s.test_guild.channel,
+               *guild = s.test_guild.id;
     const char *other = make_application(s.ada, "Other");
-    const char *elsewhere = scene_command(&s, "'guild_id': '%s'", channel);
+    const char *elsewhere = make_global_command(&s, "'guild_id': '%s'", channel);
 
     expect_error(ask_in(&s, s.bob, channel, guild, "404", id), 404, 10002);
     expect_invalid(ask_in(&s, s.bob, channel, guild, s.application, "404"), "data", INVALID);
@@ -112,8 +114,8 @@ static void the_application_and_the_command_must_be_there(struct world *w)
 
 static void an_outdated_command_is_told_so(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", "");
     static const char *const outdated[] = {
         "'version': '1', 'name': 'roll'",
         "'version': '%s', 'name': 'rolls'",
@@ -130,7 +132,7 @@ static void an_outdated_command_is_told_so(struct world *w)
                        "please try again in a few minutes'}]}}}");
     }
     /* It is older than any question of rights. */
-    world_sql(w, "delete from integrations where guild_id = %s", s.venue.id);
+    world_sql(w, "delete from integrations where guild_id = %s", s.test_guild.id);
     expect_invalid(invoke(&s, s.bob, "", "'id': '%s', 'version': '1', 'name': 'roll'", id), "data",
                    VERSION);
     expect(interactions_told(&s) == 0);
@@ -138,20 +140,21 @@ static void an_outdated_command_is_told_so(struct world *w)
 
 /* --- who may -------------------------------------------------------------------------- */
 
-static void permission(struct scene *s, const char *target, const char *entity, int type, int yes)
+static void permission(struct test_commands *s, const char *target, const char *entity, int type,
+                       int yes)
 {
     world_sql(s->world,
               "insert into command_permissions (guild_id, target_id, entity_id, type, "
               "application_id, permission, position) values (%s, %s, %s, %d, %s, %d, 0)",
-              s->venue.id, target, entity, type, s->application, yes);
+              s->test_guild.id, target, entity, type, s->application, yes);
 }
 
 static void permissions_decide(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", ""),
-               *nobodys = scene_command(&s, "'default_member_permissions': '0'"),
-               *managers = scene_command(&s, "'default_member_permissions': '8192'");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", ""),
+               *nobodys = make_global_command(&s, "'default_member_permissions': '0'"),
+               *managers = make_global_command(&s, "'default_member_permissions': '8192'");
 
     permission(&s, id, s.bob->id, 2, 0);
     expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
@@ -165,7 +168,7 @@ static void permissions_decide(struct world *w)
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, %llu, 0)",
-              s.venue.channel, s.bob->id, BITS(PERMISSION(MANAGE_MESSAGES)));
+              s.test_guild.channel, s.bob->id, BITS(PERMISSION(MANAGE_MESSAGES)));
     expect_status(roll(&s, s.bob, managers, "%s", ""), 204);
 }
 
@@ -173,36 +176,36 @@ static void rights_in_the_channel_are_needed(struct world *w)
 {
     static const uint64_t needed[] = { PERMISSION(USE_APPLICATION_COMMANDS),
                                        PERMISSION(SEND_MESSAGES) };
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", "");
 
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         world_sql(w,
                   "insert into overwrites (channel_id, target_id, type, allow, deny) values "
                   "(%s, %s, 1, 0, %llu)",
-                  s.venue.channel, s.bob->id, BITS(needed[i]));
+                  s.test_guild.channel, s.bob->id, BITS(needed[i]));
         expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
-        world_sql(w, "delete from overwrites where channel_id = %s", s.venue.channel);
+        world_sql(w, "delete from overwrites where channel_id = %s", s.test_guild.channel);
     }
     expect_status(roll(&s, s.bob, id, "%s", ""), 204);
 }
 
 static void age_restricted_commands_need_an_adult_and_a_place_for_it(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'nsfw': true");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "'nsfw': true");
 
     expect_invalid(roll(&s, s.ada, id, "%s", ""), "data", PERMISSIONS);
     world_sql(w, "update users set date_of_birth = '1990-01-01' where id = %s", s.ada->id);
     expect_invalid(roll(&s, s.ada, id, "%s", ""), "data", PERMISSIONS);
-    world_sql(w, "update channels set nsfw = 1 where id = %s", s.venue.channel);
+    world_sql(w, "update channels set nsfw = 1 where id = %s", s.test_guild.channel);
     expect_status(roll(&s, s.ada, id, "%s", ""), 204);
     expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
 }
 
 /* --- what it is about ----------------------------------------------------------------- */
 
-static struct answer wave(struct scene *s, const char *id, int type, const char *target)
+static struct answer wave(struct test_commands *s, const char *id, int type, const char *target)
 {
     return invoke(s, s->bob, "", "'id': '%s', 'version': '%s', 'name': 'roll', 'type': %d%s", id,
                   id, type, target ? TEXT(s->world, ", 'target_id': '%s'", target) : "");
@@ -210,12 +213,12 @@ static struct answer wave(struct scene *s, const char *id, int type, const char 
 
 static void targets_must_be_there(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *user = scene_command(&s, "'type': 2, 'description': ''"),
-               *message = scene_command(&s, "'type': 3, 'description': ''");
+    struct test_commands s = world_test_commands(w);
+    const char *user = make_global_command(&s, "'type': 2, 'description': ''"),
+               *message = make_global_command(&s, "'type': 3, 'description': ''");
     struct answer said =
-        client_post(s.ada, "{'content': 'Look'}", "/channels/%s/messages", s.venue.channel);
-    const char *elsewhere = make_channel(s.ada, s.venue.id, "{'name': 'other'}");
+        client_post(s.ada, "{'content': 'Look'}", "/channels/%s/messages", s.test_guild.channel);
+    const char *elsewhere = make_channel(s.ada, s.test_guild.id, "{'name': 'other'}");
     struct answer other =
         client_post(s.ada, "{'content': 'There'}", "/channels/%s/messages", elsewhere);
 

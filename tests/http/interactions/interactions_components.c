@@ -1,5 +1,5 @@
 /* interactions_components.c - buttons, menus and modals are used. */
-#include "invoking.h"
+#include "test_commands.h"
 
 #include "channels.h"
 #include "waits.h"
@@ -9,17 +9,18 @@
 /* --- buttons -------------------------------------------------------------------------- */
 
 /* A message of the bot's with these components in rows. */
-static const char *show(struct scene *s, const char *components)
+static const char *show(struct test_commands *s, const char *components)
 {
     struct answer a =
         client_post(s->bot, TEXT(s->world, "{'content': 'Choose', 'components': [%s]}", components),
-                    "/channels/%s/messages", s->venue.channel);
+                    "/channels/%s/messages", s->test_guild.channel);
 
     expect_status(a, 200);
     return answer_text(a, "id");
 }
 
-static struct answer use(struct scene *s, struct client *by, const char *message, const char *data)
+static struct answer use(struct test_commands *s, struct client *by, const char *message,
+                         const char *data)
 {
     return invoke(s, by, TEXT(s->world, "'type': 3, 'message_id': '%s'", message), "%s", data);
 }
@@ -31,7 +32,7 @@ static const char BUTTONS[] =
 
 static void a_button_reaches_the_app(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *m = show(&s, BUTTONS);
 
     expect_status(use(&s, s.bob, m, "'component_type': 2, 'custom_id': 'go'"), 204);
@@ -42,7 +43,7 @@ static void a_button_reaches_the_app(struct world *w)
         "{'custom_id': 'go', 'component_type': 2, 'id': 2}, 'message': {'id': '%s', 'content': "
         "'Choose', 'channel_id': '%s', 'components': [{'type': 1}]}, 'member': {'user': {'id': "
         "'%s'}}}",
-        s.venue.id, m, s.venue.channel, s.bob->id);
+        s.test_guild.id, m, s.test_guild.channel, s.bob->id);
     expect(!dom_at(d, "data.values") && !dom_at(d, "data.resolved"));
     /* The older spelling of its type. */
     expect_status(use(&s, s.bob, m, "'type': 2, 'custom_id': 'go'"), 204);
@@ -50,7 +51,7 @@ static void a_button_reaches_the_app(struct world *w)
 
 static void what_is_not_there_cannot_be_pressed(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *m = show(&s, BUTTONS);
     const char *press = "'component_type': 2, 'custom_id': 'go'";
 
@@ -63,10 +64,11 @@ static void what_is_not_there_cannot_be_pressed(struct world *w)
                    "data.component_type", FAILED);
     /* Somebody else's message is not the app's. */
     const char *said = answer_text(
-        client_post(s.ada, "{'content': 'Hi'}", "/channels/%s/messages", s.venue.channel), "id");
+        client_post(s.ada, "{'content': 'Hi'}", "/channels/%s/messages", s.test_guild.channel),
+        "id");
     expect_error(use(&s, s.bob, said, press), 404, 10008);
     const char *other = make_application(s.ada, "Other");
-    struct scene theirs = s;
+    struct test_commands theirs = s;
     theirs.application = other;
     expect_error(use(&theirs, s.bob, m, press), 404, 10008);
     expect(interactions_told(&s) == 0);
@@ -75,13 +77,13 @@ static void what_is_not_there_cannot_be_pressed(struct world *w)
 /* Seeing the channel is enough. */
 static void whoever_sees_a_message_may_use_it(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *m = show(&s, BUTTONS);
 
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, 0, %llu)",
-              s.venue.channel, s.bob->id,
+              s.test_guild.channel, s.bob->id,
               BITS(PERMISSION(SEND_MESSAGES) | PERMISSION(USE_APPLICATION_COMMANDS)));
     expect_status(use(&s, s.bob, m, "'component_type': 2, 'custom_id': 'go'"), 204);
 }
@@ -90,7 +92,7 @@ static void whoever_sees_a_message_may_use_it(struct world *w)
 
 static void menus_take_what_they_offer(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *m =
         show(&s, "{'type': 1, 'components': [{'type': 3, 'custom_id': 'pick', "
                  "'min_values': 1, 'max_values': 2, 'options': [{'label': 'A', 'value': "
@@ -110,7 +112,7 @@ static void menus_take_what_they_offer(struct world *w)
 
 static void menus_may_be_left_empty_where_they_say_so(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *m =
         show(&s, "{'type': 1, 'components': [{'type': 5, 'custom_id': 'any', 'min_values': "
                  "0}]}, {'type': 1, 'components': [{'type': 5, 'custom_id': 'one', "
@@ -126,8 +128,8 @@ static void menus_may_be_left_empty_where_they_say_so(struct world *w)
 
 static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *role = make_role(s.ada, s.venue.id, "{'name': 'Crew'}");
+    struct test_commands s = world_test_commands(w);
+    const char *role = make_role(s.ada, s.test_guild.id, "{'name': 'Crew'}");
     const char *m =
         show(&s, "{'type': 1, 'components': [{'type': 5, 'custom_id': 'u', 'max_values': "
                  "2}]}, {'type': 1, 'components': [{'type': 6, 'custom_id': 'r'}]}, "
@@ -156,12 +158,12 @@ static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
     expect_dom(&s, last_interaction(&s),
                "{'data': {'resolved': {'roles': {'%s': {}}, 'users': {'%s': {}}}}}", role,
                s.ada->id);
-    expect_status(
-        use(&s, s.bob, m,
-            TEXT(w, "'component_type': 8, 'custom_id': 'c', 'values': ['%s']", s.venue.channel)),
-        204);
+    expect_status(use(&s, s.bob, m,
+                      TEXT(w, "'component_type': 8, 'custom_id': 'c', 'values': ['%s']",
+                           s.test_guild.channel)),
+                  204);
     expect_dom(&s, last_interaction(&s),
-               "{'data': {'resolved': {'channels': {'%s': {'type': 0}}}}}", s.venue.channel);
+               "{'data': {'resolved': {'channels': {'%s': {'type': 0}}}}}", s.test_guild.channel);
     expect_invalid(
         use(&s, s.bob, m,
             TEXT(w, "'component_type': 6, 'custom_id': 'r', 'values': ['%s']", s.ada->id)),
@@ -172,7 +174,7 @@ static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
 
 /* --- below answers -------------------------------------------------------------------- */
 
-static const char *answered(struct scene *s, const char *json)
+static const char *answered(struct test_commands *s, const char *json)
 {
     const struct dom *d = last_interaction(s);
     struct answer a = client_post(world_stranger(s->world), json,
@@ -187,8 +189,8 @@ static const char *answered(struct scene *s, const char *json)
 /* The map is that of the command, whoever presses. */
 static void buttons_below_answers_remember_who_installed_the_app(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'integration_types': [1]");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "'integration_types': [1]");
 
     install_on(&s, s.bob);
     expect_status(roll(&s, s.bob, id, "%s", ""), 204);
@@ -204,8 +206,8 @@ static void buttons_below_answers_remember_who_installed_the_app(struct world *w
 
 static void ephemeral_messages_are_used_by_who_sees_them(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", "");
 
     expect_status(roll(&s, s.bob, id, "%s", ""), 204);
     const char *m = answered(

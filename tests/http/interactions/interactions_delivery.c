@@ -1,28 +1,28 @@
 /* interactions_delivery.c - who hears of an interaction through the gateway, and until when
  * it can be answered. */
-#include "invoking.h"
+#include "test_commands.h"
 
 #include <stdlib.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "waits.h"
 
 static const char PLAIN[] = "v=10&encoding=json";
 
 /* A command of the app's, used by bob in the scene's channel. */
-static void bob_rolls(struct scene *s)
+static void bob_rolls(struct test_commands *s)
 {
-    expect_status(roll(s, s->bob, scene_command(s, "%s", ""), "%s", ""), 204);
+    expect_status(roll(s, s->bob, make_global_command(s, "%s", ""), "%s", ""), 204);
 }
 
 /* --- the bot -------------------------------------------------------------------------- */
 
 static void no_intent_is_needed(struct world *w)
 {
-    struct scene s = world_scene(w);
-    struct gate *all = gate_session(s.bot, PLAIN, "'intents': 33554431"),
-                *none = gate_session(s.bot, PLAIN, "'intents': 0");
+    struct test_commands s = world_test_commands(w);
+    struct gateway_conn *all = conn_session(s.bot, PLAIN, "'intents': 33554431"),
+                        *none = conn_session(s.bot, PLAIN, "'intents': 0");
 
     expect_dispatch(all, "GUILD_CREATE", "{}");
     bob_rolls(&s);
@@ -36,20 +36,20 @@ static void no_intent_is_needed(struct world *w)
 
 static void the_guilds_shard_gets_it(struct world *w)
 {
-    struct scene s = world_scene(w);
-    unsigned shard = (unsigned)(strtoull(s.venue.id, NULL, 10) >> 22) % 2;
-    struct gate *zero = gate_session(s.bot, PLAIN, "'intents': 0, 'shard': [0, 2]"),
-                *one = gate_session(s.bot, PLAIN, "'intents': 0, 'shard': [1, 2]");
-    struct gate *there = shard ? one : zero, *elsewhere = shard ? zero : one;
+    struct test_commands s = world_test_commands(w);
+    unsigned shard = (unsigned)(strtoull(s.test_guild.id, NULL, 10) >> 22) % 2;
+    struct gateway_conn *zero = conn_session(s.bot, PLAIN, "'intents': 0, 'shard': [0, 2]"),
+                        *one = conn_session(s.bot, PLAIN, "'intents': 0, 'shard': [1, 2]");
+    struct gateway_conn *there = shard ? one : zero, *elsewhere = shard ? zero : one;
 
     bob_rolls(&s);
-    expect_dispatch(there, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.venue.id);
+    expect_dispatch(there, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);
     expect_quiet(there);
     expect_quiet(elsewhere);
     /* Where the bot is not, or outside guilds, it is shard 0. */
     world_sql(w, "delete from members where user_id = %s", s.application);
     bob_rolls(&s);
-    expect_dispatch(zero, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.venue.id);
+    expect_dispatch(zero, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);
     expect_quiet(one);
 }
 
@@ -57,15 +57,16 @@ static void the_guilds_shard_gets_it(struct world *w)
 
 static void one_session_is_told_or_all(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", "");
     const char *data = TEXT(w, "'id': '%s', 'version': '%s', 'name': 'roll'", id, id);
-    struct gate *ada = gate_session(s.ada, PLAIN, ""), *first = gate_session(s.bob, PLAIN, ""),
-                *second = gate_session(s.bob, PLAIN, "");
+    struct gateway_conn *ada = conn_session(s.ada, PLAIN, ""),
+                        *first = conn_session(s.bob, PLAIN, ""),
+                        *second = conn_session(s.bob, PLAIN, "");
 
     expect_dispatch(first, "SESSIONS_REPLACE", "[{}, {}]");
     expect_status(
-        invoke(&s, s.bob, TEXT(w, "'nonce': 'a', 'session_id': '%s'", gate_id(second)), "%s", data),
+        invoke(&s, s.bob, TEXT(w, "'nonce': 'a', 'session_id': '%s'", conn_id(second)), "%s", data),
         204);
     const struct dom *d = expect_dispatch(second, "INTERACTION_CREATE", "{'nonce': 'a'}");
     expect(d->count == 2);
@@ -76,7 +77,7 @@ static void one_session_is_told_or_all(struct world *w)
     expect_quiet(first);
 
     /* Somebody else's session, or none that lives: all of the caller's. */
-    const char *const unknown[] = { gate_id(ada), "nobody" };
+    const char *const unknown[] = { conn_id(ada), "nobody" };
     for (size_t i = 0; i < 2; i++) {
         expect_status(invoke(&s, s.bob, TEXT(w, "'session_id': '%s'", unknown[i]), "%s", data),
                       204);
@@ -89,7 +90,7 @@ static void one_session_is_told_or_all(struct world *w)
 
 /* --- until when ----------------------------------------------------------------------- */
 
-static struct answer answer_last(struct scene *s)
+static struct answer answer_last(struct test_commands *s)
 {
     const struct dom *d = last_interaction(s);
 
@@ -100,7 +101,7 @@ static struct answer answer_last(struct scene *s)
 
 static void three_seconds_are_all_there_is(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
 
     client_connect(s.bob);
     bob_rolls(&s);
@@ -126,7 +127,7 @@ static void three_seconds_are_all_there_is(struct world *w)
 /* The clock decides, also before anybody has looked at it. */
 static void a_late_answer_is_refused_at_once(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
 
     bob_rolls(&s);
     world_wait(w, 3.01);
@@ -135,8 +136,8 @@ static void a_late_answer_is_refused_at_once(struct world *w)
 
 static void deadlines_survive_the_process(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     expect_status(answer_last(&s), 204);
@@ -161,7 +162,7 @@ static void deadlines_survive_the_process(struct world *w)
 
 static void what_is_over_goes(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
 
     bob_rolls(&s);
     world_wait(w, 4);
@@ -177,19 +178,19 @@ static void what_is_over_goes(struct world *w)
 
 /* --- entry points --------------------------------------------------------------------- */
 
-static const char *entry_point(struct scene *s, int handler)
+static const char *entry_point(struct test_commands *s, int handler)
 {
-    return scene_command(s, "'type': 4, 'handler': %d", handler);
+    return make_global_command(s, "'type': 4, 'handler': %d", handler);
 }
 
-static struct answer enter(struct scene *s, const char *id)
+static struct answer enter(struct test_commands *s, const char *id)
 {
     return roll(s, s->bob, id, "'type': 4");
 }
 
 static void entry_points_need_something_to_enter(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
 
     expect_invalid(enter(&s, entry_point(&s, 1)), "data",
                    "INTERACTION_APPLICATION_COMMAND_INVALID");
@@ -202,7 +203,7 @@ static void entry_points_need_something_to_enter(struct world *w)
 
 static void the_server_launches_by_itself(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
 
     world_sql(w, "update applications set flags = flags | 131072 where id = %s", s.application);
     client_connect(s.bob);
@@ -220,7 +221,7 @@ static void the_server_launches_by_itself(struct world *w)
 
 static void an_app_that_launches_may_do_nothing_else(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
 
     world_sql(w, "update applications set flags = flags | 131072 where id = %s", s.application);
     expect_status(enter(&s, entry_point(&s, 3)), 204);

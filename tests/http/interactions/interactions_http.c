@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "files.h"
-#include "gate.h"
-#include "invoking.h"
+#include "gateway_conn.h"
+#include "test_commands.h"
 #include "waits.h"
 
 #include <stdio.h>
@@ -15,21 +15,21 @@
 
 /* --- setting the address -------------------------------------------------------------- */
 
-static struct endpoint *open_endpoint(struct scene *s)
+static struct endpoint *open_endpoint(struct test_commands *s)
 {
     struct answer a = client_get(s->ada, "/applications/%s", s->application);
 
     return endpoint_open(s->world, answer_text(a, "verify_key"));
 }
 
-static struct answer set_url(struct scene *s, struct client *by, const char *url)
+static struct answer set_url(struct test_commands *s, struct client *by, const char *url)
 {
     return client_patch(by, TEXT(s->world, "{'interactions_endpoint_url': '%s'}", url),
                         "/applications/%s", s->application);
 }
 
 /* An app that is called at its own address from now on; two requests have come by then. */
-static struct endpoint *call_at_home(struct scene *s)
+static struct endpoint *call_at_home(struct test_commands *s)
 {
     struct endpoint *e = open_endpoint(s);
 
@@ -43,7 +43,7 @@ static void private_addresses_are_for_callers_on_this_machine(struct world *w)
 {
     static const char *const others[] = { "X-Forwarded-For: 192.0.2.1\r\n",
                                           "Origin: http://rebound.example\r\n" };
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = open_endpoint(&s);
     const char *body = TEXT(w, "{\"interactions_endpoint_url\": \"%s\"}", endpoint_url(e));
 
@@ -62,7 +62,7 @@ static void private_addresses_are_for_callers_on_this_machine(struct world *w)
 
 static void a_good_address_is_asked_twice_and_kept(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = open_endpoint(&s);
 
     expect_json(set_url(&s, s.ada, endpoint_url(e)), "{'interactions_endpoint_url': '%s'}",
@@ -98,7 +98,7 @@ static void an_address_that_does_not_answer_well_is_refused(struct world *w)
 {
     static const enum endpoint_manner bad[] = { ENDPOINT_TRUSTS, ENDPOINT_NO_JSON, ENDPOINT_NO_PONG,
                                                 ENDPOINT_TEAPOT, ENDPOINT_ELSEWHERE };
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = open_endpoint(&s);
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -123,7 +123,7 @@ static void an_address_that_does_not_answer_well_is_refused(struct world *w)
 
 static void an_address_has_a_length(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     char url[2050] = "http://127.0.0.1:1/";
 
     memset(url + 19, 'x', 2048 - 19);
@@ -139,7 +139,7 @@ static void keep_to_the_world(struct config *c)
 
 static void private_addresses_need_to_be_allowed(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = open_endpoint(&s);
 
     expect_invalid(set_url(&s, s.ada, endpoint_url(e)), "interactions_endpoint_url", URL);
@@ -149,14 +149,14 @@ static void private_addresses_need_to_be_allowed(struct world *w)
 
 /* --- being called --------------------------------------------------------------------- */
 
-static void bob_rolls(struct scene *s)
+static void bob_rolls(struct test_commands *s)
 {
-    expect_status(roll(s, s->bob, scene_command(s, "%s", ""), "%s", ""), 204);
+    expect_status(roll(s, s->bob, make_global_command(s, "%s", ""), "%s", ""), 204);
 }
 
 static void an_answer_comes_back_at_once(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = call_at_home(&s);
 
     client_connect(s.bob);
@@ -168,7 +168,7 @@ static void an_answer_comes_back_at_once(struct world *w)
     expect_dom(&s, d,
                "{'type': 2, 'application_id': '%s', 'guild_id': '%s', 'data': {'name': 'roll'}, "
                "'member': {'user': {'id': '%s'}}, 'entitlements': []}",
-               s.application, s.venue.id, s.bob->id);
+               s.application, s.test_guild.id, s.bob->id);
     const char *id = dom_text(&s, d, "id");
     expect_event(s.bob, "INTERACTION_CREATE", "{'id': '%s'}", id);
     expect_event(s.bob, "INTERACTION_SUCCESS", "{'id': '%s'}", id);
@@ -200,14 +200,14 @@ static void answer_after_spaces(struct endpoint *e, size_t length)
     free(body);
 }
 
-static bool interaction_succeeds(struct scene *s)
+static bool interaction_succeeds(struct test_commands *s)
 {
-    for (const struct dom *m; (m = gate_read(s->bob->gate, 60 * 1000));) {
+    for (const struct dom *m; (m = conn_read(s->bob->gate, 60 * 1000));) {
         const struct dom *t = dom_at(m, "t");
 
         if (!t || t->kind != JSON_STRING)
             continue;
-        gate_count(s->bob->gate, m);
+        conn_count(s->bob->gate, m);
         if (str_is(t->text, "INTERACTION_SUCCESS"))
             return true;
         if (str_is(t->text, "INTERACTION_FAILURE"))
@@ -222,7 +222,7 @@ static bool interaction_succeeds(struct scene *s)
 static void an_answer_of_many_megabytes_holds_nobody_up(struct world *w)
 {
     size_t length = 29 * 1024 * 1024;
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = call_at_home(&s);
 
     client_connect(s.bob);
@@ -240,9 +240,10 @@ static void an_answer_of_many_megabytes_holds_nobody_up(struct world *w)
 /* Verifiers that write the JSON anew before they check it get the same bytes. */
 static void the_body_is_written_as_everybody_writes_it(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = call_at_home(&s);
-    const char *id = scene_command(&s, "'options': [{'name': 'o', 'description': 'O', 'type': 3}]");
+    const char *id =
+        make_global_command(&s, "'options': [{'name': 'o', 'description': 'O', 'type': 3}]");
 
     expect_status(
         roll(&s, s.bob, id, "'options': [{'name': 'o', 'type': 3, 'value': 'a/b \xc3\xa9'}]"), 204);
@@ -255,7 +256,7 @@ static void the_body_is_written_as_everybody_writes_it(struct world *w)
 
 static void an_accepted_call_is_answered_later(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = call_at_home(&s);
 
     client_connect(s.bob);
@@ -281,7 +282,7 @@ static void an_accepted_call_is_answered_later(struct world *w)
 
 static void files_can_come_back(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = call_at_home(&s);
 
     client_connect(s.bob);
@@ -327,9 +328,9 @@ static void bad_answers_are_failures(struct world *w)
         { 200, JSON, "{'type': 4, 'data': {}}" },
         { 200, "multipart/form-data; boundary=b", "--c" },
     };
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = call_at_home(&s);
-    const char *id = scene_command(&s, "%s", "");
+    const char *id = make_global_command(&s, "%s", "");
 
     client_connect(s.bob);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -349,7 +350,7 @@ static void bad_answers_are_failures(struct world *w)
 /* Nobody waits longer than three seconds, whatever the clock on the wall says. */
 static void slow_answers_are_too_late(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = call_at_home(&s);
 
     client_connect(s.bob);
@@ -370,9 +371,9 @@ static void slow_answers_are_too_late(struct world *w)
 
 static void choices_come_back_too(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct endpoint *e = call_at_home(&s);
-    const char *id = scene_command(
+    const char *id = make_global_command(
         &s, "'options': [{'name': 'o', 'description': 'O', 'type': 3, 'autocomplete': true}]");
 
     client_connect(s.bob);

@@ -1,10 +1,10 @@
 /* interactions_modals.c - modals are opened, filled in and sent back. */
-#include "invoking.h"
+#include "test_commands.h"
 
 #define FAILED "COMPONENT_VALIDATION_FAILED"
 
 /* What the app answers last with a modal of these parts; the interaction that it answers. */
-static const char *open_modal(struct scene *s, const char *parts)
+static const char *open_modal(struct test_commands *s, const char *parts)
 {
     const struct dom *d = last_interaction(s);
     const char *id = dom_text(s, d, "id");
@@ -19,15 +19,15 @@ static const char *open_modal(struct scene *s, const char *parts)
     return id;
 }
 
-static const char *ask_and_open(struct scene *s, const char *parts)
+static const char *ask_and_open(struct test_commands *s, const char *parts)
 {
-    const char *id = scene_command(s, "%s", "");
+    const char *id = make_global_command(s, "%s", "");
 
     expect_status(roll(s, s->bob, id, "%s", ""), 204);
     return open_modal(s, parts);
 }
 
-static struct answer submit(struct scene *s, struct client *by, const char *opener,
+static struct answer submit(struct test_commands *s, struct client *by, const char *opener,
                             const char *components)
 {
     return invoke(s, by, "'type': 5", "'id': '%s', 'custom_id': 'form', 'components': [%s]", opener,
@@ -39,7 +39,7 @@ static const char TEXTS[] =
     "'min_length': 2, 'max_length': 4}]}, {'type': 18, 'label': 'More', 'component': {'type': 4, "
     "'custom_id': 'more', 'style': 2, 'required': false}}";
 
-static const char *name_and(struct scene *s, const char *name, const char *more)
+static const char *name_and(struct test_commands *s, const char *name, const char *more)
 {
     return TEXT(s->world,
                 "{'type': 1, 'components': [{'type': 4, 'custom_id': 'name', 'value': '%s'}]}%s%s",
@@ -48,7 +48,7 @@ static const char *name_and(struct scene *s, const char *name, const char *more)
 
 static void a_modal_comes_back_as_it_was_sent(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *opener = ask_and_open(&s, TEXTS);
 
     expect_status(submit(&s, s.bob, opener,
@@ -63,14 +63,14 @@ static void a_modal_comes_back_as_it_was_sent(struct world *w)
         "{'custom_id': 'form', 'components': [{'type': 1, 'id': 1, 'components': [{'type': 4, "
         "'id': 2, 'custom_id': 'name', 'value': 'Bob'}]}, {'type': 18, 'id': 3, 'component': "
         "{'type': 4, 'id': 4, 'custom_id': 'more', 'value': 'Lots'}}]}}",
-        s.venue.id);
+        s.test_guild.id);
     expect(!dom_at(d, "message") && !dom_at(d, "data.resolved"));
     expect(strcmp(dom_text(&s, d, "id"), opener) != 0);
 }
 
 static void a_modal_is_submitted_once_by_its_reader_in_time(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *opener = ask_and_open(&s, TEXTS), *filled = name_and(&s, "Bob", "");
 
     expect_error(submit(&s, s.bob, "404", filled), 404, 10062);
@@ -85,7 +85,7 @@ static void a_modal_is_submitted_once_by_its_reader_in_time(struct world *w)
     world_wait(w, 15 * 60 + 1);
     expect_error(submit(&s, s.bob, opener, filled), 404, 10062);
     /* What was answered otherwise is no modal. */
-    expect_status(roll(&s, s.bob, scene_command(&s, "%s", ""), "%s", ""), 204);
+    expect_status(roll(&s, s.bob, make_global_command(&s, "%s", ""), "%s", ""), 204);
     const struct dom *d = last_interaction(&s);
     expect_error(submit(&s, s.bob, dom_text(&s, d, "id"), filled), 404, 10062);
 }
@@ -93,7 +93,7 @@ static void a_modal_is_submitted_once_by_its_reader_in_time(struct world *w)
 /* A client that was not sure sends it again, and is not told that it failed. */
 static void the_same_nonce_submits_once(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *opener = ask_and_open(&s, TEXTS), *filled = name_and(&s, "Bob", "");
 
     for (int i = 0; i < 2; i++)
@@ -108,7 +108,7 @@ static void the_same_nonce_submits_once(struct world *w)
 
 static void fields_have_their_rules(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *opener = ask_and_open(&s, TEXTS);
 
     expect_invalid(submit(&s, s.bob, opener, ""), "data.components.0", "BASE_TYPE_REQUIRED");
@@ -139,7 +139,7 @@ static void fields_have_their_rules(struct world *w)
 
 static void menus_and_boxes_are_filled_in_too(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *parts =
         "{'type': 18, 'label': 'Pick', 'component': {'type': 3, 'custom_id': 'pick', 'options': "
         "[{'label': 'A', 'value': 'a'}, {'label': 'B', 'value': 'b'}]}}, {'type': 18, 'label': 'Who', "
@@ -172,7 +172,7 @@ static void menus_and_boxes_are_filled_in_too(struct world *w)
 
 static void boxes_and_circles_have_values(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *parts =
         "{'type': 18, 'label': 'One', 'component': {'type': 21, 'custom_id': 'one', 'required': false, "
         "'options': [{'label': 'A', 'value': 'a'}, {'label': 'B', 'value': 'b'}]}}, {'type': 18, "
@@ -217,7 +217,7 @@ static void boxes_and_circles_have_values(struct world *w)
 
 static void files_are_handed_in(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *opener = ask_and_open(
         &s, "{'type': 18, 'label': 'File', 'component': {'type': 19, 'custom_id': 'file'}}");
     struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
@@ -226,7 +226,7 @@ static void files_are_handed_in(struct world *w)
         "{'type': 5, 'application_id': '%s', 'channel_id': '%s', 'guild_id': '%s', 'data': {'id': '%s', "
         "'custom_id': 'form', 'components': [{'type': 18, 'component': {'type': 19, 'custom_id': "
         "'file', 'values': ['0']}}], 'attachments': [{'id': '0', 'filename': 'a.txt'}]}}",
-        s.application, s.venue.channel, s.venue.id, opener);
+        s.application, s.test_guild.channel, s.test_guild.id, opener);
 
     expect_invalid(client_post(s.bob, json, "/interactions"), "data.components.0", FAILED);
     expect_status(client_upload(s.bob, "POST", json, files, "/interactions"), 204);
@@ -241,11 +241,11 @@ static void files_are_handed_in(struct world *w)
 
 static void a_modal_after_a_button_brings_the_message(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct answer a = client_post(s.bot,
                                   "{'content': 'Press', 'components': [{'type': 1, 'components': "
                                   "[{'type': 2, 'style': 1, 'label': 'Go', 'custom_id': 'go'}]}]}",
-                                  "/channels/%s/messages", s.venue.channel);
+                                  "/channels/%s/messages", s.test_guild.channel);
     const char *m = answer_text(a, "id");
 
     expect_status(invoke(&s, s.bob, TEXT(w, "'type': 3, 'message_id': '%s'", m),

@@ -1,5 +1,5 @@
 /* interactions_options.c - what is chosen and typed for a command's options. */
-#include "invoking.h"
+#include "test_commands.h"
 
 #include "base/buf.h"
 
@@ -8,23 +8,24 @@
 #define VALUE   "INTERACTION_APPLICATION_COMMAND_OPTIONS_VALUE_INVALID"
 
 /* A command with one option that these members describe. */
-static const char *with_option(struct scene *s, const char *members)
+static const char *with_option(struct test_commands *s, const char *members)
 {
-    return scene_command(s, "'options': [{'name': 'o', 'description': 'O', %s}]", members);
+    return make_global_command(s, "'options': [{'name': 'o', 'description': 'O', %s}]", members);
 }
 
 /* The same option, given this value. */
-static struct answer give(struct scene *s, const char *id, int type, const char *value)
+static struct answer give(struct test_commands *s, const char *id, int type, const char *value)
 {
     return roll(s, s->bob, id, "'options': [{'name': 'o', 'type': %d, 'value': %s}]", type, value);
 }
 
-static void refuse(struct scene *s, const char *id, int type, const char *value, const char *code)
+static void refuse(struct test_commands *s, const char *id, int type, const char *value,
+                   const char *code)
 {
     expect_invalid(give(s, id, type, value), "data.options", code);
 }
 
-static void take(struct scene *s, const char *id, int type, const char *value)
+static void take(struct test_commands *s, const char *id, int type, const char *value)
 {
     expect_status(give(s, id, type, value), 204);
     expect_dom(s, last_interaction(s),
@@ -35,7 +36,7 @@ static void take(struct scene *s, const char *id, int type, const char *value)
 
 static void texts_have_their_length(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *free = with_option(&s, "'type': 3"),
                *short_one = with_option(&s, "'type': 3, 'min_length': 2, 'max_length': 3");
     char *most = arena_alloc(world_arena(w), 7000);
@@ -59,7 +60,7 @@ static void texts_have_their_length(struct world *w)
 
 static void numbers_have_their_range(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *whole = with_option(&s, "'type': 4"),
                *some = with_option(&s, "'type': 4, 'min_value': -1, 'max_value': 6"),
                *real = with_option(&s, "'type': 10, 'min_value': 0.5, 'max_value': 1.5"),
@@ -89,7 +90,7 @@ static void numbers_have_their_range(struct world *w)
 
 static void yes_and_no_are_booleans(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *id = with_option(&s, "'type': 5");
 
     take(&s, id, 5, "true");
@@ -101,7 +102,7 @@ static void yes_and_no_are_booleans(struct world *w)
 /* Limits beside choices do not count. */
 static void choices_are_all_there_is(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *word = with_option(&s, "'type': 3, 'max_length': 1, 'choices': [{'name': 'Red', "
                                        "'value': 'red'}, {'name': 'B', 'value': 'blue'}]"),
                *number = with_option(&s, "'type': 4, 'choices': [{'name': 'Six', 'value': 6}]"),
@@ -119,7 +120,7 @@ static void choices_are_all_there_is(struct world *w)
 /* As much as a body can hold reaches the app whole. */
 static void a_lot_of_text_arrives_whole(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct buf defs, given;
     char word[24001];
 
@@ -132,7 +133,7 @@ static void a_lot_of_text_arrives_whole(struct world *w)
         buf_printf(&defs, "%s{'name': 'o%d', 'description': 'O', 'type': 3}", i ? ", " : "", i);
         buf_printf(&given, "%s{'name': 'o%d', 'type': 3, 'value': '%s'}", i ? ", " : "", i, word);
     }
-    const char *id = scene_command(&s, "'options': [%.*s]", STR_FMT(buf_str(&defs)));
+    const char *id = make_global_command(&s, "'options': [%.*s]", STR_FMT(buf_str(&defs)));
     expect_status(roll(&s, s.bob, id, "'options': [%.*s]", STR_FMT(buf_str(&given))), 204);
     const struct dom *d = last_interaction(&s);
     expect(dom_at(d, "data.options")->count == 25);
@@ -145,8 +146,8 @@ static void a_lot_of_text_arrives_whole(struct world *w)
 
 static void what_is_required_is_there_and_nothing_unknown(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(
         &s, "'options': [{'name': 'a', 'description': 'A', 'type': 3, 'required': true}, "
             "{'name': 'b', 'description': 'B', 'type': 4}]");
 
@@ -177,8 +178,8 @@ static void what_is_required_is_there_and_nothing_unknown(struct world *w)
 
 static void subcommands_nest_and_one_is_used(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(
         &s, "'options': [{'name': 'plain', 'description': 'P', 'type': 1}, {'name': 'grp', "
             "'description': 'G', 'type': 2, 'options': [{'name': 'sub', 'description': 'S', "
             "'type': 1, 'options': [{'name': 'n', 'description': 'N', 'type': 4, 'required': "
@@ -215,7 +216,7 @@ static void subcommands_nest_and_one_is_used(struct world *w)
 
 /* --- autocomplete --------------------------------------------------------------------- */
 
-static struct answer type_in(struct scene *s, const char *id, const char *options)
+static struct answer type_in(struct test_commands *s, const char *id, const char *options)
 {
     return invoke(s, s->bob, "'type': 4",
                   "'id': '%s', 'version': '%s', 'name': 'roll', 'options': [%s]", id, id, options);
@@ -223,8 +224,8 @@ static struct answer type_in(struct scene *s, const char *id, const char *option
 
 static void what_is_being_typed_is_text(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(
         &s, "'options': [{'name': 'n', 'description': 'N', 'type': 4, 'required': true, "
             "'autocomplete': true, 'min_value': 10}, {'name': 'other', 'description': 'O', 'type': "
             "3, 'autocomplete': true}, {'name': 'fixed', 'description': 'F', 'type': 3, "
@@ -276,8 +277,8 @@ static void what_is_being_typed_is_text(struct world *w)
 
 static void options_of_subcommands_complete(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(
         &s, "'options': [{'name': 'sub', 'description': 'S', 'type': 1, 'options': [{'name': 'n', "
             "'description': 'N', 'type': 10, 'autocomplete': true}]}]");
 
@@ -296,8 +297,8 @@ static void options_of_subcommands_complete(struct world *w)
 
 static void only_slash_commands_complete(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'type': 2, 'description': ''");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "'type': 2, 'description': ''");
 
     expect_invalid(
         invoke(&s, s.bob, "'type': 4",

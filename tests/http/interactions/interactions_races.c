@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "invoking.h"
+#include "test_commands.h"
 #include "pool.h"
 
 /* --- a command that changes after it was looked at ------------------------------------ */
@@ -14,7 +14,7 @@
 #define PART(head) "--x\r\nContent-Disposition: form-data; " head "\r\n\r\n"
 
 /* A use of /roll with a file, sent and not waited for. */
-static int send_roll(struct scene *s, const char *command)
+static int send_roll(struct test_commands *s, const char *command)
 {
     int fd = client_dial(s->bob);
     const char *body = TEXT(
@@ -25,7 +25,7 @@ static int send_roll(struct scene *s, const char *command)
                                    "[{'name': 'o', 'type': 11, 'value': '0'}], 'attachments': [{'id': '0', 'filename': "
                                    "'a.txt'}]}}\r\n" PART(
                                        "name='files[0]'; filename='a.txt'") "hello\r\n--x--\r\n",
-        s->application, s->venue.channel, s->venue.id, command, command);
+        s->application, s->test_guild.channel, s->test_guild.id, command, command);
     const char *all = TEXT(s->world,
                            "POST /api/v10/interactions HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n"
                            "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: "
@@ -43,7 +43,7 @@ static int send_roll(struct scene *s, const char *command)
     return fd;
 }
 
-static const char *read_answer(struct scene *s, int fd)
+static const char *read_answer(struct test_commands *s, int fd)
 {
     char text[4096];
     ssize_t n = recv(fd, text, sizeof text - 1, 0);
@@ -55,10 +55,11 @@ static const char *read_answer(struct scene *s, int fd)
 
 static void a_command_that_changes_meanwhile_is_outdated(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *file = "'options': [{'name': 'o', 'description': 'O', 'type': 11}]";
-    const char *same = scene_command(&s, "%s", file), *changed = scene_command(&s, "%s", file),
-               *gone = scene_command(&s, "%s", file);
+    const char *same = make_global_command(&s, "%s", file),
+               *changed = make_global_command(&s, "%s", file),
+               *gone = make_global_command(&s, "%s", file);
 
     pool_hold();
     int one = send_roll(&s, same), two = send_roll(&s, changed), three = send_roll(&s, gone);
@@ -105,7 +106,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void race(struct scene *s, const char *request)
+static void race(struct test_commands *s, const char *request)
 {
     struct racer racers[RACERS];
     pthread_barrier_t start;
@@ -126,15 +127,15 @@ static void race(struct scene *s, const char *request)
 
 static void of_many_with_one_nonce_one_reaches_the_app(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", "");
 
     for (int i = 0; i < ROUNDS; i++) {
         const char *body =
             TEXT(w,
                  "{\"type\":2,\"application_id\":\"%s\",\"channel_id\":\"%s\",\"guild_id\":\"%s\","
                  "\"nonce\":\"n%d\",\"data\":{\"id\":\"%s\",\"version\":\"%s\",\"name\":\"roll\"}}",
-                 s.application, s.venue.channel, s.venue.id, i, id, id);
+                 s.application, s.test_guild.channel, s.test_guild.id, i, id, id);
 
         race(&s, TEXT(w,
                       "POST /api/v10/interactions HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n"

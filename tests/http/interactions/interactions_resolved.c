@@ -1,6 +1,6 @@
 /* interactions_resolved.c - the people, roles, channels, messages and files that a payload
  * speaks of. */
-#include "invoking.h"
+#include "test_commands.h"
 
 #include <stdlib.h>
 
@@ -9,12 +9,12 @@
 
 #define OPTION "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID"
 
-static const char *with_option(struct scene *s, const char *members)
+static const char *with_option(struct test_commands *s, const char *members)
 {
-    return scene_command(s, "'options': [{'name': 'o', 'description': 'O', %s}]", members);
+    return make_global_command(s, "'options': [{'name': 'o', 'description': 'O', %s}]", members);
 }
 
-static struct answer give(struct scene *s, const char *id, int type, const char *value)
+static struct answer give(struct test_commands *s, const char *id, int type, const char *value)
 {
     return roll(s, s->bob, id, "'options': [{'name': 'o', 'type': %d, 'value': '%s'}]", type,
                 value);
@@ -24,7 +24,7 @@ static struct answer give(struct scene *s, const char *id, int type, const char 
 
 static void users_come_with_their_membership(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *id = with_option(&s, "'type': 6");
     struct client *cat = world_client(w, "cat");
 
@@ -62,9 +62,10 @@ static void users_come_with_their_membership(struct world *w)
 
 static void somebody_who_is_meant_twice_is_there_once(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'options': [{'name': 'a', 'description': 'A', 'type': 6}, "
-                                       "{'name': 'b', 'description': 'B', 'type': 9}]");
+    struct test_commands s = world_test_commands(w);
+    const char *id =
+        make_global_command(&s, "'options': [{'name': 'a', 'description': 'A', 'type': 6}, "
+                                "{'name': 'b', 'description': 'B', 'type': 9}]");
 
     expect_status(
         roll(&s, s.bob, id,
@@ -78,8 +79,8 @@ static void somebody_who_is_meant_twice_is_there_once(struct world *w)
 
 static void roles_are_those_of_the_guild(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *role = make_role(s.ada, s.venue.id, "{'name': 'Crew', 'color': 255}");
+    struct test_commands s = world_test_commands(w);
+    const char *role = make_role(s.ada, s.test_guild.id, "{'name': 'Crew', 'color': 255}");
     const char *roles = with_option(&s, "'type': 8"), *both = with_option(&s, "'type': 9");
 
     expect_status(give(&s, roles, 8, role), 204);
@@ -98,29 +99,29 @@ static void roles_are_those_of_the_guild(struct world *w)
 
 static void channels_are_seen_by_who_asks(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *any = with_option(&s, "'type': 7"),
                *voice = with_option(&s, "'type': 7, 'channel_types': [2, 13]");
     const char *hidden = make_channel(
-        s.ada, s.venue.id,
+        s.ada, s.test_guild.id,
         TEXT(
             w,
             "{'name': 'hidden', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '%llu'}]}",
-            s.venue.id, BITS(PERMISSION(VIEW_CHANNEL))));
+            s.test_guild.id, BITS(PERMISSION(VIEW_CHANNEL))));
 
-    expect_status(give(&s, any, 7, s.venue.channel), 204);
+    expect_status(give(&s, any, 7, s.test_guild.channel), 204);
     const struct dom *d = last_interaction(&s);
     expect_dom(
         &s, d,
         "{'data': {'resolved': {'channels': {'%s': {'id': '%s', 'type': 0, 'guild_id': '%s', "
         "'parent_id': null, 'topic': null, 'position': 0, 'nsfw': false, 'flags': 0, "
         "'rate_limit_per_user': 0, 'last_message_id': null, 'last_pin_timestamp': null}}}}}",
-        s.venue.channel, s.venue.channel, s.venue.id);
-    const char *path = TEXT(w, "data.resolved.channels.%s", s.venue.channel);
+        s.test_guild.channel, s.test_guild.channel, s.test_guild.id);
+    const char *path = TEXT(w, "data.resolved.channels.%s", s.test_guild.channel);
     expect(dom_at(d, TEXT(w, "%s.permissions", path)) &&
            dom_at(d, TEXT(w, "%s.app_permissions", path)));
     expect(!dom_at(d, TEXT(w, "%s.permission_overwrites", path)));
-    expect_invalid(give(&s, voice, 7, s.venue.channel), "data.options", OPTION);
+    expect_invalid(give(&s, voice, 7, s.test_guild.channel), "data.options", OPTION);
     expect_invalid(give(&s, any, 7, hidden), "data.options", OPTION);
     expect_invalid(give(&s, any, 7, "404"), "data.options", OPTION);
     const char *dm = answer_text(
@@ -129,16 +130,16 @@ static void channels_are_seen_by_who_asks(struct world *w)
     expect_invalid(give(&s, any, 7, dm), "data.options", OPTION);
     /* Its bot is not there: nobody knows what it may do. */
     world_sql(w, "delete from members where user_id = %s", s.application);
-    expect_status(give(&s, any, 7, s.venue.channel), 204);
+    expect_status(give(&s, any, 7, s.test_guild.channel), 204);
     expect(!dom_at(last_interaction(&s), TEXT(w, "%s.app_permissions", path)));
 }
 
 static void threads_tell_what_threads_have(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *any = with_option(&s, "'type': 7");
-    struct answer a =
-        client_post(s.bob, "{'name': 'side', 'type': 11}", "/channels/%s/threads", s.venue.channel);
+    struct answer a = client_post(s.bob, "{'name': 'side', 'type': 11}", "/channels/%s/threads",
+                                  s.test_guild.channel);
 
     expect_status(a, 201);
     const char *thread = answer_text(a, "id");
@@ -147,7 +148,7 @@ static void threads_tell_what_threads_have(struct world *w)
         &s, last_interaction(&s),
         "{'data': {'resolved': {'channels': {'%s': {'type': 11, 'parent_id': '%s', 'owner_id': "
         "'%s', 'thread_metadata': {'archived': false, 'locked': false}}}}}}",
-        thread, s.venue.channel, s.bob->id);
+        thread, s.test_guild.channel, s.bob->id);
     expect(dom_at(last_interaction(&s), TEXT(w, "data.resolved.channels.%s.member_count", thread)));
     expect(
         dom_at(last_interaction(&s), TEXT(w, "data.resolved.channels.%s.message_count", thread)));
@@ -157,11 +158,12 @@ static void threads_tell_what_threads_have(struct world *w)
 
 static void context_menus_bring_their_target(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *user = scene_command(&s, "'type': 2, 'description': '', 'name': 'Wave'"),
-               *message = scene_command(&s, "'type': 3, 'description': '', 'name': 'Quote'");
+    struct test_commands s = world_test_commands(w);
+    const char *user = make_global_command(&s, "'type': 2, 'description': '', 'name': 'Wave'"),
+               *message = make_global_command(&s, "'type': 3, 'description': '', 'name': 'Quote'");
     const char *said = answer_text(
-        client_post(s.ada, "{'content': 'Look'}", "/channels/%s/messages", s.venue.channel), "id");
+        client_post(s.ada, "{'content': 'Look'}", "/channels/%s/messages", s.test_guild.channel),
+        "id");
 
     expect_status(
         invoke(&s, s.bob, "",
@@ -188,7 +190,7 @@ static void context_menus_bring_their_target(struct world *w)
 
 /* --- files ---------------------------------------------------------------------------- */
 
-static struct answer send_file(struct scene *s, const char *id, const char *value,
+static struct answer send_file(struct test_commands *s, const char *id, const char *value,
                                const char *filename, const char *name)
 {
     struct upload files[] = { { name, filename, STR("hello") }, { 0 } };
@@ -197,14 +199,14 @@ static struct answer send_file(struct scene *s, const char *id, const char *valu
         "{'type': 2, 'application_id': '%s', 'channel_id': '%s', 'guild_id': '%s', 'data': {'id': "
         "'%s', 'version': '%s', 'name': 'roll', 'options': [{'name': 'o', 'type': 11, 'value': %s}], "
         "'attachments': [{'id': '0', 'filename': '%s', 'description': 'A file'}]}}",
-        s->application, s->venue.channel, s->venue.id, id, id, value, filename);
+        s->application, s->test_guild.channel, s->test_guild.id, id, id, value, filename);
 
     return client_upload(s->bob, "POST", json, files, "/interactions");
 }
 
 static void files_are_kept_for_a_while(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *id = with_option(&s, "'type': 11");
 
     expect_status(send_file(&s, id, "'0'", "a.txt", "files[0]"), 204);
@@ -235,7 +237,7 @@ static void files_are_kept_for_a_while(struct world *w)
 
 static void files_must_come_along_and_be_of_a_kind(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *any = with_option(&s, "'type': 11"),
                *pictures = with_option(&s, "'type': 11, 'file_types': ['image', '.txt']");
 
@@ -252,7 +254,7 @@ static void files_must_come_along_and_be_of_a_kind(struct world *w)
 
 static void files_have_a_size(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *id = with_option(&s, "'type': 11");
     size_t most = 10 * 1024 * 1024;
     char *bytes = arena_alloc(world_arena(w), most + 1);
@@ -261,7 +263,7 @@ static void files_have_a_size(struct world *w)
         "{'type': 2, 'application_id': '%s', 'channel_id': '%s', 'guild_id': '%s', 'data': {'id': "
         "'%s', 'version': '%s', 'name': 'roll', 'options': [{'name': 'o', 'type': 11, 'value': "
         "'0'}], 'attachments': [{'id': '0', 'filename': 'big'}]}}",
-        s.application, s.venue.channel, s.venue.id, id, id);
+        s.application, s.test_guild.channel, s.test_guild.id, id, id);
 
     for (size_t more = 0; more < 2; more++) {
         struct upload files[] = { { "files[0]", "big", str_slice(bytes, most + more) }, { 0 } };

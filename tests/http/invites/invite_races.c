@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "internal.h"
-#include "venues.h"
+#include "test_guild.h"
 
 enum { GUESTS = 16, ROUNDS = 8 };
 
@@ -52,7 +52,7 @@ static void *come_and_go(void *arg)
 static void many_who_come_and_go_are_not_refused_and_are_counted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer invite =
         client_post(ada, "{'max_uses': 0, 'max_age': 0}", "/channels/%s/invites", v.channel);
     const char *code = answer_text(invite, "code");

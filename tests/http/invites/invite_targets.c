@@ -1,9 +1,9 @@
 /* invite_targets.c - invites that give roles, are for guests, or for some people only. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define MAKING (PERMISSION(CREATE_INSTANT_INVITE) | PERMISSION(MANAGE_ROLES))
 #define HEAD   "Content-Type: multipart/form-data; boundary=X\r\n"
@@ -28,7 +28,7 @@ static struct answer send_file(struct client *c, const char *method, const char 
 static void an_invite_for_others_makes_no_account(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a =
         send_file(ada, "POST", TEXT(w, "/api/v10/channels/%s/invites", v.channel), "{}", ada->id);
     const char *body = TEXT(w, "{'username': 'kim', 'invite': '%s'}", answer_text(a, "code"));
@@ -40,9 +40,9 @@ static void an_invite_for_others_makes_no_account(struct world *w)
 static void a_timed_out_maker_keeps_the_targets_as_they_are(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add_with(&v, bob, 1, PERMISSION(CREATE_INSTANT_INVITE));
+    test_guild_add_with(&v, bob, 1, PERMISSION(CREATE_INSTANT_INVITE));
     const char *code =
         answer_text(client_post(bob, "{}", "/channels/%s/invites", v.channel), "code");
     const char *path = TEXT(w, "/api/v10/invites/%s/target-users", code);

@@ -1,5 +1,5 @@
 /* invites.c - making invites, going where they lead, deleting them. */
-#include "venues.h"
+#include "test_guild.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #define MANAGERS PERMISSION(MANAGE_CHANNELS)
 #define AUDIT    PERMISSION(VIEW_AUDIT_LOG)
 
-static const char *invite_to(struct client *c, struct venue *p, const char *body)
+static const char *invite_to(struct client *c, struct test_guild *p, const char *body)
 {
     struct answer a = client_post(c, body, "/channels/%s/invites", p->channel);
 
@@ -21,7 +21,7 @@ static const char *invite_to(struct client *c, struct venue *p, const char *body
 static void an_invite_tells_where_it_leads(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
     struct answer a = client_post(ada, "{}", "/channels/%s/invites", p.channel);
     expect_status(a, 200);
@@ -34,8 +34,8 @@ static void an_invite_tells_where_it_leads(struct world *w)
     const char *code = answer_text(a, "code");
     expect(strlen(code) == 8);
     expect(strspn(code, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == 8);
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
-    expect_venue_event(&p, MANAGERS, "INVITE_CREATE",
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
+    expect_guild_event(&p, MANAGERS, "INVITE_CREATE",
                        "{'code': '%s', 'channel_id': '%s', 'guild_id': '%s', 'inviter': {'id': "
                        "'%s'}, 'uses': 0, 'max_uses': 0, 'max_age': 86400, 'temporary': false, "
                        "'type': 0}",
@@ -55,8 +55,8 @@ static void an_invite_tells_where_it_leads(struct world *w)
 static void the_same_invite_is_given_again_unless_it_must_be_unique(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bob);
 
     const char *first = invite_to(ada, &p, "{}");
     expect(strcmp(first, invite_to(ada, &p, "{'unique': false}")) == 0);
@@ -84,7 +84,7 @@ static void invites_have_limits(struct world *w)
         { "{'target_type': 2}", "target_application_id", "BASE_TYPE_REQUIRED" },
     };
     struct client *ada = world_client(w, "ada");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_invalid(client_post(ada, cases[i].body, "/channels/%s/invites", p.channel),
@@ -103,7 +103,7 @@ static void invites_have_limits(struct world *w)
 static void an_invite_can_be_about_a_stream_or_an_activity(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     char body[200];
 
     snprintf(body, sizeof body, "{'target_type': 1, 'target_user_id': '%s'}", ada->id);
@@ -122,8 +122,8 @@ static void inviting_needs_its_right(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bob);
 
     invite_to(bob, &p, "{}");
     expect_error(client_post(eve, "{}", "/channels/%s/invites", p.channel), 403, 50001);
@@ -140,7 +140,7 @@ static void inviting_needs_its_right(struct world *w)
 static void a_guild_has_at_most_a_thousand_invites(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
     for (int i = 0; i < 999; i++)
         world_sql(w,
@@ -160,8 +160,8 @@ static void a_guild_has_at_most_a_thousand_invites(struct world *w)
 static void who_manages_the_guild_deletes_invites(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod");
-    struct venue p = world_venue(w, ada);
-    venue_add_with(&p, mod, 1, PERMISSION(MANAGE_GUILD));
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add_with(&p, mod, 1, PERMISSION(MANAGE_GUILD));
 
     const char *code = invite_to(ada, &p, "{}");
     expect_error(client_get(mod, "/channels/%s/invites", p.channel), 403, 50013);
@@ -173,9 +173,9 @@ static void managers_list_and_delete_invites(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *mod = world_client(w, "mod"), *eve = world_client(w, "eve");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, bob);
-    venue_add_with(&p, mod, 1, PERMISSION(MANAGE_CHANNELS));
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bob);
+    test_guild_add_with(&p, mod, 1, PERMISSION(MANAGE_CHANNELS));
 
     const char *code = invite_to(ada, &p, "{}"), *other = invite_to(bob, &p, "{'max_age': 60}");
     struct answer a = client_get(ada, "/guilds/%s/invites", p.id);
@@ -196,14 +196,14 @@ static void managers_list_and_delete_invites(struct world *w)
     expect_error(client_get(ada, "/invites/%s", code), 404, 10006);
     expect_error(client_delete(mod, "/invites/%s", code), 404, 10006);
     for (int i = 0; i < 2; i++) {
-        expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
-        expect_venue_event(&p, MANAGERS, "INVITE_CREATE", "{}");
+        expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
+        expect_guild_event(&p, MANAGERS, "INVITE_CREATE", "{}");
     }
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 42}");
-    expect_venue_event(&p, MANAGERS, "INVITE_DELETE",
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 42}");
+    expect_guild_event(&p, MANAGERS, "INVITE_DELETE",
                        "{'code': '%s', 'channel_id': '%s', 'guild_id': '%s'}", code, p.channel,
                        p.id);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 }
 
 /* --- accepting ------------------------------------------------------------------------ */
@@ -211,23 +211,23 @@ static void managers_list_and_delete_invites(struct world *w)
 static void accepting_makes_a_member(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     const char *code = invite_to(ada, &p, "{}");
 
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    expect_venue_event(&p, MANAGERS, "INVITE_CREATE", "{}");
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_guild_event(&p, MANAGERS, "INVITE_CREATE", "{}");
     struct answer a = client_post(bob, "{'session_id': null}", "/invites/%s", code);
     expect_status(a, 200);
     expect_json(a, "{'code': '%s', 'new_member': true, 'guild': {'id': '%s'}}", code, p.id);
     expect_event(bob, "GUILD_CREATE",
                  "{'id': '%s', 'name': 'Hall', 'member_count': 2, 'channels': [{'id': '%s'}]}",
                  p.id, p.channel);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_ADD",
+    expect_guild_event(&p, 0, "GUILD_MEMBER_ADD",
                        "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': []}", p.id, bob->id);
     expect_json(client_get(ada, "/guilds/%s/invites", p.id), "[{'uses': 1}]");
 
     expect_json(client_post(bob, "{}", "/invites/%s", code), "{'new_member': false}");
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
     expect_silence(bob);
     expect_json(client_get(ada, "/guilds/%s/invites", p.id), "[{'uses': 1}]");
     expect_error(client_post(world_bot(w, "robot"), "{}", "/invites/%s", code), 403, 20001);
@@ -237,7 +237,7 @@ static void some_cannot_come_in(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     const char *code = invite_to(ada, &p, "{}");
 
     client_put(ada, "{}", "/guilds/%s/bans/%s", p.id, bob->id);
@@ -259,24 +259,24 @@ static void some_cannot_come_in(struct world *w)
 static void an_invite_ends_with_its_last_use(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     const char *code = invite_to(ada, &p, "{'max_uses': 2}");
 
     expect_status(client_post(world_client(w, "bob"), "{}", "/invites/%s", code), 200);
     expect_status(client_get(ada, "/invites/%s", code), 200);
     expect_status(client_post(world_client(w, "eve"), "{}", "/invites/%s", code), 200);
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    expect_venue_event(&p, MANAGERS, "INVITE_CREATE", "{'max_uses': 2}");
-    expect_venue_event(&p, 0, "GUILD_MEMBER_ADD", "{}");
-    expect_venue_event(&p, 0, "GUILD_MEMBER_ADD", "{}");
-    expect_venue_event(&p, MANAGERS, "INVITE_DELETE", "{'code': '%s'}", code);
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_guild_event(&p, MANAGERS, "INVITE_CREATE", "{'max_uses': 2}");
+    expect_guild_event(&p, 0, "GUILD_MEMBER_ADD", "{}");
+    expect_guild_event(&p, 0, "GUILD_MEMBER_ADD", "{}");
+    expect_guild_event(&p, MANAGERS, "INVITE_DELETE", "{'code': '%s'}", code);
     expect_error(client_post(world_client(w, "kim"), "{}", "/invites/%s", code), 404, 10006);
 }
 
 static void an_invite_ends_with_its_time(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     const char *code = invite_to(ada, &p, "{'max_age': 60}"),
                *always = invite_to(ada, &p, "{'max_age': 0}");
 
@@ -291,7 +291,7 @@ static void an_invite_ends_with_its_time(struct world *w)
 static void invites_outlast_the_application_they_lead_to(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
     world_sql(w,
               "insert into applications (id, name, owner_id, key_salt, verify_key) "
@@ -309,7 +309,7 @@ static void invites_outlast_the_application_they_lead_to(struct world *w)
 static void registering_accepts_an_invite(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     const char *code = invite_to(ada, &p, "{}");
     char body[200];
 
@@ -321,9 +321,9 @@ static void registering_accepts_an_invite(struct world *w)
     expect_status(a, 200);
     struct client *kim = world_client_with(w, answer_text(a, "token"));
     expect_json(client_get(kim, "/guilds/%s/members/@me", p.id), "{'user': {'username': 'kim'}}");
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    expect_venue_event(&p, MANAGERS, "INVITE_CREATE", "{}");
-    expect_venue_event(&p, 0, "GUILD_MEMBER_ADD", "{'user': {'username': 'kim'}}");
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_guild_event(&p, MANAGERS, "INVITE_CREATE", "{}");
+    expect_guild_event(&p, 0, "GUILD_MEMBER_ADD", "{'user': {'username': 'kim'}}");
 }
 
 static void guild_invites_admit(struct config *config)
@@ -334,7 +334,7 @@ static void guild_invites_admit(struct config *config)
 static void an_invite_to_a_guild_admits_where_the_operator_allows_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     const char *code = invite_to(ada, &p, "{'max_uses': 1}");
     const char *friendly = answer_text(client_post(ada, "{}", "/users/@me/invites"), "code");
     char body[200];

@@ -1,6 +1,6 @@
 /* vanity.c - the code that a guild chooses itself. */
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define VANITY "/guilds/%s/vanity-url"
 

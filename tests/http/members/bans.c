@@ -1,5 +1,5 @@
 /* bans.c - sending people away for good, and letting them come back. */
-#include "venues.h"
+#include "test_guild.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@ static void banning_sends_a_member_away(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add_with(&p, mod, 5, PERMISSION(BAN_MEMBERS));
-    venue_add_with(&p, bob, 1, 0);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add_with(&p, mod, 5, PERMISSION(BAN_MEMBERS));
+    test_guild_add_with(&p, bob, 1, 0);
     char path[200];
 
     snprintf(path, sizeof path, "/api/v10/guilds/%s/bans/%s", p.id, bob->id);
@@ -25,12 +25,12 @@ static void banning_sends_a_member_away(struct world *w)
         mod, "PUT", path, "Content-Type: application/json\r\nX-Audit-Log-Reason: too%20loud\r\n",
         STR("{\"delete_message_seconds\":60}"));
     expect_status(a, 204);
-    expect_venue_event(&p, MODERATORS, "GUILD_BAN_ADD",
+    expect_guild_event(&p, MODERATORS, "GUILD_BAN_ADD",
                        "{'guild_id': '%s', 'user': {'id': '%s'}, 'delete_message_secs': 60}", p.id,
                        bob->id);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}",
+    expect_guild_event(&p, 0, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}",
                        p.id, bob->id);
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE",
                        "{'action_type': 22, 'reason': 'too loud', 'target_id': '%s'}", bob->id);
     expect_event(bob, "GUILD_DELETE", "{'id': '%s'}", p.id);
     expect_json(client_get(mod, "/guilds/%s/bans/%s", p.id, bob->id),
@@ -38,16 +38,16 @@ static void banning_sends_a_member_away(struct world *w)
     expect_error(client_get(mod, "/guilds/%s/members/%s", p.id, bob->id), 404, 10007);
     /* Once is enough. */
     expect_status(client_put(mod, "{}", "/guilds/%s/bans/%s", p.id, bob->id), 204);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 }
 
 static void banning_has_rules(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob"), *eve = world_client(w, "eve");
-    struct venue p = world_venue(w, ada);
-    venue_add_with(&p, mod, 5, PERMISSION(BAN_MEMBERS));
-    venue_add_with(&p, bob, 6, 0);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add_with(&p, mod, 5, PERMISSION(BAN_MEMBERS));
+    test_guild_add_with(&p, bob, 6, 0);
 
     expect_error(client_put(mod, "{}", "/guilds/%s/bans/%s", p.id, bob->id), 403, 50013);
     expect_error(client_put(mod, "{}", "/guilds/%s/bans/%s", p.id, ada->id), 403, 50013);
@@ -64,20 +64,20 @@ static void banning_has_rules(struct world *w)
     expect_invalid(
         client_put(mod, "{'delete_message_days': 8}", "/guilds/%s/bans/%s", p.id, eve->id),
         "delete_message_days", "NUMBER_TYPE_MAX");
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 
     /* Somebody who is not in the guild can be banned, and stays silent. */
     expect_status(
         client_put(mod, "{'delete_message_seconds': 604800}", "/guilds/%s/bans/%s", p.id, eve->id),
         204);
-    expect_venue_event(&p, MODERATORS, "GUILD_BAN_ADD", "{'user': {'id': '%s'}}", eve->id);
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 22}");
-    expect_venue_silence(&p);
+    expect_guild_event(&p, MODERATORS, "GUILD_BAN_ADD", "{'user': {'id': '%s'}}", eve->id);
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 22}");
+    expect_guild_silence(&p);
     expect_silence(eve);
 }
 
-static void write_message(struct world *w, struct venue *p, struct client *author, double age_s,
-                          snowflake *ret)
+static void write_message(struct world *w, struct test_guild *p, struct client *author,
+                          double age_s, snowflake *ret)
 {
     *ret = snowflake_at(clock_ms() - (int64_t)(age_s * 1000)) | (snowflake_new() & 0x3fffff);
     world_sql(
@@ -88,9 +88,9 @@ static void write_message(struct world *w, struct venue *p, struct client *autho
 static void banning_deletes_what_was_written_lately(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada), other = world_test_guild(w, ada);
     snowflake old, late, latest, elsewhere, others;
-    venue_add(&p, bob);
+    test_guild_add(&p, bob);
     write_message(w, &p, bob, 7200, &old);
     write_message(w, &p, bob, 3000, &late);
     write_message(w, &p, bob, 10, &latest);
@@ -100,42 +100,42 @@ static void banning_deletes_what_was_written_lately(struct world *w)
     expect_status(
         client_put(ada, "{'delete_message_seconds': 3600}", "/guilds/%s/bans/%s", p.id, bob->id),
         204);
-    expect_venue_event(&p, MODERATORS, "GUILD_BAN_ADD", "{'delete_message_secs': 3600}");
-    expect_venue_event(&p, 0, "GUILD_MEMBER_REMOVE", "{}");
-    expect_venue_event(&p, 0, "MESSAGE_DELETE_BULK",
+    expect_guild_event(&p, MODERATORS, "GUILD_BAN_ADD", "{'delete_message_secs': 3600}");
+    expect_guild_event(&p, 0, "GUILD_MEMBER_REMOVE", "{}");
+    expect_guild_event(&p, 0, "MESSAGE_DELETE_BULK",
                        "{'ids': ['%llu', '%llu'], 'channel_id': '%s', 'guild_id': '%s'}",
                        (unsigned long long)late, (unsigned long long)latest, p.channel, p.id);
     expect(world_number(w, "select count(*) from messages where author_id = %s", bob->id) == 2);
     expect(world_number(w, "select count(*) from messages where author_id = %s", ada->id) == 1);
-    expect_venue_silence(&other);
+    expect_guild_silence(&other);
 }
 
 static void bans_by_days_are_understood_too(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     snowflake id;
     write_message(w, &p, bob, 80000, &id);
     expect_status(
         client_put(ada, "{'delete_message_days': 1}", "/guilds/%s/bans/%s", p.id, bob->id), 204);
-    expect_venue_event(&p, MODERATORS, "GUILD_BAN_ADD", "{'delete_message_secs': 86400}");
+    expect_guild_event(&p, MODERATORS, "GUILD_BAN_ADD", "{'delete_message_secs': 86400}");
     expect(world_number(w, "select count(*) from messages where author_id = %s", bob->id) == 0);
 }
 
 static void a_ban_is_lifted(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
     expect_error(client_delete(ada, "/guilds/%s/bans/%s", p.id, bob->id), 404, 10026);
     expect_error(client_get(ada, "/guilds/%s/bans/%s", p.id, bob->id), 404, 10026);
     expect_status(client_put(ada, "{}", "/guilds/%s/bans/%s", p.id, bob->id), 204);
     expect_json(client_get(ada, "/guilds/%s/bans/%s", p.id, bob->id), "{'reason': null}");
-    expect_venue_event(&p, MODERATORS, "GUILD_BAN_ADD", "{}");
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_guild_event(&p, MODERATORS, "GUILD_BAN_ADD", "{}");
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_status(client_delete(ada, "/guilds/%s/bans/%s", p.id, bob->id), 204);
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 23}");
-    expect_venue_event(&p, MODERATORS, "GUILD_BAN_REMOVE",
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 23}");
+    expect_guild_event(&p, MODERATORS, "GUILD_BAN_REMOVE",
                        "{'guild_id': '%s', 'user': {'id': '%s'}}", p.id, bob->id);
     expect_error(client_get(ada, "/guilds/%s/bans/%s", p.id, bob->id), 404, 10026);
 }
@@ -144,8 +144,8 @@ static void bans_are_listed_by_id(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *kim = world_client(w, "kim");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, world_client(w, "zoe"));
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, world_client(w, "zoe"));
 
     client_put(ada, "{}", "/guilds/%s/bans/%s", p.id, kim->id);
     client_put(ada, "{}", "/guilds/%s/bans/%s", p.id, bob->id);
@@ -167,9 +167,9 @@ static void many_are_banned_together(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     char body[200];
-    venue_add_with(&p, bob, 1, PERMISSION(BAN_MEMBERS));
+    test_guild_add_with(&p, bob, 1, PERMISSION(BAN_MEMBERS));
 
     snprintf(body, sizeof body, "{'user_ids': ['%s', '%s', '%s', '5', '%s']}", bob->id, eve->id,
              eve->id, ada->id);
@@ -185,7 +185,7 @@ static void many_are_banned_together(struct world *w)
 static void a_long_reason_is_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     char path[200], header[700] = "X-Audit-Log-Reason: ";
 
     snprintf(path, sizeof path, "/api/v10/guilds/%s/bans/%s", p.id, bob->id);
@@ -194,7 +194,7 @@ static void a_long_reason_is_refused(struct world *w)
     expect_invalid(client_request(ada, "PUT", path, header, STR("")), "reason",
                    "BASE_TYPE_MAX_LENGTH");
     expect_error(client_get(ada, "/guilds/%s/bans/%s", p.id, bob->id), 404, 10026);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 }
 
 const struct test bans_tests[] = {

@@ -1,9 +1,9 @@
 /* join_requests.c - what newcomers are asked, what they may not do before, who lets them in. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define FORM     "/guilds/%s/member-verification"
@@ -16,7 +16,7 @@
 
 /* A guild of ada's with a form; eve comes by an invite. */
 struct screened {
-    struct venue venue;
+    struct test_guild test_guild;
     struct client *ada, *eve;
     const char *invite, *version;
 };
@@ -26,11 +26,11 @@ static struct screened world_screened(struct world *w, const char *fields)
     struct screened s = { .ada = world_client(w, "ada"), .eve = world_client(w, "eve") };
     struct answer a;
 
-    s.venue = world_venue(w, s.ada);
-    a = client_post(s.ada, "{}", "/channels/%s/invites", s.venue.channel);
+    s.test_guild = world_test_guild(w, s.ada);
+    a = client_post(s.ada, "{}", "/channels/%s/invites", s.test_guild.channel);
     s.invite = answer_text(a, "code");
     a = client_patch(s.ada, TEXT(w, "{'enabled': true, 'form_fields': [%s]}", fields), FORM,
-                     s.venue.id);
+                     s.test_guild.id);
     expect_status(a, 200);
     s.version = answer_text(a, "version");
     expect_status(client_post(s.eve, "{}", "/invites/%s", s.invite), 200);
@@ -42,19 +42,20 @@ static struct answer hand_in(struct screened *s, const char *answers)
 {
     return client_put(
         s->eve, TEXT(s->eve->world, "{'version': '%s', 'form_fields': [%s]}", s->version, answers),
-        MINE, s->venue.id);
+        MINE, s->test_guild.id);
 }
 
 static struct answer say(struct screened *s)
 {
-    return client_post(s->eve, "{'content': 'hello'}", "/channels/%s/messages", s->venue.channel);
+    return client_post(s->eve, "{'content': 'hello'}", "/channels/%s/messages",
+                       s->test_guild.channel);
 }
 
 /* A list with nothing behind it but spaces is as good as a short one, up to its longest. */
 static void a_form_is_read_up_to_its_longest(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     expect_status(client_patch(ada,
                                TEXT(w, "{'form_fields': [%s%*s]}", RULES,
@@ -71,7 +72,7 @@ static void a_form_is_read_up_to_its_longest(struct world *w)
 static void who_accepts_the_rules_is_in(struct world *w)
 {
     struct screened s = world_screened(w, RULES);
-    const char *guild = s.venue.id;
+    const char *guild = s.test_guild.id;
     struct subject reviewers = to_entitled(id_of(guild), 0, PERMISSION(KICK_MEMBERS));
     struct answer a;
 
@@ -109,7 +110,7 @@ static void who_accepts_the_rules_is_in(struct world *w)
 static void other_answers_wait_for_somebody_who_may_kick(struct world *w)
 {
     struct screened s = world_screened(w, RULES ", " WHY);
-    const char *guild = s.venue.id, *id;
+    const char *guild = s.test_guild.id, *id;
     const char *answers =
         ACCEPTED ", {'field_type': 'TEXT_INPUT', 'label': 'Why?', 'response': 'Friends'}";
     struct answer a;
@@ -150,17 +151,17 @@ static void a_form_is_seen_by_members_and_the_invited(struct world *w)
 {
     struct screened s = world_screened(w, RULES);
     struct client *eva = world_client(w, "eva");
-    struct venue other = world_venue(w, s.ada);
+    struct test_guild other = world_test_guild(w, s.ada);
 
-    expect_error(client_get(eva, FORM, s.venue.id), 403, 50001);
-    expect_status(client_get(eva, FORM "?invite_code=%s", s.venue.id, s.invite), 200);
-    expect_error(client_get(eva, FORM "?invite_code=nothing", s.venue.id), 404, 10006);
+    expect_error(client_get(eva, FORM, s.test_guild.id), 403, 50001);
+    expect_status(client_get(eva, FORM "?invite_code=%s", s.test_guild.id, s.invite), 200);
+    expect_error(client_get(eva, FORM "?invite_code=nothing", s.test_guild.id), 404, 10006);
     expect_error(client_get(eva, FORM "?invite_code=%s", other.id, s.invite), 404, 10006);
     expect_error(client_get(s.ada, FORM, other.id), 404, 10068);
     expect_error(client_put(s.ada, "{'version': '2020-01-01T00:00:00+00:00', 'form_fields': []}",
                             MINE, other.id),
                  404, 10068);
-    expect_error(client_patch(s.eve, "{}", FORM, s.venue.id), 403, 50013);
+    expect_error(client_patch(s.eve, "{}", FORM, s.test_guild.id), 403, 50013);
     expect_invalid(client_patch(s.ada, "{'enabled': true}", FORM, other.id), "form_fields",
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_patch(s.ada, "{'form_fields': 5}", FORM, other.id), "form_fields",
@@ -181,10 +182,10 @@ static void a_form_that_goes_off_lets_everybody_in(struct world *w)
 {
     struct screened s = world_screened(w, RULES ", " WHY);
 
-    expect_json(client_patch(s.ada, "{'enabled': false}", FORM, s.venue.id), "{}");
-    expect_told(w, to_guild(id_of(s.venue.id)), "GUILD_UPDATE", "{'features': []}");
+    expect_json(client_patch(s.ada, "{'enabled': false}", FORM, s.test_guild.id), "{}");
+    expect_told(w, to_guild(id_of(s.test_guild.id)), "GUILD_UPDATE", "{'features': []}");
     world_settle(w);
-    expect_told(w, to_guild(id_of(s.venue.id)), "GUILD_MEMBER_UPDATE", "{'pending': false}");
+    expect_told(w, to_guild(id_of(s.test_guild.id)), "GUILD_MEMBER_UPDATE", "{'pending': false}");
     expect_status(say(&s), 200);
 }
 
@@ -195,12 +196,12 @@ static void a_request_goes_with_its_member(struct world *w)
         ACCEPTED ", {'field_type': 'TEXT_INPUT', 'label': 'Why?', 'response': 'x'}";
 
     expect_status(hand_in(&s, answers), 201);
-    expect_status(client_delete(s.eve, MINE, s.venue.id), 204);
+    expect_status(client_delete(s.eve, MINE, s.test_guild.id), 204);
     expect_event(s.eve, "GUILD_JOIN_REQUEST_CREATE", "{}");
     expect_event(s.eve, "GUILD_JOIN_REQUEST_DELETE", "{'user_id': '%s'}", s.eve->id);
-    expect_error(client_delete(s.eve, MINE, s.venue.id), 404, 0);
+    expect_error(client_delete(s.eve, MINE, s.test_guild.id), 404, 0);
     expect_status(hand_in(&s, answers), 201);
-    expect_status(client_delete(s.eve, "/users/@me/guilds/%s", s.venue.id), 204);
+    expect_status(client_delete(s.eve, "/users/@me/guilds/%s", s.test_guild.id), 204);
     expect(world_number(w, "select count(*) from join_requests") == 0);
 }
 

@@ -1,13 +1,13 @@
 /* members.c - reading, changing, bringing in and sending away members. */
-#include "gate.h"
+#include "gateway_conn.h"
 #include "platforms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
 
@@ -19,8 +19,8 @@ static void a_member_is_read_by_those_in_the_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue p = world_venue(w, ada);
-    const char *role = venue_add_with(&p, bob, 1, 0);
+    struct test_guild p = world_test_guild(w, ada);
+    const char *role = test_guild_add_with(&p, bob, 1, 0);
 
     struct answer a = client_get(ada, "/guilds/%s/members/%s", p.id, bob->id);
     expect_status(a, 200);
@@ -43,9 +43,9 @@ static void bots_list_members_by_id(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue p = world_venue(w, ada);
-    const char *role = venue_add_with(&p, bob, 1, 0);
-    venue_add(&p, bot);
+    struct test_guild p = world_test_guild(w, ada);
+    const char *role = test_guild_add_with(&p, bob, 1, 0);
+    test_guild_add(&p, bot);
 
     struct answer a = client_get(bot, "/guilds/%s/members", p.id);
     expect_status(a, 200);
@@ -63,8 +63,8 @@ static void bots_list_members_by_id(struct world *w)
 static void listing_needs_the_members_intent(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, bot);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bot);
 
     world_sql(w, "update tokens set application_id = 77 where user_id = %s", bot->id);
     world_sql(w,
@@ -80,9 +80,9 @@ static void members_are_found_by_the_beginning_of_a_name(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob_1"),
                   *eve = world_client(w, "eve");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, bob);
-    venue_add(&p, eve);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bob);
+    test_guild_add(&p, eve);
     world_sql(w, "update members set nick = 'Bobbin' where user_id = %s", eve->id);
 
     struct answer a = client_get(ada, "/guilds/%s/members/search?query=BOB&limit=10", p.id);
@@ -108,8 +108,8 @@ static size_t found_by(struct client *c, const char *guild, const char *text)
 static void members_are_found_by_the_names_they_have_now(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bob);
 
     expect_status(client_patch(bob, "{'global_name': 'Zed'}", "/users/@me"), 200);
     expect(found_by(ada, p.id, "zed") == 1);
@@ -131,8 +131,8 @@ static void a_new_name_reaches_every_guild(struct world *w)
 {
     enum { GUILDS = 450 };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bob);
 
     for (int i = 1; i <= GUILDS; i++) {
         world_sql(w, "insert into guilds (id, name, owner_id) values (%d, 'g', %s)", i, ada->id);
@@ -163,8 +163,8 @@ static void rejoin(struct client *owner, struct client *c, const char *guild, co
 static void sanctions_outlast_leaving(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bob);
 
     int64_t until = clock_us() + INT64_C(3600) * 1000000;
     world_sql(w, "update members set timed_out_until = %lld, mute = 1, deaf = 1 where user_id = %s",
@@ -192,22 +192,22 @@ static void moderators_change_nicks_of_those_below(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add_with(&p, mod, 5, PERMISSION(MANAGE_NICKNAMES));
-    const char *low = venue_add_with(&p, bob, 4, 0);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add_with(&p, mod, 5, PERMISSION(MANAGE_NICKNAMES));
+    const char *low = test_guild_add_with(&p, bob, 4, 0);
 
     struct answer a =
         client_patch(mod, "{'nick': '  Bobby '}", "/guilds/%s/members/%s", p.id, bob->id);
     expect_status(a, 200);
     expect_json(a, "{'nick': 'Bobby', 'user': {'id': '%s'}, 'roles': ['%s']}", bob->id, low);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE",
+    expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE",
                        "{'guild_id': '%s', 'nick': 'Bobby', 'user': {'id': '%s'}}", p.id, bob->id);
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE",
                        "{'action_type': 24, 'target_id': '%s'}", bob->id);
     /* The same again changes nothing. */
     expect_status(client_patch(mod, "{'nick': 'Bobby'}", "/guilds/%s/members/%s", p.id, bob->id),
                   200);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
     expect_json(client_patch(mod, "{'nick': null}", "/guilds/%s/members/%s", p.id, bob->id),
                 "{'nick': null}");
 
@@ -227,16 +227,16 @@ static void equals_are_not_above_each_other(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob"), *old = world_client(w, "old");
-    struct venue p = world_venue(w, ada);
-    const char *older = venue_add_with(&p, old, 5, 0);
-    const char *own = venue_add_with(&p, mod, 5, PERMISSION(MANAGE_NICKNAMES));
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    const char *older = test_guild_add_with(&p, old, 5, 0);
+    const char *own = test_guild_add_with(&p, mod, 5, PERMISSION(MANAGE_NICKNAMES));
+    test_guild_add(&p, bob);
 
     /* Of two roles at one position the older is higher. */
     expect(strcmp(older, own) < 0);
     expect_error(client_patch(mod, "{'nick': 'x'}", "/guilds/%s/members/%s", p.id, old->id), 403,
                  50013);
-    venue_give(&p, bob, own);
+    test_guild_give(&p, bob, own);
     expect_error(client_patch(mod, "{'nick': 'x'}", "/guilds/%s/members/%s", p.id, bob->id), 403,
                  50013);
 }
@@ -244,13 +244,13 @@ static void equals_are_not_above_each_other(struct world *w)
 static void people_change_their_own_nick(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bob);
 
     expect_json(client_patch(bob, "{'nick': 'B'}", "/guilds/%s/members/@me", p.id),
                 "{'nick': 'B', 'user': {'id': '%s'}}", bob->id);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'nick': 'B'}");
-    expect_venue_silence(&p);
+    expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'nick': 'B'}");
+    expect_guild_silence(&p);
     expect_json(client_patch(bob, "{'nick': 'C'}", "/guilds/%s/members/@me/nick", p.id),
                 "{'nick': 'C'}");
     expect_json(client_patch(bob, "{'nick': ''}", "/guilds/%s/members/%s", p.id, bob->id),
@@ -267,7 +267,7 @@ static void people_change_their_own_nick(struct world *w)
 static void a_member_has_pictures_of_its_own(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     char body[400], path[200];
 
     snprintf(body, sizeof body, "{'avatar': '%s', 'banner': '%s'}", PNG, PNG);
@@ -300,18 +300,18 @@ static void roles_are_given_by_those_above_them(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    const char *own = venue_add_with(&p, mod, 5, PERMISSION(MANAGE_ROLES));
-    const char *low = venue_role(&p, 2, 0), *high = venue_role(&p, 6, 0),
-               *managed = venue_role(&p, 1, 0);
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    const char *own = test_guild_add_with(&p, mod, 5, PERMISSION(MANAGE_ROLES));
+    const char *low = test_guild_role(&p, 2, 0), *high = test_guild_role(&p, 6, 0),
+               *managed = test_guild_role(&p, 1, 0);
+    test_guild_add(&p, bob);
     world_sql(w, "update roles set managed = 1 where id = %s", managed);
 
     expect_status(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, bob->id, low), 204);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", low);
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25}");
+    expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", low);
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25}");
     expect_status(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, bob->id, low), 204);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 
     expect_error(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, bob->id, high), 403,
                  50013);
@@ -327,15 +327,15 @@ static void roles_are_given_by_those_above_them(struct world *w)
                  50013);
     expect_error(client_put(mod, "{}", "/guilds/%s/members/%s/roles/%s", p.id, ada->id, low), 403,
                  50013);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 
     expect_status(client_delete(mod, "/guilds/%s/members/%s/roles/%s", p.id, bob->id, low), 204);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'roles': []}");
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25}");
+    expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'roles': []}");
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25}");
     expect_status(client_delete(mod, "/guilds/%s/members/%s/roles/%s", p.id, bob->id, low), 204);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
     /* One's own lower roles may be given up. */
-    venue_give(&p, mod, low);
+    test_guild_give(&p, mod, low);
     expect_status(client_delete(mod, "/guilds/%s/members/@me/roles/%s", p.id, low), 204);
 }
 
@@ -343,37 +343,37 @@ static void a_list_of_roles_is_checked_where_it_changes(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add_with(&p, mod, 5, PERMISSION(MANAGE_ROLES));
-    const char *low = venue_role(&p, 2, 0), *managed = venue_role(&p, 1, 0),
-               *high = venue_role(&p, 6, 0);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add_with(&p, mod, 5, PERMISSION(MANAGE_ROLES));
+    const char *low = test_guild_role(&p, 2, 0), *managed = test_guild_role(&p, 1, 0),
+               *high = test_guild_role(&p, 6, 0);
     char body[200];
 
-    venue_add(&p, bob);
+    test_guild_add(&p, bob);
     world_sql(w, "update roles set managed = 1 where id = %s", managed);
-    venue_give(&p, bob, managed);
+    test_guild_give(&p, bob, managed);
     /* A managed role that stays is no change. */
     snprintf(body, sizeof body, "{'roles': ['%s', '%s', '%s']}", low, managed, low);
     struct answer a = client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id);
     expect_status(a, 200);
     expect(dom_at(a.json, "roles")->count == 2);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25}");
+    expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25}");
     expect_status(client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id), 200);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 
     expect_error(client_patch(mod, "{'roles': []}", "/guilds/%s/members/%s", p.id, bob->id), 400,
                  50028);
     /* Who stands higher, or owns the guild, keeps even the lowest role. */
     struct client *cleo = world_client(w, "cleo");
-    venue_add_with(&p, cleo, 5, PERMISSION(MANAGE_ROLES));
-    venue_give(&p, cleo, venue_role(&p, 7, 0));
+    test_guild_add_with(&p, cleo, 5, PERMISSION(MANAGE_ROLES));
+    test_guild_give(&p, cleo, test_guild_role(&p, 7, 0));
     snprintf(body, sizeof body, "{'roles': ['%s']}", low);
     expect_error(client_patch(mod, body, "/guilds/%s/members/%s", p.id, cleo->id), 403, 50013);
-    venue_give(&p, ada, low);
+    test_guild_give(&p, ada, low);
     expect_error(client_patch(mod, "{'roles': []}", "/guilds/%s/members/%s", p.id, ada->id), 403,
                  50013);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
     snprintf(body, sizeof body, "{'roles': ['%s', '%s']}", managed, high);
     expect_error(client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id), 403, 50013);
     expect_error(client_patch(mod, "{'roles': ['5']}", "/guilds/%s/members/%s", p.id, bob->id), 404,
@@ -382,12 +382,13 @@ static void a_list_of_roles_is_checked_where_it_changes(struct world *w)
                  50013);
     expect_invalid(client_patch(mod, "{'roles': ['x']}", "/guilds/%s/members/%s", p.id, bob->id),
                    "roles.0", "NUMBER_TYPE_COERCE");
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 }
 
 /* --- timeouts, voice, flags ----------------------------------------------------------- */
 
-static struct answer time_out(struct client *c, struct venue *p, struct client *who, double days)
+static struct answer time_out(struct client *c, struct test_guild *p, struct client *who,
+                              double days)
 {
     char body[100], when[TIMESTAMP_TEXT];
 
@@ -400,13 +401,13 @@ static void moderators_time_people_out(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob"), *admin = world_client(w, "ruler");
-    struct venue p = world_venue(w, ada);
-    venue_add_with(&p, mod, 5, PERMISSION(MODERATE_MEMBERS));
-    venue_add_with(&p, admin, 1, PERMISSION(ADMINISTRATOR));
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add_with(&p, mod, 5, PERMISSION(MODERATE_MEMBERS));
+    test_guild_add_with(&p, admin, 1, PERMISSION(ADMINISTRATOR));
+    test_guild_add(&p, bob);
 
     expect_status(time_out(mod, &p, bob, 27.9), 200);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
+    expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
     expect_error(client_patch(bob, "{'nick': 'x'}", "/guilds/%s/members/@me", p.id), 403, 50013);
     world_wait(w, 28 * 86400);
     expect_status(client_patch(bob, "{'nick': 'x'}", "/guilds/%s/members/@me", p.id), 200);
@@ -429,11 +430,11 @@ static void who_is_not_in_voice_is_neither_silenced_nor_moved(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add_with(&p, mod, 1,
-                   PERMISSION(MUTE_MEMBERS) | PERMISSION(DEAFEN_MEMBERS) |
-                       PERMISSION(MOVE_MEMBERS));
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add_with(&p, mod, 1,
+                        PERMISSION(MUTE_MEMBERS) | PERMISSION(DEAFEN_MEMBERS) |
+                            PERMISSION(MOVE_MEMBERS));
+    test_guild_add(&p, bob);
     const char *const bodies[] = { "{'mute': true}", "{'deaf': true}", "{'channel_id': null}" };
     char body[100];
 
@@ -458,8 +459,8 @@ static void who_is_not_in_voice_is_neither_silenced_nor_moved(struct world *w)
 static void one_flag_can_be_set(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add(&p, bob);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bob);
 
     expect_json(client_patch(ada, "{'flags': 7}", "/guilds/%s/members/%s", p.id, bob->id),
                 "{'flags': 4}");
@@ -473,21 +474,21 @@ static void kicking_takes_somebody_out(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    venue_add_with(&p, mod, 5, PERMISSION(KICK_MEMBERS));
-    venue_add_with(&p, bob, 1, 0);
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add_with(&p, mod, 5, PERMISSION(KICK_MEMBERS));
+    test_guild_add_with(&p, bob, 1, 0);
 
     expect_error(client_delete(bob, "/guilds/%s/members/%s", p.id, mod->id), 403, 50013);
     expect_error(client_delete(mod, "/guilds/%s/members/%s", p.id, ada->id), 403, 50013);
     expect_error(client_delete(mod, "/guilds/%s/members/%s", p.id, mod->id), 400, 50038);
     expect_error(client_delete(ada, "/guilds/%s/members/%s", p.id, ada->id), 400, 50038);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 
     expect_status(client_delete(mod, "/guilds/%s/members/%s", p.id, bob->id), 204);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_REMOVE",
+    expect_guild_event(&p, 0, "GUILD_MEMBER_REMOVE",
                        "{'guild_id': '%s', 'user': {'id': '%s', 'username': 'bob'}}", p.id,
                        bob->id);
-    expect_venue_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20}");
+    expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20}");
     expect_event(bob, "GUILD_DELETE", "{'id': '%s'}", p.id);
     expect_error(client_delete(mod, "/guilds/%s/members/%s", p.id, bob->id), 404, 10007);
     expect_error(client_get(bob, "/guilds/%s/members/%s", p.id, mod->id), 403, 50001);
@@ -525,7 +526,7 @@ static const char *access_token(struct world *w, struct client *c, const char *s
     return str_dupz(world_arena(w), i.token);
 }
 
-static struct answer bring(struct client *bot, struct venue *p, struct client *who,
+static struct answer bring(struct client *bot, struct test_guild *p, struct client *who,
                            const char *token, const char *more)
 {
     char body[600];
@@ -538,11 +539,12 @@ static void apps_bring_people_in_who_allowed_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
                   *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
-    const char *low = venue_role(&p, 1, 0), *good = access_token(w, bob, "identify guilds.join");
+    struct test_guild p = world_test_guild(w, ada);
+    const char *low = test_guild_role(&p, 1, 0),
+               *good = access_token(w, bob, "identify guilds.join");
     char more[200];
 
-    venue_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
+    test_guild_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
     world_sql(w, "update tokens set application_id = 77 where user_id = %s and kind = 2", bot->id);
     expect_error(bring(bot, &p, bob, "nonsense", ""), 401, 50025);
     expect_error(bring(bot, &p, bob, access_token(w, ada, "guilds.join"), ""), 401, 50025);
@@ -559,14 +561,15 @@ static void apps_bring_people_in_who_allowed_it(struct world *w)
     expect_error(client_put(bot, "{'access_token': 'x'}", "/guilds/%s/members/5", p.id), 404,
                  10013);
 
-    venue_give(&p, bot, venue_role(&p, 4, PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_NICKNAMES)));
+    test_guild_give(
+        &p, bot, test_guild_role(&p, 4, PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_NICKNAMES)));
     struct answer a = bring(bot, &p, bob, good, more);
     expect_status(a, 201);
     expect_json(a, "{'nick': 'B', 'roles': ['%s'], 'user': {'id': '%s'}}", low, bob->id);
     expect_event(bob, "GUILD_CREATE", "{'id': '%s', 'member_count': 3, 'large': false}", p.id);
-    expect_venue_event(&p, 0, "GUILD_MEMBER_ADD", "{'guild_id': '%s', 'nick': 'B'}", p.id);
+    expect_guild_event(&p, 0, "GUILD_MEMBER_ADD", "{'guild_id': '%s', 'nick': 'B'}", p.id);
     expect_status(bring(bot, &p, bob, good, ""), 204);
-    expect_venue_silence(&p);
+    expect_guild_silence(&p);
 
     /* An empty nick is none. */
     struct client *cleo = world_client(w, "cleo");
@@ -582,10 +585,10 @@ static void an_app_cannot_use_anothers_access_token(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
                   *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     const char *token = access_token(w, bob, "guilds.join");
 
-    venue_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
+    test_guild_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
     world_sql(w, "update tokens set application_id = 78 where user_id = %s and kind = 2", bot->id);
     expect_error(bring(bot, &p, bob, token, ""), 401, 50025);
 }
@@ -594,10 +597,10 @@ static void the_banned_are_not_brought_in_and_tokens_expire(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
                   *bob = world_client(w, "bob");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     const char *token = access_token(w, bob, "guilds.join");
 
-    venue_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
+    test_guild_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
     world_sql(w, "update tokens set application_id = 77 where user_id = %s and kind = 2", bot->id);
     world_sql(w, "insert into bans (guild_id, user_id) values (%s, %s)", p.id, bob->id);
     expect_error(bring(bot, &p, bob, token, ""), 403, 40007);

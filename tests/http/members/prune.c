@@ -6,7 +6,7 @@
 #include "apps.h"
 #include "guilds.h"
 #include "statements.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define PRUNE "/guilds/%s/prune"

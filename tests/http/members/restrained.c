@@ -6,16 +6,16 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "http/walk.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 
 struct stage {
     struct client *ada, *bob;
-    struct venue v;
+    struct test_guild v;
     const char *own, *other; /* messages of bob's and of ada's */
 };
 
@@ -23,8 +23,8 @@ static struct stage world_stage(struct world *w)
 {
     struct stage s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
-    s.v = world_venue(w, s.ada);
-    venue_add(&s.v, s.bob);
+    s.v = world_test_guild(w, s.ada);
+    test_guild_add(&s.v, s.bob);
     s.own = say_text(s.bob, s.v.channel, "mine");
     s.other = say_text(s.ada, s.v.channel, "hers");
     return s;
@@ -175,7 +175,7 @@ static void no_write_that_others_see_is_open_to_members_who_may_only_read(struct
 {
     at = world_stage(w);
     outsider = world_client(w, "eve");
-    role = venue_role(&at.v, 1, 0);
+    role = test_guild_role(&at.v, 1, 0);
     world_sql(w, "update members set timed_out_until = 9000000000000000 where user_id = %s",
               at.bob->id);
     walk_refuses(w, 50013);
@@ -207,7 +207,7 @@ static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
 
     world_sql(w, "update members set timed_out_until = 9000000000000000 where user_id = %s",
               s.bob->id);
-    struct room room = world_room(w, s.v.channel);
+    struct channel_events room = world_channel_events(w, s.v.channel);
     expect_error(client_patch(s.bob, "{'content': 'y'}", MESSAGES "/%s", s.v.channel, s.own), 403,
                  50013);
     expect_error(client_put(s.bob, "{'answer_ids': [1]}", "/channels/%s/polls/%s/answers/@me",
@@ -229,7 +229,7 @@ static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
                                   s.v.id, s.v.channel, s.other),
                              "/interactions"),
                  403, 50013);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     /* Nobody else is concerned by these, or something of one's own is taken back. */
     expect_status(client_delete(s.bob, MESSAGES "/%s", s.v.channel, s.own), 204);
     expect_error(client_delete(s.bob, MESSAGES "/%s", s.v.channel, s.other), 403, 50013);
@@ -253,12 +253,12 @@ static void a_quarantined_member_changes_the_nickname_alone(struct world *w)
 static void level_1_takes_a_verified_address(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct room room = world_room(w, s.v.channel);
+    struct channel_events room = world_channel_events(w, s.v.channel);
 
     world_sql(w, "update users set verified = 0 where id in (%s, %s)", s.bob->id, s.ada->id);
     speaks(&s, 0);
     set_level(&s, 1);
-    expect_room_event(&room, "MESSAGE_CREATE", "{}");
+    expect_channel_event(&room, "MESSAGE_CREATE", "{}");
     speaks(&s, 50009);
     expect_error(
         client_put(s.bob, "", MESSAGES "/%s/reactions/%%F0%%9F%%91%%8D/@me", s.v.channel, s.other),
@@ -268,7 +268,7 @@ static void level_1_takes_a_verified_address(struct world *w)
         50009);
     expect_error(client_patch(s.bob, "{'content': 'y'}", MESSAGES "/%s", s.v.channel, s.own), 403,
                  50009);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     /* The owner is exempt. */
     expect_status(client_post(s.ada, "{'content': 'x'}", MESSAGES, s.v.channel), 200);
     world_sql(w, "update users set verified = 1 where id = %s", s.bob->id);
@@ -308,9 +308,9 @@ static void level_4_takes_a_phone_or_a_role(struct world *w)
     struct client *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan"),
                   *robot = world_bot(w, "robot");
 
-    venue_add(&s.v, cleo);
-    venue_add(&s.v, dan);
-    venue_add(&s.v, robot);
+    test_guild_add(&s.v, cleo);
+    test_guild_add(&s.v, dan);
+    test_guild_add(&s.v, robot);
     world_sql(w, "update members set joined_at = 1");
     world_wait(w, 3600);
     set_level(&s, 4);
@@ -319,7 +319,7 @@ static void level_4_takes_a_phone_or_a_role(struct world *w)
     speaks(&s, 0);
     world_sql(w, "update users set phone = null, verified = 0 where id = %s", s.bob->id);
     speaks(&s, 50009);
-    venue_give(&s.v, s.bob, venue_role(&s.v, 1, 0));
+    test_guild_give(&s.v, s.bob, test_guild_role(&s.v, 1, 0));
     speaks(&s, 0);
     /* BYPASSES_VERIFICATION */
     expect_error(client_post(cleo, "{'content': 'x'}", MESSAGES, s.v.channel), 403, 50009);
@@ -343,7 +343,7 @@ static void unverified_members_do_not_enter_voice(struct world *w)
     struct stage s = world_stage(w);
     const char *voice = answer_text(
         client_post(s.ada, "{'name': 'v', 'type': 2}", "/guilds/%s/channels", s.v.id), "id");
-    struct gate *g = gate_session(s.bob, "v=10&encoding=json", "");
+    struct gateway_conn *g = conn_session(s.bob, "v=10&encoding=json", "");
     const char *join = TEXT(w,
                             "{'op': 4, 'd': {'guild_id': '%s', 'channel_id': '%s', "
                             "'self_mute': false, 'self_deaf': false}}",
@@ -352,10 +352,10 @@ static void unverified_members_do_not_enter_voice(struct world *w)
     world_sql(w, "update users set verified = 0 where id = %s", s.bob->id);
     set_level(&s, 1);
     expect_dispatch(g, "GUILD_UPDATE", "{'verification_level': 1}");
-    gate_send(g, "%s", join);
+    conn_send(g, "%s", join);
     expect_quiet(g);
     world_sql(w, "update users set verified = 1 where id = %s", s.bob->id);
-    gate_send(g, "%s", join);
+    conn_send(g, "%s", join);
     expect_dispatch(g, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", voice);
 }
 

@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "files.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
@@ -32,8 +32,8 @@ static struct answer fetch(struct client *c, const char *url, const char *header
 static void a_file_comes_back_as_it_was(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
-    struct room room = world_room(w, v.channel);
+    struct test_guild v = world_test_guild(w, ada);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     struct answer a = client_upload(ada, "POST",
                                     "{'content': 'look', 'attachments': [{'id': 0, 'description': "
@@ -44,8 +44,8 @@ static void a_file_comes_back_as_it_was(struct world *w)
                    "'content_type': 'text/plain; charset=utf-8', 'description': 'a greeting'}]}");
     expect_absent(a, "attachments.0.width");
     expect(strlen(answer_text(a, "attachments.0.id")) > 15);
-    expect_room_event(&room, "MESSAGE_CREATE", "{'attachments': [{'id': '%s'}]}",
-                      answer_text(a, "attachments.0.id"));
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'attachments': [{'id': '%s'}]}",
+                         answer_text(a, "attachments.0.id"));
     const char *url = answer_text(a, "attachments.0.url");
     expect(strcmp(url, answer_text(a, "attachments.0.proxy_url")) == 0);
 
@@ -64,7 +64,7 @@ static void a_file_comes_back_as_it_was(struct world *w)
 static void addresses_are_good_for_a_day(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
     const char *url = answer_text(a, "attachments.0.url");
 
@@ -77,7 +77,7 @@ static void addresses_are_good_for_a_day(struct world *w)
 static void only_signed_addresses_are_served(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
     const char *path = path_of(answer_text(a, "attachments.0.url"));
     struct str bare = str_of(path), all = bare;
@@ -103,7 +103,7 @@ static void only_signed_addresses_are_served(struct world *w)
 static void parts_of_files_are_sent(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
     const char *url = answer_text(a, "attachments.0.url");
 
@@ -136,7 +136,7 @@ static void names_are_made_safe(struct world *w)
         { "Report-1_2.TXT", "Report-1_2.TXT" },
     };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct upload u[] = { { "files[0]", cases[i].sent, STR_INIT("x") }, { 0 } };
@@ -165,7 +165,7 @@ static void pictures_show_their_size(struct world *w)
         { "files[4]", "fake.png", STR_INIT("<html>") }, { 0 },
     };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
     expect_json(a, "{'attachments': [{'content_type': 'image/png', 'width': 256, 'height': 64}, "
@@ -182,7 +182,7 @@ static void pages_are_only_for_downloading(struct world *w)
                                 { "files[1]", "x.svg", STR_INIT("<svg/>") },
                                 { 0 } };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
 
     struct answer f = fetch(ada, answer_text(a, "attachments.0.url"), NULL);
@@ -202,7 +202,7 @@ static void files_are_neither_scripts_nor_styles(struct world *w)
                   { "worker", 404 }, { "iframe", 404 },   { "serviceworker", 404 } };
     const struct upload u[] = { { "files[0]", "x.js", STR_INIT("alert(1)") }, { 0 } };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
 
     for (size_t i = 0; i < COUNT_OF(cases); i++)
@@ -216,7 +216,7 @@ static void files_are_neither_scripts_nor_styles(struct world *w)
 static void files_are_at_most_10_mib(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     char *bytes = mem_new(LARGEST + 1);
     struct upload u[] = { { "files[0]", "big", { bytes, LARGEST } }, { 0 } };
 
@@ -238,7 +238,7 @@ static void files_are_at_most_10_mib(struct world *w)
 static void ten_files_are_enough(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct upload u[12] = { { 0 } };
     char names[11][12];
 
@@ -259,7 +259,7 @@ static void old_names_of_parts_are_taken(struct world *w)
 {
     const struct upload u[] = { { "file", "old.txt", STR_INIT("x") }, { 0 } };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     expect_json(client_upload(ada, "POST", "{'content': 'x'}", u, MESSAGES, v.channel),
                 "{'attachments': [{'filename': 'old.txt'}]}");
@@ -268,7 +268,7 @@ static void old_names_of_parts_are_taken(struct world *w)
 static void what_is_said_about_files_is_checked(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     char body[1200];
 
     expect_invalid(client_upload(ada, "POST", "{'attachments': [{'id': 0}, {'id': 1}]}", hello,
@@ -291,8 +291,8 @@ static void nothing_is_kept_for_those_who_may_not(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
 
     expect_error(client_upload(eve, "POST", NULL, hello, MESSAGES, v.channel), 403, 50001);
     expect_error(client_upload(ada, "POST", NULL, hello, MESSAGES, "77"), 404, 10003);
@@ -313,7 +313,7 @@ static void edits_keep_what_they_list(struct world *w)
                                   { "files[1]", "b.txt", STR_INIT("b") },
                                   { 0 } };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_upload(ada, "POST", "{'content': 'x'}", two, MESSAGES, v.channel);
     const char *id = answer_text(a, "id"), *first = answer_text(a, "attachments.0.id"),
                *url = answer_text(a, "attachments.1.url");
@@ -345,7 +345,7 @@ static void edits_keep_what_they_list(struct world *w)
 static void files_go_with_their_message(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
 
     expect_files(w, "attachments", 1);
@@ -357,7 +357,7 @@ static void files_go_with_their_message(struct world *w)
 static void files_go_with_their_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
     struct answer a = client_post(ada, "{'name': 'aside'}", "/channels/%s/threads", v.channel);
 
     client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
@@ -386,11 +386,11 @@ static void files_go_with_the_last_of_a_group(struct world *w)
 static void voice_messages_are_one_recording(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const struct upload said[] = { { "files[0]", "voice-message.ogg", STR("OggS0000") }, { 0 } };
     const struct upload read[] = { { "files[0]", "words.txt", STR("hello") }, { 0 } };
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     struct answer a =
         client_upload(bob, "POST", "{'flags': 8192, " DETAILS "}", said, MESSAGES, v.channel);
     expect_status(a, 200);
@@ -415,7 +415,7 @@ static void voice_messages_are_one_recording(struct world *w)
                                  "'waveform': '!'}]}",
                                  said, MESSAGES, v.channel),
                    "attachments.0.waveform", "BASE_TYPE_CHOICES");
-    venue_take_right(&v, PERMISSION(SEND_VOICE_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(SEND_VOICE_MESSAGES));
     expect_error(
         client_upload(bob, "POST", "{'flags': 8192, " DETAILS "}", said, MESSAGES, v.channel), 403,
         50173);
@@ -425,7 +425,7 @@ static void voice_messages_are_one_recording(struct world *w)
 static void files_have_titles_and_are_spoilers(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const struct upload two[] = { { "files[0]", "SPOILER_a.txt", STR("a") },
                                   { "files[1]", "b.txt", STR("b") },
                                   { "files[2]", "c.txt", STR("c") },

@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "files.h"
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define ASK      "/channels/%s/attachments"
@@ -48,7 +48,7 @@ static struct answer say(struct client *c, const char *channel, const char *name
 static void a_file_is_sent_and_then_shown(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = ask(ada, v.channel, "my notes.txt", 5);
     const char *url, *name;
 
@@ -79,13 +79,13 @@ static void a_file_is_sent_and_then_shown(struct world *w)
 static void a_file_belongs_to_who_asked(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = ask(ada, v.channel, "a.txt", 2), other = ask(ada, v.channel, "b.txt", 2);
     const char *url = answer_text(a, "attachments.0.upload_url");
     const char *name = answer_text(a, "attachments.0.upload_filename");
     const char *second = answer_text(other, "attachments.0.upload_filename");
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     expect_status(send_bytes(w, url, "ok"), 200);
     expect_error(say(bob, v.channel, name), 400, 50146);
     expect_error(client_delete(bob, "/attachments/%s", name), 400, 50146);
@@ -103,7 +103,7 @@ static void a_file_belongs_to_who_asked(struct world *w)
 static void what_no_message_names_goes_after_a_day(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = ask(ada, v.channel, "a.txt", 2);
 
     expect_status(send_bytes(w, answer_text(a, "attachments.0.upload_url"), "ok"), 200);
@@ -117,9 +117,9 @@ static void what_no_message_names_goes_after_a_day(struct world *w)
 static void asking_takes_rights_and_sizes(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     expect_error(ask(ada, v.channel, "a.txt", 10485761), 413, 40005);
     expect_status(ask(ada, v.channel, "a.txt", 10485760), 200);
     expect_invalid(ask(ada, v.channel, "a.txt", 0), "files.0.file_size", "NUMBER_TYPE_MIN");
@@ -133,7 +133,7 @@ static void asking_takes_rights_and_sizes(struct world *w)
 static void bytes_count_for_who_asked(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = ask(ada, v.channel, "a.txt", 700000);
     char *bytes = arena_alloc(world_arena(w), 700001);
 
@@ -162,7 +162,7 @@ static void expect_told_by_head(struct world *w, const char *path, const char *l
 static void bytes_come_only_to_an_address_that_was_given(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = ask(ada, v.channel, "a.txt", 9000000);
     const char *right = path_of(answer_text(a, "attachments.0.upload_url"));
     const char *name = answer_text(a, "attachments.0.upload_filename");
@@ -194,10 +194,10 @@ static struct answer ask_ten(struct client *c, const char *channel)
 static void an_account_has_a_hundred_open_addresses(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = { 0 };
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     for (int i = 0; i < 10; i++) {
         a = ask_ten(ada, v.channel);
         expect_status(a, 200);
@@ -218,7 +218,7 @@ static void small_quota(struct config *config)
 static void addresses_are_signed_anew(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = ask(ada, v.channel, "a.txt", 2);
     const char *name = answer_text(a, "attachments.0.upload_filename"), *url, *body, *fresh;
 
@@ -238,7 +238,7 @@ static void addresses_are_signed_anew(struct world *w)
     /* A member renews it until they no longer see the channel; the same with a bot. */
     struct client *more[] = { eve, world_bot(w, "helper"), NULL };
     for (struct client **c = more; *c; c++) {
-        venue_add(&v, *c);
+        test_guild_add(&v, *c);
         a = client_post(*c, body, "/attachments/refresh-urls");
         expect(strstr(answer_text(a, "refreshed_urls.0.refreshed"), "hm="));
     }

@@ -10,8 +10,8 @@
 #include "apps.h"
 #include "base/mem.h"
 #include "platforms.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 
@@ -37,7 +37,7 @@ static void picture_comes_and_goes(struct client *c, const char *field, const ch
 static void a_picture_goes_when_another_or_none_takes_its_place(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *guild = TEXT(w, "/guilds/%s", v.id);
     struct answer group = client_post(ada, "{'recipients': []}", "/users/@me/channels"),
                   hook = client_post(ada, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel);
@@ -50,7 +50,7 @@ static void a_picture_goes_when_another_or_none_takes_its_place(struct world *w)
     picture_comes_and_goes(ada, "discovery_splash", "discovery-splashes", guild);
     picture_comes_and_goes(ada, "home_header", "home-headers", guild);
     picture_comes_and_goes(ada, "icon", "role-icons",
-                           TEXT(w, "%s/roles/%s", guild, venue_role(&v, 1, 0)));
+                           TEXT(w, "%s/roles/%s", guild, test_guild_role(&v, 1, 0)));
     picture_comes_and_goes(ada, "avatar", "member-avatars", TEXT(w, "%s/members/@me", guild));
     picture_comes_and_goes(ada, "banner", "member-banners", TEXT(w, "%s/members/@me", guild));
     picture_comes_and_goes(ada, "avatar", "avatars",
@@ -66,8 +66,8 @@ static void a_picture_goes_when_another_or_none_takes_its_place(struct world *w)
 static void pictures_go_with_what_they_show(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     struct answer hook = client_post(ada, "{'name': 'Post', 'avatar': '" PNG "'}",
                                      "/channels/%s/webhooks", v.channel);
     struct answer role = client_post(ada, "{'icon': '" PNG "'}", "/guilds/%s/roles", v.id);
@@ -91,7 +91,7 @@ static void pictures_go_with_what_they_show(struct world *w)
 static void a_refused_picture_leaves_nothing(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     /* The icon is written, then the owner's successor is looked for. */
     expect_error(client_patch(ada, "{'icon': '" PNG "', 'owner_id': '77'}", "/guilds/%s", v.id),
@@ -232,8 +232,8 @@ static void allow_a_mebibyte(struct config *config)
 static void an_account_keeps_as_much_as_its_quota(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     struct answer first = send_bytes(ada, v.channel, HALF);
 
     expect_status(first, 200);
@@ -263,7 +263,7 @@ static void allow_a_mebibyte_a_day(struct config *config)
 static void an_account_uploads_as_much_a_day_as_it_may(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = send_bytes(ada, v.channel, 2 * HALF);
 
     expect_status(a, 200);
@@ -279,7 +279,7 @@ static void an_account_uploads_as_much_a_day_as_it_may(struct world *w)
 static void files_of_a_webhook_count_for_who_made_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer h = client_post(ada, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel);
     char *bytes = mem_new(2 * HALF);
     const struct upload u[] = { { "files[0]", "x", { bytes, 2 * HALF } }, { 0 } };

@@ -1,8 +1,8 @@
 /* forwards.c - messages that take others along, as these were at that moment. */
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  MESSAGES "/%s"
@@ -21,12 +21,12 @@ static struct answer forward(struct client *c, const char *from, const char *mes
 static void a_forward_shows_what_was_said(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
 
-    venue_add(&other, bot);
+    test_guild_add(&other, bot);
     const char *said =
         answer_text(client_post(ada, "{'content': 'hello <@1>'}", MESSAGES, v.channel), "id");
-    struct room room = world_room(w, other.channel);
+    struct channel_events room = world_channel_events(w, other.channel);
     struct answer a = forward(ada, v.channel, said, other.channel);
     const char *shown =
         TEXT(w,
@@ -42,7 +42,7 @@ static void a_forward_shows_what_was_said(struct world *w)
     expect_absent(a, "message_snapshots.0.message.id");
     expect_absent(a, "message_snapshots.0.message.author");
     expect_absent(a, "message_snapshots.0.message.channel_id");
-    expect_room_event(&room, "MESSAGE_CREATE", "%s", shown);
+    expect_channel_event(&room, "MESSAGE_CREATE", "%s", shown);
     /* What becomes of the other changes nothing. */
     client_patch(ada, "{'content': 'new'}", MESSAGE, v.channel, said);
     expect_json(client_get(ada, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);
@@ -67,7 +67,7 @@ static void files_live_as_long_as_somebody_shows_them(struct world *w)
                                            { "files[1]", "b.txt", STR_INIT("two") },
                                            { 0 } };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
     struct answer said = client_upload(ada, "POST", "{'content': 'x'}", files, MESSAGES, v.channel);
     struct answer a = forward(ada, v.channel, answer_text(said, "id"), other.channel);
 
@@ -114,13 +114,13 @@ static void files_live_as_long_as_somebody_shows_them(struct world *w)
 static void what_can_be_forwarded(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
 
-    venue_add(&other, bob);
+    test_guild_add(&other, bob);
     const char *said = answer_text(client_post(ada, "{'content': 'x'}", MESSAGES, v.channel), "id");
     expect_error(forward(bob, v.channel, said, other.channel), 404, 10008);
     expect_error(forward(ada, other.channel, said, other.channel), 404, 10008);
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     expect_status(forward(bob, v.channel, said, other.channel), 200);
     world_sql(w, "update roles set permissions = %llu where id = %s",
               BITS(PERMISSION(VIEW_CHANNEL)), v.id);
@@ -150,12 +150,12 @@ static void what_can_be_forwarded(struct world *w)
 static void content_of_forwards_is_for_those_who_asked(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     const char *said =
         answer_text(client_post(ada, "{'content': 'secret'}", MESSAGES, v.channel), "id");
-    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 512");
+    struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 512");
     expect_status(forward(ada, v.channel, said, v.channel), 200);
     expect_dispatch(g, "MESSAGE_CREATE",
                     "{'content': '', 'message_snapshots': [{'message': {'content': '', 'type': 0, "

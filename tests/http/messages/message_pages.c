@@ -1,7 +1,7 @@
 /* message_pages.c - a page shows each message as it is shown alone, whatever was done to it. */
 #include "apps.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define MESSAGES  "/channels/%s/messages"
 #define MESSAGE   MESSAGES "/%s"
@@ -38,8 +38,8 @@ static const char *said(struct client *c, const char *channel, const char *json)
 static void a_page_follows_what_is_done_to_a_message(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *c = v.channel;
     const char *m = said(bob, c, "{'content': 'say \\\"hi\\\"\\n', 'nonce': 'n1'}");
 
@@ -62,8 +62,8 @@ static void a_page_follows_what_is_done_to_a_message(struct world *w)
 static void reactions_on_a_page_are_the_readers(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *c = v.channel, *m = said(ada, c, "{'content': 'x'}");
 
     expect_status(client_put(bob, NULL, REACTION, c, m), 204);
@@ -110,7 +110,7 @@ static void a_page_marks_what_is_each_readers_own(struct world *w)
 {
     enum { PEOPLE = 6 };
     struct client *ada = world_client(w, "ada"), *people[PEOPLE];
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *c = v.channel, *all[] = { NULL,
                                           said(ada, c, "{'content': 'few'}"),
                                           said(ada, c, "{'content': 'many'}"),
@@ -121,7 +121,7 @@ static void a_page_marks_what_is_each_readers_own(struct world *w)
     for (int i = 0; i < PEOPLE; i++) {
         people[i] = i ? world_client(w, TEXT(w, "person%d", i)) : ada;
         if (i)
-            venue_add(&v, people[i]);
+            test_guild_add(&v, people[i]);
         expect_status(client_put(people[i], NULL, REACTION, c, all[2]), 204);
         if (i < 2)
             expect_status(client_put(people[i], NULL, REACTION, c, all[1]), 204);
@@ -140,8 +140,8 @@ static void a_page_marks_what_is_each_readers_own(struct world *w)
 static void pages_name_people_as_they_are_called_now(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *c = v.channel, *m = said(bob, c, "{'content': 'mine'}");
     const char *to_bob = said(ada, c, TEXT(w, "{'content': 'to <@%s>'}", bob->id));
 
@@ -157,8 +157,8 @@ static void pages_name_people_as_they_are_called_now(struct world *w)
 static void what_comes_from_elsewhere_is_shown_as_it_is_there(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *c = v.channel, *m = said(ada, c, "{'content': 'first'}");
     const char *answer =
         said(bob, c, TEXT(w, "{'content': 'x', 'message_reference': {'message_id': '%s'}}", m));
@@ -187,7 +187,7 @@ static void what_comes_from_elsewhere_is_shown_as_it_is_there(struct world *w)
 static void a_message_shows_its_thread_while_there_is_one(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *c = v.channel, *m = said(ada, c, "{'content': 'topic'}");
 
     expect_status(client_post(ada, "{'name': 'talk'}", MESSAGE "/threads", c, m), 201);
@@ -206,9 +206,9 @@ static void a_message_shows_its_thread_while_there_is_one(struct world *w)
 static void webhooks_and_bots_are_shown_alike(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct client *bot = application_bot(ada, make_application(ada, "helper"));
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     const char *c = v.channel;
     struct answer hook = client_post(ada, "{'name': 'hook'}", "/channels/%s/webhooks", c);
     struct answer told = client_post(world_stranger(w), "{'content': 'x', 'username': 'robot'}",
@@ -231,7 +231,7 @@ static void webhooks_and_bots_are_shown_alike(struct world *w)
 static void rows_without_a_text_are_shown_too(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *c = v.channel, *ids[5];
 
     for (int i = 0; i < 5; i++)

@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
@@ -40,12 +40,12 @@ static const char *repeated(struct world *w, const char *part, int count)
     return out;
 }
 
-static struct client *bot_in(struct world *w, struct venue *v)
+static struct client *bot_in(struct world *w, struct test_guild *v)
 {
     struct client *bot = world_bot(w, "helper");
 
-    *v = world_venue(w, world_client(w, "ada"));
-    venue_add(v, bot);
+    *v = world_test_guild(w, world_client(w, "ada"));
+    test_guild_add(v, bot);
     return bot;
 }
 
@@ -54,9 +54,9 @@ static struct client *bot_in(struct world *w, struct venue *v)
 static void an_embed_may_come_by_its_old_name(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     struct answer a = client_post(bot, "{'embed': {'title': 'One'}}", MESSAGES, v.channel);
     const char *m = answer_text(a, "id");
 
@@ -79,9 +79,9 @@ static void an_embed_may_come_by_its_old_name(struct world *w)
 static void nobody_is_greeted_with_a_sticker_that_is_not_there(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     expect_error(client_post(ada, "{'sticker_ids': ['749054660769218631']}", "/channels/%s/greet",
                              v.channel),
                  400, 50081);
@@ -93,9 +93,9 @@ static void nobody_is_greeted_with_a_sticker_that_is_not_there(struct world *w)
 
 static void embeds_of_bots_are_kept(struct world *w)
 {
-    struct venue v;
+    struct test_guild v;
     struct client *bot = bot_in(w, &v);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     struct answer a = client_post(
         bot,
@@ -111,7 +111,7 @@ static void embeds_of_bots_are_kept(struct world *w)
                 "'image': {'url': 'attachment://a.png'}, 'author': {'name': 'A'}, 'fields': "
                 "[{'name': 'n', 'value': 'v', 'inline': true}, {'inline': false}]}]}");
     expect_absent(a, "embeds.0.thumbnail");
-    expect_room_event(&room, "MESSAGE_CREATE", "{'embeds': [{'title': 'T'}]}");
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'embeds': [{'title': 'T'}]}");
     const char *id = answer_text(a, "id");
     expect_json(client_get(bot, MESSAGE, v.channel, id), "{'embeds': [{'title': 'T'}]}");
     expect_error(client_patch(bot, "{'embeds': []}", MESSAGE, v.channel, id), 400, 50006);
@@ -122,7 +122,7 @@ static void embeds_of_bots_are_kept(struct world *w)
 static void embeds_of_people_are_left_out(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     expect_json(client_post(ada,
                             "{'content': 'x', 'embeds': [{'title': 'T'}], 'components': [{'type': "
@@ -148,7 +148,7 @@ static void embeds_have_limits(struct world *w)
         { "{'fields': [{'name': 'n', 'value': '%s'}]}", 1024, "embeds.0.fields.0.value",
           "BASE_TYPE_BAD_LENGTH" },
     };
-    struct venue v;
+    struct test_guild v;
     struct client *bot = bot_in(w, &v);
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -183,7 +183,7 @@ static void embeds_have_limits(struct world *w)
 
 static void embeds_have_limits_together(struct world *w)
 {
-    struct venue v;
+    struct test_guild v;
     struct client *bot = bot_in(w, &v);
     const char *field = "{'name': 'n', 'value': 'v'}", *embed = "{'title': 'x'}";
     const char *half = repeated(w, "x", 3000);
@@ -218,7 +218,7 @@ static void embeds_have_limits_together(struct world *w)
 
 /* --- components ----------------------------------------------------------------------- */
 
-static struct answer with(struct world *w, struct client *bot, const struct venue *v,
+static struct answer with(struct world *w, struct client *bot, const struct test_guild *v,
                           const char *components)
 {
     return client_post(bot, text(w, "{'content': 'x', 'components': [%s]}", components), MESSAGES,
@@ -227,7 +227,7 @@ static struct answer with(struct world *w, struct client *bot, const struct venu
 
 static void components_are_kept_with_ids(struct world *w)
 {
-    struct venue v;
+    struct test_guild v;
     struct client *bot = bot_in(w, &v);
     struct answer a =
         with(w, bot, &v,
@@ -263,7 +263,7 @@ static void buttons_have_rules(struct world *w)
         { "{'type': 1, 'components': [{'type': 5, 'custom_id': 'a'}]}", "type",
           "BASE_TYPE_CHOICES" },
     };
-    struct venue v;
+    struct test_guild v;
     struct client *bot = bot_in(w, &v);
 
     for (size_t i = 0; i < COUNT_OF(cases); i++)
@@ -274,7 +274,7 @@ static void buttons_have_rules(struct world *w)
 
 static void components_have_limits(struct world *w)
 {
-    struct venue v;
+    struct test_guild v;
     struct client *bot = bot_in(w, &v);
     const char *link = "{'type': 2, 'style': 5, 'label': 'x', 'url': 'https://x.y'}";
     const char *row = text(w, "{'type': 1, 'components': [%s]}", link);
@@ -324,7 +324,7 @@ static void components_have_limits(struct world *w)
 
 static void the_new_components_replace_the_text(struct world *w)
 {
-    struct venue v;
+    struct test_guild v;
     struct client *bot = bot_in(w, &v);
     const char *display = "{'type': 10, 'content': 'hello'}";
 
@@ -354,7 +354,7 @@ static void the_new_components_replace_the_text(struct world *w)
 
 static void a_message_of_components_stays_one(struct world *w)
 {
-    struct venue v;
+    struct test_guild v;
     struct client *bot = bot_in(w, &v);
     const char *display = "{'components': [{'type': 10, 'content': 'new'}]}";
     struct answer a =
@@ -389,7 +389,7 @@ static void a_message_of_components_stays_one(struct world *w)
 
 static void pictures_and_choices_have_a_shape(struct world *w)
 {
-    struct venue v;
+    struct test_guild v;
     struct client *bot = bot_in(w, &v);
     const char *item = "{'media': {'url': 'https://x.example/a.png'}, 'description': null}";
 
@@ -428,7 +428,7 @@ static void pictures_and_choices_have_a_shape(struct world *w)
 
 static void what_is_null_is_left_out(struct world *w)
 {
-    struct venue v;
+    struct test_guild v;
     struct client *bot = bot_in(w, &v);
     struct answer a = client_post(
         bot,
@@ -454,7 +454,7 @@ static void what_is_null_is_left_out(struct world *w)
 static void senders_set_some_flags(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     expect_json(client_post(ada, "{'content': 'x', 'flags': 4100}", MESSAGES, v.channel),
                 "{'flags': 4100}");
@@ -470,9 +470,9 @@ static void senders_set_some_flags(struct world *w)
 static void the_text_says_who_is_called(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    struct room room = world_room(w, v.channel);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     struct answer a =
         client_post(ada,
@@ -482,17 +482,17 @@ static void the_text_says_who_is_called(struct world *w)
     expect_json(a, "{'mentions': [{'id': '%s', 'username': 'bob'}, {'id': '%s'}]}", bob->id,
                 ada->id);
     expect_absent(a, "mentions.0.member");
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'mentions': [{'id': '%s', 'member': {'roles': []}}, {'member': {}}]}",
-                      bob->id);
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'mentions': [{'id': '%s', 'member': {'roles': []}}, {'member': {}}]}",
+                         bob->id);
 }
 
 static void roles_and_everyone_need_a_right(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    const char *closed = venue_role(&v, 1, 0), *open = venue_role(&v, 2, 0);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    const char *closed = test_guild_role(&v, 1, 0), *open = test_guild_role(&v, 2, 0);
     const char *body = text(w, "{'content': '@everyone <@&%s> <@&%s> <@&77>'}", closed, open);
 
     world_sql(w, "update roles set mentionable = 1 where id = %s", open);
@@ -510,8 +510,8 @@ static void allowed_mentions_narrow_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
-    const char *role = venue_role(&v, 1, 0), *other = venue_role(&v, 2, 0);
+    struct test_guild v = world_test_guild(w, ada);
+    const char *role = test_guild_role(&v, 1, 0), *other = test_guild_role(&v, 2, 0);
     const char *say = text(w, "@everyone <@%s> <@%s> <@&%s> <@&%s>", bob->id, eve->id, role, other);
 
     expect_json(client_post(ada, text(w, "{'content': '%s', 'allowed_mentions': {}}", say),
@@ -563,8 +563,8 @@ static void allowed_mentions_narrow_it(struct world *w)
 static void threads_have_a_right_of_their_own(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
 
     world_sql(w,
               "insert into channels (id, guild_id, type, name, parent_id, owner_id) "
@@ -584,19 +584,19 @@ static void threads_have_a_right_of_their_own(struct world *w)
 static void a_message_wakes_a_thread(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
 
     world_sql(w,
               "insert into channels (id, guild_id, type, name, parent_id, owner_id, "
               "thread_archived) values (90001, %s, 11, 't', %s, %s, 1)",
               v.id, v.channel, ada->id);
-    struct room room = world_room(w, "90001");
+    struct channel_events room = world_channel_events(w, "90001");
     expect_status(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 200);
-    expect_room_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
-    expect_room_event(&room, "THREAD_MEMBERS_UPDATE", "{'added_members': [{'user_id': '%s'}]}",
-                      bob->id);
-    expect_room_event(&room, "MESSAGE_CREATE", "{'channel_type': 11}");
+    expect_channel_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
+    expect_channel_event(&room, "THREAD_MEMBERS_UPDATE", "{'added_members': [{'user_id': '%s'}]}",
+                         bob->id);
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'channel_type': 11}");
     expect_json(client_get(bob, "/channels/90001"), "{'message_count': 1}");
     world_sql(w, "update channels set thread_archived = 1, thread_locked = 1 where id = 90001");
     expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 400, 160005);

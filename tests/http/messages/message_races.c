@@ -9,7 +9,7 @@
 
 #include "server/guildhall.h"
 #include "internal.h"
-#include "venues.h"
+#include "test_guild.h"
 
 enum { WRITERS = 8, EACH = 15 };
 
@@ -88,11 +88,11 @@ static void expect_nothing_met(struct world *w, uint64_t before)
 static void messages_of_one_channel_do_not_meet(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *c = v.channel;
     struct writer writers[WRITERS];
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     uint64_t before = retries(w);
     writers_start(writers, bot, c);
     writers_end(writers);
@@ -106,13 +106,13 @@ static void messages_of_one_channel_do_not_meet(struct world *w)
 static void messages_of_one_thread_are_all_counted(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer thread =
         client_post(ada, "{'name': 'talk', 'type': 11}", "/channels/%s/threads", v.channel);
     const char *id = answer_text(thread, "id");
     struct writer writers[WRITERS];
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     expect_status(client_post(bot, "{'content': 'here'}", "/channels/%s/messages", id), 200);
     uint64_t before = retries(w);
     writers_start(writers, bot, id);

@@ -5,11 +5,12 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/timestamp.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
@@ -34,9 +35,9 @@ static const char *long_content(struct world *w, size_t n)
 static void a_message_is_shown_and_announced(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    struct room room = world_room(w, v.channel);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     struct answer a =
         client_post(bob, "{'content': ' hello ', 'nonce': 'n1'}", MESSAGES, v.channel);
@@ -54,11 +55,11 @@ static void a_message_is_shown_and_announced(struct world *w)
     expect_absent(a, "member");
     expect_absent(a, "webhook_id");
     expect_absent(a, "referenced_message");
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'id': '%s', 'content': 'hello', 'nonce': 'n1', 'guild_id': '%s', "
-                      "'channel_type': 0, 'member': {'roles': [], 'nick': null}}",
-                      answer_text(a, "id"), v.id);
-    expect_room_silence(&room);
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'id': '%s', 'content': 'hello', 'nonce': 'n1', 'guild_id': '%s', "
+                         "'channel_type': 0, 'member': {'roles': [], 'nick': null}}",
+                         answer_text(a, "id"), v.id);
+    expect_channel_silence(&room);
     expect_silence(ada);
 
     const char *id = answer_text(a, "id");
@@ -71,7 +72,7 @@ static void a_message_is_shown_and_announced(struct world *w)
 static void content_is_at_most_2000_characters(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     expect_status(client_post(ada, long_content(w, 2000), MESSAGES, v.channel), 200);
     expect_invalid(client_post(ada, long_content(w, 2001), MESSAGES, v.channel), "content",
@@ -81,8 +82,8 @@ static void content_is_at_most_2000_characters(struct world *w)
 static void empty_messages_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
-    struct room room = world_room(w, v.channel);
+    struct test_guild v = world_test_guild(w, ada);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_error(client_post(ada, "{}", MESSAGES, v.channel), 400, 50006);
     expect_error(client_post(ada, "{'content': '  '}", MESSAGES, v.channel), 400, 50006);
@@ -90,28 +91,28 @@ static void empty_messages_are_refused(struct world *w)
                  50006);
     /* People's embeds do not count. */
     expect_error(client_post(ada, "{'embeds': [{'title': 'x'}]}", MESSAGES, v.channel), 400, 50006);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
 }
 
 static void sending_needs_the_right_before_the_body_counts(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
 
     expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
     expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, "1"), 404, 10003);
-    venue_take_right(&v, PERMISSION(SEND_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(SEND_MESSAGES));
     expect_error(client_post(bob, "{'content': 5}", MESSAGES, v.channel), 403, 50013);
     expect_error(client_post(bob, NULL, "/channels/%s/typing", v.channel), 403, 50013);
     expect_status(client_post(ada, "{'content': 'x'}", MESSAGES, v.channel), 200);
-    venue_take_right(&v, PERMISSION(VIEW_CHANNEL));
+    test_guild_take_right(&v, PERMISSION(VIEW_CHANNEL));
     expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
     expect_error(client_get(bob, MESSAGES, v.channel), 403, 50001);
 }
 
-static void says(struct client *who, const struct venue *v, int status)
+static void says(struct client *who, const struct test_guild *v, int status)
 {
     expect_status(client_post(who, "{'content': 'x'}", MESSAGES, v->channel), status);
     expect_status(client_get(who, MESSAGES "?limit=1", v->channel), status == 404 ? 404 : 200);
@@ -121,11 +122,11 @@ static void says(struct client *who, const struct venue *v, int status)
 static void each_message_is_judged_by_what_holds_then(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *overwrite = "/channels/%s/permissions/%s", *member = "/guilds/%s/members/%s";
     char until[TIMESTAMP_TEXT];
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     says(bob, &v, 200);
     expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", overwrite, v.channel, bob->id),
                   204);
@@ -150,9 +151,9 @@ static void each_message_is_judged_by_what_holds_then(struct world *w)
     expect_status(client_patch(bob, "{'global_name': 'Robert'}", "/users/@me"), 200);
     expect_json(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel),
                 "{'author': {'global_name': 'Robert'}}");
-    venue_take_right(&v, PERMISSION(SEND_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(SEND_MESSAGES));
     says(bob, &v, 403);
-    venue_give(&v, bob, venue_role(&v, 1, PERMISSION(SEND_MESSAGES)));
+    test_guild_give(&v, bob, test_guild_role(&v, 1, PERMISSION(SEND_MESSAGES)));
     says(bob, &v, 200);
     expect_status(client_delete(ada, member, v.id, bob->id), 204);
     expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
@@ -164,7 +165,7 @@ static void each_message_is_judged_by_what_holds_then(struct world *w)
 static void categories_and_forums_take_no_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     world_sql(w, "insert into channels (id, guild_id, type, name) values (90001, %s, 4, 'c')",
               v.id);
@@ -178,27 +179,27 @@ static void categories_and_forums_take_no_messages(struct world *w)
 static void speech_needs_a_right(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    struct room room = world_room(w, v.channel);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    struct channel_events room = world_channel_events(w, v.channel);
 
-    venue_take_right(&v, PERMISSION(SEND_TTS_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(SEND_TTS_MESSAGES));
     expect_error(client_post(bob, "{'content': 'x', 'tts': true}", MESSAGES, v.channel), 403,
                  50013);
     expect_status(client_post(bob, "{'content': 'x', 'tts': false}", MESSAGES, v.channel), 200);
     struct answer a = client_post(ada, "{'content': 'x', 'tts': true}", MESSAGES, v.channel);
     expect_json(a, "{'tts': true}");
-    expect_room_event(&room, "MESSAGE_CREATE", "{'tts': false}");
-    expect_room_event(&room, "MESSAGE_CREATE", "{'tts': true}");
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'tts': false}");
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'tts': true}");
     expect_status(client_patch(ada, "{'content': 'y'}", MESSAGE, v.channel, answer_text(a, "id")),
                   200);
-    expect_room_event(&room, "MESSAGE_UPDATE", "{'tts': false}");
+    expect_channel_event(&room, "MESSAGE_UPDATE", "{'tts': false}");
 }
 
 static void a_nonce_comes_back_as_it_was(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     expect_json(
         client_post(ada, "{'content': 'x', 'nonce': 123456789012345678}", MESSAGES, v.channel),
@@ -219,15 +220,15 @@ static void an_enforced_nonce_sends_once(struct world *w)
 {
     static const char body[] = "{'content': 'x', 'nonce': 'once', 'enforce_nonce': true}";
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
 
     struct answer a = client_post(ada, body, MESSAGES, v.channel);
     expect_status(a, 200);
     const char *id = answer_text(a, "id");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     expect_json(client_post(ada, body, MESSAGES, v.channel), "{'id': '%s', 'nonce': 'once'}", id);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     /* Without the word it is a new one; so is somebody else's, and a late one. */
     a = client_post(ada, "{'content': 'x', 'nonce': 'once'}", MESSAGES, v.channel);
     expect(strcmp(answer_text(a, "id"), id) != 0);
@@ -241,8 +242,8 @@ static void an_enforced_nonce_sends_once(struct world *w)
 static void replies_show_what_they_answer(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *first = say_text(ada, v.channel, "first");
     char body[300];
 
@@ -271,8 +272,8 @@ static void replies_show_what_they_answer(struct world *w)
 static void replies_need_something_to_answer(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *first = say_text(ada, v.channel, "first");
     char body[300];
 
@@ -293,7 +294,7 @@ static void replies_need_something_to_answer(struct world *w)
              first);
     expect_invalid(client_post(bob, body, MESSAGES, v.channel), "message_reference",
                    "REPLIES_UNKNOWN_MESSAGE");
-    venue_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    test_guild_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
     snprintf(body, sizeof body, "{'content': 'x', 'message_reference': {'message_id': '%s'}}",
              first);
     expect_error(client_post(bob, body, MESSAGES, v.channel), 403, 160002);
@@ -303,9 +304,9 @@ static void slow_mode_makes_members_wait(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *helper = world_bot(w, "helper");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    venue_add(&v, helper);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, helper);
 
     world_sql(w, "update channels set rate_limit_per_user = 30 where id = %s", v.channel);
     const char *first = say_text(bob, v.channel, "one");
@@ -339,15 +340,16 @@ static void slow_mode_makes_members_wait(struct world *w)
 static void typing_is_announced(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
-    struct room room = world_room(w, v.channel);
+    struct test_guild v = world_test_guild(w, ada);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_status(client_post(ada, NULL, "/channels/%s/typing", v.channel), 204);
-    expect_room_event(&room, "TYPING_START",
-                      "{'channel_id': '%s', 'guild_id': '%s', 'user_id': '%s', 'member': {'user': "
-                      "{'id': '%s'}}}",
-                      v.channel, v.id, ada->id, ada->id);
-    expect_room_silence(&room);
+    expect_channel_event(
+        &room, "TYPING_START",
+        "{'channel_id': '%s', 'guild_id': '%s', 'user_id': '%s', 'member': {'user': "
+        "{'id': '%s'}}}",
+        v.channel, v.id, ada->id, ada->id);
+    expect_channel_silence(&room);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -355,7 +357,7 @@ static void typing_is_announced(struct world *w)
 static void pages_are_newest_first(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *id[6];
     char text[8];
 
@@ -389,7 +391,7 @@ static void pages_are_newest_first(struct world *w)
 static void a_page_has_50_unless_asked(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     for (int i = 1; i <= 51; i++)
         world_sql(w, "insert into messages (id, channel_id, author_id) values (%d, %s, %s)", i,
@@ -402,13 +404,13 @@ static void a_page_has_50_unless_asked(struct world *w)
 static void history_needs_a_right(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(ada, v.channel, "x");
 
     expect_json(client_get(bob, MESSAGE, v.channel, id), "{'id': '%s'}", id);
     expect_error(client_get(bob, MESSAGE, v.channel, "77"), 404, 10008);
-    venue_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    test_guild_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
     struct answer a = client_get(bob, MESSAGES, v.channel);
     expect_status(a, 200);
     expect(a.json->count == 0);
@@ -419,7 +421,7 @@ static void history_needs_a_right(struct world *w)
 static void messages_for_one_are_not_in_the_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     world_sql(w,
               "insert into messages (id, channel_id, author_id, flags, ephemeral_for) "
@@ -437,10 +439,10 @@ static void messages_for_one_are_not_in_the_channel(struct world *w)
 static void authors_change_their_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "before");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     char body[100];
 
     snprintf(body, sizeof body, "{'content': 'after <@%s>'}", ada->id);
@@ -449,10 +451,11 @@ static void authors_change_their_messages(struct world *w)
     expect_json(a, "{'id': '%s', 'content': 'after <@%s>', 'mentions': [{'id': '%s'}]}", id,
                 ada->id, ada->id);
     expect(answer_text(a, "edited_timestamp") != NULL);
-    expect_room_event(&room, "MESSAGE_UPDATE",
-                      "{'id': '%s', 'content': 'after <@%s>', 'guild_id': '%s', 'author': {'id': "
-                      "'%s'}, 'member': {'roles': []}, 'channel_type': 0}",
-                      id, ada->id, v.id, bob->id);
+    expect_channel_event(
+        &room, "MESSAGE_UPDATE",
+        "{'id': '%s', 'content': 'after <@%s>', 'guild_id': '%s', 'author': {'id': "
+        "'%s'}, 'member': {'roles': []}, 'channel_type': 0}",
+        id, ada->id, v.id, bob->id);
     expect_json(client_get(bob, MESSAGE, v.channel, id), "{'content': 'after <@%s>'}", ada->id);
     expect_error(client_patch(bob, "{'content': ''}", MESSAGE, v.channel, id), 400, 50006);
     expect_error(client_patch(bob, "{'content': null}", MESSAGE, v.channel, id), 400, 50006);
@@ -464,9 +467,9 @@ static void others_change_flags_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    venue_add_with(&v, eve, 1, PERMISSION(MANAGE_MESSAGES));
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    test_guild_add_with(&v, eve, 1, PERMISSION(MANAGE_MESSAGES));
     const char *id = say_text(bob, v.channel, "x");
 
     expect_error(client_patch(ada, "{'content': 'y'}", MESSAGE, v.channel, id), 403, 50005);
@@ -493,19 +496,20 @@ static void messages_are_deleted_by_author_or_moderator(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    venue_add(&v, eve);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, eve);
     const char *one = say_text(bob, v.channel, "one"), *two = say_text(bob, v.channel, "two");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_error(client_delete(eve, MESSAGE, v.channel, one), 403, 50013);
     expect_status(client_delete(bob, MESSAGE, v.channel, one), 204);
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}",
-                      one, v.channel, v.id);
+    expect_channel_event(&room, "MESSAGE_DELETE",
+                         "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", one, v.channel,
+                         v.id);
     expect(world_number(w, "select count(*) from audit_log where action = 72") == 0);
     expect_status(client_delete(ada, MESSAGE, v.channel, two), 204);
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", two);
+    expect_channel_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", two);
     expect(world_number(w, "select count(*) from audit_log where action = 72 and target_id = %s",
                         bob->id) == 1);
     expect_error(client_delete(ada, MESSAGE, v.channel, two), 404, 10008);
@@ -528,24 +532,24 @@ static const char *bulk(struct world *w, const char *const *ids, size_t count)
 static void many_messages_are_deleted_at_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *ids[101];
 
     ids[0] = say_text(bob, v.channel, "a");
     ids[1] = say_text(ada, v.channel, "b");
     ids[2] = ids[0];
     const char *kept = say_text(ada, v.channel, "c");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_error(client_post(bob, "{}", MESSAGES "/bulk-delete", v.channel), 403, 50013);
     expect_error(client_post(ada, bulk(w, ids, 0), MESSAGES "/bulk-delete", v.channel), 400, 50016);
     expect_error(client_post(ada, bulk(w, ids, 1), MESSAGES "/bulk-delete", v.channel), 400, 50016);
     expect_status(client_post(ada, bulk(w, ids, 3), MESSAGES "/bulk-delete", v.channel), 204);
-    expect_room_event(&room, "MESSAGE_DELETE_BULK",
-                      "{'ids': ['%s', '%s'], 'channel_id': '%s', 'guild_id': '%s'}", ids[0], ids[1],
-                      v.channel, v.id);
-    expect_room_silence(&room);
+    expect_channel_event(&room, "MESSAGE_DELETE_BULK",
+                         "{'ids': ['%s', '%s'], 'channel_id': '%s', 'guild_id': '%s'}", ids[0],
+                         ids[1], v.channel, v.id);
+    expect_channel_silence(&room);
     expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}]", kept);
     for (size_t i = 0; i < 101; i++)
         ids[i] = kept;
@@ -557,7 +561,7 @@ static void many_messages_are_deleted_at_once(struct world *w)
 static void old_messages_are_not_deleted_in_bulk(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *ids[2];
 
     ids[0] = say_text(ada, v.channel, "a");
@@ -576,8 +580,8 @@ static void what_happened_to_a_group_stays(struct world *w)
 {
     static const int staying[] = { 1, 2, 3, 4, 5, 21 };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *ids[8];
 
     for (size_t i = 0; i < 6; i++) {
@@ -590,10 +594,10 @@ static void what_happened_to_a_group_stays(struct world *w)
     world_sql(w, "update messages set type = 7 where id = %s", ids[6]);
     ids[7] = say_text(bob, v.channel, "x");
     world_sql(w, "update messages set type = 6 where id = %s", ids[7]);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     /* Among many they are passed over. */
     expect_status(client_post(ada, bulk(w, ids, 7), MESSAGES "/bulk-delete", v.channel), 204);
-    expect_room_event(&room, "MESSAGE_DELETE_BULK", "{'ids': ['%s']}", ids[6]);
+    expect_channel_event(&room, "MESSAGE_DELETE_BULK", "{'ids': ['%s']}", ids[6]);
     expect(client_get(ada, MESSAGES, v.channel).json->count == 7);
     expect_status(client_delete(bob, MESSAGE, v.channel, ids[7]), 204);
 }
@@ -605,11 +609,11 @@ static void what_happened_to_a_group_stays(struct world *w)
 static void bots_without_the_flag_get_no_content_in_answers(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *app = make_application(ada, "reader");
     struct client *bot = application_bot(ada, app);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     world_sql(w, "update applications set flags = 0 where id = %s", app);
     const char *text = say_text(ada, v.channel, "secret"),
                *called = say_text(ada, v.channel, TEXT(w, "<@%s> look", bot->id)),
@@ -661,19 +665,19 @@ static void bots_without_the_flag_get_no_content_in_answers(struct world *w)
 static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *app = make_application(ada, "reader");
     struct client *bot = application_bot(ada, app);
 
-    venue_add_with(&v, bot, 1, PERMISSION(ADMINISTRATOR));
+    test_guild_add_with(&v, bot, 1, PERMISSION(ADMINISTRATOR));
     world_sql(w, "update applications set flags = 0 where id = %s", app);
     const char *secret = say_text(ada, v.channel, "secret"),
                *own = say_text(bot, v.channel, "mine");
     const char *reply = "{'content': 'yes <@%s>', 'message_reference': {'message_id': '%s'}}";
-    const char *forward =
-        TEXT(w, "{'message_reference': {'type': 1, 'message_id': '%s', 'channel_id': '%s'}}",
-             secret, v.channel);
-    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 512");
+    const char *forwarded =
+        "{'message_reference': {'type': 1, 'message_id': '%s', 'channel_id': '%s'}}";
+    const char *forward = TEXT(w, forwarded, secret, v.channel);
+    struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 512");
 
     struct answer a = client_post(bot, TEXT(w, reply, bot->id, secret), MESSAGES, v.channel);
     const char *id = answer_text(a, "id");
@@ -690,25 +694,24 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
     expect_json(a, "{'referenced_message': {'content': 'mine'}}");
     expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': 'mine'}}");
 
-    a = client_post(bot, forward, MESSAGES, v.channel);
-    expect_json(a, "{'message_snapshots': [{'message': {'content': '', 'embeds': []}}]}");
-    id = answer_text(a, "id");
-    expect_dispatch(g, "MESSAGE_CREATE", "{'message_snapshots': [{'message': {'content': ''}}]}");
-    expect_json(client_get(bot, MESSAGE, v.channel, id),
-                "{'message_snapshots': [{'message': {'content': ''}}]}");
-    expect_json(client_get(ada, MESSAGE, v.channel, id),
-                "{'message_snapshots': [{'message': {'content': 'secret'}}]}");
-
-    /* In a private channel of its own, too; a person who forwards shows the message. */
+    /* A message that it cannot read is not forwarded, to a private channel neither. */
     a = client_post(bot, TEXT(w, "{'recipient_id': '%s'}", ada->id), "/users/@me/channels");
     const char *dm = answer_text(a, "id");
-    struct gate *private = gate_session(bot, "v=10&encoding=json", "'intents': 4096");
-    a = client_post(bot, forward, MESSAGES, dm);
-    expect_json(a, "{'message_snapshots': [{'message': {'content': ''}}]}");
-    expect_dispatch(private, "MESSAGE_CREATE",
-                    "{'message_snapshots': [{'message': {'content': ''}}]}");
-    expect_json(client_get(bot, MESSAGES, dm),
-                "[{'message_snapshots': [{'message': {'content': ''}}]}]");
+    struct gateway_conn *private = conn_session(bot, "v=10&encoding=json", "'intents': 4096");
+    expect_error(client_post(bot, forward, MESSAGES, v.channel), 403, 160014);
+    expect_error(client_post(bot, forward, MESSAGES, dm), 403, 160014);
+    const char *readable[] = { own, say_text(ada, v.channel, TEXT(w, "<@%s> look", bot->id)) };
+    expect_dispatch(g, "MESSAGE_CREATE", "{'id': '%s'}", readable[1]);
+    for (size_t i = 0; i < COUNT_OF(readable); i++) {
+        a = client_post(bot, TEXT(w, forwarded, readable[i], v.channel), MESSAGES, v.channel);
+        const char *text = i ? TEXT(w, "<@%s> look", bot->id) : "mine";
+        expect_json(a, "{'message_snapshots': [{'message': {'content': '%s'}}]}", text);
+        expect_dispatch(g, "MESSAGE_CREATE",
+                        "{'message_snapshots': [{'message': {'content': '%s'}}]}", text);
+        expect_json(client_get(bot, MESSAGE, v.channel, answer_text(a, "id")),
+                    "{'message_snapshots': [{'message': {'content': '%s'}}]}", text);
+    }
+    /* A person who forwards a message to it shows that message. */
     expect_status(client_post(ada, forward, MESSAGES, dm), 200);
     expect_dispatch(private, "MESSAGE_CREATE",
                     "{'message_snapshots': [{'message': {'content': 'secret'}}]}");
@@ -724,6 +727,73 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
     world_sql(w, "update applications set flags = %d where id = %s", 1 << 19, app);
     expect_json(client_post(bot, TEXT(w, reply, bot->id, secret), MESSAGES, v.channel),
                 "{'referenced_message': {'content': 'secret'}}");
+}
+
+/* One answers a message and mentions the other, which would get the content of both. */
+static void two_bots_without_the_flag_read_nothing_together(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    const char *apps[] = { make_application(ada, "one"), make_application(ada, "two") };
+    struct client *one = application_bot(ada, apps[0]), *two = application_bot(ada, apps[1]);
+
+    test_guild_add_with(&v, one, 1, PERMISSION(ADMINISTRATOR));
+    test_guild_add_with(&v, two, 2, PERMISSION(ADMINISTRATOR));
+    for (size_t i = 0; i < COUNT_OF(apps); i++)
+        world_sql(w, "update applications set flags = 0 where id = %s", apps[i]);
+    const char *secret = say_text(ada, v.channel, "secret"),
+               *seen = say_text(ada, v.channel, TEXT(w, "<@%s> look", two->id));
+    const char *reply = "{'content': 'yes <@%s>', 'message_reference': {'message_id': '%s'}}";
+    struct gateway_conn *g = conn_session(two, "v=10&encoding=json", "'intents': 512"),
+                        *with = conn_session(ada, "v=10&encoding=json", "");
+
+    struct answer a = client_post(one, TEXT(w, reply, two->id, secret), MESSAGES, v.channel);
+    const char *id = answer_text(a, "id");
+    expect_dispatch(g, "MESSAGE_CREATE",
+                    "{'id': '%s', 'content': 'yes <@%s>', 'referenced_message': " NO_CONTENT "}",
+                    id, two->id);
+    expect_dispatch(with, "MESSAGE_CREATE", "{'referenced_message': {'content': 'secret'}}");
+    expect_json(client_get(two, MESSAGE, v.channel, id),
+                "{'content': 'yes <@%s>', 'referenced_message': " NO_CONTENT "}", two->id);
+    expect_json(client_get(two, MESSAGES "?limit=1", v.channel),
+                "[{'referenced_message': " NO_CONTENT "}]");
+
+    /* A message that mentions the reader is no secret, whoever answers it. */
+    a = client_post(one, TEXT(w, reply, two->id, seen), MESSAGES, v.channel);
+    expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': '<@%s> look'}}",
+                    two->id);
+    expect_json(client_get(two, MESSAGE, v.channel, answer_text(a, "id")),
+                "{'referenced_message': {'content': '<@%s> look'}}", two->id);
+
+    /* A person who answers and mentions the bot shows it the message. */
+    a = client_post(ada, TEXT(w, reply, two->id, secret), MESSAGES, v.channel);
+    expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': 'secret'}}");
+    expect_json(client_get(two, MESSAGE, v.channel, answer_text(a, "id")),
+                "{'referenced_message': {'content': 'secret'}}");
+}
+
+static void bots_without_the_flag_read_messages_of_their_own_webhooks(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    const char *apps[] = { make_application(ada, "one"), make_application(ada, "two") };
+    struct client *bots[] = { application_bot(ada, apps[0]), application_bot(ada, apps[1]) };
+    struct gateway_conn *g[2];
+
+    for (int i = 0; i < 2; i++) {
+        test_guild_add_with(&v, bots[i], i + 1, PERMISSION(ADMINISTRATOR));
+        world_sql(w, "update applications set flags = 0 where id = %s", apps[i]);
+        g[i] = conn_session(bots[i], "v=10&encoding=json", "'intents': 512");
+    }
+    struct answer hook =
+        client_post(bots[0], "{'name': 'hook'}", "/channels/%s/webhooks", v.channel);
+    struct answer a = client_post(ada, "{'content': 'from the hook'}", "/webhooks/%s/%s?wait=true",
+                                  answer_text(hook, "id"), answer_text(hook, "token"));
+    const char *id = answer_text(a, "id");
+    expect_dispatch(g[0], "MESSAGE_CREATE", "{'id': '%s', 'content': 'from the hook'}", id);
+    expect_dispatch(g[1], "MESSAGE_CREATE", "{'id': '%s', 'content': ''}", id);
+    expect_json(client_get(bots[0], MESSAGE, v.channel, id), "{'content': 'from the hook'}");
+    expect_json(client_get(bots[1], MESSAGE, v.channel, id), NO_CONTENT);
 }
 
 const struct test messages_tests[] = {
@@ -752,5 +822,7 @@ const struct test messages_tests[] = {
     TEST(old_messages_are_not_deleted_in_bulk),
     TEST(bots_without_the_flag_get_no_content_in_answers),
     TEST(bots_without_the_flag_read_nothing_by_answering_or_forwarding),
+    TEST(two_bots_without_the_flag_read_nothing_together),
+    TEST(bots_without_the_flag_read_messages_of_their_own_webhooks),
     { 0 },
 };

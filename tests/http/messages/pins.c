@@ -5,16 +5,16 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 
 static void pinning_is_in_the_audit_log(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "x");
 
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
@@ -37,11 +37,11 @@ static void pinning_is_in_the_audit_log(struct world *w)
 static void pins_have_newer_routes_too(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *one = say_text(bob, v.channel, "one"), *two = say_text(bob, v.channel, "two");
 
-    venue_take_right(&v, PERMISSION(PIN_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(PIN_MESSAGES));
     expect_error(client_put(bob, NULL, MESSAGES "/pins/%s", v.channel, one), 403, 50013);
     expect_status(client_put(ada, NULL, MESSAGES "/pins/%s", v.channel, two), 204);
     world_wait(w, 1);
@@ -70,28 +70,28 @@ static void pins_have_newer_routes_too(struct world *w)
 static void messages_are_pinned_and_let_go(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "keep this");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
-    venue_take_right(&v, PERMISSION(PIN_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(PIN_MESSAGES));
     expect_error(client_put(bob, NULL, "/channels/%s/pins/%s", v.channel, id), 403, 50013);
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_room_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': true}", id);
-    expect_room_event(&room, "CHANNEL_PINS_UPDATE", "{'channel_id': '%s', 'guild_id': '%s'}",
-                      v.channel, v.id);
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'type': 6, 'author': {'id': '%s'}, 'message_reference': {'message_id': "
-                      "'%s'}}",
-                      ada->id, id);
+    expect_channel_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': true}", id);
+    expect_channel_event(&room, "CHANNEL_PINS_UPDATE", "{'channel_id': '%s', 'guild_id': '%s'}",
+                         v.channel, v.id);
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'type': 6, 'author': {'id': '%s'}, 'message_reference': {'message_id': "
+                         "'%s'}}",
+                         ada->id, id);
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     expect_json(client_get(bob, "/channels/%s/pins", v.channel), "[{'id': '%s', 'pinned': true}]",
                 id);
     expect_status(client_delete(ada, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_room_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': false}", id);
-    expect_room_event(&room, "CHANNEL_PINS_UPDATE", "{}");
+    expect_channel_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': false}", id);
+    expect_channel_event(&room, "CHANNEL_PINS_UPDATE", "{}");
     expect(client_get(bob, "/channels/%s/pins", v.channel).json->count == 0);
     for (int i = 1; i <= 250; i++)
         world_sql(w,

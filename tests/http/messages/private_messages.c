@@ -5,8 +5,8 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
@@ -28,7 +28,7 @@ static void the_first_message_opens_a_direct_channel(struct world *w)
                   *eve = world_client(w, "eve");
     befriend(ada, bob);
     const char *dm = direct(w, ada, bob);
-    struct room room = world_room(w, dm);
+    struct channel_events room = world_channel_events(w, dm);
 
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s'}", dm);
     expect_silence(bob);
@@ -38,7 +38,8 @@ static void the_first_message_opens_a_direct_channel(struct world *w)
     expect_event(bob, "CHANNEL_CREATE",
                  "{'id': '%s', 'type': 1, 'recipients': [{'id': '%s'}], 'last_message_id': '%s'}",
                  dm, ada->id, answer_text(a, "id"));
-    expect_room_event(&room, "MESSAGE_CREATE", "{'content': 'psst @everyone', 'channel_type': 1}");
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'content': 'psst @everyone', 'channel_type': 1}");
     expect_status(client_post(bob, "{'content': 'yes?'}", MESSAGES, dm), 200);
     expect_silence(ada);
     expect_silence(bob);
@@ -78,14 +79,14 @@ static void leave_guilds(const struct client *c)
 static void strangers_write_only_to_those_who_answered(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *dm = direct(w, ada, bob);
 
     forget_told(w);
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
     expect_nothing_told(w);
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     say_text(ada, dm, "hi");
     expect_status(client_post(ada, NULL, "/channels/%s/typing", dm), 204);
     leave_guilds(bob);
@@ -112,10 +113,10 @@ static void an_answer_counts_for_a_hundred_messages(struct world *w)
 static void a_guild_that_goes_makes_strangers(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *dm = direct(w, ada, bob);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     say_text(ada, dm, "hi");
     world_sql(w, "update guilds set removed = 1");
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
@@ -124,13 +125,13 @@ static void a_guild_that_goes_makes_strangers(struct world *w)
 static void bots_answer_those_who_wrote_to_them(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *helper = world_bot(w, "helper");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *dm = direct(w, helper, ada);
 
     expect_error(client_post(helper, "{'content': 'hi'}", MESSAGES, dm), 403, 50278);
     expect_error(client_post(helper, NULL, "/channels/%s/typing", dm), 403, 50278);
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
-    venue_add(&v, helper);
+    test_guild_add(&v, helper);
     say_text(ada, dm, "help");
     leave_guilds(helper);
     say_text(helper, dm, "hi");
@@ -140,8 +141,8 @@ static void bots_answer_those_who_wrote_to_them(struct world *w)
 static void bots_write_to_people_they_share_a_guild_with(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *helper = world_bot(w, "helper");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, helper);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, helper);
     const char *dm = direct(w, helper, ada);
 
     say_text(helper, dm, "hi");
@@ -164,10 +165,10 @@ static void members_of_a_restricted_guild_may_not_write(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *robot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, robot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, robot);
     const char *dm = dm_between(bob, ada), *with_bot = dm_between(robot, ada);
     expect_status(client_patch(ada,
                                str_printf(world_arena(w), "{'restricted_guilds': ['%s']}", v.id).p,
@@ -184,7 +185,7 @@ static void members_of_a_restricted_guild_may_not_write(struct world *w)
 static void new_guilds_are_restricted_if_somebody_wants_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *code =
         answer_text(client_post(ada, "{}", "/channels/%s/invites", v.channel), "code");
 

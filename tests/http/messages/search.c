@@ -4,8 +4,8 @@
 
 #include "apps.h"
 #include "channels.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define MESSAGES "/channels/%s/messages"
@@ -86,7 +86,7 @@ static void look_for_words(struct client *ada, const char *guild)
 static void words_are_found_at_once_and_when_they_are_indexed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     say(ada, v.channel, "the quick brown badger");
     say(ada, v.channel, "a badger, a Badger!");
@@ -101,7 +101,7 @@ static void words_are_found_at_once_and_when_they_are_indexed(struct world *w)
 static void a_found_message_is_whole_and_alone(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *m = say(ada, v.channel, "a badger");
 
     say(ada, v.channel, "before and after");
@@ -120,7 +120,7 @@ static void a_found_message_is_whole_and_alone(struct world *w)
 static void what_is_edited_or_deleted_is_found_as_it_is_now(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *m = say(ada, v.channel, "a badger"), *n = say(ada, v.channel, "an otter");
 
     index_all(w);
@@ -145,7 +145,7 @@ static void what_is_edited_or_deleted_is_found_as_it_is_now(struct world *w)
 static void the_index_goes_with_its_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *other = make_channel(ada, v.id, "{'name': 'other'}");
 
     for (int i = 0; i < 120; i++)
@@ -165,8 +165,8 @@ static void the_index_goes_with_its_channel(struct world *w)
 
 static const struct upload picture[] = { { "files[0]", "Red Fox.SVG", STR_INIT("<svg/>") }, { 0 } };
 
-static void look_with_filters(struct client *ada, const struct venue *v, const struct client *bob,
-                              const char *role)
+static void look_with_filters(struct client *ada, const struct test_guild *v,
+                              const struct client *bob, const char *role)
 {
     struct world *w = ada->world;
 
@@ -206,10 +206,10 @@ static void look_with_filters(struct client *ada, const struct venue *v, const s
 static void every_filter_is_a_question_to_the_index(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    const char *role = venue_role(&v, 1, 0);
+    struct test_guild v = world_test_guild(w, ada);
+    const char *role = test_guild_role(&v, 1, 0);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     expect_status(client_upload(ada, "POST", "{'content': 'file'}", picture, MESSAGES, v.channel),
                   200);
     say(ada, v.channel, TEXT(w, "hello <@%s>", bob->id));
@@ -241,7 +241,7 @@ static void every_filter_is_a_question_to_the_index(struct world *w)
 static void pages_and_bounds_are_exact(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *ids[30];
 
     for (int i = 0; i < 30; i++) {
@@ -265,7 +265,7 @@ static void pages_and_bounds_are_exact(struct world *w)
 static void what_a_search_says_has_bounds(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     char long_content[1100] = "content=";
 
     memset(long_content + 8, 'a', 1024);
@@ -288,7 +288,7 @@ static void what_a_search_says_has_bounds(struct world *w)
 static void hidden_channels_hide_their_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *secret = make_channel(
         ada, v.id,
         TEXT(w,
@@ -303,7 +303,7 @@ static void hidden_channels_hide_their_messages(struct world *w)
              v.id));
     const char *adult = make_channel(ada, v.id, "{'name': 'adult', 'nsfw': true}");
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     say(ada, v.channel, "open badger");
     say(ada, secret, "secret badger");
     say(ada, forgetful, "forgotten badger");
@@ -330,10 +330,10 @@ static void private_threads_are_searched_by_their_members(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, eve);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, eve);
     struct answer t =
         client_post(bob, "{'name': 'den', 'type': 12}", "/channels/%s/threads", v.channel);
     const char *den = answer_text(t, "id");
@@ -358,7 +358,7 @@ static void private_channels_are_searched_by_their_people(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     make_friends(ada, bob);
     const char *dm = answer_text(
@@ -380,9 +380,9 @@ static void bots_without_the_content_intent_do_not_search(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct client *bot = application_bot(ada, make_application(ada, "Robot"));
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     say(ada, v.channel, "a badger");
     world_sql(w, "update applications set flags = 0");
     expect_error(search(bot, v.id, "content=badger"), 403, 50001);
@@ -397,7 +397,7 @@ static void bots_without_the_content_intent_do_not_search(struct world *w)
 static void long_messages_are_indexed_too(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     char content[1000] = "";
 
     for (int i = 0; i < 180; i++)
@@ -414,7 +414,7 @@ static void long_messages_are_indexed_too(struct world *w)
 static void too_much_that_is_not_indexed_is_said(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     world_sql(w,
               "insert into messages (id, channel_id, author_id, content) "
               "with recursive n (i) as (select 1 union all select i + 1 from n where i < 2600) "
@@ -450,7 +450,7 @@ static void say_again(struct world *w, const char *channel, const char *author, 
 static void a_very_common_word_is_not_the_beginning_of_others(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *other = make_channel(ada, v.id, "{'name': 'other'}");
     const char *there = TEXT(w, "content=common&channel_id=%s", other);
     /* FTS5 would read the rows of all words that begin so; PostgreSQL does not. */

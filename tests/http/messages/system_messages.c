@@ -3,7 +3,7 @@
 
 #include "guilds.h"
 #include "apps.h"
-#include "venues.h"
+#include "test_guild.h"
 
 static const char *invite_to(struct client *c, const char *guild)
 {

@@ -3,7 +3,7 @@
 
 #include "consents.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define ASK \
     AUTHORIZE "?client_id=%s&response_type=code&redirect_uri=" BACK "&scope=webhook.incoming"

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* --- being asked ---------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 
 #include "guilds.h"
 #include "model/application.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define REVOKE "/oauth2/token/revoke"
 

@@ -5,9 +5,12 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "model/application.h"
-#include "venues.h"
+#include "pool.h"
+#include "test_guild.h"
 
 #define KEYS     "/oauth2/keys"
 #define USERINFO "/oauth2/userinfo"
@@ -155,9 +158,50 @@ static void userinfo_says_what_the_scopes_allow(struct world *w)
     expect(strstr(answer_text(a, "picture"), "/embed/avatars/"));
 }
 
+/* The exchange of a code, sent and not waited for; the socket. */
+static int send_exchange(struct world *w, const struct consent *s, const char *code)
+{
+    int fd = client_dial(s->nobody);
+    const char *body = TEXT(w,
+                            "grant_type=authorization_code&code=%s&redirect_uri=" BACK
+                            "&client_id=%s&client_secret=%s",
+                            code, s->app, s->secret);
+    const char *all = TEXT(w,
+                           "POST /api/v10" TOKEN " HTTP/1.1\r\nHost: x\r\n"
+                           "Content-Type: application/x-www-form-urlencoded\r\n"
+                           "Content-Length: %zu\r\n\r\n%s",
+                           strlen(body), body);
+
+    expect(send(fd, all, strlen(all), 0) == (ssize_t)strlen(all));
+    return fd;
+}
+
+#define UNUSED_CODES "select count(*) from authorization_codes where used = 0"
+
+static void an_id_token_is_signed_before_the_transaction(struct world *w)
+{
+    struct consent s = world_consent(w);
+    char text[4096] = { 0 };
+
+    granted(&s, "openid"); /* the first one makes the key */
+    const char *code = get_code(s.bob, s.app, "openid");
+    pool_hold();
+    int fd = send_exchange(w, &s, code);
+    pool_await(w, 1);
+    /* While the signature is waited for, the writer is free and the code unused. */
+    expect_status(client_patch(s.bob, "{'global_name': 'Bob B.'}", "/users/@me"), 200);
+    expect(world_number(w, UNUSED_CODES) == 1);
+    pool_release();
+    expect(recv(fd, text, sizeof text - 1, 0) > 0);
+    close(fd);
+    expect(!strncmp(text, "HTTP/1.1 200", 12) && strstr(text, "\"id_token\":\"ey"));
+    expect(world_number(w, UNUSED_CODES) == 0);
+}
+
 const struct test openid_tests[] = {
     TEST(an_id_token_says_who_allowed_it),
     TEST(only_the_scope_openid_has_it),
+    TEST(an_id_token_is_signed_before_the_transaction),
     TEST(userinfo_says_what_the_scopes_allow),
     { 0 },
 };

@@ -1,10 +1,10 @@
 /* polls.c - questions under messages: asking, choosing, who hears of it, and the end. */
 #include <pthread.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define MESSAGES "/channels/%s/messages"
@@ -19,19 +19,19 @@
 /* ada's guild with bob in it, and a poll of ada's. */
 struct ballot {
     struct client *ada, *bob;
-    struct venue v;
+    struct test_guild v;
     const char *message;
-    struct room room;
+    struct channel_events room;
 };
 
 static struct ballot open_ballot(struct world *w, const char *body)
 {
     struct ballot b = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
-    b.v = world_venue(w, b.ada);
-    venue_add(&b.v, b.bob);
+    b.v = world_test_guild(w, b.ada);
+    test_guild_add(&b.v, b.bob);
     b.message = answer_text(client_post(b.ada, body, MESSAGES, b.v.channel), "id");
-    b.room = world_room(w, b.v.channel);
+    b.room = world_channel_events(w, b.v.channel);
     return b;
 }
 
@@ -51,10 +51,10 @@ static struct answer shown(struct ballot *b, struct client *c)
 static void a_message_may_ask(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add_with(&v, bob, 1, PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES));
-    struct room room = world_room(w, v.channel);
+    test_guild_add_with(&v, bob, 1, PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES));
+    struct channel_events room = world_channel_events(w, v.channel);
     struct answer a = client_post(
         ada,
         "{'poll': {" QUESTION ", 'answers': [{'poll_media': {'text': ' one '}}, {'poll_media': "
@@ -69,7 +69,7 @@ static void a_message_may_ask(struct world *w)
 
     expect_json(a, "%s", as_shown);
     expect_absent(a, "poll.answers.0.poll_media.emoji");
-    expect_room_event(&room, "MESSAGE_CREATE", "%s", as_shown);
+    expect_channel_event(&room, "MESSAGE_CREATE", "%s", as_shown);
     expect_json(client_get(bob, MESSAGE, v.channel, answer_text(a, "id")), "%s", as_shown);
     expect_json(client_get(ada, MESSAGES, v.channel), "[%s]", as_shown);
 }
@@ -77,7 +77,7 @@ static void a_message_may_ask(struct world *w)
 static void what_polls_may_be(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     static const struct {
         const char *poll, *at, *code;
     } wrong[] = {
@@ -115,9 +115,9 @@ static void what_polls_may_be(struct world *w)
 static void polls_need_a_right(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     world_sql(w, "update roles set permissions = %llu where id = %s",
               BITS(PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES)), v.id);
     expect_error(client_post(bob, ASK, MESSAGES, v.channel), 403, 50013);
@@ -166,26 +166,27 @@ static void a_choice_is_counted_and_told(struct world *w)
     struct ballot b = open_ballot(w, ASK);
 
     expect_status(choose(&b, b.bob, "2"), 204);
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_ADD",
-                      "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
-                      "'answer_id': 2}",
-                      b.bob->id, b.v.channel, b.message, b.v.id);
-    expect_room_silence(&b.room);
+    expect_channel_event(
+        &b.room, "MESSAGE_POLL_VOTE_ADD",
+        "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
+        "'answer_id': 2}",
+        b.bob->id, b.v.channel, b.message, b.v.id);
+    expect_channel_silence(&b.room);
     expect_json(shown(&b, b.bob), "{'poll': {'results': {'answer_counts': [{'count': 0}, "
                                   "{'id': 2, 'count': 1, 'me_voted': true}]}}}");
     expect_json(shown(&b, b.ada),
                 "{'poll': {'results': {'answer_counts': [{}, {'count': 1, 'me_voted': false}]}}}");
     /* The same once more is nothing new; another answer takes the first one's place. */
     expect_status(choose(&b, b.bob, "2"), 204);
-    expect_room_silence(&b.room);
+    expect_channel_silence(&b.room);
     expect_status(choose(&b, b.bob, "1"), 204);
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 2}");
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 1}");
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 2}");
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 1}");
     expect_json(shown(&b, b.bob), "{'poll': {'results': {'answer_counts': [{'count': 1, "
                                   "'me_voted': true}, {'count': 0, 'me_voted': false}]}}}");
     expect_status(choose(&b, b.bob, ""), 204);
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 1}");
-    expect_room_silence(&b.room);
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 1}");
+    expect_channel_silence(&b.room);
     expect_invalid(choose(&b, b.bob, "1, 2"), "answer_ids", "POLL_SINGLE_ANSWER");
     expect_invalid(choose(&b, b.bob, "3"), "answer_ids.0", "POLL_ANSWER_UNKNOWN");
     expect_invalid(choose(&b, b.bob, "0"), "answer_ids.0", "POLL_ANSWER_UNKNOWN");
@@ -197,11 +198,11 @@ static void several_answers_where_that_is_allowed(struct world *w)
         open_ballot(w, "{'poll': {" QUESTION ", " ANSWERS ", 'allow_multiselect': true}}");
 
     expect_status(choose(&b, b.bob, "2, 1, 2"), 204);
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 1}");
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 2}");
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 1}");
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 2}");
     expect_status(choose(&b, b.bob, "2"), 204);
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 1}");
-    expect_room_silence(&b.room);
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 1}");
+    expect_channel_silence(&b.room);
     expect_json(shown(&b, b.bob), "{'poll': {'results': {'answer_counts': [{'count': 0}, "
                                   "{'count': 1, 'me_voted': true}]}}}");
 }
@@ -213,7 +214,7 @@ static void who_may_choose(struct world *w)
     const char *plain =
         answer_text(client_post(b.ada, "{'content': 'x'}", MESSAGES, b.v.channel), "id");
 
-    venue_add(&b.v, bot);
+    test_guild_add(&b.v, bot);
     expect_error(choose(&b, bot, "1"), 403, 20001);
     expect_error(choose(&b, eve, "1"), 403, 50001);
     expect_error(client_put(b.bob, "{'answer_ids': [1]}", OWN, b.v.channel, plain), 400, 520006);
@@ -250,12 +251,12 @@ static void bots_hear_of_choices_by_their_intent(struct world *w)
 {
     struct ballot b = open_ballot(w, ASK);
     struct client *one = world_bot(w, "one"), *two = world_bot(w, "two");
-    struct gate *hears, *does_not;
+    struct gateway_conn *hears, *does_not;
 
-    venue_add(&b.v, one);
-    venue_add(&b.v, two);
-    hears = gate_session(one, "v=10&encoding=json", "'intents': 16777216");
-    does_not = gate_session(two, "v=10&encoding=json", "'intents': 512");
+    test_guild_add(&b.v, one);
+    test_guild_add(&b.v, two);
+    hears = conn_session(one, "v=10&encoding=json", "'intents': 16777216");
+    does_not = conn_session(two, "v=10&encoding=json", "'intents': 512");
     expect_status(choose(&b, b.bob, "1"), 204);
     expect_dispatch(hears, "MESSAGE_POLL_VOTE_ADD", "{'user_id': '%s', 'answer_id': 1}", b.bob->id);
     expect_quiet(does_not);
@@ -302,7 +303,7 @@ static void many_choose_at_once_and_all_are_counted(struct world *w)
     for (int i = 0; i < PEOPLE; i++) {
         all[i] =
             (struct voter){ world_client(w, TEXT(w, "person%d", i)), b.v.channel, b.message, 0 };
-        venue_add(&b.v, all[i].client);
+        test_guild_add(&b.v, all[i].client);
     }
     for (int i = 0; i < PEOPLE; i++)
         expect(pthread_create(&threads[i], NULL, choose_often, &all[i]) == 0);
@@ -377,18 +378,18 @@ static void a_poll_may_be_ended_by_its_author(struct world *w)
     struct ballot b = open_ballot(w, ASK);
 
     choose(&b, b.bob, "2");
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{}");
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{}");
     expect_error(client_post(b.bob, NULL, POLL "/expire", b.v.channel, b.message), 403, 50013);
     struct answer a = client_post(b.ada, NULL, POLL "/expire", b.v.channel, b.message);
     expect_json(a,
                 "{'id': '%s', 'edited_timestamp': null, 'poll': {'results': {'is_finalized': "
                 "true, 'answer_counts': [{'count': 0}, {'count': 1}]}}}",
                 b.message);
-    expect_room_event(&b.room, "MESSAGE_UPDATE",
-                      "{'id': '%s', 'poll': {'results': "
-                      "{'is_finalized': true}}}",
-                      b.message);
-    expect_room_event(
+    expect_channel_event(&b.room, "MESSAGE_UPDATE",
+                         "{'id': '%s', 'poll': {'results': "
+                         "{'is_finalized': true}}}",
+                         b.message);
+    expect_channel_event(
         &b.room, "MESSAGE_CREATE",
         "{'type': 46, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}], 'message_reference': "
         "{'type': 0, 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s'}, 'embeds': "
@@ -397,7 +398,7 @@ static void a_poll_may_be_ended_by_its_author(struct world *w)
         "'value': '1'}, {'name': 'victor_answer_id', 'value': '2'}, {'name': "
         "'victor_answer_text', 'value': 'two'}]}]}",
         b.ada->id, b.ada->id, b.v.channel, b.message, b.v.id);
-    expect_room_silence(&b.room);
+    expect_channel_silence(&b.room);
     expect_error(choose(&b, b.bob, "1"), 400, 520001);
     expect_error(client_post(b.ada, NULL, POLL "/expire", b.v.channel, b.message), 400, 520001);
     expect(world_number(w, "select count(*) from jobs where kind = 'poll-end'") == 0);

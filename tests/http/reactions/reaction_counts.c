@@ -2,7 +2,7 @@
 #include <pthread.h>
 
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define MESSAGES  "/channels/%s/messages"
@@ -76,7 +76,7 @@ static void react_and_more(struct reactor *r)
 static void many_react_at_once_and_all_are_counted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct reactor all[PEOPLE];
     const char *m = say(ada, v.channel);
 
@@ -85,7 +85,7 @@ static void many_react_at_once_and_all_are_counted(struct world *w)
                                    .channel = v.channel,
                                    .message = m,
                                    .act = react_and_more };
-        venue_add(&v, all[i].client);
+        test_guild_add(&v, all[i].client);
     }
     run_reactors(all);
     expect_json(client_get(ada, MESSAGES, v.channel), "[{'reactions': [{'count': %d}]}]", PEOPLE);
@@ -140,7 +140,7 @@ static int64_t shown_counts(struct client *c, const char *channel)
 static void counts_are_exact_while_emoji_come_and_go(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct reactor all[PEOPLE];
     const char *m = say(ada, v.channel);
 
@@ -150,7 +150,7 @@ static void counts_are_exact_while_emoji_come_and_go(struct world *w)
                                    .channel = v.channel,
                                    .message = m,
                                    .act = come_and_go };
-        venue_add(&v, all[i].client);
+        test_guild_add(&v, all[i].client);
     }
     run_reactors(all);
     world_settle(w);
@@ -184,7 +184,7 @@ static void use_often(struct world *w)
 static void what_many_used_goes_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *m = say(ada, v.channel);
 
     client_put(ada, NULL, OWN, v.channel, m, THUMB);
@@ -200,7 +200,7 @@ static void what_many_used_goes_in_steps(struct world *w)
 static void reactions_go_with_their_message(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *m = say(ada, v.channel), *second = say(ada, v.channel),
                *third = say(ada, v.channel);
 
@@ -218,7 +218,7 @@ static void reactions_go_with_their_message(struct world *w)
 static void reactions_go_with_their_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     client_put(ada, NULL, OWN, v.channel, say(ada, v.channel), THUMB);
     use_often(w);

@@ -1,8 +1,8 @@
 /* reactions.c - emoji under messages: adding, removing, showing, and who hears of it. */
 #include "apps.h"
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define MESSAGES  "/channels/%s/messages"
 #define MESSAGE   MESSAGES "/%s"
@@ -18,20 +18,20 @@
 /* ada's guild with bob in it, and a message of ada's. */
 struct stage {
     struct client *ada, *bob;
-    struct venue v;
+    struct test_guild v;
     const char *message;
-    struct room room;
+    struct channel_events room;
 };
 
 static struct stage open_stage(struct world *w)
 {
     struct stage s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
-    s.v = world_venue(w, s.ada);
-    venue_add(&s.v, s.bob);
+    s.v = world_test_guild(w, s.ada);
+    test_guild_add(&s.v, s.bob);
     s.message =
         answer_text(client_post(s.ada, "{'content': 'hello'}", MESSAGES, s.v.channel), "id");
-    s.room = world_room(w, s.v.channel);
+    s.room = world_channel_events(w, s.v.channel);
     return s;
 }
 
@@ -53,12 +53,13 @@ static void a_reaction_is_shown_and_told(struct world *w)
 
     expect_absent(shown(&s, s.ada), "reactions");
     expect_status(react(&s, s.bob, THUMB), 204);
-    expect_room_event(&s.room, "MESSAGE_REACTION_ADD",
-                      "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', "
-                      "'message_author_id': '%s', 'guild_id': '%s', 'member': {'roles': [], "
-                      "'user': {'id': '%s', 'username': 'bob'}}, "
-                      "'emoji': {'id': null, 'name': '" THUMB_TEXT "'}, 'burst': false, 'type': 0}",
-                      s.bob->id, s.v.channel, s.message, s.ada->id, s.v.id, s.bob->id);
+    expect_channel_event(&s.room, "MESSAGE_REACTION_ADD",
+                         "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', "
+                         "'message_author_id': '%s', 'guild_id': '%s', 'member': {'roles': [], "
+                         "'user': {'id': '%s', 'username': 'bob'}}, "
+                         "'emoji': {'id': null, 'name': '" THUMB_TEXT
+                         "'}, 'burst': false, 'type': 0}",
+                         s.bob->id, s.v.channel, s.message, s.ada->id, s.v.id, s.bob->id);
     expect(!dom_at(world_last_event(w, "MESSAGE_REACTION_ADD"), "burst_colors"));
     expect(!dom_at(world_last_event(w, "MESSAGE_REACTION_ADD"), "emoji.animated"));
     expect_json(shown(&s, s.bob),
@@ -67,12 +68,12 @@ static void a_reaction_is_shown_and_told(struct world *w)
                 "'burst_colors': []}]}");
     expect_json(shown(&s, s.ada), "{'reactions': [{'count': 1, 'me': false}]}");
     expect_status(react(&s, s.ada, THUMB), 204);
-    expect_room_event(&s.room, "MESSAGE_REACTION_ADD", "{'user_id': '%s'}", s.ada->id);
+    expect_channel_event(&s.room, "MESSAGE_REACTION_ADD", "{'user_id': '%s'}", s.ada->id);
     expect_json(client_get(s.ada, MESSAGES, s.v.channel),
                 "[{'reactions': [{'count': 2, 'me': true}]}]");
     /* Once more is nothing new. */
     expect_status(react(&s, s.ada, THUMB), 204);
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect_json(shown(&s, s.ada), "{'reactions': [{'count': 2}]}");
 }
 
@@ -98,10 +99,10 @@ static void only_answers_show_reactions(struct world *w)
     struct stage s = open_stage(w);
 
     react(&s, s.bob, THUMB);
-    expect_room_event(&s.room, "MESSAGE_REACTION_ADD", "{}");
+    expect_channel_event(&s.room, "MESSAGE_REACTION_ADD", "{}");
     struct answer a = client_patch(s.ada, "{'content': 'new'}", MESSAGE, s.v.channel, s.message);
     expect_json(a, "{'reactions': [{'count': 1}]}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'content': 'new'}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{'content': 'new'}");
     expect(!dom_at(world_last_event(w, "MESSAGE_UPDATE"), "reactions"));
     expect_status(client_put(s.ada, NULL, "/channels/%s/pins/%s", s.v.channel, s.message), 204);
     expect_absent(client_get(s.ada, "/channels/%s/pins", s.v.channel), "0.reactions");
@@ -135,7 +136,7 @@ static void everybody_sees_its_own_however_many_there_are(struct world *w)
 
     for (int i = 0; i < PEOPLE; i++) {
         people[i] = world_client(w, TEXT(w, "person%d", i));
-        venue_add(&s.v, people[i]);
+        test_guild_add(&s.v, people[i]);
     }
     for (int in = 1; in <= PEOPLE; in++) {
         expect_status(react(&s, people[in - 1], THUMB), 204);
@@ -166,8 +167,8 @@ static void marks_make_no_other_emoji(struct world *w)
     expect_json(shown(&s, s.ada),
                 "{'reactions': [{'count': 2, 'emoji': {'name': '\xe2\x96\xb6'}}]}");
     expect_absent(shown(&s, s.ada), "reactions.1");
-    expect_room_event(&s.room, "MESSAGE_REACTION_ADD", "{}");
-    expect_room_event(&s.room, "MESSAGE_REACTION_ADD", "{'emoji': {'name': '\xe2\x96\xb6'}}");
+    expect_channel_event(&s.room, "MESSAGE_REACTION_ADD", "{}");
+    expect_channel_event(&s.room, "MESSAGE_REACTION_ADD", "{'emoji': {'name': '\xe2\x96\xb6'}}");
     expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, PLAY), 204);
     /* Skin tones do. */
     expect_status(react(&s, s.ada, THUMB), 204);
@@ -211,12 +212,12 @@ static void of_a_custom_emoji_only_the_id_counts(struct world *w)
               s.v.id);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         expect_status(react(&s, s.ada, forms[i]), 204);
-        expect_room_event(&s.room, "MESSAGE_REACTION_ADD",
-                          "{'emoji': {'id': '71', 'name': 'wave', 'animated': true}}");
+        expect_channel_event(&s.room, "MESSAGE_REACTION_ADD",
+                             "{'emoji': {'id': '71', 'name': 'wave', 'animated': true}}");
         expect_status(client_delete(s.ada, OWN, s.v.channel, s.message, "x:71"), 204);
-        expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'emoji': {'id': '71'}}");
+        expect_channel_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'emoji': {'id': '71'}}");
     }
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     /* The name stays when the emoji is gone, and everybody may join in. */
     react(&s, s.ada, "wave:71");
     world_sql(w, "delete from emojis");
@@ -235,20 +236,21 @@ static void ones_own_reaction_goes(struct world *w)
 
     react(&s, s.ada, THUMB);
     react(&s, s.bob, THUMB);
-    s.room = world_room(w, s.v.channel);
+    s.room = world_channel_events(w, s.v.channel);
     expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, THUMB), 204);
-    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE",
-                      "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
-                      "'emoji': {'id': null, 'name': '" THUMB_TEXT "'}, 'burst': false, 'type': 0}",
-                      s.bob->id, s.v.channel, s.message, s.v.id);
+    expect_channel_event(
+        &s.room, "MESSAGE_REACTION_REMOVE",
+        "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
+        "'emoji': {'id': null, 'name': '" THUMB_TEXT "'}, 'burst': false, 'type': 0}",
+        s.bob->id, s.v.channel, s.message, s.v.id);
     expect_json(shown(&s, s.bob), "{'reactions': [{'count': 1, 'me': false}]}");
     /* What is not there goes without a word. */
     expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, THUMB), 204);
     expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, FIRE), 204);
     expect_status(client_delete(s.ada, REACTIONS "/%s/1/@me", s.v.channel, s.message, THUMB), 204);
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect_status(client_delete(s.ada, REACTIONS "/%s/0/@me", s.v.channel, s.message, THUMB), 204);
-    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.ada->id);
+    expect_channel_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.ada->id);
     expect_absent(shown(&s, s.bob), "reactions");
     expect(world_number(w, "select (select count(*) from reactions) + (select count(*) from "
                            "reaction_lanes) + (select count(*) from reaction_users)") == 0);
@@ -261,7 +263,7 @@ static void moderators_remove_others(struct world *w)
     react(&s, s.ada, THUMB);
     react(&s, s.bob, THUMB);
     react(&s, s.bob, FIRE);
-    s.room = world_room(w, s.v.channel);
+    s.room = world_channel_events(w, s.v.channel);
     expect_error(client_delete(s.bob, REACTIONS "/%s/%s", s.v.channel, s.message, THUMB, s.ada->id),
                  403, 50013);
     expect_error(client_delete(s.bob, REACTIONS "/%s", s.v.channel, s.message, THUMB), 403, 50013);
@@ -269,29 +271,29 @@ static void moderators_remove_others(struct world *w)
     expect_status(client_delete(s.ada, REACTIONS "/%s/1", s.v.channel, s.message, THUMB), 204);
     expect_invalid(client_delete(s.ada, REACTIONS "/%s/x", s.v.channel, s.message, THUMB),
                    "user_id", "NUMBER_TYPE_COERCE");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect_status(
         client_delete(s.ada, REACTIONS "/%s/%s", s.v.channel, s.message, THUMB, s.bob->id), 204);
-    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.bob->id);
+    expect_channel_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.bob->id);
     expect_status(
         client_delete(s.bob, REACTIONS "/%s/0/%s", s.v.channel, s.message, FIRE, s.bob->id), 204);
-    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.bob->id);
+    expect_channel_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.bob->id);
     expect_status(client_delete(s.ada, REACTIONS "/%s", s.v.channel, s.message, THUMB), 204);
-    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE_EMOJI",
-                      "{'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
-                      "'emoji': {'name': '" THUMB_TEXT "'}}",
-                      s.v.channel, s.message, s.v.id);
+    expect_channel_event(&s.room, "MESSAGE_REACTION_REMOVE_EMOJI",
+                         "{'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
+                         "'emoji': {'name': '" THUMB_TEXT "'}}",
+                         s.v.channel, s.message, s.v.id);
     expect_status(client_delete(s.ada, REACTIONS "/%s", s.v.channel, s.message, THUMB), 204);
     expect_status(client_delete(s.ada, REACTIONS, s.v.channel, s.message), 204);
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     react(&s, s.ada, THUMB);
     react(&s, s.bob, FIRE);
-    s.room = world_room(w, s.v.channel);
+    s.room = world_channel_events(w, s.v.channel);
     expect_status(client_delete(s.ada, REACTIONS, s.v.channel, s.message), 204);
-    expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE_ALL",
-                      "{'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s'}", s.v.channel,
-                      s.message, s.v.id);
-    expect_room_silence(&s.room);
+    expect_channel_event(&s.room, "MESSAGE_REACTION_REMOVE_ALL",
+                         "{'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s'}", s.v.channel,
+                         s.message, s.v.id);
+    expect_channel_silence(&s.room);
     expect_absent(shown(&s, s.ada), "reactions");
     expect_status(react(&s, s.bob, FIRE), 204);
     expect_json(shown(&s, s.bob), "{'reactions': [{'count': 1, 'me': true}]}");

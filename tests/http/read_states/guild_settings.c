@@ -4,17 +4,17 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "channels.h"
-#include "gate.h"
-#include "venues.h"
+#include "gateway_conn.h"
+#include "test_guild.h"
 
 #define SETTINGS "/users/@me/guilds/%s/settings"
 
 static void settings_are_kept_told_and_greeted_with(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     client_connect(ada);
     struct answer a = client_patch(
         ada,
@@ -44,25 +44,25 @@ static void settings_are_kept_told_and_greeted_with(struct world *w)
                 "[{'collapsed': true, 'muted': true}]}%s",
                 "");
     expect_event(ada, "USER_GUILD_SETTINGS_UPDATE", "{'version': 2}");
-    struct gate *g = gate_open(ada, "v=9&encoding=json");
+    struct gateway_conn *g = conn_open(ada, "v=9&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "'capabilities': 8");
+    conn_identify(g, "'capabilities': 8");
     expect_dispatch(g, "READY",
                     "{'user_guild_settings': {'entries': [{'guild_id': '%s', 'muted': true}], "
                     "'partial': false, 'version': 2}, 'notification_settings': {'flags': 0}}",
                     v.id);
-    gate_close(g, 1000);
-    g = gate_open(bob, "v=9&encoding=json");
+    conn_close(g, 1000);
+    g = conn_open(bob, "v=9&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "'capabilities': 0");
+    conn_identify(g, "'capabilities': 0");
     expect_dispatch(g, "READY", "{'user_guild_settings': []}");
-    gate_close(g, 1000);
+    conn_close(g, 1000);
 }
 
 static void private_channels_and_several_guilds_have_settings(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada), other = world_venue(w, eve);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, eve);
 
     expect_json(client_patch(ada, "{'muted': true}", SETTINGS, "@me"),
                 "{'guild_id': null, 'muted': true}");
@@ -122,7 +122,7 @@ static void put_threads(struct world *w, const char *guild, const char *channel,
 static void a_guild_has_a_thousand_channel_overrides(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     put_threads(w, v.id, v.channel, 5000);
     expect_status(client_patch(ada,
@@ -144,12 +144,12 @@ static void a_guild_has_a_thousand_channel_overrides(struct world *w)
 static void several_guilds_are_set_up_to_a_number_of_overrides(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v[5];
+    struct test_guild v[5];
     struct buf body;
 
     buf_init(&body, 1 << 20);
     for (int i = 0; i < 5; i++) {
-        v[i] = world_venue(w, ada);
+        v[i] = world_test_guild(w, ada);
         put_threads(w, v[i].id, v[i].channel, 5000 + 2000 * i);
         buf_printf(&body, "%s'%s': {'channel_overrides': %s}", i ? ", " : "{'guilds': {", v[i].id,
                    muted_channels(w, 5000 + 2000 * i, i < 4 ? 1000 : 1));
@@ -246,16 +246,16 @@ static void settings_from_before_have_their_versions_too(struct world *w)
 static void suppressed_mentions_do_not_count(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     client_post(ada, "{'content': '@everyone'}", "/channels/%s/messages", v.channel);
     client_patch(bob, "{'suppress_everyone': true}", SETTINGS, v.id);
-    struct gate *g = gate_open(bob, "v=9&encoding=json");
+    struct gateway_conn *g = conn_open(bob, "v=9&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "'capabilities': 0");
+    conn_identify(g, "'capabilities': 0");
     expect_dispatch(g, "READY", "{'read_state': []}");
-    gate_close(g, 1000);
+    conn_close(g, 1000);
     expect_status(client_delete(bob, "/users/@me/guilds/%s", v.id), 204);
     expect(world_number(w, "select count(*) from user_guild_settings") == 0);
 }

@@ -1,8 +1,8 @@
 /* read_states.c - how far people have read: acks, their events, READY, and what calls them. */
 #include "channels.h"
-#include "gate.h"
-#include "rooms.h"
-#include "venues.h"
+#include "gateway_conn.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define ACK "/channels/%s/messages/%s/ack"
 
@@ -18,12 +18,12 @@ static const char *say(struct client *c, const char *channel, const char *conten
 /* What READY of a new session says. */
 static void expect_ready(struct client *c, const char *capabilities, const char *json)
 {
-    struct gate *g = gate_open(c, "v=9&encoding=json");
+    struct gateway_conn *g = conn_open(c, "v=9&encoding=json");
 
     expect_op(g, 10);
-    gate_identify(g, TEXT(c->world, "'capabilities': %s", capabilities));
+    conn_identify(g, TEXT(c->world, "'capabilities': %s", capabilities));
     expect_dispatch(g, "READY", "%s", json);
-    gate_close(g, 1000);
+    conn_close(g, 1000);
 }
 
 /* --- acks ----------------------------------------------------------------------------- */
@@ -31,16 +31,16 @@ static void expect_ready(struct client *c, const char *capabilities, const char 
 static void an_ack_is_told_to_the_account_alone_and_kept(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     const char *m = say(ada, v.channel, "one"), *n = say(ada, v.channel, "two");
     client_connect(bob);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     expect_json(client_post(bob, NULL, ACK, v.channel, n), "{'token': null}");
     expect_event(bob, "MESSAGE_ACK", "{'channel_id': '%s', 'message_id': '%s', 'version': 1}",
                  v.channel, n);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     /* Without `manual` nothing goes back. */
     expect_json(client_post(bob, "{'token': 'x'}", ACK, v.channel, m), "{'token': null}");
     expect_silence(bob);
@@ -63,7 +63,7 @@ static void an_ack_is_told_to_the_account_alone_and_kept(struct world *w)
 static void what_was_read_last_need_not_be_there(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     client_connect(ada);
     expect_status(client_post(ada, "{}", ACK, v.channel, "9000000000000000000"), 200);
@@ -73,7 +73,7 @@ static void what_was_read_last_need_not_be_there(struct world *w)
 static void acks_are_refused_where_nothing_is_seen(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *m = say(ada, v.channel, "one");
 
     expect_error(client_post(eve, "{}", ACK, v.channel, m), 403, 50001);
@@ -87,7 +87,7 @@ static void acks_are_refused_where_nothing_is_seen(struct world *w)
 static void pins_are_acknowledged_once_there_are_some(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *m = say(ada, v.channel, "one");
 
     expect_status(client_post(ada, NULL, "/channels/%s/pins/ack", v.channel), 204);
@@ -101,7 +101,7 @@ static void pins_are_acknowledged_once_there_are_some(struct world *w)
 static void a_guild_is_read_at_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *other = make_channel(ada, v.id, "{'name': 'other'}");
     const char *secret = make_channel(
         ada, v.id,
@@ -110,7 +110,7 @@ static void a_guild_is_read_at_once(struct world *w)
              "'1024'}]}",
              v.id));
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     const char *m = say(ada, v.channel, "one");
     say(ada, other, "two");
     say(ada, secret, "three");
@@ -125,7 +125,7 @@ static void a_guild_is_read_at_once(struct world *w)
 static void what_is_no_channel_has_states_too(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     client_connect(ada);
     expect_json(client_post(ada, "{}", "/guilds/%s/ack/1/77", v.id), "{'token': null}");
@@ -150,7 +150,7 @@ static void what_is_no_channel_has_states_too(struct world *w)
 static void many_states_are_acknowledged_together(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada), elsewhere = world_venue(w, bob);
+    struct test_guild v = world_test_guild(w, ada), elsewhere = world_test_guild(w, bob);
 
     client_connect(ada);
     expect_status(client_post(ada,
@@ -187,12 +187,12 @@ static void own_messages_are_read_and_mentions_are_counted(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
-    const char *role = venue_role(&v, 1, 0);
+    struct test_guild v = world_test_guild(w, ada);
+    const char *role = test_guild_role(&v, 1, 0);
 
-    venue_add(&v, bob);
-    venue_add(&v, eve);
-    venue_give(&v, bob, role);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, eve);
+    test_guild_give(&v, bob, role);
     say(ada, v.channel, TEXT(w, "<@%s>", bob->id));
     say(ada, v.channel, "@everyone");
     say(ada, v.channel, TEXT(w, "<@&%s>", role));
@@ -243,9 +243,9 @@ static void messages_of_private_channels_count(struct world *w)
 static void those_who_are_blocked_call_nobody(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     expect_status(client_put(bob, "{'type': 2}", "/users/@me/relationships/%s", ada->id), 204);
     say(ada, v.channel, TEXT(w, "<@%s>", bob->id));
     expect_ready(bob, "0", "{'read_state': []}");
@@ -257,12 +257,12 @@ static void those_who_are_blocked_call_nobody(struct world *w)
 static void mentions_of_a_week_are_listed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *secret = make_channel(ada, v.id, "{'name': 'secret'}");
-    const char *role = venue_role(&v, 1, 0);
+    const char *role = test_guild_role(&v, 1, 0);
 
-    venue_add(&v, bob);
-    venue_give(&v, bob, role);
+    test_guild_add(&v, bob);
+    test_guild_give(&v, bob, role);
     const char *named = say(ada, v.channel, TEXT(w, "named <@%s>", bob->id));
     const char *hidden = say(ada, secret, TEXT(w, "hidden <@%s>", bob->id));
     const char *by_role = say(ada, v.channel, TEXT(w, "role <@&%s>", role));

@@ -2,7 +2,7 @@
 #include "people.h"
 
 #include "apps.h"
-#include "gate.h"
+#include "gateway_conn.h"
 
 enum { NOTHING = -1, IGNORED = 0, FRIEND = 1, BLOCKED = 2, INCOMING = 3, OUTGOING = 4 };
 
@@ -333,9 +333,9 @@ static void sessions_begin_with_all_of_it(struct world *w)
                 "insert into friend_suggestions (user_id, suggested_id, source, score) values "
                 "($1, $2, 'mutual', 3)",
                 BIND(v_client(p.ada), v_client(p.eve)));
-    struct gate *g = gate_open(p.ada, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(p.ada, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     const struct dom *ready = expect_op(g, 0);
     expect(dom_at(ready, "d.relationships")->count == 3);
     expect(str_is(dom_at(ready, "d.relationships.0.user.username")->text, "bob"));

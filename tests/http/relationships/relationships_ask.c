@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "apps.h"
-#include "gate.h"
+#include "gateway_conn.h"
 
 #define THEM RELATIONSHIPS "/%s"
 

@@ -3,7 +3,7 @@
 
 #include "apps.h"
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 
 #define THEM RELATIONSHIPS "/%s"
 

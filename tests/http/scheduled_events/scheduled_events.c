@@ -4,10 +4,10 @@
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "files.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "platform/guilds/guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define EVENTS "/guilds/%s/scheduled-events"
@@ -409,11 +409,11 @@ static void events_have_a_hundred_exceptions(struct world *w)
 static void sessions_are_shown_open_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     struct answer a = client_post(ada, outing(w, ""), EVENTS, v.id);
-    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 65537");
+    struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 65537");
     expect_dispatch(g, "GUILD_CREATE",
                     "{'guild_scheduled_events': [{'id': '%s', 'user_count': 1}]}",
                     answer_text(a, "id"));

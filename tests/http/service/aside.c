@@ -60,7 +60,7 @@ static enum err note_loop(struct call *call)
 static enum err note_thread(struct call *call)
 {
     handled_on = pthread_self();
-    owned_by = call->work.owner;
+    owned_by = call_owner(call);
     return OK;
 }
 

@@ -6,7 +6,7 @@
 #include "apps.h"
 #include "base/clock.h"
 #include "admin/control/control.h"
-#include "gate.h"
+#include "gateway_conn.h"
 
 static void with_workbench(struct config *c)
 {
@@ -124,7 +124,7 @@ static void faults_are_taken_back(struct world *w)
 static void events_come_late_and_in_order(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct gate *g = gate_session(ada, "v=10&encoding=json", "");
+    struct gateway_conn *g = conn_session(ada, "v=10&encoding=json", "");
     int64_t before = clock_mono();
 
     expect_invalid(tell(w, "POST", "/console/faults", "{'path': 'events', 'status': 500}"), "path",
@@ -149,8 +149,8 @@ static void events_come_late_and_in_order(struct world *w)
 static void sessions_are_pushed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, "v=10&encoding=json", "");
-    const char *path = TEXT(w, "/console/sessions/%s", gate_id(g));
+    struct gateway_conn *g = conn_session(ada, "v=10&encoding=json", "");
+    const char *path = TEXT(w, "/console/sessions/%s", conn_id(g));
 
     expect_json(tell(w, "GET", "/console/sessions", ""),
                 "{'users': {'%s': 'ada'}, 'sessions': [{'user_id': '%s', 'connected': true}], "
@@ -165,9 +165,9 @@ static void sessions_are_pushed(struct world *w)
     expect_invalid(tell(w, "POST", path, "{'action': 'close', 'code': 1006}"), "code",
                    "BASE_TYPE_CHOICES");
     expect_invalid(tell(w, "POST", path, "{'action': 'kick'}"), "action", "BASE_TYPE_CHOICES");
-    struct gate *next = gate_session(ada, "v=10&encoding=json", "");
+    struct gateway_conn *next = conn_session(ada, "v=10&encoding=json", "");
     expect_status(
-        tell(w, "POST", TEXT(w, "/console/sessions/%s", gate_id(next)), "{'action': 'invalidate'}"),
+        tell(w, "POST", TEXT(w, "/console/sessions/%s", conn_id(next)), "{'action': 'invalidate'}"),
         204);
     expect_op(next, 9);
     expect_status(tell(w, "POST", "/console/sessions/ada", "{'action': 'close'}"), 204);
@@ -198,10 +198,10 @@ static void without_limits(struct config *c)
 
 static void without_limits_the_gateway_has_none_either(struct world *w)
 {
-    struct gate *g = gate_session(world_client(w, "ada"), "v=10&encoding=json", "");
+    struct gateway_conn *g = conn_session(world_client(w, "ada"), "v=10&encoding=json", "");
 
     for (int i = 0; i < 200; i++) {
-        gate_send(g, "{'op': 1, 'd': null}");
+        conn_send(g, "{'op': 1, 'd': null}");
         expect_op(g, 11);
     }
 }

@@ -10,7 +10,7 @@
 #include "consents.h"
 #include "guilds.h"
 #include "http/walk.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define SUITE(name) extern const struct test name##_tests[];
 #include "suites.def"
@@ -393,7 +393,7 @@ static void templates_of_guilds(struct world *w)
 {
     static const char CODE[] = "GuildTemplate.code";
     struct client *tom = world_client(w, "tom"), *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, tom);
+    struct test_guild v = world_test_guild(w, tom);
     struct answer a = client_post(tom, "{'name': 'T'}", "/guilds/%s/templates", v.id);
     const char *code = answer_text(a, "code");
 
@@ -426,9 +426,9 @@ static void webhooks_of_apps(struct world *w)
     struct client *wim = world_client(w, "wim"), *eve = world_client(w, "eve");
     const char *app = make_application(wim, "Hooks"), *id, *token;
     struct client *bot = application_bot(wim, app), *nobody = world_stranger(w);
-    struct venue v = world_venue(w, wim);
+    struct test_guild v = world_test_guild(w, wim);
 
-    venue_add_with(&v, bot, 1, PERMISSION(MANAGE_WEBHOOKS));
+    test_guild_add_with(&v, bot, 1, PERMISSION(MANAGE_WEBHOOKS));
     struct answer a = client_post(bot, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel);
     id = answer_text(a, "id");
     token = answer_text(a, "token");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/internal.h"
+#include "schema_fault.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 

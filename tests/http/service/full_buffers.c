@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway_source/gateway_source.h"
 #include "guilds.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/accounts.h"
 
 /* --- a domain that makes as much as it is asked for ----------------------------------- */
@@ -220,7 +220,8 @@ static enum err large_guild(struct tx *tx, const struct member *m, const struct 
     return OK;
 }
 
-static void expect_late_guilds(struct gate *g, const struct dom *ready, const char *const *ids)
+static void expect_late_guilds(struct gateway_conn *g, const struct dom *ready,
+                               const char *const *ids)
 {
     const struct dom *guilds = dom_at(ready, "guilds");
 
@@ -249,18 +250,18 @@ static void guilds_that_ready_has_no_room_for_come_after_it(struct world *w)
         ids[i] = found_guild(ada, "Large");
     source.guild = large_guild;
     world_use_source(w, &source);
-    struct gate *g = gate_open(ada, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(ada, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_late_guilds(g, expect_dispatch(g, "READY", "{}"), ids);
     /* Events of such a guild are heard, too. */
     make_channel(ada, ids[2], "{'name': 'c'}");
     expect_dispatch(g, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'guild_id': '%s'}", ids[2]);
     expect_dispatch(g, "CHANNEL_CREATE", "{'guild_id': '%s'}", ids[2]);
-    gate_kill(g);
-    struct gate *shaped = gate_open(ada, "v=10&encoding=json");
+    conn_kill(g);
+    struct gateway_conn *shaped = conn_open(ada, "v=10&encoding=json");
     expect_op(shaped, 10);
-    gate_identify(shaped, "'capabilities': 1040"); /* users once, fields under "properties" */
+    conn_identify(shaped, "'capabilities': 1040"); /* users once, fields under "properties" */
     expect_late_guilds(shaped, expect_dispatch(shaped, "READY", "{}"), ids);
     world_stop(w);
 }

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "api/errand.h"
-#include "api/jobs.h"
+#include "api/jobs/errand.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/accounts.h"
 

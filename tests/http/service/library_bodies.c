@@ -1,7 +1,7 @@
 /* library_bodies.c - bodies as real libraries and scripts write them, and what stays refused. */
 #include "apps.h"
-#include "rooms.h"
-#include "workshops.h"
+#include "channel_events.h"
+#include "test_app.h"
 
 #define JSON "application/json"
 #define FORM "application/x-www-form-urlencoded"
@@ -179,7 +179,7 @@ static void try_body(struct client *c, const struct names *names, const struct l
 /* A guild with what the bodies name; the bot may do everything there. */
 static struct client *library_bot(struct world *w, struct names *n)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char **v = n->values;
 
     world_sql(w, "update roles set permissions = 8 where id = %s", s.guild);

@@ -8,9 +8,12 @@
 
 #include "api/api.h"
 #include "files.h"
-#include "model/types.h"
-#include "rooms.h"
-#include "venues.h"
+#include "model/fields/types.h"
+#include "channel_events.h"
+#include "test_guild.h"
+#include "net/http/server.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define JSON "Content-Type: application/json\r\n"
 
@@ -117,7 +120,7 @@ static void a_guild_takes_all_its_pictures_at_once(struct world *w)
     static const char *const five[] = { "icon", "banner", "splash", "discovery_splash",
                                         "home_header" };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     char path[60];
 
     snprintf(path, sizeof path, "/api/guilds/%s", v.id);
@@ -137,7 +140,7 @@ static void a_guild_takes_all_its_pictures_at_once(struct world *w)
 static void long_answers_are_zipped_too(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     char body[2100], path[80];
 
     for (int i = 0; i < 100; i++) {

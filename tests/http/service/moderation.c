@@ -6,9 +6,9 @@
 
 #include "apps.h"
 #include "admin/control/control.h"
-#include "gate.h"
-#include "rooms.h"
-#include "venues.h"
+#include "gateway_conn.h"
+#include "channel_events.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define REPORT "{'channel_id': '%s', 'message_id': '%s', 'reason': %d}"
@@ -58,23 +58,23 @@ static const char *first_id(struct world *w, const char *answer)
 static void a_message_is_shown_and_deleted_by_order(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "something forbidden");
     const char *other = say_text(ada, v.channel, "something else");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_status(client_put(ada, NULL, "/channels/%s/messages/%s/reactions/%%F0%%9F%%91%%8D/@me",
                              v.channel, id),
                   204);
-    expect_room_event(&room, "MESSAGE_REACTION_ADD", "{}");
+    expect_channel_event(&room, "MESSAGE_REACTION_ADD", "{}");
     const char *shown =
         order(w, "message\tshow\thttps://chat.example/channels/%s/%s/%s", v.id, v.channel, id);
     expect(is_ok(shown) && strstr(shown, "something forbidden") && strstr(shown, bob->id));
     expect(is_ok(order(w, "message\tshow\t%s/%s", v.channel, id)));
     expect(is_ok(order(w, "message\tdelete\t%s\t%s", v.channel, id)));
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}",
-                      id, v.channel, v.id);
+    expect_channel_event(&room, "MESSAGE_DELETE",
+                         "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", id, v.channel, v.id);
     expect_error(client_get(ada, "/channels/%s/messages/%s", v.channel, id), 404, 10008);
     expect_status(client_get(ada, "/channels/%s/messages/%s", v.channel, other), 200);
     expect_json(client_get(ada, "/guilds/%s/messages/search?content=forbidden", v.id),
@@ -88,24 +88,24 @@ static void a_message_is_shown_and_deleted_by_order(struct world *w)
 static void private_messages_are_deleted_by_order_too(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     struct answer dm =
         client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bob->id), "/users/@me/channels");
     const char *channel = answer_text(dm, "id"), *id = say_text(ada, channel, "private");
-    struct room room = world_room(w, channel);
+    struct channel_events room = world_channel_events(w, channel);
 
     expect(strstr(order(w, "message\tshow\thttps://x/channels/@me/%s/%s", channel, id), "private"));
     expect(is_ok(order(w, "message\tdelete\t%s\t%s", channel, id)));
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s', 'channel_id': '%s'}", id, channel);
-    expect_room_silence(&room);
+    expect_channel_event(&room, "MESSAGE_DELETE", "{'id': '%s', 'channel_id': '%s'}", id, channel);
+    expect_channel_silence(&room);
 }
 
 static void all_messages_of_an_account_are_deleted_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     struct answer dm =
         client_post(bob, TEXT(w, "{'recipient_id': '%s'}", ada->id), "/users/@me/channels");
     const char *channel = answer_text(dm, "id");
@@ -142,8 +142,8 @@ static const char *send_file(struct client *c, const char *channel, const char *
 static void a_file_leaves_every_message_by_order(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *with_text = send_file(bob, v.channel, "{'content': 'see this'}");
     struct answer a = client_get(ada, "/channels/%s/messages/%s", v.channel, with_text);
     const char *file = answer_text(a, "attachments.0.id"),
@@ -156,17 +156,17 @@ static void a_file_leaves_every_message_by_order(struct world *w)
                     "/channels/%s/messages", v.channel);
     expect_status(a, 200);
     const char *forward = answer_text(a, "id");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     const char *shown = order(w, "file\tshow\t%s", url);
     expect(is_ok(shown) && strstr(shown, "bad.txt") && strstr(shown, "attachments/"));
     expect(strstr(shown, "\t2\n"));
     expect(is_ok(order(w, "file\tdelete\t%s", file)));
-    expect_room_event(&room, "MESSAGE_UPDATE",
-                      "{'id': '%s', 'content': 'see this', "
-                      "'attachments': []}",
-                      with_text);
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", forward);
+    expect_channel_event(&room, "MESSAGE_UPDATE",
+                         "{'id': '%s', 'content': 'see this', "
+                         "'attachments': []}",
+                         with_text);
+    expect_channel_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", forward);
     world_settle(w);
     expect_soon(world_number(w, "select count(*) from files where id = %s", file) == 0);
     expect(is_refused(order(w, "file\tdelete\t%s", file), "no message has that file"));
@@ -176,13 +176,13 @@ static void a_file_leaves_every_message_by_order(struct world *w)
 static void a_message_that_is_only_the_file_goes_with_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *id = send_file(ada, v.channel, "{}");
     struct answer a = client_get(ada, "/channels/%s/messages/%s", v.channel, id);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect(is_ok(order(w, "file\tdelete\t%s", answer_text(a, "attachments.0.id"))));
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", id);
+    expect_channel_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", id);
 }
 
 /* --- reports -------------------------------------------------------------------------- */
@@ -191,8 +191,8 @@ static void a_message_is_reported_as_it_was(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct client *cyd = world_client(w, "cyd");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "an insult");
 
     expect_json(client_get(ada, "/report"), "[{'reason': 2}, {}, {'reason': 4, 'label': "
@@ -203,8 +203,8 @@ static void a_message_is_reported_as_it_was(struct world *w)
     expect_json(client_post(ada, TEXT(w, REPORT, v.channel, id, 3), "/report"), "{'id': '%s'}",
                 report);
     /* Nobody is told of it. */
-    struct room room = world_room(w, v.channel);
-    expect_room_silence(&room);
+    struct channel_events room = world_channel_events(w, v.channel);
+    expect_channel_silence(&room);
     expect_status(client_delete(bob, "/channels/%s/messages/%s", v.channel, id), 204);
 
     const char *list = order(w, "report\tlist\t0\t100");
@@ -228,7 +228,7 @@ static void a_message_is_reported_as_it_was(struct world *w)
                    "BASE_TYPE_CHOICES");
     expect_invalid(client_post(ada, "{'message_id': '1', 'reason': 4}", "/report"), "channel_id",
                    "BASE_TYPE_REQUIRED");
-    venue_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    test_guild_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
     id = say_text(ada, v.channel, "hers");
     expect_error(client_post(bob, TEXT(w, REPORT, v.channel, id, 4), "/report"), 403, 50001);
     expect(world_number(w, "select count(*) from reports") == 1);
@@ -237,8 +237,8 @@ static void a_message_is_reported_as_it_was(struct world *w)
 static void clients_report_by_their_menu(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "an insult");
 
     expect_json(
@@ -277,9 +277,9 @@ static void clients_report_by_their_menu(struct world *w)
 static void an_erased_account_is_in_no_report_that_is_closed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, world_client(w, "owner"));
-    venue_add(&v, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, world_client(w, "owner"));
+    test_guild_add(&v, ada);
+    test_guild_add(&v, bob);
     const char *ids[2] = { say_text(bob, v.channel, "one"), say_text(bob, v.channel, "two") };
     const char *reports[2];
 
@@ -324,8 +324,9 @@ static void banned_addresses_are_refused_and_their_sessions_end(struct world *w)
 
     snprintf(bob->address, sizeof bob->address, "127.0.9.1");
     snprintf(nobody->address, sizeof nobody->address, "127.0.9.2");
-    struct gate *here = gate_session(ada, "v=10", ""), *there = gate_session(bob, "v=10", "");
-    const char *session = gate_id(there);
+    struct gateway_conn *here = conn_session(ada, "v=10", ""),
+                        *there = conn_session(bob, "v=10", "");
+    const char *session = conn_id(there);
     const char *answer = order(w, "ban\tadd\t127.0.9.0/24\tspam");
     expect(is_ok(answer) && strstr(answer, "127.0.9.0/24"));
     expect_close(there, 4004);
@@ -338,17 +339,17 @@ static void banned_addresses_are_refused_and_their_sessions_end(struct world *w)
     expect_error(
         client_post(nobody, "{'login': 'bob', 'password': 'correct horse'}", "/auth/login"), 403,
         40333);
-    struct gate *again = gate_open(bob, "v=10");
+    struct gateway_conn *again = conn_open(bob, "v=10");
     expect_op(again, 10);
-    gate_resume(again, session, 1);
+    conn_resume(again, session, 1);
     expect_close(again, 4004);
-    again = gate_open(bob, "v=10");
+    again = conn_open(bob, "v=10");
     expect_op(again, 10);
-    gate_identify(again, "");
+    conn_identify(again, "");
     expect_close(again, 4004);
     /* Nobody else is. */
     expect_status(client_get(ada, "/users/@me"), 200);
-    gate_beat(here);
+    conn_beat(here);
 
     expect(is_refused(order(w, "ban\tadd\t127.0.9.0/24"), "is banned"));
     expect(is_refused(order(w, "ban\tadd\t127.0.9.1/24"), "no bits"));

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "people.h"
 #include "platform/accounts/accounts.h"
 

@@ -1,5 +1,6 @@
 /* proxies.c - clients behind proxies, and those who only say so. */
 #include "waits.h"
+#include "net/http/server.h"
 #include "world.h"
 
 #include <stdio.h>

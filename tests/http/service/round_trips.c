@@ -2,7 +2,7 @@
 #include "apps.h"
 #include "guilds.h"
 #include "store/store.h"
-#include "workshops.h"
+#include "test_app.h"
 
 enum { TRIES = 24 };
 
@@ -41,8 +41,8 @@ static void expect_ways(struct client *c, uint64_t most, const char *path)
 
 static void frequent_reads_go_to_the_database_once(struct world *w)
 {
-    struct workshop s = world_workshop(w);
-    struct client *bob = workshop_member(&s, "bob", 0), *eve = workshop_member(&s, "eve", 0);
+    struct test_app s = world_test_app(w);
+    struct client *bob = test_app_member(&s, "bob", 0), *eve = test_app_member(&s, "eve", 0);
     struct client *all[] = { s.ada, bob, eve };
 
     make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
@@ -68,7 +68,7 @@ static void frequent_reads_go_to_the_database_once(struct world *w)
 /* What has to be known is asked for at once, what is written goes with the commit. */
 static void a_message_takes_two_ways(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *channel =
         answer_text(client_post(s.ada, "{'name': 'talk'}", "/guilds/%s/channels", s.guild), "id");
     const char *thread = answer_text(
@@ -98,7 +98,7 @@ static void a_message_takes_two_ways(struct world *w)
 /* An index that was not put together just before is read with its commands, and their uses. */
 static void an_index_that_has_changed_takes_two_ways(struct world *w)
 {
-    struct workshop s = world_workshop(w);
+    struct test_app s = world_test_app(w);
     const char *ping = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
     const char *path = TEXT(w, "/guilds/%s/application-command-index", s.guild);
     uint64_t least = UINT64_MAX;

@@ -1,5 +1,6 @@
 /* service.c - what operators ask, and the small routes that need no domain. */
 #include "apps.h"
+#include "net/http/server.h"
 #include "waits.h"
 #include "world.h"
 

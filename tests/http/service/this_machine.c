@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 #include "waits.h"
 
 enum { QUIET_MS = 60000 }; /* the server closes the connection */
@@ -124,9 +124,9 @@ static void with_warnings(struct config *config)
 static void the_log_names_a_proxy_that_is_not_configured_once(struct world *w)
 {
     world_log_begin(w);
-    send_head(w, "GET /metrics HTTP/1.1", "localhost", "", "");
-    send_head(w, "GET /metrics HTTP/1.0", "127.0.0.1:8080", "", "");
-    send_head(w, "GET /metrics HTTP/1.1", "localhost", "Via: 1.1 caddy\r\n", "");
+    send_head(w, "GET /api/v10/gateway HTTP/1.1", "localhost", "", "");
+    send_head(w, "GET /api/v10/gateway HTTP/1.0", "127.0.0.1:8080", "", "");
+    send_head(w, "GET /api/v10/gateway HTTP/1.1", "localhost", "Via: 1.1 caddy\r\n", "");
     const char *log = world_log_end(w), *line = strstr(log, "a proxy on this machine");
 
     expect(line && strstr(line, "HTTP/1.0") && strstr(line, "public-url"));
@@ -142,8 +142,8 @@ static void files_in_events_have_the_address_of_the_listener(struct world *w)
         "files[0]", "; filename=\"a.txt\"") "hello\r\n--b--\r\n";
     static const char *const hosts[] = { "evil.example", "localhost:1", "127.0.0.1" };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
-    struct room room = world_room(w, v.channel);
+    struct test_guild v = world_test_guild(w, ada);
+    struct channel_events room = world_channel_events(w, v.channel);
     const char *own = TEXT(w, "http://127.0.0.1:%d/attachments/", world_port(w));
     const char *headers =
         TEXT(w, "Authorization: %s\r\nContent-Type: multipart/form-data; boundary=b\r\n",
@@ -159,8 +159,8 @@ static void files_in_events_have_the_address_of_the_listener(struct world *w)
         const struct dom *d = dom_parse(world_arena(w), str_of(json + 4));
         const char *url = TEXT(w, "%.*s", STR_FMT(dom_at(d, "attachments.0.url")->text));
         expect(strncmp(url, own, strlen(own)) == 0);
-        expect_room_event(&room, "MESSAGE_CREATE",
-                          "{'attachments': [{'url': '%s', 'proxy_url': '%s'}]}", url, url);
+        expect_channel_event(&room, "MESSAGE_CREATE",
+                             "{'attachments': [{'url': '%s', 'proxy_url': '%s'}]}", url, url);
     }
 }
 

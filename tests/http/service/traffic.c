@@ -5,7 +5,7 @@
 
 #include "apps.h"
 #include "admin/control/control.h"
-#include "gate.h"
+#include "gateway_conn.h"
 
 enum { QUIET_MS = 60000, LOOKS = 6000 };
 
@@ -221,7 +221,7 @@ static void secrets_are_not_shown(struct world *w)
     client_request(world_stranger(w), "POST", "/api/v10/auth/login",
                    "Content-Type: application/json\r\n",
                    STR("{\"login\":\"ada\",\"password\":[\"correct horse\"]}"));
-    gate_session(ada, "v=10&encoding=json", "");
+    conn_session(ada, "v=10&encoding=json", "");
     struct answer a = look_until(w, "?after=0&limit=200", "\"event\":\"READY\"");
     expect(!memmem(a.body.p, a.body.n, "correct horse", 13));
     expect(!memmem(a.body.p, a.body.n, token, strlen(token)));
@@ -231,19 +231,19 @@ static void secrets_are_not_shown(struct world *w)
 static void messages_of_the_gateway_are_noted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_session(ada, "v=10&encoding=etf&compress=zlib-stream", "");
+    struct gateway_conn *g = conn_session(ada, "v=10&encoding=etf&compress=zlib-stream", "");
 
-    gate_send(g, "{'op': 1, 'd': 1}");
+    conn_send(g, "{'op': 1, 'd': 1}");
     expect_op(g, 11);
     expect_json(look_until(w, "?kind=sent&limit=1", "\"op\":11"),
                 "{'records': [{'kind': 'sent', 'op': 11, 'user': {'username': 'ada'}}]}");
     expect_json(look(w, "?kind=received&user=ada", NULL), "{'records': [{'op': 1, 'd': '1'}]}");
     struct answer ready = look(w, "?event=READY", NULL);
     expect_json(ready, "{'records': [{'kind': 'sent', 's': 1, 'op': 0}]}");
-    expect(strncmp(answer_text(ready, "records.0.session"), gate_id(g), 16) == 0);
-    gate_send(g, "{'op': 2, 'd': {}}");
+    expect(strncmp(answer_text(ready, "records.0.session"), conn_id(g), 16) == 0);
+    conn_send(g, "{'op': 2, 'd': {}}");
     expect_close(g, 4005);
-    expect_json(look_until(w, TEXT(w, "?kind=closed&session=%s", gate_id(g)), "4005"),
+    expect_json(look_until(w, TEXT(w, "?kind=closed&session=%s", conn_id(g)), "4005"),
                 "{'records': [{'kind': 'closed', 'code': 4005}]}");
 }
 
@@ -259,15 +259,15 @@ static void it_is_for_the_operator(struct world *w)
     expect_error(look(w, "", TEXT(w, "Authorization: Bot %s\r\n", key)), 401, 0);
     expect_status(look(w, "", TEXT(w, "Authorization: Bearer %s\r\n", key)), 200);
 
-    struct gate *g = gate_open_at(world_stranger(w), "/console/traffic/live");
-    gate_send(g, "{'key': 'abc'}");
+    struct gateway_conn *g = conn_open_at(world_stranger(w), "/console/traffic/live");
+    conn_send(g, "{'key': 'abc'}");
     expect_close(g, 4004);
-    g = gate_open_at(world_stranger(w), "/console/traffic/live");
-    gate_send(g, "{}");
+    g = conn_open_at(world_stranger(w), "/console/traffic/live");
+    conn_send(g, "{}");
     expect_close(g, 4004);
-    g = gate_open_at(world_stranger(w), "/console/traffic/live");
-    gate_send(g, "{'key': '%s', 'after': 0}", key);
-    expect(gate_read(g, 60000) != NULL);
+    g = conn_open_at(world_stranger(w), "/console/traffic/live");
+    conn_send(g, "{'key': '%s', 'after': 0}", key);
+    expect(conn_read(g, 60000) != NULL);
 }
 
 static bool host_is_refused(struct world *w, const char *host)
@@ -312,15 +312,15 @@ static void a_server_with_a_public_name_wants_the_key(struct world *w)
 static void the_traffic_can_be_followed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gate *g = gate_open_at(world_stranger(w), "/console/traffic/live");
+    struct gateway_conn *g = conn_open_at(world_stranger(w), "/console/traffic/live");
 
     client_get(ada, "/users/1");
-    gate_send(g, "{'key': '%s', 'after': 0, 'status': 'error'}", console_key(w));
-    const struct dom *m = gate_read(g, 60000);
+    conn_send(g, "{'key': '%s', 'after': 0, 'status': 'error'}", console_key(w));
+    const struct dom *m = conn_read(g, 60000);
     expect(m && dom_at(m, "records.0.status") && !dom_at(m, "records.1"));
     client_get(ada, "/users/@me");
     client_get(ada, "/users/2");
-    m = gate_read(g, 60000);
+    m = conn_read(g, 60000);
     expect(m && str_is(dom_at(m, "records.0.path")->text, "/api/v10/users/2"));
 }
 
@@ -331,12 +331,12 @@ static void nothing_is_noted_while_nobody_looks(struct world *w)
 
     client_get(ada, "/users/@me");
     expect_json(look(w, "", key), "{'on': false, 'newest': 0, 'records': []}");
-    struct gate *g = gate_open_at(world_stranger(w), "/console/traffic/live");
-    gate_send(g, "{'key': '%s'}", console_key(w));
+    struct gateway_conn *g = conn_open_at(world_stranger(w), "/console/traffic/live");
+    conn_send(g, "{'key': '%s'}", console_key(w));
     look_with(w, "", key, "\"on\":true");
     client_get(ada, "/users/@me");
-    expect(gate_read(g, 60000) != NULL);
-    gate_close(g, 1000);
+    expect(conn_read(g, 60000) != NULL);
+    conn_close(g, 1000);
     look_with(w, "", key, "\"on\":false");
     expect_json(look(w, "", key), "{'on': false, 'newest': 1}");
 }

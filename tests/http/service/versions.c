@@ -1,6 +1,6 @@
 /* versions.c - what differs between the versions of the interface, over REST and the gateway. */
-#include "gate.h"
-#include "venues.h"
+#include "gateway_conn.h"
+#include "test_guild.h"
 
 #include <stdio.h>
 
@@ -30,8 +30,8 @@ static void bot_application(struct world *w, const struct client *bot, int64_t f
 static void versions_6_and_7_spell_permissions_as_numbers(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue p = world_venue(w, ada);
-    const char *high = venue_role(&p, 2, (UINT64_C(1) << 40) | 8);
+    struct test_guild p = world_test_guild(w, ada);
+    const char *high = test_guild_role(&p, 2, (UINT64_C(1) << 40) | 8);
     char path[80];
 
     expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
@@ -56,7 +56,7 @@ static void versions_6_and_7_spell_permissions_as_numbers(struct world *w)
 static void an_empty_answer_has_a_type_up_to_version_8(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     char path[80];
 
     snprintf(path, sizeof path, "/api/v8/channels/%s/typing", p.channel);
@@ -72,23 +72,23 @@ static void an_empty_answer_has_a_type_up_to_version_8(struct world *w)
 static void older_gateways_spell_permissions_as_numbers(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
-    venue_add(&p, bot);
+    test_guild_add(&p, bot);
     bot_application(w, bot, 0);
     expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
                              "/channels/%s/permissions/%s", p.channel, p.id),
                   204);
-    struct gate *old = gate_session(bot, "v=6&encoding=json", "'compress': false");
+    struct gateway_conn *old = conn_session(bot, "v=6&encoding=json", "'compress': false");
     expect_dispatch(old, "GUILD_CREATE",
                     "{'channels': [{'permission_overwrites': [{'type': 'role', 'allow': 64}]}]}");
-    struct gate *now = gate_session(bot, "v=8&encoding=json", "'intents': 1");
+    struct gateway_conn *now = conn_session(bot, "v=8&encoding=json", "'intents': 1");
     expect_dispatch(now, "GUILD_CREATE",
                     "{'channels': [{'permission_overwrites': [{'type': 0, 'allow': '64'}]}]}");
     /* Without intents a bot of version 8 and later is refused; before, it receives everything. */
-    struct gate *none = gate_open(bot, "v=8&encoding=json");
+    struct gateway_conn *none = conn_open(bot, "v=8&encoding=json");
     expect_op(none, 10);
-    gate_identify(none, "'compress': false");
+    conn_identify(none, "'compress': false");
     expect_close(none, 4013);
     expect_status(client_post(ada, "{'content': 'words'}", "/channels/%s/messages", p.channel),
                   200);
@@ -109,21 +109,21 @@ static void expect_old_spelling_in_every_form(struct client *bot)
     };
 
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct gate *g = gate_session(bot, forms[i].query, forms[i].identify);
+        struct gateway_conn *g = conn_session(bot, forms[i].query, forms[i].identify);
 
         expect_dispatch(
             g, "GUILD_CREATE",
             "{'channels': [{'permission_overwrites': [{'type': 'role', 'allow': 64}]}]}");
-        gate_close(g, 1000);
+        conn_close(g, 1000);
     }
 }
 
 static void older_gateways_spell_permissions_as_numbers_in_every_encoding(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
-    venue_add(&p, bot);
+    test_guild_add(&p, bot);
     bot_application(w, bot, 0);
     expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
                              "/channels/%s/permissions/%s", p.channel, p.id),
@@ -140,14 +140,14 @@ static void older_gateways_spell_permissions_as_numbers_in_every_encoding(struct
 static void before_version_10_the_applications_flag_alone_grants_content(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
-    venue_add(&p, bot);
+    test_guild_add(&p, bot);
     bot_application(w, bot, 0);
-    struct gate *without = gate_session(bot, "v=9&encoding=json", "'intents': 512");
+    struct gateway_conn *without = conn_session(bot, "v=9&encoding=json", "'intents': 512");
     world_sql(w, "update applications set flags = %d where bot_id = %s", 1 << 19, bot->id);
-    struct gate *nine = gate_session(bot, "v=9&encoding=json", "'intents': 512"),
-                *ten = gate_session(bot, "v=10&encoding=json", "'intents': 512");
+    struct gateway_conn *nine = conn_session(bot, "v=9&encoding=json", "'intents': 512"),
+                        *ten = conn_session(bot, "v=10&encoding=json", "'intents': 512");
     expect_status(client_post(ada, "{'content': 'words'}", "/channels/%s/messages", p.channel),
                   200);
     expect_dispatch(without, "MESSAGE_CREATE", "{'content': ''}");
@@ -159,10 +159,10 @@ static void up_to_version_9_a_ban_says_days_and_reason_in_its_query_or_body(stru
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cyd = world_client(w, "cyd"), *dan = world_client(w, "dan");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     char path[160];
 
-    venue_add(&p, bob);
+    test_guild_add(&p, bob);
     expect_status(client_post(bob, "{'content': 'x'}", "/channels/%s/messages", p.channel), 200);
     snprintf(path, sizeof path,
              "/api/v9/guilds/%s/bans/%s?reason=too%%20loud&delete_message_days=1", p.id, bob->id);

@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "files.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "platform/guilds/guilds.h"
-#include "venues.h"
-#include "voices.h"
+#include "test_guild.h"
+#include "test_voice.h"
 
 #define SOUNDS "/guilds/%s/soundboard-sounds"
 #define SOUND  SOUNDS "/%s"
@@ -160,14 +160,14 @@ static void every_server_has_some(struct world *w)
 static void sessions_are_shown_sounds(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     world_sql(w, "insert into sounds (id, guild_id, name) values (70, %s, 'ding')", v.id);
-    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 1");
+    struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 1");
     expect_dispatch(g, "GUILD_CREATE",
                     "{'soundboard_sounds': [{'sound_id': '70', 'name': 'ding'}]}");
-    gate_send(g, "{'op': 31, 'd': {'guild_ids': ['%s', '5']}}", v.id);
+    conn_send(g, "{'op': 31, 'd': {'guild_ids': ['%s', '5']}}", v.id);
     expect_dispatch(g, "SOUNDBOARD_SOUNDS",
                     "{'guild_id': '%s', 'soundboard_sounds': [{'sound_id': '70'}]}", v.id);
     expect_quiet(g);
@@ -175,8 +175,8 @@ static void sessions_are_shown_sounds(struct world *w)
 
 static void sounds_are_played_in_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct venue away = world_venue(w, h.bob);
+    struct test_voice h = world_test_voice(w);
+    struct test_guild away = world_test_guild(w, h.bob);
     const char *send = TEXT(w, "/channels/%s/send-soundboard-sound", h.voice);
 
     world_sql(w, "insert into sounds (id, guild_id, name, volume) values (70, %s, 'a', 0.5)",

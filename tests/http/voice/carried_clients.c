@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "phones.h"
+#include "voice_client.h"
 
 /* What it is told to send to is no address of this machine, so that it listens on all of them. */
 static void with_both_addresses(struct config *config)
@@ -24,72 +24,73 @@ static bool is_number(const struct dom *d, const char *text)
     return d && d->kind == JSON_NUMBER && str_is(d->text, text);
 }
 
-static void expect_beat(struct phone *p)
+static void expect_beat(struct voice_client *p)
 {
-    gate_send(p->gate, p->version < 8 ? "{'op': 3, 'd': 71}" : "{'op': 3, 'd': {'t': 71}}");
-    expect(is_number(dom_at(phone_await(p, 6), p->version < 8 ? "d" : "d.t"), "71"));
+    conn_send(p->gate, p->version < 8 ? "{'op': 3, 'd': 71}" : "{'op': 3, 'd': {'t': 71}}");
+    expect(is_number(dom_at(voice_client_await(p, 6), p->version < 8 ? "d" : "d.t"), "71"));
 }
 
 /* Opcodes of encryption from end to end, and those that are no client's, are passed over. */
-static void expect_deafness_to_others(struct phone *p)
+static void expect_deafness_to_others(struct voice_client *p)
 {
     static const int ops[] = { 2, 4, 9, 11, 13, 17, 18, 20, 21, 26, 31, 33, 63 };
 
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        gate_send(p->gate, "{'op': %d, 'd': {'user_id': '1'}}", ops[i]);
-    gate_send_bytes(p->gate, 2, str_slice("\x1a\0\1", 3));
-    gate_send(p->gate, "{'op': 16, 'd': {}}");
-    expect(dom_at(phone_await(p, 16), "d.voice"));
+        conn_send(p->gate, "{'op': %d, 'd': {'user_id': '1'}}", ops[i]);
+    conn_send_bytes(p->gate, 2, str_slice("\x1a\0\1", 3));
+    conn_send(p->gate, "{'op': 16, 'd': {}}");
+    expect(dom_at(voice_client_await(p, 16), "d.voice"));
 }
 
-static void phone_redial(struct phone *p, int version, const char *channel)
+static void voice_client_redial(struct voice_client *p, int version, const char *channel)
 {
-    phone_hang_up(p);
+    voice_client_hang_up(p);
     p->more = TEXT(p->client->world, ", 'channel_id': '%s'", channel);
-    phone_dial(p, version);
-    expect(!!dom_at(phone_ready(p), "seq") == (version >= 8));
-    p->fd = phone_socket();
+    voice_client_dial(p, version);
+    expect(!!dom_at(voice_client_ready(p), "seq") == (version >= 8));
+    p->fd = voice_client_socket();
     char address[64];
     int port;
-    expect(phone_discover(p->client->world, p->fd, p->port, p->ssrc, address, &port));
-    phone_select(p, version == 4 ? PHONE_SALSA : PHONE_AES);
+    expect(voice_client_discover(p->client->world, p->fd, p->port, p->ssrc, address, &port));
+    voice_client_select(p, version == 4 ? VOICE_CLIENT_SALSA : VOICE_CLIENT_AES);
     p->counter = p->sequence = 0;
     p->timestamp = 0;
 }
 
 static void all_versions_are_spoken(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone ada = phone_join(&h, h.ada, h.voice), bob = phone_join(&h, h.bob, h.voice);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_join(&h, h.ada, h.voice),
+                        bob = voice_client_join(&h, h.bob, h.voice);
 
     for (int version = 4; version <= 9; version++) {
-        phone_redial(&ada, version, h.voice);
-        phone_redial(&bob, version, h.voice);
+        voice_client_redial(&ada, version, h.voice);
+        voice_client_redial(&bob, version, h.voice);
         expect_beat(&bob);
         expect_deafness_to_others(&bob);
-        gate_send(ada.gate, "{'op': 5, 'd': {'speaking': 1, 'delay': 0, 'ssrc': %u}}", ada.ssrc);
-        const struct dom *m = phone_await(&bob, 5);
+        conn_send(ada.gate, "{'op': 5, 'd': {'speaking': 1, 'delay': 0, 'ssrc': %u}}", ada.ssrc);
+        const struct dom *m = voice_client_await(&bob, 5);
         expect(str_is(dom_at(m, "d.user_id")->text, h.ada->id));
         expect(!!dom_at(m, "seq") == (version >= 8));
-        phone_say(&ada, "hello");
+        voice_client_say(&ada, "hello");
         expect_heard(&bob, &ada, "hello");
     }
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 /* --- what they say of themselves ------------------------------------------------------ */
 
 static void connect_as(struct client *c, const char *browser)
 {
-    c->gate = gate_session(
+    c->gate = conn_session(
         c, "v=10", TEXT(c->world, "'properties': {'os': 'test', 'browser': '%s'}", browser));
 }
 
-static void expect_about(struct phone *p, int op, const struct client *about, const char *name,
-                         const char *value)
+static void expect_about(struct voice_client *p, int op, const struct client *about,
+                         const char *name, const char *value)
 {
-    const struct dom *m = phone_await(p, op), *v = dom_at(m, name);
+    const struct dom *m = voice_client_await(p, op), *v = dom_at(m, name);
 
     expect(str_is(dom_at(m, "d.user_id")->text, about->id));
     expect(v && (value ? is_number(v, value) : v->kind == JSON_NULL));
@@ -98,96 +99,97 @@ static void expect_about(struct phone *p, int op, const struct client *about, co
 /* Of what it says only what means something is passed on. */
 static void flags_of_clients_are_told(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone ada = phone_join_with(&h, h.ada, h.voice, ", 'flags': 11"), bob;
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_join_with(&h, h.ada, h.voice, ", 'flags': 11"), bob;
 
-    phone_dial(&ada, 8);
-    phone_connect(&ada, PHONE_AES);
-    bob = phone_join_with(&h, h.bob, h.voice, ", 'flags': 4");
-    phone_dial(&bob, 8);
-    phone_ready(&bob);
-    phone_await(&bob, 11);
+    voice_client_dial(&ada, 8);
+    voice_client_connect(&ada, VOICE_CLIENT_AES);
+    bob = voice_client_join_with(&h, h.bob, h.voice, ", 'flags': 4");
+    voice_client_dial(&bob, 8);
+    voice_client_ready(&bob);
+    voice_client_await(&bob, 11);
     expect_about(&bob, 18, h.ada, "d.flags", "3");
-    phone_await(&ada, 11);
+    voice_client_await(&ada, 11);
     expect_about(&ada, 18, h.bob, "d.flags", "4");
     /* Who changes nothing is not told of again. */
     ask_voice(h.ada, h.guild, h.voice, ", 'flags': 3, 'self_mute': true");
     await_self_mute(h.bob);
-    phone_expect_none(&bob, 18);
+    voice_client_expect_none(&bob, 18);
     ask_voice(h.ada, h.guild, h.voice, ", 'flags': 1");
     expect_about(&bob, 18, h.ada, "d.flags", "1");
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_about(&bob, 18, h.ada, "d.flags", NULL);
-    phone_expect_none(&ada, 18);
-    phone_hang_up(&ada);
+    voice_client_expect_none(&ada, 18);
+    voice_client_hang_up(&ada);
 }
 
 static void what_clients_run_on_is_told(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *carl = hall_member(&h, "carl", 0), *robot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *carl = test_voice_member(&h, "carl", 0), *robot = test_voice_bot(&h, "robot");
 
     connect_as(h.ada, "Chat Client");
     connect_as(h.bob, "Chat Android");
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES), bob, third, bot;
-    bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES), bob, third,
+                        bot;
+    bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
     expect_about(&ada, 20, h.bob, "d.platform", "1");
     /* One in a browser and a bot are told of the others, and nothing is told of them. */
-    third = phone_join(&h, carl, h.voice);
-    phone_dial(&third, 8);
-    phone_ready(&third);
-    phone_await(&third, 11);
+    third = voice_client_join(&h, carl, h.voice);
+    voice_client_dial(&third, 8);
+    voice_client_ready(&third);
+    voice_client_await(&third, 11);
     expect_about(&third, 20, h.ada, "d.platform", "0");
     expect_about(&third, 20, h.bob, "d.platform", "1");
-    bot = phone_join(&h, robot, h.voice);
-    phone_dial(&bot, 8);
-    phone_ready(&bot);
+    bot = voice_client_join(&h, robot, h.voice);
+    voice_client_dial(&bot, 8);
+    voice_client_ready(&bot);
     expect_about(&bot, 20, h.ada, "d.platform", "0");
-    phone_expect_none(&ada, 20);
-    phone_expect_none(&bob, 18);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_expect_none(&ada, 20);
+    voice_client_expect_none(&bob, 18);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 /* --- who says too much, or nothing ---------------------------------------------------- */
 
 static void sockets_have_a_pace(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct gate *g = gate_open_at(h.ada, "/voice?v=8");
+    struct test_voice h = world_test_voice(w);
+    struct gateway_conn *g = conn_open_at(h.ada, "/voice?v=8");
     char *large = arena_alloc(world_arena(w), 16 * 1024 + 1);
 
     expect_op(g, 8);
     for (int i = 0; i < 600; i++)
-        gate_send(g, "{'op': 3, 'd': {'t': 1}}");
+        conn_send(g, "{'op': 3, 'd': {'t': 1}}");
     for (int i = 0; i < 600; i++)
         expect_op(g, 6);
-    gate_send(g, "{'op': 3, 'd': {'t': 1}}");
+    conn_send(g, "{'op': 3, 'd': {'t': 1}}");
     expect_close(g, 4021);
-    g = gate_open_at(h.ada, "/voice?v=8");
+    g = conn_open_at(h.ada, "/voice?v=8");
     expect_op(g, 8);
     memset(large, ' ', 16 * 1024 + 1);
     memcpy(large, "{\"op\":3,\"d\":{}}", 15);
-    gate_send_bytes(g, 1, str_slice(large, 16 * 1024));
+    conn_send_bytes(g, 1, str_slice(large, 16 * 1024));
     expect_op(g, 6);
-    gate_send_bytes(g, 1, str_slice(large, 16 * 1024 + 1));
+    conn_send_bytes(g, 1, str_slice(large, 16 * 1024 + 1));
     expect_close(g, 4002);
 }
 
 static void an_address_has_so_many_strangers(struct world *w)
 {
     struct client *c = world_client(w, "ada");
-    struct gate *first = gate_open_at(c, "/voice?v=8"), *g = NULL;
+    struct gateway_conn *first = conn_open_at(c, "/voice?v=8"), *g = NULL;
 
     expect_op(first, 8);
     for (int i = 1; i < 64; i++)
-        expect_op(g = gate_open_at(c, "/voice?v=8"), 8);
-    expect_close(gate_open_at(c, "/voice?v=8"), 4021);
+        expect_op(g = conn_open_at(c, "/voice?v=8"), 8);
+    expect_close(conn_open_at(c, "/voice?v=8"), 4021);
     /* One that goes makes room for another. */
-    gate_close(g, 1000);
+    conn_close(g, 1000);
     bool taken = false;
     for (int i = 0; i < 1000 && !taken; i++)
-        taken = gate_read(gate_open_at(c, "/voice?v=8"), 60000);
+        taken = conn_read(conn_open_at(c, "/voice?v=8"), 60000);
     expect(taken);
     /* Who never says who it is does not stay. */
     world_wait(w, 31);
@@ -217,21 +219,22 @@ static void both_kinds_of_addresses_are_heard(struct world *w)
 
     if (six < 0)
         return; /* a machine without IPv6 */
-    struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES), /* looks at its address */
-        bob = phone_join(&h, h.bob, h.voice);
-    phone_dial(&bob, 8);
-    expect(str_is(dom_at(phone_ready(&bob), "d.ip")->text, "192.0.2.1"));
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice,
+                                                VOICE_CLIENT_AES), /* looks at its address */
+        bob = voice_client_join(&h, h.bob, h.voice);
+    voice_client_dial(&bob, 8);
+    expect(str_is(dom_at(voice_client_ready(&bob), "d.ip")->text, "192.0.2.1"));
     bob.fd = six;
-    expect(phone_discover(w, bob.fd, bob.port, bob.ssrc, address, &port));
+    expect(voice_client_discover(w, bob.fd, bob.port, bob.ssrc, address, &port));
     expect(strcmp(address, "::1") == 0);
-    phone_select(&bob, PHONE_CHACHA);
-    phone_say(&ada, "to six");
+    voice_client_select(&bob, VOICE_CLIENT_CHACHA);
+    voice_client_say(&ada, "to six");
     expect_heard(&bob, &ada, "to six");
-    phone_say(&bob, "to four");
+    voice_client_say(&bob, "to four");
     expect_heard(&ada, &bob, "to four");
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 const struct test carried_clients_tests[] = {

@@ -1,6 +1,6 @@
 /* carried_moderation.c - whatever takes somebody the word, or the place, does so for media at
  * once. */
-#include "phones.h"
+#include "voice_client.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,60 +17,60 @@ static void with_two_regions_here(struct config *config)
     config->voice_regions = "eu:Europe,us:America";
 }
 
-static void expect_pair(struct phone *a, struct phone *b)
+static void expect_pair(struct voice_client *a, struct voice_client *b)
 {
-    phone_say(a, "a");
+    voice_client_say(a, "a");
     expect_heard(b, a, "a");
-    phone_say(b, "b");
+    voice_client_say(b, "b");
     expect_heard(a, b, "b");
 }
 
-static void expect_unheard(struct phone *p, struct phone *by)
+static void expect_unheard(struct voice_client *p, struct voice_client *by)
 {
-    phone_say(p, "unheard");
+    voice_client_say(p, "unheard");
     expect_deaf(by);
 }
 
-static void expect_heard_again(struct phone *p, struct phone *by)
+static void expect_heard_again(struct voice_client *p, struct voice_client *by)
 {
-    phone_say(p, "again");
+    voice_client_say(p, "again");
     expect_heard(by, p, "again");
 }
 
 /* --- who is gone ---------------------------------------------------------------------- */
 
-static void is_kicked(const struct hall *h, struct client *c)
+static void is_kicked(const struct test_voice *h, struct client *c)
 {
     expect_status(client_delete(h->ada, MEMBER, h->guild, c->id), 204);
 }
 
-static void is_banned(const struct hall *h, struct client *c)
+static void is_banned(const struct test_voice *h, struct client *c)
 {
     expect_status(client_put(h->ada, "{}", "/guilds/%s/bans/%s", h->guild, c->id), 204);
 }
 
-static void leaves_the_guild(const struct hall *h, struct client *c)
+static void leaves_the_guild(const struct test_voice *h, struct client *c)
 {
     expect_status(client_delete(c, "/users/@me/guilds/%s", h->guild), 204);
 }
 
-static void is_disconnected(const struct hall *h, struct client *c)
+static void is_disconnected(const struct test_voice *h, struct client *c)
 {
     expect_status(client_patch(h->ada, "{'channel_id': null}", MEMBER, h->guild, c->id), 200);
 }
 
-static void ends_its_session(const struct hall *h, struct client *c)
+static void ends_its_session(const struct test_voice *h, struct client *c)
 {
     (void)h;
-    gate_close(c->gate, 1000);
+    conn_close(c->gate, 1000);
 }
 
-static void joins_from_elsewhere(const struct hall *h, struct client *c)
+static void joins_from_elsewhere(const struct test_voice *h, struct client *c)
 {
-    ask_voice_by(c, gate_session(c, "v=10", ""), h->guild, h->voice);
+    ask_voice_by(c, conn_session(c, "v=10", ""), h->guild, h->voice);
 }
 
-static void its_channel_goes(const struct hall *h, struct client *c)
+static void its_channel_goes(const struct test_voice *h, struct client *c)
 {
     (void)c;
     expect_status(client_delete(h->ada, "/channels/%s", h->voice), 200);
@@ -80,34 +80,34 @@ static void who_is_gone_is_cut_off_however_it_went(struct world *w)
 {
     static const struct {
         const char *name;
-        void (*end)(const struct hall *h, struct client *c);
+        void (*end)(const struct test_voice *h, struct client *c);
     } rows[] = {
         { "carl", is_kicked },         { "cleo", is_banned },
         { "carol", leaves_the_guild }, { "cyril", is_disconnected },
         { "clara", ends_its_session }, { "conny", joins_from_elsewhere },
         { "chris", its_channel_goes }, /* the last one, for all go with it */
     };
-    struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct client *c = hall_member(&h, rows[i].name, 0);
-        struct phone p = phone_call(&h, c, h.voice, PHONE_CHACHA);
+        struct client *c = test_voice_member(&h, rows[i].name, 0);
+        struct voice_client p = voice_client_call(&h, c, h.voice, VOICE_CLIENT_CHACHA);
 
         expect_pair(&ada, &p);
         rows[i].end(&h, c);
         expect_cut(&p, 4014);
         expect_unheard(&p, &ada);
         expect_unheard(&ada, &p);
-        phone_hang_up(&p);
+        voice_client_hang_up(&p);
     }
     expect_cut(&ada, 4014);
-    phone_hang_up(&ada);
+    voice_client_hang_up(&ada);
 }
 
 /* --- who may not be heard ------------------------------------------------------------- */
 
-static void time_out(const struct hall *h, const struct client *c, const char *until)
+static void time_out(const struct test_voice *h, const struct client *c, const char *until)
 {
     expect_status(client_patch(h->ada,
                                TEXT(h->world, "{'communication_disabled_until': %s}", until),
@@ -125,24 +125,24 @@ static const char *in_an_hour(struct world *w)
 
 static void a_timeout_takes_the_word_at_once(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
     expect_pair(&ada, &bob);
     time_out(&h, h.bob, in_an_hour(w));
     expect_unheard(&bob, &ada);
     time_out(&h, h.bob, "null");
     expect_heard_again(&bob, &ada);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 static void the_afk_channel_is_silent(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
     const char *afk = TEXT(w, "{'afk_channel_id': '%s'}", h.voice);
 
     expect_pair(&ada, &bob);
@@ -151,11 +151,12 @@ static void the_afk_channel_is_silent(struct world *w)
     expect_unheard(&ada, &bob);
     expect_status(client_patch(h.ada, "{'afk_channel_id': null}", "/guilds/%s", h.guild), 200);
     expect_heard_again(&bob, &ada);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
-static void suppress(const struct hall *h, struct client *by, const char *who, bool suppressed)
+static void suppress(const struct test_voice *h, struct client *by, const char *who,
+                     bool suppressed)
 {
     expect_status(client_patch(by,
                                TEXT(h->world, "{'channel_id': '%s', 'suppress': %s%s}", h->stage,
@@ -165,43 +166,43 @@ static void suppress(const struct hall *h, struct client *by, const char *who, b
                   204);
 }
 
-static void expect_hidden(struct phone *p, struct phone *by)
+static void expect_hidden(struct voice_client *p, struct voice_client *by)
 {
-    phone_show(p, p->ssrc + 1, PHONE_VIDEO, "hidden");
+    voice_client_show(p, p->ssrc + 1, VOICE_CLIENT_VIDEO, "hidden");
     expect_unheard(p, by);
 }
 
 static void on_a_stage_who_was_invited_has_to_accept(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.stage, PHONE_AES),
-                 bob = phone_join_with(&h, h.bob, h.stage, ", 'self_video': true");
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
+                        bob = voice_client_join_with(&h, h.bob, h.stage, ", 'self_video': true");
 
     bob.more = ", 'video': true";
-    phone_dial(&bob, 8);
-    phone_connect(&bob, PHONE_AES);
-    phone_shows(&bob, "[]");
-    phone_flush(&bob);
-    phone_wants(&ada, "{'any': 100}");
+    voice_client_dial(&bob, 8);
+    voice_client_connect(&bob, VOICE_CLIENT_AES);
+    voice_client_shows(&bob, "[]");
+    voice_client_flush(&bob);
+    voice_client_wants(&ada, "{'any': 100}");
     expect_hidden(&bob, &ada);
     suppress(&h, h.ada, h.bob->id, false);
     expect_hidden(&bob, &ada);
     suppress(&h, h.bob, "@me", false);
-    phone_show(&bob, bob.ssrc + 1, PHONE_VIDEO, "seen");
+    voice_client_show(&bob, bob.ssrc + 1, VOICE_CLIENT_VIDEO, "seen");
     expect_seen(&ada, bob.ssrc + 1, "seen");
     expect_heard_again(&bob, &ada);
     suppress(&h, h.ada, h.bob->id, true);
     expect_hidden(&bob, &ada);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 /* Who has been timed out comes back as one of the audience. */
 static void a_timeout_ends_a_speech_on_a_stage(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.stage, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.stage, PHONE_AES);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.stage, VOICE_CLIENT_AES);
 
     suppress(&h, h.ada, h.bob->id, false);
     suppress(&h, h.bob, "@me", false);
@@ -236,14 +237,14 @@ static void a_timeout_ends_a_speech_on_a_stage(struct world *w)
     world_sql(w, "update members set timed_out_until = null where user_id = %s", h.bob->id);
     suppress(&h, h.bob, "@me", false);
     expect_heard_again(&bob, &ada);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 /* --- rooms that move ------------------------------------------------------------------ */
 
 /* The next token that it is told. */
-static void phone_follow(struct phone *p)
+static void voice_client_follow(struct voice_client *p)
 {
     const struct dom *m;
 
@@ -251,35 +252,35 @@ static void phone_follow(struct phone *p)
         m = next_voice(p->client);
     while (!str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"));
     p->token = str_dupz(world_arena(p->client->world), dom_at(m, "d.token")->text);
-    phone_hang_up(p);
-    phone_dial(p, 8);
-    phone_connect(p, PHONE_AES);
+    voice_client_hang_up(p);
+    voice_client_dial(p, 8);
+    voice_client_connect(p, VOICE_CLIENT_AES);
     p->counter = 0;
 }
 
 /* Who was muted before is so afterwards, too. */
 static void a_room_goes_to_another_region_with_all_who_are_there(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
     expect_pair(&ada, &bob);
     expect_status(client_patch(h.ada, "{'mute': true}", MEMBER, h.guild, h.bob->id), 200);
     expect_status(client_patch(h.ada, "{'rtc_region': 'us'}", "/channels/%s", h.voice), 200);
     expect_cut(&ada, 4014);
     expect_cut(&bob, 4014);
-    phone_dial(&bob, 8);
+    voice_client_dial(&bob, 8);
     expect_close(bob.gate, 4004);
-    phone_follow(&ada);
-    phone_follow(&bob);
+    voice_client_follow(&ada);
+    voice_client_follow(&bob);
     expect_unheard(&bob, &ada);
-    phone_say(&ada, "there");
+    voice_client_say(&ada, "there");
     expect_heard(&bob, &ada, "there");
     expect_status(client_patch(h.ada, "{'mute': false}", MEMBER, h.guild, h.bob->id), 200);
     expect_heard_again(&bob, &ada);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 /* --- how many ------------------------------------------------------------------------- */
@@ -287,7 +288,7 @@ static void a_room_goes_to_another_region_with_all_who_are_there(struct world *w
 /* However many a channel takes, and whatever somebody may do there. */
 static void a_channel_holds_ten_thousand(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct client *crowd = world_client(w, "crowd");
 
     join_voice(&h, h.bob, h.other, h.ada, NULL);

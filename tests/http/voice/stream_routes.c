@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "waits.h"
 
 /* --- PATCH ---------------------------------------------------------------------------- */
@@ -13,7 +13,7 @@
 static void a_region_change_is_told_to_all(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
 
     expect_status(client_patch(h.ada, "{'region': 'us'}", "/streams/%s/stream", key), 204);
     struct client *both[] = { h.ada, h.bob };
@@ -36,7 +36,7 @@ static void a_region_change_is_told_to_all(struct world *w)
 static void only_its_owner_changes_a_stream(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
     struct client *eve = world_client(w, "eve");
     static const char *const paths[] = { "stream", "preview", "preview/video", "notify" };
 
@@ -61,7 +61,7 @@ static void only_its_owner_changes_a_stream(struct world *w)
 static void colons_may_be_escaped(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
+    struct test_voice h = world_show(w, &key);
 
     expect_status(client_patch(h.ada, "{'region': 'us'}", "/streams/guild%%3A%s%%3A%s%%3A%s/stream",
                                h.guild, h.voice, h.ada->id),
@@ -90,7 +90,7 @@ static const char *thumbnail(struct world *w, uint32_t width, uint32_t height, s
 static void a_preview_is_kept_and_shown(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
+    struct test_voice h = world_show(w, &key);
     struct client *nobody = world_stranger(w);
 
     expect_error(client_get(h.bob, "/streams/%s/preview", key), 404, 10049);
@@ -121,7 +121,7 @@ static void a_preview_is_kept_and_shown(struct world *w)
 static void a_preview_is_a_picture_of_some_size(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
+    struct test_voice h = world_show(w, &key);
     static const struct {
         const char *body, *code;
     } bad[] = {
@@ -154,8 +154,8 @@ static void a_preview_is_a_picture_of_some_size(struct world *w)
 static void a_preview_is_for_who_may_connect(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
-    struct client *cleo = hall_member(&h, "cleo", 0), *eve = world_client(w, "eve");
+    struct test_voice h = world_show(w, &key);
+    struct client *cleo = test_voice_member(&h, "cleo", 0), *eve = world_client(w, "eve");
     char overwrite[100];
 
     expect_status(client_post(h.ada, thumbnail(w, 9, 9, 100), "/streams/%s/preview", key), 204);
@@ -178,7 +178,7 @@ static void with_limits(struct config *c)
 static void a_preview_every_five_seconds_is_enough(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
+    struct test_voice h = world_show(w, &key);
 
     /* Who may not upload does not use the owner's turn up. */
     expect_status(client_post(h.bob, thumbnail(w, 9, 9, 99), "/streams/%s/preview", key), 403);
@@ -214,7 +214,7 @@ static struct answer upload_video(struct client *c, const char *key, const char 
 static void a_video_is_mp4_or_webm(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
+    struct test_voice h = world_show(w, &key);
     static const char mp4[] = "\0\0\0\x10"
                               "ftypisom";
 
@@ -243,13 +243,13 @@ static void befriend(struct world *w, const struct client *a, const struct clien
 static void friends_in_the_guild_are_told_once(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
-    struct client *cleo = hall_member(&h, "cleo", 0); /* a friend */
-    struct client *dara = hall_member(&h, "dara", 0); /* not a friend */
-    struct client *emil = hall_member(&h, "emil", 0); /* wants no such thing */
-    struct client *fay = hall_member(&h, "fay", 0);   /* ignores the streamer */
-    struct client *gus = hall_member(&h, "gus", 0);   /* cannot view the channel */
-    struct client *eve = world_client(w, "eve");      /* a friend elsewhere */
+    struct test_voice h = world_show(w, &key);
+    struct client *cleo = test_voice_member(&h, "cleo", 0); /* a friend */
+    struct client *dara = test_voice_member(&h, "dara", 0); /* not a friend */
+    struct client *emil = test_voice_member(&h, "emil", 0); /* wants no such thing */
+    struct client *fay = test_voice_member(&h, "fay", 0);   /* ignores the streamer */
+    struct client *gus = test_voice_member(&h, "gus", 0);   /* cannot view the channel */
+    struct client *eve = world_client(w, "eve");            /* a friend elsewhere */
     struct client *friends[] = { h.bob, cleo, emil, fay, gus, eve };
     char overwrite[100];
 
@@ -266,7 +266,7 @@ static void friends_in_the_guild_are_told_once(struct world *w)
 
     expect_status(client_post(h.ada, NULL, "/streams/%s/notify", key), 204);
     for (;;) {
-        const struct dom *m = gate_read(cleo->gate, 60000);
+        const struct dom *m = conn_read(cleo->gate, 60000);
 
         expect(m);
         if (!str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE"))
@@ -282,8 +282,8 @@ static void friends_in_the_guild_are_told_once(struct world *w)
     for (size_t i = 0; i < 8; i++) {
         const struct dom *m;
 
-        gate_send(others[i]->gate, "{'op': 1, 'd': null}");
-        while ((m = gate_read(others[i]->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
+        conn_send(others[i]->gate, "{'op': 1, 'd': null}");
+        while ((m = conn_read(others[i]->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
             expect(!str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE"));
         expect(m);
     }
@@ -292,8 +292,8 @@ static void friends_in_the_guild_are_told_once(struct world *w)
 static void the_size_of_a_guild_does_not_matter(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct test_voice h = world_show(w, &key);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
 
     befriend(w, h.ada, cleo);
     for (int i = 0; i < 48; i++) {
@@ -306,8 +306,8 @@ static void the_size_of_a_guild_does_not_matter(struct world *w)
     world_told(w); /* a busy loop may answer a heartbeat first */
     int told = 0;
     const struct dom *m;
-    gate_send(cleo->gate, "{'op': 1, 'd': null}");
-    while ((m = gate_read(cleo->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
+    conn_send(cleo->gate, "{'op': 1, 'd': null}");
+    while ((m = conn_read(cleo->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
         told += str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE");
     expect(told == 1);
 }

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 /* --- op 18 ---------------------------------------------------------------------------- */
 
 static void a_stream_begins_in_order(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     const char *key = stream_key(&h, h.voice, h.ada);
 
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
@@ -33,7 +33,7 @@ static void a_stream_begins_in_order(struct world *w)
 
 static void a_stream_needs_its_owner_in_the_channel(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_stream(h.ada, h.guild, h.voice, "");
     expect_stream(h.ada, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'invalid_channel'}",
@@ -45,11 +45,11 @@ static void a_stream_needs_its_owner_in_the_channel(struct world *w)
     ask_stream(h.ada, NULL, h.voice, "");
     expect_stream(h.ada, "STREAM_DELETE", "{'stream_key': 'call:%s:%s'}", h.voice, h.ada->id);
     /* Another session of the account is not there. */
-    struct gate *second = gate_session(h.ada, "v=10", "");
-    gate_send(second, "{'op': 18, 'd': {'type': 'guild', 'guild_id': '%s', 'channel_id': '%s'}}",
+    struct gateway_conn *second = conn_session(h.ada, "v=10", "");
+    conn_send(second, "{'op': 18, 'd': {'type': 'guild', 'guild_id': '%s', 'channel_id': '%s'}}",
               h.guild, h.voice);
     for (;;) {
-        const struct dom *m = gate_read(second, 60000);
+        const struct dom *m = conn_read(second, 60000);
 
         expect(m);
         if (!str_is(dom_at(m, "t")->text, "STREAM_DELETE"))
@@ -60,7 +60,7 @@ static void a_stream_needs_its_owner_in_the_channel(struct world *w)
     expect(world_number(w, "select count(*) from streams") == 0);
 }
 
-static void deny(const struct hall *h, const struct client *c, uint64_t rights)
+static void deny(const struct test_voice *h, const struct client *c, uint64_t rights)
 {
     char overwrite[100];
 
@@ -72,7 +72,7 @@ static void deny(const struct hall *h, const struct client *c, uint64_t rights)
 
 static void a_stream_takes_the_right_and_no_afk_channel(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     deny(&h, h.bob, PERMISSION(STREAM));
@@ -90,7 +90,7 @@ static void a_stream_takes_the_right_and_no_afk_channel(struct world *w)
 static void an_owner_has_one_stream(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
 
     ask_stream(h.ada, h.guild, h.voice, "");
     expect_stream(h.ada, "STREAM_DELETE", "{'reason': 'stream_ended'}");
@@ -106,8 +106,8 @@ static void an_owner_has_one_stream(struct world *w)
 static void watching_tells_owner_and_viewers(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct test_voice h = world_show(w, &key);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
 
     ask_about_stream(h.bob, 20, key);
     expect_event(h.bob, "STREAM_CREATE", "{'stream_key': '%s', 'viewer_ids': ['%s']}", key,
@@ -127,7 +127,7 @@ static void watching_tells_owner_and_viewers(struct world *w)
 static void tokens_of_streams_differ(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
+    struct test_voice h = world_show(w, &key);
 
     ask_about_stream(h.bob, 20, key);
     const struct dom *first = expect_stream(h.bob, "STREAM_CREATE", "{}");
@@ -143,8 +143,8 @@ static void tokens_of_streams_differ(struct world *w)
 static void not_everybody_may_watch(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct test_voice h = world_show(w, &key);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
 
     ask_about_stream(cleo, 20, key);
     expect_stream(cleo, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'unauthorized'}", key);
@@ -171,8 +171,8 @@ static void fill(struct world *w, int count)
 static void fifty_watch_and_no_more(struct world *w)
 {
     const char *key;
-    struct hall h = world_show(w, &key);
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct test_voice h = world_show(w, &key);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
 
     fill(w, 49);
     join_voice(&h, cleo, h.voice, NULL);
@@ -188,7 +188,7 @@ static void fifty_watch_and_no_more(struct world *w)
 
 static void stages_show_streams_too(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     const char *key = stream_key(&h, h.stage, h.ada);
 
     join_voice(&h, h.ada, h.stage, h.bob, NULL);
@@ -208,7 +208,7 @@ static void stages_show_streams_too(struct world *w)
 static void an_owner_ends_its_stream(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
 
     ask_about_stream(h.ada, 19, key);
     expect_event(h.ada, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'user_requested'}", key);
@@ -225,7 +225,7 @@ static void an_owner_ends_its_stream(struct world *w)
 static void a_viewer_leaves_and_the_stream_goes_on(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
 
     ask_about_stream(h.bob, 19, key);
     expect_event(h.bob, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'user_requested'}", key);
@@ -238,7 +238,7 @@ static void a_viewer_leaves_and_the_stream_goes_on(struct world *w)
 static void a_pause_is_told_and_only_the_owners(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
 
     ask_pause(h.bob, key, true);
     ask_pause(h.ada, key, true);
@@ -258,7 +258,7 @@ static void a_pause_is_told_and_only_the_owners(struct world *w)
 
 static void a_pause_may_follow_at_once(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     const char *key = stream_key(&h, h.voice, h.ada);
 
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
@@ -274,7 +274,7 @@ static void a_pause_may_follow_at_once(struct world *w)
 static void a_stream_ends_when_its_owner_goes(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
 
     ask_voice(h.ada, h.guild, NULL, "");
     expect_stream(h.ada, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'stream_ended'}", key);
@@ -285,7 +285,7 @@ static void a_stream_ends_when_its_owner_goes(struct world *w)
 static void a_stream_ends_when_its_owner_moves(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
 
     ask_voice(h.ada, h.guild, h.other, "");
     expect_stream(h.bob, "STREAM_DELETE", "{'reason': 'stream_ended'}");
@@ -296,7 +296,7 @@ static void a_stream_ends_when_its_owner_moves(struct world *w)
 
 static void a_stream_ends_when_its_owner_may_no_longer(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     const char *key = stream_key(&h, h.voice, h.bob);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
@@ -312,17 +312,17 @@ static void a_stream_ends_when_its_owner_may_no_longer(struct world *w)
 static void a_stream_ends_with_its_session(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
 
-    gate_close(h.ada->gate, 1000);
+    conn_close(h.ada->gate, 1000);
     expect_stream(h.bob, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'stream_ended'}", key);
 }
 
 static void a_stream_ends_when_another_session_takes_over(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
-    struct gate *second = gate_session(h.ada, "v=10", "");
+    struct test_voice h = world_audience(w, &key);
+    struct gateway_conn *second = conn_session(h.ada, "v=10", "");
 
     ask_voice_by(h.ada, second, h.guild, h.voice);
     expect_stream(h.bob, "STREAM_DELETE", "{'reason': 'stream_ended'}");
@@ -332,7 +332,7 @@ static void a_stream_ends_when_another_session_takes_over(struct world *w)
 static void a_viewer_who_leaves_voice_watches_no_more(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
 
     ask_voice(h.bob, h.guild, NULL, "");
     expect_stream(h.bob, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'stream_ended'}", key);
@@ -343,7 +343,7 @@ static void a_viewer_who_leaves_voice_watches_no_more(struct world *w)
 static void a_stream_ends_with_its_channel(struct world *w)
 {
     const char *key;
-    struct hall h = world_audience(w, &key);
+    struct test_voice h = world_audience(w, &key);
 
     expect_status(client_delete(h.ada, "/channels/%s", h.voice), 200);
     expect_stream(h.bob, "STREAM_DELETE", "{'reason': 'stream_ended'}");

@@ -1,5 +1,5 @@
 /* voice_calls.c - calls in direct channels and groups. */
-#include "voices.h"
+#include "test_voice.h"
 
 #include <string.h>
 
@@ -76,7 +76,7 @@ static void a_call_begins_with_the_first_and_ends_with_the_last(struct world *w)
     expect_event(p.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s'}", p.bob->id);
     ask_voice(p.ada, NULL, NULL, "");
     expect_event(p.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", p.ada->id);
-    gate_close(p.bob->gate, 1000);
+    conn_close(p.bob->gate, 1000);
     expect_event(p.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", p.ada->id);
     expect_event(p.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", p.bob->id);
     expect_event(p.ada, "CALL_DELETE", "{'channel_id': '%s'}", p.dm);
@@ -113,19 +113,19 @@ static void a_call_is_asked_for_by_its_people(struct world *w)
 {
     struct pair_of p = people(w);
 
-    gate_send(p.ada->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
+    conn_send(p.ada->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
     expect_quiet(p.ada->gate);
     begin_call(&p, p.dm);
     hear_beginning(p.bob, p.dm);
-    gate_send(p.cleo->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
-    gate_send(p.bob->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
+    conn_send(p.cleo->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
+    conn_send(p.bob->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
     expect_event(p.bob, "CALL_CREATE",
                  "{'channel_id': '%s', 'ringing': [], 'voice_states': [{'user_id': '%s', "
                  "'channel_id': '%s'}]}",
                  p.dm, p.ada->id, p.dm);
     expect_quiet(p.ada->gate);
     expect_quiet(p.cleo->gate);
-    gate_send(p.bob->gate, "{'op': 13, 'd': {}}");
+    conn_send(p.bob->gate, "{'op': 13, 'd': {}}");
     expect_close(p.bob->gate, 4002);
 }
 
@@ -288,10 +288,10 @@ static void who_left_a_group_is_not_rung_for(struct world *w)
     begin_call(&p, p.group);
     expect_status(client_post(p.ada, "{}", CALL "/ring", p.group), 204);
     expect_status(client_delete(p.bob, "/channels/%s", p.group), 200);
-    gate_send(p.ada->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.group);
+    conn_send(p.ada->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.group);
     const struct dom *d;
     do
-        d = gate_read(p.ada->gate, 60000);
+        d = conn_read(p.ada->gate, 60000);
     while (d && (!dom_at(d, "t") || !str_is(dom_at(d, "t")->text, "CALL_CREATE")));
     expect(d && !dom_at(d, "d.ringing.1"));
     expect(str_is(dom_at(d, "d.ringing.0")->text, p.cleo->id));
@@ -300,10 +300,10 @@ static void who_left_a_group_is_not_rung_for(struct world *w)
 static void a_call_is_left_for_a_guild(struct world *w)
 {
     struct pair_of p = people(w);
-    struct hall h = { .world = w, .ada = p.ada, .bob = p.bob };
+    struct test_voice h = { .world = w, .ada = p.ada, .bob = p.bob };
 
     begin_call(&p, p.dm);
-    h = another_hall(&h);
+    h = another_test_voice(&h);
     ask_voice(p.ada, h.guild, h.voice, "");
     expect_voice(p.ada, "VOICE_STATE_UPDATE", "{'guild_id': null, 'channel_id': null}");
     expect_voice(p.ada, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", h.guild,

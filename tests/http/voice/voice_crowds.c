@@ -1,10 +1,10 @@
 /* voice_crowds.c - what concerns everybody in a large room is done in steps, and all the same. */
 #include "apps.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platforms.h"
 #include "statements.h"
 #include "voice/state_rows.h"
-#include "voices.h"
+#include "test_voice.h"
 #include "waits.h"
 
 enum { MANY = 400, STEPS = MANY / CROWD_AT_ONCE };
@@ -25,7 +25,7 @@ static void configure_watched(struct config *config)
 #define NUMBERS " with recursive n (i) as (select 1 union all select i + 1 from n where i < 400) "
 
 /* Members who are where somebody is, and hear nothing; their ids are before all others. */
-static void fill_room(const struct hall *h, const struct client *with)
+static void fill_room(const struct test_voice *h, const struct client *with)
 {
     world_sql(h->world, "insert into users (id, username)" NUMBERS "select i, 'one' || i from n");
     world_sql(h->world,
@@ -41,9 +41,9 @@ static void fill_room(const struct hall *h, const struct client *with)
 }
 
 /* bob is the last of them. */
-static struct hall full_hall(struct world *w)
+static struct test_voice full_hall(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     fill_room(&h, h.bob);
@@ -55,7 +55,7 @@ static int64_t writes(struct world *w)
     return world_counter(w, "guildhall_store_writes_total");
 }
 
-static void may_speak(const struct hall *h, bool may)
+static void may_speak(const struct test_voice *h, bool may)
 {
     const char *body = TEXT(h->world, "{'type': 0, '%s': '%llu'}", may ? "allow" : "deny",
                             (unsigned long long)PERMISSION(SPEAK));
@@ -65,7 +65,7 @@ static void may_speak(const struct hall *h, bool may)
 
 static void a_crowd_is_silenced_in_steps(struct world *w)
 {
-    struct hall h = full_hall(w);
+    struct test_voice h = full_hall(w);
     int64_t before = writes(w);
 
     may_speak(&h, false);
@@ -86,7 +86,7 @@ static void a_crowd_is_silenced_in_steps(struct world *w)
 /* A step finds its 64 without looking at those before them or behind. */
 static void a_step_of_a_crowd_looks_at_no_others(struct world *w)
 {
-    struct hall h = full_hall(w);
+    struct test_voice h = full_hall(w);
 
     may_speak(&h, false);
     expect_number(w, MANY + 1, "select count(*) from voice_states where suppress = 1");
@@ -100,9 +100,9 @@ static void a_step_of_a_crowd_looks_at_no_others(struct world *w)
 /* Roles concern all rooms of a guild, and no other guild. */
 static void all_rooms_of_a_guild_are_looked_at(struct world *w)
 {
-    struct hall h = full_hall(w), other = another_hall(&h);
+    struct test_voice h = full_hall(w), other = another_test_voice(&h);
 
-    struct client *cleo = hall_member(&h, "cleo", 0), *robot = hall_bot(&h, "robot");
+    struct client *cleo = test_voice_member(&h, "cleo", 0), *robot = test_voice_bot(&h, "robot");
     join_voice(&h, cleo, h.other, NULL);
     put_member(other.guild, robot);
     ask_voice(robot, other.guild, other.voice, "");
@@ -115,7 +115,7 @@ static void all_rooms_of_a_guild_are_looked_at(struct world *w)
     expect_number(w, 1, "select count(*) from voice_states where suppress = 0");
 }
 
-static void host_in(const struct hall *h, const char *region)
+static void host_in(const struct test_voice *h, const char *region)
 {
     expect_status(client_patch(h->ada, TEXT(h->world, "{'rtc_region': '%s'}", region),
                                "/channels/%s", h->voice),
@@ -124,7 +124,7 @@ static void host_in(const struct hall *h, const char *region)
 
 static void a_crowd_moves_to_another_region_in_steps(struct world *w)
 {
-    struct hall h = full_hall(w);
+    struct test_voice h = full_hall(w);
     int64_t before = writes(w);
 
     host_in(&h, "us");
@@ -142,7 +142,7 @@ static void a_crowd_moves_to_another_region_in_steps(struct world *w)
  */
 static void a_crowd_goes_with_its_channel_in_steps(struct world *w)
 {
-    struct hall h = full_hall(w);
+    struct test_voice h = full_hall(w);
     int64_t before = writes(w);
 
     expect_status(client_delete(h.ada, "/channels/%s", h.voice), 200);
@@ -161,7 +161,7 @@ static void a_crowd_goes_with_its_channel_in_steps(struct world *w)
 
 static void a_crowd_goes_with_its_guild_in_steps(struct world *w)
 {
-    struct hall h = full_hall(w);
+    struct test_voice h = full_hall(w);
     int64_t before = writes(w);
 
     expect_status(client_delete(h.ada, "/guilds/%s", h.guild), 204);
@@ -173,7 +173,7 @@ static void a_crowd_goes_with_its_guild_in_steps(struct world *w)
 
 static void a_crowd_gets_another_patience_in_steps(struct world *w)
 {
-    struct hall h = full_hall(w);
+    struct test_voice h = full_hall(w);
     const char *body = TEXT(w, "{'afk_channel_id': '%s', 'afk_timeout': 3600}", h.other);
     int64_t before = writes(w);
 

@@ -1,9 +1,9 @@
 /* voice_effects.c - effects and call sounds: who may send which, and who sees them. */
-#include "voices.h"
+#include "test_voice.h"
 
 #include <stdio.h>
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 #define HEART "\xe2\x9d\xa4\xef\xb8\x8f"
 #define FLAG_OF_TAGS                                                                           \
@@ -13,9 +13,9 @@
 #define SOUNDS  "/channels/%s/custom-call-sounds"
 
 /* ada and bob in one channel. */
-static struct hall together(struct world *w)
+static struct test_voice together(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
@@ -26,8 +26,8 @@ static struct hall together(struct world *w)
 
 static void an_effect_is_seen_by_who_views_the_channel(struct world *w)
 {
-    struct hall h = together(w);
-    struct client *bot = hall_bot(&h, "helper"), *eve = world_client(w, "eve");
+    struct test_voice h = together(w);
+    struct client *bot = test_voice_bot(&h, "helper"), *eve = world_client(w, "eve");
 
     client_connect(eve);
     expect_status(client_post(h.bob, "{'emoji_name': '" HEART "'}", EFFECTS, h.voice), 204);
@@ -45,8 +45,8 @@ static void an_effect_is_seen_by_who_views_the_channel(struct world *w)
 
 static void effects_out_of_sight_are_told_neither_people_nor_bots(struct world *w)
 {
-    struct hall h = together(w);
-    struct client *blind[] = { hall_bot(&h, "mole"), hall_member(&h, "cleo", 0) };
+    struct test_voice h = together(w);
+    struct client *blind[] = { test_voice_bot(&h, "mole"), test_voice_member(&h, "cleo", 0) };
     const char *hidden = TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL)));
 
     for (int i = 0; i < 2; i++)
@@ -60,7 +60,7 @@ static void effects_out_of_sight_are_told_neither_people_nor_bots(struct world *
 
 static void an_effect_needs_its_sender_in_the_channel(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     const char *body = "{'emoji_name': '" HEART "'}";
 
     expect_error(client_post(h.bob, body, EFFECTS, h.voice), 400, 50168);
@@ -76,7 +76,7 @@ static void an_effect_needs_its_sender_in_the_channel(struct world *w)
 
 static void who_is_silenced_sends_no_effects(struct world *w)
 {
-    struct hall h = together(w);
+    struct test_voice h = together(w);
     const char *body = "{'emoji_name': '" HEART "'}";
 
     world_sql(w, "update members set mute = 1 where user_id = %s", h.bob->id);
@@ -93,7 +93,7 @@ static void who_is_silenced_sends_no_effects(struct world *w)
 
 static void who_may_not_connect_sends_no_effects(struct world *w)
 {
-    struct hall h = together(w);
+    struct test_voice h = together(w);
     char overwrite[200];
 
     snprintf(overwrite, sizeof overwrite, "{'type': 1, 'deny': '%llu'}",
@@ -105,7 +105,7 @@ static void who_may_not_connect_sends_no_effects(struct world *w)
 
 static void animations_have_ranges(struct world *w)
 {
-    struct hall h = together(w);
+    struct test_voice h = together(w);
     static const struct {
         const char *body, *path, *code;
     } bad[] = {
@@ -147,7 +147,7 @@ static void with_premium_only(struct config *c)
 
 static void premium_animations_are_for_premium_accounts(struct world *w)
 {
-    struct hall h = together(w);
+    struct test_voice h = together(w);
     const char *body = "{'emoji_name': '" HEART "', 'animation_type': 0}";
 
     expect_error(client_post(h.bob, body, EFFECTS, h.voice), 403, 20015);
@@ -159,7 +159,7 @@ static void premium_animations_are_for_premium_accounts(struct world *w)
 
 static void unicode_emoji_are_told_from_text(struct world *w)
 {
-    struct hall h = together(w);
+    struct test_voice h = together(w);
     static const char *const good[] = {
         "\xf0\x9f\x98\x80",                             /* a face */
         "\xe2\x9d\xa4",                                 /* a heart without its mark */
@@ -195,8 +195,8 @@ static void unicode_emoji_are_told_from_text(struct world *w)
 
 static void custom_emoji_come_from_their_record(struct world *w)
 {
-    struct hall h = together(w);
-    struct hall elsewhere = another_hall(&h);
+    struct test_voice h = together(w);
+    struct test_voice elsewhere = another_test_voice(&h);
 
     world_sql(w, "insert into emojis (id, guild_id, name, animated) values (71, %s, 'wave', 1)",
               h.guild);
@@ -221,8 +221,8 @@ static void custom_emoji_come_from_their_record(struct world *w)
 /* The rule of reactions: one's guilds, one's roles. */
 static void effects_take_emoji_and_sounds_that_one_may_use(struct world *w)
 {
-    struct hall h = together(w);
-    struct venue far = world_venue(w, world_client(w, "eve"));
+    struct test_voice h = together(w);
+    struct test_guild far = world_test_guild(w, world_client(w, "eve"));
 
     world_sql(w, "insert into emojis (id, guild_id, name) values (72, %s, 'far')", far.id);
     world_sql(w,
@@ -237,15 +237,15 @@ static void effects_take_emoji_and_sounds_that_one_may_use(struct world *w)
     expect_error(client_post(h.bob, "{'emoji_id': '72'}", EFFECTS, h.voice), 404, 10014);
     expect_error(client_post(h.bob, "{'emoji_id': '73'}", EFFECTS, h.voice), 404, 10014);
     expect_error(client_post(h.bob, "{}", SOUNDS, h.voice), 404, 10097);
-    venue_add(&far, h.bob);
+    test_guild_add(&far, h.bob);
     expect_status(client_post(h.bob, "{'emoji_id': '72'}", EFFECTS, h.voice), 204);
     expect_status(client_post(h.bob, "{}", SOUNDS, h.voice), 204);
 }
 
 static void bots_send_effects_but_no_call_sounds(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *bot = hall_bot(&h, "helper");
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "helper");
 
     join_voice(&h, bot, h.voice, NULL);
     expect_status(client_post(bot, "{'emoji_name': '" HEART "'}", EFFECTS, h.voice), 204);
@@ -280,7 +280,7 @@ static void choose_sound(struct client *c, const char *sound)
 
 static void call_sounds_have_the_same_animations(struct world *w)
 {
-    struct hall h = together(w);
+    struct test_voice h = together(w);
 
     expect_invalid(client_post(h.bob, "{'animation_type': 0, 'animation_id': 21}", SOUNDS, h.voice),
                    "animation_id", "NUMBER_TYPE_MAX");
@@ -293,7 +293,7 @@ static void call_sounds_have_the_same_animations(struct world *w)
 
 static void a_call_sound_is_the_senders_own(struct world *w)
 {
-    struct hall h = together(w);
+    struct test_voice h = together(w);
 
     expect_error(client_post(h.bob, "{}", SOUNDS, h.voice), 404, 10097);
     choose_sound(h.bob, "{'sound_id': 4}");
@@ -317,8 +317,8 @@ static void a_call_sound_is_the_senders_own(struct world *w)
 
 static void sounds_of_other_guilds_take_a_right(struct world *w)
 {
-    struct hall h = together(w);
-    struct hall elsewhere = another_hall(&h);
+    struct test_voice h = together(w);
+    struct test_voice elsewhere = another_test_voice(&h);
     char overwrite[200];
 
     world_sql(w, "insert into sounds (id, guild_id, name, volume) values (9001, %s, 'moo', 0.5)",

@@ -1,6 +1,6 @@
 /* voice_ends.c - how voice ends without being left: sessions, members, channels, guilds and
  * processes that are gone. */
-#include "voices.h"
+#include "test_voice.h"
 #include "waits.h"
 
 #include <string.h>
@@ -8,37 +8,37 @@
 
 static void a_session_that_ends_takes_its_voice_along(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
-    gate_close(h.bob->gate, 1000);
+    conn_close(h.bob->gate, 1000);
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", h.bob->id);
     /* A bot that leaves does so in every guild. */
-    struct client *bot = hall_bot(&h, "robot");
+    struct client *bot = test_voice_bot(&h, "robot");
     join_voice(&h, bot, h.voice, h.ada, NULL);
-    gate_close(bot->gate, 1001);
+    conn_close(bot->gate, 1001);
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", bot->id);
 }
 
 static void a_session_that_is_away_keeps_its_voice_for_three_minutes(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     char id[64];
-    snprintf(id, sizeof id, "%s", gate_id(h.bob->gate));
-    uint64_t seq = gate_seq(h.bob->gate);
-    gate_lose(h.bob->gate);
+    snprintf(id, sizeof id, "%s", conn_id(h.bob->gate));
+    uint64_t seq = conn_seq(h.bob->gate);
+    conn_lose(h.bob->gate);
     world_wait(w, 150);
-    struct gate *back = gate_open(h.bob, "v=10");
+    struct gateway_conn *back = conn_open(h.bob, "v=10");
     expect_op(back, 10);
-    gate_resume(back, id, seq);
-    const struct dom *m = gate_read(back, 60000);
+    conn_resume(back, id, seq);
+    const struct dom *m = conn_read(back, 60000);
     expect(m && str_is(dom_at(m, "t")->text, "RESUMED"));
     expect(world_number(w, "select count(*) from voice_states") == 1);
     expect_op(h.ada->gate, 1); /* is she still there? */
     expect_quiet(h.ada->gate);
-    gate_lose(back);
+    conn_lose(back);
     world_wait(w, 185);
     expect_soon(world_number(w, "select count(*) from voice_states") == 0);
     world_settle(w);
@@ -49,8 +49,8 @@ static void a_session_that_is_away_keeps_its_voice_for_three_minutes(struct worl
 
 static void who_leaves_a_guild_leaves_its_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", 0), *dan = hall_member(&h, "dan", 0);
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", 0), *dan = test_voice_member(&h, "dan", 0);
 
     join_voice(&h, h.bob, h.voice, h.ada, cleo, dan, NULL);
     join_voice(&h, cleo, h.voice, h.ada, h.bob, dan, NULL);
@@ -70,7 +70,7 @@ static void who_leaves_a_guild_leaves_its_voice(struct world *w)
 
 static void a_deleted_channel_empties_its_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
@@ -85,7 +85,7 @@ static void a_deleted_channel_empties_its_voice(struct world *w)
 
 static void a_deleted_guild_has_no_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     expect_status(client_delete(h.ada, "/guilds/%s", h.guild), 204);
@@ -96,7 +96,7 @@ static void a_deleted_guild_has_no_voice(struct world *w)
 /* --- processes ------------------------------------------------------------------------ */
 
 /* bob, as if another process held him. */
-static void put_ghost(const struct hall *h, int node)
+static void put_ghost(const struct test_voice *h, int node)
 {
     join_voice(h, h->bob, h->voice, NULL);
     world_sql(h->world, "update voice_states set node = %d", node);
@@ -105,7 +105,7 @@ static void put_ghost(const struct hall *h, int node)
 /* The session of a process that was restarted may be resumed: until then everybody sees it. */
 static void voice_outlives_the_process_as_long_as_its_session(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     put_ghost(&h, 0);
     world_restart(w);
@@ -125,7 +125,7 @@ static void voice_outlives_the_process_as_long_as_its_session(struct world *w)
 /* Restarted again and again: the time goes on from the first restart. */
 static void a_second_restart_does_not_prolong_the_time(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     put_ghost(&h, 0);
     world_restart(w);
@@ -135,19 +135,19 @@ static void a_second_restart_does_not_prolong_the_time(struct world *w)
     expect_soon(world_number(w, "select count(*) from voice_states") == 0);
 }
 
-static struct gate *resumed_gate(struct client *c, const char *id, uint64_t seq)
+static struct gateway_conn *resumed_gate(struct client *c, const char *id, uint64_t seq)
 {
-    struct gate *back = gate_open(c, "v=10");
+    struct gateway_conn *back = conn_open(c, "v=10");
 
     expect_op(back, 10);
-    gate_resume(back, id, seq);
+    conn_resume(back, id, seq);
     return back;
 }
 
-static const struct dom *await_dispatch(struct gate *g, const char *name)
+static const struct dom *await_dispatch(struct gateway_conn *g, const char *name)
 {
     for (;;) {
-        const struct dom *m = gate_read(g, 60000);
+        const struct dom *m = conn_read(g, 60000);
 
         expect(m);
         const struct dom *t = dom_at(m, "t");
@@ -159,21 +159,21 @@ static const struct dom *await_dispatch(struct gate *g, const char *name)
 /* After SIGTERM the session goes on, and is told where its voice is now. */
 static void a_session_that_is_resumed_has_its_voice_back(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     char id[64];
 
     join_voice(&h, h.bob, h.voice, NULL);
-    snprintf(id, sizeof id, "%s", gate_id(h.bob->gate));
-    uint64_t seq = gate_seq(h.bob->gate);
+    snprintf(id, sizeof id, "%s", conn_id(h.bob->gate));
+    uint64_t seq = conn_seq(h.bob->gate);
     world_restart(w);
-    struct gate *back = resumed_gate(h.bob, id, seq);
+    struct gateway_conn *back = resumed_gate(h.bob, id, seq);
     await_dispatch(back, "RESUMED");
     const struct dom *m = await_dispatch(back, "VOICE_SERVER_UPDATE");
     expect(str_is(dom_at(m, "d.guild_id")->text, h.guild));
     expect(world_number(w, "select count(*) from voice_states where node = 0 and held_until = 0") ==
            1);
     /* From now on it ends with its session. */
-    gate_close(back, 1000);
+    conn_close(back, 1000);
     expect_soon(world_number(w, "select count(*) from voice_states") == 0);
 }
 
@@ -181,31 +181,31 @@ static void a_session_that_is_resumed_has_its_voice_back(struct world *w)
  * was in voice all the time. */
 static void a_bot_that_begins_again_has_its_voice_back(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *bot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "robot");
 
     join_voice(&h, bot, h.voice, NULL);
     world_restart(w);
-    struct gate *lost = resumed_gate(bot, "0123456789abcdef0123456789abcdef", 1);
+    struct gateway_conn *lost = resumed_gate(bot, "0123456789abcdef0123456789abcdef", 1);
     expect_op(lost, 9);
-    gate_close(lost, 1000);
+    conn_close(lost, 1000);
     client_connect(h.ada);
     client_connect(bot);
     expect_event(h.ada, "VOICE_STATE_UPDATE",
                  "{'user_id': '%s', 'channel_id': '%s', 'session_id': '%s'}", bot->id, h.voice,
-                 gate_id(bot->gate));
+                 conn_id(bot->gate));
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'session_id': '%s'}", h.voice,
-                 gate_id(bot->gate));
+                 conn_id(bot->gate));
     expect_voice(bot, "VOICE_SERVER_UPDATE", "{'guild_id': '%s'}", h.guild);
-    gate_close(bot->gate, 1000);
+    conn_close(bot->gate, 1000);
     expect_soon(world_number(w, "select count(*) from voice_states") == 0);
 }
 
 /* One that was started anew is in no channel, whatever was before. */
 static void a_bot_that_was_started_anew_is_in_no_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *bot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "robot");
 
     join_voice(&h, bot, h.voice, NULL);
     world_restart(w);
@@ -219,7 +219,7 @@ static void a_bot_that_was_started_anew_is_in_no_voice(struct world *w)
 /* Where several processes share a store, each clears after the others. */
 static void voice_of_a_dead_process_is_cleared_by_the_others(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     if (strcmp(store_engine(guildhall_store(world_server(w))), "sqlite") == 0)
         return;

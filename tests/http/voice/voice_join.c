@@ -1,11 +1,11 @@
 /* voice_join.c - joining, moving and leaving voice by op 4: the decision table. */
-#include "voices.h"
+#include "test_voice.h"
 
 #include <string.h>
 
 static void joining_voice_tells_the_state_then_the_server(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, ", 'self_mute': true, 'self_deaf': true");
     const struct dom *d = expect_dispatch(
@@ -15,7 +15,7 @@ static void joining_voice_tells_the_state_then_the_server(struct world *w)
         "'mute': false, 'deaf': false, 'self_mute': true, 'self_deaf': true, "
         "'self_stream': false, 'self_video': false, 'suppress': false, "
         "'request_to_speak_timestamp': null}",
-        h.guild, h.voice, h.ada->id, gate_id(h.ada->gate), h.ada->id);
+        h.guild, h.voice, h.ada->id, conn_id(h.ada->gate), h.ada->id);
     expect(dom_at(d, "connected_at") && !dom_at(d, "discoverable") && !dom_at(d, "user_volume"));
     d = expect_dispatch(h.ada->gate, "VOICE_SERVER_UPDATE", "{'guild_id': '%s', 'endpoint': null}",
                         h.guild);
@@ -36,7 +36,7 @@ static void with_endpoint(struct config *config)
 
 static void the_voice_endpoint_is_of_the_region(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     world_sql(w, "update channels set rtc_region = 'us' where id = %s", h.stage);
     ask_voice(h.ada, h.guild, h.stage, ", 'preferred_region': 'eu'");
@@ -47,11 +47,11 @@ static void the_voice_endpoint_is_of_the_region(struct world *w)
     ask_voice(h.bob, h.guild, h.voice, ", 'preferred_regions': ['moon', 'us']");
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{}");
     expect_event(h.bob, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.voice.example/v'}");
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
     ask_voice(cleo, h.guild, h.voice, ", 'preferred_region': 'eu'");
     expect_event(cleo, "VOICE_STATE_UPDATE", "{}");
     expect_event(cleo, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.voice.example/v'}");
-    struct client *dan = hall_member(&h, "dan", 0);
+    struct client *dan = test_voice_member(&h, "dan", 0);
     ask_voice(dan, h.guild, h.other, "");
     expect_event(dan, "VOICE_STATE_UPDATE", "{}");
     expect_event(dan, "VOICE_SERVER_UPDATE", "{'endpoint': 'eu.voice.example/v'}");
@@ -59,32 +59,32 @@ static void the_voice_endpoint_is_of_the_region(struct world *w)
 
 static void leaving_voice_is_for_who_is_there(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, NULL, "");
     ask_voice(h.ada, NULL, NULL, "");
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
     /* Another session of the same account has nothing to leave. */
-    struct gate *second = gate_session(h.ada, "v=10", "");
+    struct gateway_conn *second = conn_session(h.ada, "v=10", "");
     ask_voice_by(h.ada, second, h.guild, NULL);
     /* Nor does another guild mean this one. */
-    struct hall elsewhere = another_hall(&h);
+    struct test_voice elsewhere = another_test_voice(&h);
     ask_voice(h.ada, elsewhere.guild, NULL, "");
     /* Who has a socket is not told again where it is, however long this takes. */
     world_sql(w, "update voice_states set live = 1 where user_id = %s", h.ada->id);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_deaf': true");
-    while (!str_is(dom_at(gate_read(h.ada->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
+    while (!str_is(dom_at(conn_read(h.ada->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
         ;
     expect(world_number(w, "select count(*) from voice_states") == 1);
     ask_voice(h.ada, NULL, NULL, "");
-    while (dom_at(gate_read(h.ada->gate, 60000), "d.channel_id")->kind != JSON_NULL)
+    while (dom_at(conn_read(h.ada->gate, 60000), "d.channel_id")->kind != JSON_NULL)
         ;
     expect(world_number(w, "select count(*) from voice_states") == 0);
 }
 
 static void a_voice_leave_keeps_the_guild_and_nothing_else(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_video': true}");
@@ -96,14 +96,14 @@ static void a_voice_leave_keeps_the_guild_and_nothing_else(struct world *w)
         "{'guild_id': '%s', 'channel_id': null, 'user_id': '%s', 'session_id': '%s', "
         "'self_video': false, 'self_stream': false, 'suppress': false, 'member': {}, "
         "'request_to_speak_timestamp': null}",
-        h.guild, h.ada->id, gate_id(h.ada->gate));
+        h.guild, h.ada->id, conn_id(h.ada->gate));
     expect(!dom_at(d, "connected_at"));
 }
 
 static void voice_in_channels_that_are_none_is_ignored(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct hall elsewhere = another_hall(&h);
+    struct test_voice h = world_test_voice(w);
+    struct test_voice elsewhere = another_test_voice(&h);
     const char *text = make_channel(h.ada, h.guild, "{'name': 't'}");
     struct client *eve = world_client(w, "eve");
 
@@ -115,7 +115,7 @@ static void voice_in_channels_that_are_none_is_ignored(struct world *w)
     ask_voice(h.bob, h.voice, h.voice, "");
     ask_voice(eve, h.guild, h.voice, "");
     ask_voice(h.bob, h.guild, h.voice, ", 'self_mute': true");
-    while (!str_is(dom_at(gate_read(h.bob->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
+    while (!str_is(dom_at(conn_read(h.bob->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
         ;
     expect_quiet(eve->gate);
     expect(world_number(w, "select count(*) from voice_states") == 1);
@@ -123,7 +123,7 @@ static void voice_in_channels_that_are_none_is_ignored(struct world *w)
            1);
 }
 
-static void deny(struct hall *h, const char *channel, uint64_t rights)
+static void deny(struct test_voice *h, const char *channel, uint64_t rights)
 {
     world_sql(h->world,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
@@ -137,7 +137,7 @@ static void voice_takes_view_and_connect(struct world *w)
     const char *hidden = make_channel(ada, g, "{'name': 'h', 'type': 2}");
     const char *closed = make_channel(ada, g, "{'name': 'c', 'type': 2}");
     const char *open = make_channel(ada, g, "{'name': 'o', 'type': 2}");
-    struct hall h = { .world = w, .ada = ada, .bob = bob, .guild = g, .voice = open };
+    struct test_voice h = { .world = w, .ada = ada, .bob = bob, .guild = g, .voice = open };
 
     put_member(g, bob);
     deny(&h, hidden, PERMISSION(VIEW_CHANNEL));
@@ -153,14 +153,14 @@ static void voice_takes_view_and_connect(struct world *w)
 
 static void a_full_voice_channel_takes_nobody_but_movers(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", PERMISSION(MOVE_MEMBERS));
-    struct client *dan = hall_member(&h, "dan", 0);
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", PERMISSION(MOVE_MEMBERS));
+    struct client *dan = test_voice_member(&h, "dan", 0);
 
     world_sql(w, "update channels set user_limit = 2 where id = %s", h.voice);
     join_voice(&h, h.bob, h.voice, h.ada, cleo, dan, NULL);
     join_voice(&h, dan, h.voice, h.ada, h.bob, cleo, NULL);
-    struct client *eli = hall_member(&h, "eli", 0);
+    struct client *eli = test_voice_member(&h, "eli", 0);
     ask_voice(eli, h.guild, h.voice, "");
     join_voice(&h, eli, h.other, h.ada, h.bob, cleo, dan, NULL);
     join_voice(&h, cleo, h.voice, h.ada, h.bob, dan, eli, NULL);
@@ -171,7 +171,7 @@ static void a_full_voice_channel_takes_nobody_but_movers(struct world *w)
 
 static void cameras_take_the_right_to_stream_and_room(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     deny(&h, h.other, PERMISSION(STREAM));
     ask_voice(h.bob, h.guild, h.other, ", 'self_video': true");
@@ -203,18 +203,18 @@ static void bad_voice_data_closes_the_socket(struct world *w)
     struct client *ada = world_client(w, "ada");
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct gate *g = gate_session(ada, "v=10", "");
+        struct gateway_conn *g = conn_session(ada, "v=10", "");
 
-        gate_send(g, "{'op': 4, 'd': %s}", bad[i]);
+        conn_send(g, "{'op': 4, 'd': %s}", bad[i]);
         expect_close(g, 4002);
     }
 }
 
 static void voice_ids_may_be_integers(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
-    gate_send(h.bob->gate,
+    conn_send(h.bob->gate,
               "{'op': 4, 'd': {'guild_id': %s, 'channel_id': %s, 'self_mute': null, 'flags': 2}}",
               h.guild, h.voice);
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_mute': false}", h.voice);

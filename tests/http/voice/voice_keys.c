@@ -1,7 +1,7 @@
 /* voice_keys.c - keys of logins: uploaded, signed with themselves, matched.
  *
  * The pairs and signatures are made by the OpenSSL command line. */
-#include "gate.h"
+#include "gateway_conn.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -88,11 +88,11 @@ static const char *base64(struct world *w, struct str bytes)
 /* The name of the login, as READY tells it. */
 static const char *login_of(struct client *c)
 {
-    struct gate *g = gate_open(c, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(c, "v=10&encoding=json");
 
     expect_op(g, 10);
-    gate_identify(g, "");
-    const struct dom *ready = gate_read(g, 30000);
+    conn_identify(g, "");
+    const struct dom *ready = conn_read(g, 30000);
     const struct dom *id = dom_at(ready, "d.static_client_session_id");
     expect(id && id->text.n == 36);
     return str_dupz(world_arena(c->world), id->text);

@@ -1,6 +1,6 @@
 /* voice_moderation.c - who silences, moves and disconnects whom, and what changes by
  * itself: rights, timeouts, the AFK channel, regions. */
-#include "voices.h"
+#include "test_voice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define MEMBER "/guilds/%s/members/%s"
 
-static void patch_status(struct client *by, const struct hall *h, const struct client *whom,
+static void patch_status(struct client *by, const struct test_voice *h, const struct client *whom,
                          const char *body, int status)
 {
     expect_status(client_patch(by, body, MEMBER, h->guild, whom->id), status);
@@ -18,9 +18,9 @@ static void patch_status(struct client *by, const struct hall *h, const struct c
 
 static void moderators_mute_and_deafen_in_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct client *mod =
-        hall_member(&h, "mod", PERMISSION(MUTE_MEMBERS) | PERMISSION(DEAFEN_MEMBERS));
+        test_voice_member(&h, "mod", PERMISSION(MUTE_MEMBERS) | PERMISSION(DEAFEN_MEMBERS));
 
     patch_status(mod, &h, h.bob, "{'mute': true}", 400);
     join_voice(&h, h.bob, h.voice, h.ada, mod, NULL);
@@ -43,7 +43,7 @@ static void moderators_mute_and_deafen_in_voice(struct world *w)
 
 static void muting_tells_what_the_same_change_did_to_rights(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     const char *role = make_role(h.ada, h.guild, "{'name': 'r', 'permissions': '0'}");
     const char *deny =
         TEXT(w, "{'type': 0, 'deny': '%llu'}", BITS(PERMISSION(SPEAK) | PERMISSION(STREAM)));
@@ -60,19 +60,19 @@ static void muting_tells_what_the_same_change_did_to_rights(struct world *w)
 
 static void moderation_in_voice_takes_rights_there(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     static const char *const bodies[] = { "{'mute': true}", "{'deaf': true}",
                                           "{'channel_id': null}" };
     static const uint64_t rights[] = { PERMISSION(MUTE_MEMBERS), PERMISSION(DEAFEN_MEMBERS),
                                        PERMISSION(MOVE_MEMBERS) };
-    struct client *all = hall_member(&h, "all", rights[0] | rights[1] | rights[2]);
+    struct client *all = test_voice_member(&h, "all", rights[0] | rights[1] | rights[2]);
     char name[16];
 
     join_voice(&h, h.bob, h.voice, NULL);
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "mod%d", i);
         struct client *lacks =
-            hall_member(&h, name, (rights[0] | rights[1] | rights[2]) & ~rights[i]);
+            test_voice_member(&h, name, (rights[0] | rights[1] | rights[2]) & ~rights[i]);
 
         expect_error(client_patch(lacks, bodies[i], MEMBER, h.guild, h.bob->id), 403, 50013);
     }
@@ -99,7 +99,7 @@ static void moderation_in_voice_takes_rights_there(struct world *w)
 
 static void members_are_moved_in_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     /* Neither its own CONNECT nor a full channel keeps somebody out who is moved. */
@@ -134,7 +134,7 @@ static int64_t whole(const struct dom *d)
 /* The door is open to who is moved; what holds inside holds for it, too. */
 static void moving_counts_cameras_and_time_anew(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.bob, h.guild, h.voice, ", 'self_video': true");
     int64_t since = whole(dom_at(next_voice(h.bob), "d.connected_at"));
@@ -158,7 +158,7 @@ static void moving_counts_cameras_and_time_anew(struct world *w)
 
 static void who_may_not_speak_is_suppressed_in_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     const char *overwrite = "/channels/%s/permissions/%s";
     const char *speak = TEXT(w, "{'type': 0, 'deny': '%llu'}", BITS(PERMISSION(SPEAK)));
     const char *role = make_role(h.ada, h.guild, "{'name': 'r', 'permissions': '0'}");
@@ -184,12 +184,12 @@ static void who_may_not_speak_is_suppressed_in_voice(struct world *w)
                   200);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true}");
     /* On joining, too. */
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
     ask_voice(cleo, h.guild, h.voice, "");
     expect_voice(cleo, "VOICE_STATE_UPDATE", "{'suppress': true}");
 }
 
-static void time_out(const struct hall *h, const struct client *whom, int64_t seconds)
+static void time_out(const struct test_voice *h, const struct client *whom, int64_t seconds)
 {
     time_t until = (time_t)(clock_s() + seconds);
     char text[64];
@@ -201,7 +201,7 @@ static void time_out(const struct hall *h, const struct client *whom, int64_t se
 
 static void a_timeout_silences_in_voice_until_it_ends(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct answer a;
 
     join_voice(&h, h.bob, h.voice, NULL);
@@ -218,7 +218,7 @@ static void a_timeout_silences_in_voice_until_it_ends(struct world *w)
 /* The later one does not take the place of the other, whichever guild has it. */
 static void timeouts_in_two_guilds_end_each_at_its_time(struct world *w)
 {
-    struct hall h = world_hall(w), more = another_hall(&h);
+    struct test_voice h = world_test_voice(w), more = another_test_voice(&h);
     struct client *bot = world_bot(w, "robot");
 
     put_member(more.guild, bot);
@@ -239,7 +239,7 @@ static void timeouts_in_two_guilds_end_each_at_its_time(struct world *w)
 
 static void the_camera_goes_with_the_right_to_stream(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.bob, h.guild, h.voice, ", 'self_video': true");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'self_video': true}");
@@ -255,8 +255,8 @@ static void the_camera_goes_with_the_right_to_stream(struct world *w)
 
 static void who_is_idle_goes_to_the_afk_channel(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *bot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "robot");
     const struct dom *m;
 
     join_voice(&h, h.bob, h.voice, bot, NULL);
@@ -286,8 +286,8 @@ static void who_is_idle_goes_to_the_afk_channel(struct world *w)
 static void who_shows_a_camera_is_not_away(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct hall plain = { .world = w, .ada = ada, .bob = bob };
-    struct hall h = another_hall(&plain);
+    struct test_voice plain = { .world = w, .ada = ada, .bob = bob };
+    struct test_voice h = another_test_voice(&plain);
 
     world_sql(w, "update guilds set afk_channel_id = %s, afk_timeout = 60 where id = %s", h.other,
               h.guild);
@@ -300,7 +300,7 @@ static void who_shows_a_camera_is_not_away(struct world *w)
     ask_voice(bob, h.guild, h.voice, "");
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'self_video': false}");
     expect_voice(bob, "VOICE_SERVER_UPDATE", "{}");
-    gate_send(bob->gate, "{'op': 1, 'd': null}"); /* else the socket is cut meanwhile */
+    conn_send(bob->gate, "{'op': 1, 'd': null}"); /* else the socket is cut meanwhile */
     world_wait(w, 61);
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
 }
@@ -314,7 +314,7 @@ static void with_regions(struct config *config)
 
 static void a_channel_moves_to_another_region_with_its_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, NULL);
     expect_invalid(client_patch(h.ada, "{'rtc_region': 'vip'}", "/channels/%s", h.voice),
@@ -334,7 +334,7 @@ static void a_channel_moves_to_another_region_with_its_voice(struct world *w)
 
 static void a_region_that_is_gone_hosts_nobody(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     world_sql(w, "update channels set rtc_region = 'moon' where id = %s", h.voice);
     ask_voice(h.bob, h.guild, h.voice, ", 'preferred_region': 'us'");

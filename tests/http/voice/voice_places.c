@@ -1,6 +1,6 @@
 /* voice_places.c - one place at a time: other channels, other sessions, other guilds, and
  * how often a session is told where its voice is. */
-#include "voices.h"
+#include "test_voice.h"
 
 #include <string.h>
 
@@ -13,14 +13,14 @@ static const char *token_of(struct client *c, const struct dom *d)
     return str_dupz(world_arena(c->world), dom_at(d, "token")->text);
 }
 
-static const struct dom *next_server(struct gate *g)
+static const struct dom *next_server(struct gateway_conn *g)
 {
     return expect_dispatch(g, "VOICE_SERVER_UPDATE", "{}");
 }
 
 static void the_same_voice_channel_again_is_answered_unless_a_socket_lives(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
@@ -39,23 +39,23 @@ static void the_same_voice_channel_again_is_answered_unless_a_socket_lives(struc
 
 static void another_session_takes_voice_over(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
     const char *first = token_of(h.ada, next_server(h.ada->gate));
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{}");
-    struct gate *second = gate_session(h.ada, "v=10", "");
+    struct gateway_conn *second = conn_session(h.ada, "v=10", "");
     ask_voice_by(h.ada, second, h.guild, h.voice);
     expect_dispatch(second, "VOICE_STATE_UPDATE", "{'session_id': '%s', 'channel_id': '%s'}",
-                    gate_id(second), h.voice);
+                    conn_id(second), h.voice);
     expect(strcmp(first, token_of(h.ada, next_server(second))) != 0);
-    expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'session_id': '%s'}", gate_id(second));
-    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'session_id': '%s'}", gate_id(second));
+    expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'session_id': '%s'}", conn_id(second));
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'session_id': '%s'}", conn_id(second));
     /* The first one has lost it. */
     ask_voice(h.ada, h.guild, NULL, "");
     expect_quiet(h.ada->gate);
-    gate_close(h.ada->gate, 1000);
+    conn_close(h.ada->gate, 1000);
     expect_dispatch(second, "SESSIONS_REPLACE", "[{}]");
     ask_voice_by(h.ada, second, h.guild, NULL);
     expect_dispatch(second, "VOICE_STATE_UPDATE", "{'channel_id': null}");
@@ -65,7 +65,7 @@ static void another_session_takes_voice_over(struct world *w)
 
 static void moving_in_voice_is_one_state_and_a_new_token(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
@@ -82,8 +82,8 @@ static void moving_in_voice_is_one_state_and_a_new_token(struct world *w)
 static void a_person_is_in_voice_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct hall h = { .world = w, .ada = ada, .bob = bob };
-    struct hall one = another_hall(&h), two = another_hall(&h);
+    struct test_voice h = { .world = w, .ada = ada, .bob = bob };
+    struct test_voice one = another_test_voice(&h), two = another_test_voice(&h);
 
     client_connect(ada);
     client_connect(bob);
@@ -103,8 +103,8 @@ static void a_person_is_in_voice_once(struct world *w)
 static void a_bot_is_in_voice_once_in_each_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct hall h = { .world = w, .ada = ada, .bob = bob };
-    struct hall one = another_hall(&h), two = another_hall(&h);
+    struct test_voice h = { .world = w, .ada = ada, .bob = bob };
+    struct test_voice one = another_test_voice(&h), two = another_test_voice(&h);
     struct client *bot = world_bot(w, "robot");
 
     put_member(one.guild, bot);
@@ -118,7 +118,7 @@ static void a_bot_is_in_voice_once_in_each_guild(struct world *w)
     leave_voice(&one, bot, NULL);
     leave_voice(&two, bot, NULL);
     /* Its own state comes without the intent for voice, that of others does not. */
-    struct gate *deaf = gate_session(bot, "v=10", "'intents': 0");
+    struct gateway_conn *deaf = conn_session(bot, "v=10", "'intents': 0");
     client_connect(ada);
     join_voice(&one, ada, one.voice, bot, NULL);
     ask_voice_by(bot, deaf, one.guild, one.voice);
@@ -128,8 +128,8 @@ static void a_bot_is_in_voice_once_in_each_guild(struct world *w)
 
 static void voice_in_hidden_channels_is_not_told(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
 
     expect_status(client_put(h.ada,
                              TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL))),
@@ -155,7 +155,7 @@ static void voice_in_hidden_channels_is_not_told(struct world *w)
 
 static void a_gateway_guild_shows_who_is_in_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
@@ -164,9 +164,9 @@ static void a_gateway_guild_shows_who_is_in_voice(struct world *w)
     join_voice(&h, h.ada, h.other, NULL);
     struct client *cleo = world_client(w, "cleo");
     put_member(h.guild, cleo);
-    struct gate *g = gate_open(cleo, "v=10");
+    struct gateway_conn *g = conn_open(cleo, "v=10");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     const struct dom *d = expect_dispatch(
         g, "READY", "{'guilds': [{'voice_states': [{'user_id': '%s', 'channel_id': '%s'}]}]}",
         h.bob->id, h.voice);
@@ -174,19 +174,19 @@ static void a_gateway_guild_shows_who_is_in_voice(struct world *w)
     expect(!dom_at(s, "guild_id") && !dom_at(s, "member") && dom_at(s, "session_id"));
     struct client *bot = world_bot(w, "robot");
     put_member(h.guild, bot);
-    struct gate *b = gate_session(bot, "v=10", "'intents': 1");
+    struct gateway_conn *b = conn_session(bot, "v=10", "'intents': 1");
     expect_dispatch(b, "GUILD_CREATE", "{'voice_states': [{'user_id': '%s'}]}", h.bob->id);
 }
 
 static void a_large_guild_shows_the_members_in_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     world_sql(w, "update guilds set member_count = 251 where id = %s", h.guild);
-    struct gate *g = gate_open(h.ada, "v=10");
+    struct gateway_conn *g = conn_open(h.ada, "v=10");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_dispatch(g, "READY",
                     "{'guilds': [{'members': [{'user': {'id': '%s'}}, {'user': {'id': '%s'}}], "
                     "'voice_states': [{}]}]}",
@@ -198,9 +198,9 @@ static void a_large_guild_shows_the_members_in_voice(struct world *w)
                              TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL))),
                              "/channels/%s/permissions/%s", h.voice, cleo->id),
                   204);
-    g = gate_open(cleo, "v=10");
+    g = conn_open(cleo, "v=10");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     const struct dom *d = expect_dispatch(g, "READY",
                                           "{'guilds': [{'members': [{'user': {'id': '%s'}}], "
                                           "'voice_states': []}]}",
@@ -212,7 +212,7 @@ static void a_large_guild_shows_the_members_in_voice(struct world *w)
 
 static void where_voice_is_is_told_once_a_second_after_three_times(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     int states = 0, servers = 0;
 
     int64_t before = clock_mono();
@@ -235,7 +235,7 @@ static void where_voice_is_is_told_once_a_second_after_three_times(struct world 
 /* As discord.py does when its voice socket was lost: it leaves and joins. */
 static void joining_again_at_once_is_answered_at_once(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.ada, h.voice, NULL);
     int64_t before = clock_mono();
@@ -253,17 +253,17 @@ static void with_limits(struct config *config)
 }
 
 /* Nothing but a heartbeat's answer comes. */
-static bool hears_nothing(struct gate *g)
+static bool hears_nothing(struct gateway_conn *g)
 {
-    gate_send(g, "{'op':1,'d':null}");
-    const struct dom *m = gate_read(g, 60000);
+    conn_send(g, "{'op':1,'d':null}");
+    const struct dom *m = conn_read(g, 60000);
     return m && str_is(dom_at(m, "op")->text, "11");
 }
 
 /* Ten times in ten seconds, which a test does not move. */
 static void who_joins_voice_too_often_waits(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     int64_t before = clock_mono();
 
     for (int i = 0; i < 10; i++)
@@ -273,8 +273,8 @@ static void who_joins_voice_too_often_waits(struct world *w)
                      i % 2 ? h.voice : h.other);
     ask_voice(h.bob, h.guild, h.other, "");
     ask_voice(h.bob, h.guild, NULL, "");
-    gate_send(h.bob->gate, "{'op':1,'d':null}");
-    while (!str_is(dom_at(gate_read(h.bob->gate, 60000), "op")->text, "11"))
+    conn_send(h.bob->gate, "{'op':1,'d':null}");
+    while (!str_is(dom_at(conn_read(h.bob->gate, 60000), "op")->text, "11"))
         ; /* both were read; what does not wait is done when the server is at rest */
     world_settle(w);
     expect(hears_nothing(h.ada->gate) || clock_mono() - before >= 10 * INT64_C(1000000000));
@@ -283,11 +283,11 @@ static void who_joins_voice_too_often_waits(struct world *w)
 /* It could name any number of guilds: nothing is kept of those where it is told nothing. */
 static void nothing_is_kept_of_guilds_that_somebody_only_names(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *bot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "robot");
 
     for (int i = 0; i < 50; i++)
-        gate_send(bot->gate, "{'op': 4, 'd': {'guild_id': '%d', 'channel_id': '%d'}}", 1000 + i,
+        conn_send(bot->gate, "{'op': 4, 'd': {'guild_id': '%d', 'channel_id': '%d'}}", 1000 + i,
                   2000 + i);
     ask_voice(bot, h.guild, h.voice, "");
     expect_event(bot, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);

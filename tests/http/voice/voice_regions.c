@@ -1,5 +1,5 @@
 /* voice_regions.c - where voice can be hosted: for everybody, for some, and what is near. */
-#include "voices.h"
+#include "test_voice.h"
 
 static void configure(struct config *config)
 {
@@ -60,16 +60,16 @@ static void exactly_one_region_is_the_nearest(struct world *w)
 
 static void a_session_is_told_the_regions(struct world *w)
 {
-    struct gate *g = gate_open(world_client(w, "ada"), "v=10");
+    struct gateway_conn *g = conn_open(world_client(w, "ada"), "v=10");
 
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_dispatch(g, "READY", "{'geo_ordered_rtc_regions': ['us', 'eu']}");
 }
 
 static void a_new_room_is_where_the_first_asks_or_near_to_it(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.bob, h.guild, h.voice, "");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{}");

@@ -1,6 +1,6 @@
 /* voice_relay_media.c - what is said in voice: who hears it, who does not, and what strangers
  * can do to it. */
-#include "phones.h"
+#include "voice_client.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -25,21 +25,21 @@ static long metric(struct world *w, const char *name)
 
 static void frames_arrive_unchanged_and_in_order(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", 0);
-    struct phone phones[] = { phone_call(&h, h.ada, h.voice, PHONE_AES),
-                              phone_call(&h, h.bob, h.voice, PHONE_CHACHA),
-                              phone_call(&h, cleo, h.voice, PHONE_SALSA) };
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
+    struct voice_client phones[] = { voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                                     voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_CHACHA),
+                                     voice_client_call(&h, cleo, h.voice, VOICE_CLIENT_SALSA) };
     char frame[16];
 
     for (int from = 0; from < 3; from++) {
         for (int i = 0; i < 20; i++) {
             snprintf(frame, sizeof frame, "%d says %d", from, i);
-            phone_say(&phones[from], frame);
+            voice_client_say(&phones[from], frame);
         }
         for (int to = 0; to < 3; to++) {
             for (int i = 0; to != from && i < 20; i++) {
-                struct heard_frame f = phone_hear(&phones[to], 60000);
+                struct heard_frame f = voice_client_hear(&phones[to], 60000);
 
                 snprintf(frame, sizeof frame, "%d says %d", from, i);
                 expect(str_is(f.frame, frame) && f.ssrc == phones[from].ssrc);
@@ -50,92 +50,92 @@ static void frames_arrive_unchanged_and_in_order(struct world *w)
     /* Nobody hears itself, and who sends first is announced by that. */
     for (int i = 0; i < 3; i++)
         expect_deaf(&phones[i]);
-    expect(str_is(dom_at(phone_await(&phones[1], 5), "d.user_id")->text, h.ada->id));
+    expect(str_is(dom_at(voice_client_await(&phones[1], 5), "d.user_id")->text, h.ada->id));
     for (int i = 0; i < 3; i++)
-        phone_hang_up(&phones[i]);
+        voice_client_hang_up(&phones[i]);
 }
 
 static void rooms_do_not_hear_each_other(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", 0);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.other, PHONE_AES),
-                 third = phone_call(&h, cleo, h.voice, PHONE_AES);
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.other, VOICE_CLIENT_AES),
+                        third = voice_client_call(&h, cleo, h.voice, VOICE_CLIENT_AES);
 
-    phone_say(&ada, "here");
+    voice_client_say(&ada, "here");
     expect_heard(&third, &ada, "here");
     expect_deaf(&bob);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
-    phone_hang_up(&third);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
+    voice_client_hang_up(&third);
 }
 
 /* --- moderation ----------------------------------------------------------------------- */
 
-struct two_phones {
-    struct hall hall;
-    struct phone ada, bob;
+struct two_voice_clients {
+    struct test_voice hall;
+    struct voice_client ada, bob;
 };
 
-static struct two_phones world_pair(struct world *w)
+static struct two_voice_clients world_pair(struct world *w)
 {
-    struct two_phones p = { .hall = world_hall(w) };
+    struct two_voice_clients p = { .hall = world_test_voice(w) };
 
-    p.ada = phone_call(&p.hall, p.hall.ada, p.hall.voice, PHONE_AES);
-    p.bob = phone_call(&p.hall, p.hall.bob, p.hall.voice, PHONE_CHACHA);
-    phone_say(&p.ada, "a");
+    p.ada = voice_client_call(&p.hall, p.hall.ada, p.hall.voice, VOICE_CLIENT_AES);
+    p.bob = voice_client_call(&p.hall, p.hall.bob, p.hall.voice, VOICE_CLIENT_CHACHA);
+    voice_client_say(&p.ada, "a");
     expect_heard(&p.bob, &p.ada, "a");
-    phone_say(&p.bob, "b");
+    voice_client_say(&p.bob, "b");
     expect_heard(&p.ada, &p.bob, "b");
     return p;
 }
 
-static void pair_hang_up(struct two_phones *p)
+static void pair_hang_up(struct two_voice_clients *p)
 {
-    phone_hang_up(&p->ada);
-    phone_hang_up(&p->bob);
+    voice_client_hang_up(&p->ada);
+    voice_client_hang_up(&p->bob);
 }
 
 static void who_is_muted_is_not_heard(struct world *w)
 {
-    struct two_phones p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct two_voice_clients p = world_pair(w);
+    struct test_voice *h = &p.hall;
 
     expect_status(client_patch(h->ada, "{'mute': true}", MEMBER, h->guild, h->bob->id), 200);
-    phone_say(&p.bob, "muted");
+    voice_client_say(&p.bob, "muted");
     expect_deaf(&p.ada);
     expect_status(client_patch(h->ada, "{'mute': false}", MEMBER, h->guild, h->bob->id), 200);
-    phone_say(&p.bob, "free");
+    voice_client_say(&p.bob, "free");
     expect_heard(&p.ada, &p.bob, "free");
     pair_hang_up(&p);
 }
 
 static void who_is_deafened_hears_nothing(struct world *w)
 {
-    struct two_phones p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct two_voice_clients p = world_pair(w);
+    struct test_voice *h = &p.hall;
 
     expect_status(client_patch(h->ada, "{'deaf': true}", MEMBER, h->guild, h->bob->id), 200);
-    phone_say(&p.ada, "secret");
+    voice_client_say(&p.ada, "secret");
     expect_deaf(&p.bob);
-    phone_say(&p.bob, "audible");
+    voice_client_say(&p.bob, "audible");
     expect_heard(&p.ada, &p.bob, "audible");
     expect_status(client_patch(h->ada, "{'deaf': false}", MEMBER, h->guild, h->bob->id), 200);
-    phone_say(&p.ada, "open");
+    voice_client_say(&p.ada, "open");
     expect_heard(&p.bob, &p.ada, "open");
     pair_hang_up(&p);
 }
 
 static void what_somebody_says_about_itself_counts(struct world *w)
 {
-    struct two_phones p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct two_voice_clients p = world_pair(w);
+    struct test_voice *h = &p.hall;
 
     ask_voice(h->bob, h->guild, h->voice, ", 'self_mute': true, 'self_deaf': true");
     expect_voice(h->bob, "VOICE_STATE_UPDATE", "{'self_mute': true}");
-    phone_say(&p.bob, "muted");
-    phone_say(&p.ada, "deaf");
+    voice_client_say(&p.bob, "muted");
+    voice_client_say(&p.ada, "deaf");
     expect_deaf(&p.ada);
     expect_deaf(&p.bob);
     pair_hang_up(&p);
@@ -143,74 +143,74 @@ static void what_somebody_says_about_itself_counts(struct world *w)
 
 static void who_may_not_speak_any_more_is_not_heard(struct world *w)
 {
-    struct two_phones p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct two_voice_clients p = world_pair(w);
+    struct test_voice *h = &p.hall;
     const char *deny = TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(SPEAK)));
 
     expect_status(client_put(h->ada, deny, "/channels/%s/permissions/%s", h->voice, h->bob->id),
                   204);
-    phone_say(&p.bob, "suppressed");
+    voice_client_say(&p.bob, "suppressed");
     expect_deaf(&p.ada);
     pair_hang_up(&p);
 }
 
 static void on_a_stage_only_speakers_are_heard(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.stage, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.stage, PHONE_AES);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.stage, VOICE_CLIENT_AES);
 
-    phone_say(&ada, "audience");
+    voice_client_say(&ada, "audience");
     expect_deaf(&bob);
     expect_status(client_patch(h.ada, TEXT(w, "{'channel_id': '%s', 'suppress': false}", h.stage),
                                "/guilds/%s/voice-states/@me", h.guild),
                   204);
-    phone_say(&ada, "speaker");
+    voice_client_say(&ada, "speaker");
     expect_heard(&bob, &ada, "speaker");
     expect_status(client_patch(h.ada, TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage),
                                "/guilds/%s/voice-states/@me", h.guild),
                   204);
-    phone_say(&ada, "audience again");
+    voice_client_say(&ada, "audience again");
     expect_deaf(&bob);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 static void who_is_moved_or_removed_is_cut_off(struct world *w)
 {
-    struct two_phones p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct two_voice_clients p = world_pair(w);
+    struct test_voice *h = &p.hall;
 
     expect_status(client_patch(h->ada, TEXT(w, "{'channel_id': '%s'}", h->other), MEMBER, h->guild,
                                h->bob->id),
                   200);
-    phone_say(&p.bob, "from elsewhere");
-    phone_say(&p.ada, "to elsewhere");
+    voice_client_say(&p.bob, "from elsewhere");
+    voice_client_say(&p.ada, "to elsewhere");
     expect_deaf(&p.ada);
     expect_deaf(&p.bob);
-    for (const struct dom *m; (m = gate_read(p.bob.gate, 60000));)
+    for (const struct dom *m; (m = conn_read(p.bob.gate, 60000));)
         ;
-    expect(gate_close_code(p.bob.gate) == 4014);
-    expect(str_is(dom_at(phone_await(&p.ada, 13), "d.user_id")->text, h->bob->id));
+    expect(conn_close_code(p.bob.gate) == 4014);
+    expect(str_is(dom_at(voice_client_await(&p.ada, 13), "d.user_id")->text, h->bob->id));
     /* The token of before opens nothing. */
-    phone_dial(&p.bob, 8);
+    voice_client_dial(&p.bob, 8);
     expect_close(p.bob.gate, 4004);
     expect_status(client_patch(h->ada, "{'channel_id': null}", MEMBER, h->guild, h->ada->id), 200);
-    for (const struct dom *m; (m = gate_read(p.ada.gate, 60000));)
+    for (const struct dom *m; (m = conn_read(p.ada.gate, 60000));)
         ;
-    expect(gate_close_code(p.ada.gate) == 4014);
+    expect(conn_close_code(p.ada.gate) == 4014);
     pair_hang_up(&p);
 }
 
 static void a_guild_that_ends_takes_its_voice_with_it(struct world *w)
 {
-    struct two_phones p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct two_voice_clients p = world_pair(w);
+    struct test_voice *h = &p.hall;
 
     expect_status(client_delete(h->ada, "/guilds/%s", h->guild), 204);
-    for (const struct dom *m; (m = gate_read(p.bob.gate, 60000));)
+    for (const struct dom *m; (m = conn_read(p.bob.gate, 60000));)
         ;
-    expect(gate_close_code(p.bob.gate) == 4014);
+    expect(conn_close_code(p.bob.gate) == 4014);
     pair_hang_up(&p);
 }
 
@@ -226,23 +226,23 @@ static struct str bent(struct world *w, struct str packet, size_t at)
 
 static void packets_are_taken_once_and_whole(struct world *w)
 {
-    struct two_phones p = world_pair(w);
-    struct phone *from[] = { &p.ada, &p.bob };
+    struct two_voice_clients p = world_pair(w);
+    struct voice_client *from[] = { &p.ada, &p.bob };
 
     for (int i = 0; i < 2; i++) {
-        struct phone *to = from[!i];
-        struct str packet = phone_seal(from[i], STR("once"));
+        struct voice_client *to = from[!i];
+        struct str packet = voice_client_seal(from[i], STR("once"));
 
         for (size_t at = 0; at < packet.n; at++)
-            phone_send(from[i], bent(w, packet, at));
+            voice_client_send(from[i], bent(w, packet, at));
         for (size_t n = 0; n < packet.n; n++)
-            phone_send(from[i], str_slice(packet.p, n));
-        phone_send(from[i], packet);
-        phone_send(from[i], packet);
+            voice_client_send(from[i], str_slice(packet.p, n));
+        voice_client_send(from[i], packet);
+        voice_client_send(from[i], packet);
         expect_heard(to, from[i], "once");
-        phone_say(from[i], "next");
+        voice_client_say(from[i], "next");
         expect_heard(to, from[i], "next");
-        phone_send(from[i], packet);
+        voice_client_send(from[i], packet);
         expect_deaf(to);
     }
     pair_hang_up(&p);
@@ -250,14 +250,15 @@ static void packets_are_taken_once_and_whole(struct world *w)
 
 static void late_packets_are_taken_in_a_window(struct world *w)
 {
-    struct two_phones p = world_pair(w);
-    struct str late = phone_seal(&p.ada, STR("late")), lost = phone_seal(&p.ada, STR("lost"));
+    struct two_voice_clients p = world_pair(w);
+    struct str late = voice_client_seal(&p.ada, STR("late")),
+               lost = voice_client_seal(&p.ada, STR("lost"));
 
     for (int i = 0; i < 126; i++)
-        phone_seal(&p.ada, STR("unsent"));
-    phone_say(&p.ada, "new");
-    phone_send(&p.ada, lost);
-    phone_send(&p.ada, late);
+        voice_client_seal(&p.ada, STR("unsent"));
+    voice_client_say(&p.ada, "new");
+    voice_client_send(&p.ada, lost);
+    voice_client_send(&p.ada, late);
     expect_heard(&p.bob, &p.ada, "new");
     expect_heard(&p.bob, &p.ada, "lost");
     expect_deaf(&p.bob);
@@ -269,30 +270,30 @@ static void late_packets_are_taken_in_a_window(struct world *w)
 
 static void only_who_has_the_key_moves_an_address(struct world *w)
 {
-    struct two_phones p = world_pair(w);
-    int thief = phone_socket(), own = p.bob.fd, port;
+    struct two_voice_clients p = world_pair(w);
+    int thief = voice_client_socket(), own = p.bob.fd, port;
     struct pollfd steals = { .fd = thief, .events = POLLIN };
     char address[64];
 
     /* A room-mate knows the SSRC. It may ask with it, and send with it, and gets nothing. */
-    expect(phone_discover(w, thief, p.bob.port, p.bob.ssrc, address, &port));
-    struct phone fake = p.bob;
+    expect(voice_client_discover(w, thief, p.bob.port, p.bob.ssrc, address, &port));
+    struct voice_client fake = p.bob;
     memset(fake.key, 7, sizeof fake.key);
     fake.fd = thief;
-    phone_say(&fake, "forged");
+    voice_client_say(&fake, "forged");
     /* Neither does one that sends again what was sent. */
-    struct str packet = phone_seal(&p.bob, STR("mine"));
-    phone_send(&p.bob, packet);
+    struct str packet = voice_client_seal(&p.bob, STR("mine"));
+    voice_client_send(&p.bob, packet);
     expect_heard(&p.ada, &p.bob, "mine");
-    phone_send(&fake, packet);
-    phone_say(&p.ada, "for bob");
+    voice_client_send(&fake, packet);
+    voice_client_say(&p.ada, "for bob");
     expect_heard(&p.bob, &p.ada, "for bob");
     expect(poll(&steals, 1, 100) == 0);
     /* The client itself may come from elsewhere. */
-    p.bob.fd = phone_socket();
-    phone_say(&p.bob, "moved");
+    p.bob.fd = voice_client_socket();
+    voice_client_say(&p.bob, "moved");
     expect_heard(&p.ada, &p.bob, "moved");
-    phone_say(&p.ada, "follows");
+    voice_client_say(&p.ada, "follows");
     expect_heard(&p.bob, &p.ada, "follows");
     close(thief);
     close(own);
@@ -301,26 +302,26 @@ static void only_who_has_the_key_moves_an_address(struct world *w)
 
 static void questions_of_others_take_nothing_from_who_is_asked_about(struct world *w)
 {
-    struct two_phones p = world_pair(w);
-    int thief = phone_socket(), answers = 0;
+    struct two_voice_clients p = world_pair(w);
+    int thief = voice_client_socket(), answers = 0;
     struct pollfd answered = { .fd = thief, .events = POLLIN };
-    struct phone fake = { .fd = thief, .port = p.bob.port, .client = p.hall.ada };
+    struct voice_client fake = { .fd = thief, .port = p.bob.port, .client = p.hall.ada };
     unsigned char ask[74] = { 0, 1, 0, 70 };
     uint32_t ssrc = htonl(p.bob.ssrc);
     char answer[128];
 
     memcpy(ask + 4, &ssrc, 4);
     for (int i = 0; i < 500; i++)
-        phone_send(&fake, str_slice((const char *)ask, sizeof ask));
-    phone_say(&p.bob, "still here");
+        voice_client_send(&fake, str_slice((const char *)ask, sizeof ask));
+    voice_client_say(&p.bob, "still here");
     expect_heard(&p.ada, &p.bob, "still here");
     for (; poll(&answered, 1, 0) == 1; answers++)
         expect(recv(thief, answer, sizeof answer, 0) == 74);
     expect(answers > 0 && answers < 250);
     /* Nor is it sent to where they came from when it selects again. */
-    phone_select(&p.bob, PHONE_AES);
+    voice_client_select(&p.bob, VOICE_CLIENT_AES);
     p.bob.counter = 0;
-    phone_say(&p.ada, "for bob");
+    voice_client_say(&p.ada, "for bob");
     expect_heard(&p.bob, &p.ada, "for bob");
     expect(poll(&answered, 1, 0) == 0);
     close(thief);
@@ -331,20 +332,20 @@ static void questions_of_others_take_nothing_from_who_is_asked_about(struct worl
 static void questions_about_somebody_use_up_no_pongs(struct world *w)
 {
     enum { QUESTIONS = 60, PINGS = 10 };
-    struct two_phones p = world_pair(w);
-    int stranger = phone_socket();
-    struct phone elsewhere = { .fd = stranger, .port = p.bob.port, .client = p.ada.client };
+    struct two_voice_clients p = world_pair(w);
+    int stranger = voice_client_socket();
+    struct voice_client elsewhere = { .fd = stranger, .port = p.bob.port, .client = p.ada.client };
     char question[74] = { 0, 1, 0, 70 }, pong[16];
     struct pollfd poller = { .fd = p.bob.fd, .events = POLLIN };
 
     for (int i = 0; i < 4; i++)
         question[4 + i] = (char)(p.bob.ssrc >> (24 - 8 * i));
     for (int i = 0; i < QUESTIONS; i++) {
-        phone_send(&p.ada, str_slice(question, sizeof question));
-        phone_send(&elsewhere, str_slice(question, sizeof question));
+        voice_client_send(&p.ada, str_slice(question, sizeof question));
+        voice_client_send(&elsewhere, str_slice(question, sizeof question));
     }
     for (int i = 0; i < PINGS; i++)
-        phone_send(&p.bob, str_slice("\x13\x37\xca\xfe\0\0\0\7", 8));
+        voice_client_send(&p.bob, str_slice("\x13\x37\xca\xfe\0\0\0\7", 8));
     for (int i = 0; i < PINGS; i++)
         expect(poll(&poller, 1, 10000) == 1 && recv(p.bob.fd, pong, sizeof pong, 0) == 8);
     close(stranger);
@@ -353,52 +354,52 @@ static void questions_about_somebody_use_up_no_pongs(struct world *w)
 
 static void strangers_are_not_answered(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
     char address[64];
-    int port, stranger = phone_socket();
+    int port, stranger = voice_client_socket();
     struct pollfd answered = { .fd = stranger, .events = POLLIN };
 
-    phone_dial(&p, 8);
-    phone_ready(&p);
-    expect(!phone_discover(w, stranger, p.port, p.ssrc ^ 0x1000, address, &port));
-    struct phone ping = { .fd = stranger, .port = p.port, .client = h.ada };
-    phone_send(&ping, str_slice("\x13\x37\xca\xfe\0\0\0\1", 8));
-    phone_send(&ping, str_slice("\x80\xc8\0\0", 4));
-    phone_send(&ping, str_slice("\0\0\0\0\0\0\0\0", 8));
+    voice_client_dial(&p, 8);
+    voice_client_ready(&p);
+    expect(!voice_client_discover(w, stranger, p.port, p.ssrc ^ 0x1000, address, &port));
+    struct voice_client ping = { .fd = stranger, .port = p.port, .client = h.ada };
+    voice_client_send(&ping, str_slice("\x13\x37\xca\xfe\0\0\0\1", 8));
+    voice_client_send(&ping, str_slice("\x80\xc8\0\0", 4));
+    voice_client_send(&ping, str_slice("\0\0\0\0\0\0\0\0", 8));
     for (size_t n = 0; n < 100; n++) {
         char bytes[100];
 
         memset(bytes, 0x80, sizeof bytes);
-        phone_send(&ping, str_slice(bytes, n));
+        voice_client_send(&ping, str_slice(bytes, n));
     }
-    phones_settle(w, p.port);
+    voice_clients_settle(w, p.port);
     expect(poll(&answered, 1, 0) == 0);
     /* Who is known by its address may ping; before its key is there it sends nothing else. */
-    p.fd = phone_socket();
-    expect(phone_discover(w, p.fd, p.port, p.ssrc, address, &port));
-    phone_select(&p, PHONE_AES);
-    phone_send(&p, str_slice("\x13\x37\xca\xfe\0\0\0\7", 8));
+    p.fd = voice_client_socket();
+    expect(voice_client_discover(w, p.fd, p.port, p.ssrc, address, &port));
+    voice_client_select(&p, VOICE_CLIENT_AES);
+    voice_client_send(&p, str_slice("\x13\x37\xca\xfe\0\0\0\7", 8));
     char pong[16];
     struct pollfd poller = { .fd = p.fd, .events = POLLIN };
     expect(poll(&poller, 1, 60000) == 1 && recv(p.fd, pong, sizeof pong, 0) == 8);
     expect(memcmp(pong, "\x13\x37\xf0\x0d\0\0\0\7", 8) == 0);
     close(stranger);
-    phone_hang_up(&p);
+    voice_client_hang_up(&p);
 }
 
 /* In pieces that sockets hold whoever has the processor: 250 a second are passed on. */
 static void a_sender_has_a_pace(struct world *w)
 {
     enum { PIECES = 10, PIECE = 200, MOST_A_SECOND = 250 };
-    struct two_phones p = world_pair(w);
+    struct two_voice_clients p = world_pair(w);
     int64_t began = clock_mono(), heard = 0;
 
     for (int i = 0; i < PIECES; i++) {
         for (int k = 0; k < PIECE; k++)
-            phone_say(&p.ada, "flood");
-        phones_settle(w, p.bob.port);
-        while (phone_hear(&p.bob, 0).frame.p)
+            voice_client_say(&p.ada, "flood");
+        voice_clients_settle(w, p.bob.port);
+        while (voice_client_hear(&p.bob, 0).frame.p)
             heard++;
     }
     /* The second that had begun, those that passed, and a little more. */

@@ -1,5 +1,5 @@
 /* voice_relay_nonces.c - nonces as libraries write them: every frame arrives once, none twice. */
-#include "phones.h"
+#include "voice_client.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -9,23 +9,23 @@
 enum { PIECE = 100 }; /* frames that a socket holds, and that one second takes */
 
 struct nonce_pair {
-    struct hall hall;
-    struct phone from, to;
+    struct test_voice hall;
+    struct voice_client from, to;
 };
 
-static struct nonce_pair pair_of(struct world *w, enum phone_mode mode)
+static struct nonce_pair pair_of(struct world *w, enum voice_client_mode mode)
 {
-    struct nonce_pair p = { .hall = world_hall(w) };
+    struct nonce_pair p = { .hall = world_test_voice(w) };
 
-    p.from = phone_call(&p.hall, p.hall.ada, p.hall.voice, mode);
-    p.to = phone_call(&p.hall, p.hall.bob, p.hall.voice, PHONE_CHACHA);
+    p.from = voice_client_call(&p.hall, p.hall.ada, p.hall.voice, mode);
+    p.to = voice_client_call(&p.hall, p.hall.bob, p.hall.voice, VOICE_CLIENT_CHACHA);
     return p;
 }
 
 static void pair_end(struct nonce_pair *p)
 {
-    phone_hang_up(&p->from);
-    phone_hang_up(&p->to);
+    voice_client_hang_up(&p->from);
+    voice_client_hang_up(&p->to);
 }
 
 /* How many of so many frames arrive, in pieces of which a second takes two. */
@@ -34,11 +34,11 @@ static int frames_heard(struct nonce_pair *p, int count)
     int heard = 0;
 
     for (int i = 0; i < count; i++) {
-        phone_say(&p->from, "frame");
+        voice_client_say(&p->from, "frame");
         if ((i + 1) % PIECE && i + 1 < count)
             continue;
-        phones_settle(p->hall.world, p->to.port);
-        while (phone_hear(&p->to, 0).frame.p)
+        voice_clients_settle(p->hall.world, p->to.port);
+        while (voice_client_hear(&p->to, 0).frame.p)
             heard++;
         usleep(500 * 1000);
     }
@@ -50,11 +50,12 @@ static void little_endian_nonces_are_heard(struct world *w)
 {
     static const uint32_t starts[] = { 0, 418, 0x80000000 };
 
-    struct nonce_pair p = pair_of(w, PHONE_AES);
+    struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
 
     p.from.little_endian = true;
     for (unsigned i = 0; i < COUNT_OF(starts); i++) {
-        phone_select(&p.from, i % 2 ? PHONE_CHACHA : PHONE_AES); /* with another key */
+        voice_client_select(&p.from,
+                            i % 2 ? VOICE_CLIENT_CHACHA : VOICE_CLIENT_AES); /* with another key */
         p.from.counter = starts[i];
         expect(frames_heard(&p, 500) == 500);
     }
@@ -66,10 +67,10 @@ static void nonces_may_begin_anywhere(struct world *w)
 {
     static const uint32_t starts[] = { 0x80000000, 0xfffffff0, 0x7ffffff0, 0x5a5a5a5a };
 
-    struct nonce_pair p = pair_of(w, PHONE_AES);
+    struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
 
     for (unsigned i = 0; i < COUNT_OF(starts); i++) {
-        phone_select(&p.from, i % 2 ? PHONE_CHACHA : PHONE_AES);
+        voice_client_select(&p.from, i % 2 ? VOICE_CLIENT_CHACHA : VOICE_CLIENT_AES);
         p.from.counter = starts[i];
         expect(frames_heard(&p, 100) == 100);
     }
@@ -79,9 +80,10 @@ static void nonces_may_begin_anywhere(struct world *w)
 /* discord.js-selfbot-v13 begins again with sequence, timestamp and nonce. */
 static void each_track_may_begin_again(struct world *w)
 {
-    struct nonce_pair p = pair_of(w, PHONE_AES);
-    struct client *cleo = hall_member(&p.hall, "cleo", 0);
-    struct phone by_header = phone_call(&p.hall, cleo, p.hall.voice, PHONE_SALSA);
+    struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
+    struct client *cleo = test_voice_member(&p.hall, "cleo", 0);
+    struct voice_client by_header =
+        voice_client_call(&p.hall, cleo, p.hall.voice, VOICE_CLIENT_SALSA);
     int heard = 0;
 
     for (int track = 0; track < 3; track++) {
@@ -89,27 +91,27 @@ static void each_track_may_begin_again(struct world *w)
         p.from.sequence = 0;
         p.from.timestamp = 0;
         for (int i = 0; i < PIECE; i++)
-            phone_say(&p.from, TEXT(w, "%d of %d", i, track));
-        phones_settle(w, p.to.port);
+            voice_client_say(&p.from, TEXT(w, "%d of %d", i, track));
+        voice_clients_settle(w, p.to.port);
         for (int i = 0; i < PIECE; i++) {
-            struct heard_frame f = phone_hear(&p.to, 0);
+            struct heard_frame f = voice_client_hear(&p.to, 0);
 
             expect(f.frame.p && str_is(f.frame, TEXT(w, "%d of %d", i, track)));
             expect(f.sequence == track * PIECE + i);
             expect(f.timestamp == (uint32_t)(track * PIECE + i) * 960);
         }
-        while (phone_hear(&by_header, 0).frame.p)
+        while (voice_client_hear(&by_header, 0).frame.p)
             heard++;
         usleep(500 * 1000);
     }
     expect(heard == 3 * PIECE); /* whose nonces are headers, so none came twice */
-    phone_hang_up(&by_header);
+    voice_client_hang_up(&by_header);
     pair_end(&p);
 }
 
 static void a_sequence_may_be_set_back(struct world *w)
 {
-    struct nonce_pair p = pair_of(w, PHONE_CHACHA);
+    struct nonce_pair p = pair_of(w, VOICE_CLIENT_CHACHA);
 
     p.from.sequence = 30000;
     expect(frames_heard(&p, 200) == 200);
@@ -121,31 +123,32 @@ static void a_sequence_may_be_set_back(struct world *w)
 /* Whatever the nonces say: what came before is not passed on, nor does it move an address. */
 static void old_packets_are_refused(struct world *w)
 {
-    struct nonce_pair p = pair_of(w, PHONE_AES);
-    struct str first = phone_seal(&p.from, STR("first")), second = phone_seal(&p.from, STR("2nd"));
-    struct str lost = phone_seal(&p.from, STR("lost")), old = { 0 };
-    struct phone thief = p.from;
+    struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
+    struct str first = voice_client_seal(&p.from, STR("first")),
+               second = voice_client_seal(&p.from, STR("2nd"));
+    struct str lost = voice_client_seal(&p.from, STR("lost")), old = { 0 };
+    struct voice_client thief = p.from;
 
-    thief.fd = phone_socket();
-    phone_send(&p.from, first);
-    phone_send(&p.from, second);
+    thief.fd = voice_client_socket();
+    voice_client_send(&p.from, first);
+    voice_client_send(&p.from, second);
     for (int i = 0; i < 150; i++) {
-        struct str packet = phone_seal(&p.from, STR("frame"));
+        struct str packet = voice_client_seal(&p.from, STR("frame"));
 
         old = i == 20 ? packet : old;
-        phone_send(&p.from, packet);
+        voice_client_send(&p.from, packet);
     }
-    phones_settle(w, p.to.port);
+    voice_clients_settle(w, p.to.port);
     for (int i = 0; i < 152; i++)
-        expect(phone_hear(&p.to, 0).frame.p);
+        expect(voice_client_hear(&p.to, 0).frame.p);
     for (int i = 0; i < 2; i++) {
         const struct str again[] = { first, second, lost, old };
 
         for (unsigned k = 0; k < COUNT_OF(again); k++)
-            phone_send(&thief, again[k]);
+            voice_client_send(&thief, again[k]);
     }
     expect_deaf(&p.to);
-    phone_say(&p.to, "for ada");
+    voice_client_say(&p.to, "for ada");
     expect_heard(&p.from, &p.to, "for ada");
     close(thief.fd);
     pair_end(&p);
@@ -154,23 +157,23 @@ static void old_packets_are_refused(struct world *w)
 /* Under one key no nonce is used on both sides: the client connects again, with another key. */
 static void a_nonce_of_ours_ends_the_key(struct world *w)
 {
-    struct nonce_pair p = pair_of(w, PHONE_AES);
+    struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
     unsigned char key[32];
 
     memcpy(key, p.to.key, sizeof key);
-    phone_say(&p.from, "one");
+    voice_client_say(&p.from, "one");
     expect_heard(&p.to, &p.from, "one");
     p.to.counter = (uint32_t)p.to.last[0] << 24 | (uint32_t)p.to.last[1] << 16 |
                    (uint32_t)p.to.last[2] << 8 | p.to.last[3];
-    phone_say(&p.to, "the same nonce");
+    voice_client_say(&p.to, "the same nonce");
     expect_heard(&p.from, &p.to, "the same nonce");
     expect_cut(&p.to, 4006);
-    phone_hang_up(&p.to);
+    voice_client_hang_up(&p.to);
     uint32_t ssrc = p.to.ssrc;
-    phone_dial(&p.to, 8);
-    phone_connect(&p.to, PHONE_CHACHA);
+    voice_client_dial(&p.to, 8);
+    voice_client_connect(&p.to, VOICE_CLIENT_CHACHA);
     expect(p.to.ssrc != ssrc && memcmp(key, p.to.key, sizeof key) != 0);
-    phone_say(&p.to, "again");
+    voice_client_say(&p.to, "again");
     expect_heard(&p.from, &p.to, "again");
     pair_end(&p);
 }

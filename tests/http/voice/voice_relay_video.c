@@ -1,5 +1,5 @@
 /* voice_relay_video.c - what is shown in voice: who gets which of it. */
-#include "phones.h"
+#include "voice_client.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 /* --- cameras -------------------------------------------------------------------------- */
 
 struct cameras {
-    struct hall hall;
-    struct phone ada, bob;
+    struct test_voice hall;
+    struct voice_client ada, bob;
 };
 
-static const char *two_layers(const struct phone *p, bool large)
+static const char *two_layers(const struct voice_client *p, bool large)
 {
     return TEXT(p->client->world,
                 "[{'type': 'video', 'rid': '50', 'quality': 50, 'ssrc': %u, 'rtx_ssrc': %u, "
@@ -33,43 +33,43 @@ static void turn_camera(struct cameras *c, bool on)
 /* ada has a camera with two layers, which is on; bob has not asked for it. */
 static struct cameras world_cameras(struct world *w)
 {
-    struct cameras c = { .hall = world_hall(w) };
+    struct cameras c = { .hall = world_test_voice(w) };
 
-    c.ada = phone_join(&c.hall, c.hall.ada, c.hall.voice);
+    c.ada = voice_client_join(&c.hall, c.hall.ada, c.hall.voice);
     c.ada.more = ", 'video': true, 'streams': [{'type': 'video', 'rid': '50', 'quality': 50}, "
                  "{'type': 'video', 'rid': '100', 'quality': 100}]";
-    phone_dial(&c.ada, 8);
-    phone_connect(&c.ada, PHONE_AES);
-    c.bob = phone_call(&c.hall, c.hall.bob, c.hall.voice, PHONE_CHACHA);
+    voice_client_dial(&c.ada, 8);
+    voice_client_connect(&c.ada, VOICE_CLIENT_AES);
+    c.bob = voice_client_call(&c.hall, c.hall.bob, c.hall.voice, VOICE_CLIENT_CHACHA);
     while (!str_is(dom_at(next_voice(c.hall.ada), "d.user_id")->text, c.hall.bob->id))
         ;
     turn_camera(&c, true);
-    phone_shows(&c.ada, two_layers(&c.ada, true));
-    expect(str_is(dom_at(phone_await(&c.ada, 15), "d.any")->text, "100"));
+    voice_client_shows(&c.ada, two_layers(&c.ada, true));
+    expect(str_is(dom_at(voice_client_await(&c.ada, 15), "d.any")->text, "100"));
     return c;
 }
 
 static void cameras_hang_up(struct cameras *c)
 {
-    phone_hang_up(&c->ada);
-    phone_hang_up(&c->bob);
+    voice_client_hang_up(&c->ada);
+    voice_client_hang_up(&c->bob);
 }
 
-static void show_both(struct phone *p, const char *small, const char *large)
+static void show_both(struct voice_client *p, const char *small, const char *large)
 {
-    phone_show(p, p->ssrc + 1, PHONE_VIDEO, small);
-    phone_show(p, p->ssrc + 3, PHONE_VIDEO, large);
+    voice_client_show(p, p->ssrc + 1, VOICE_CLIENT_VIDEO, small);
+    voice_client_show(p, p->ssrc + 3, VOICE_CLIENT_VIDEO, large);
 }
 
 static void a_client_is_told_the_ssrcs_of_its_layers(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     p.more = ", 'streams': [{'type': 'video', 'rid': 'low', 'quality': 30}, "
              "{'type': 'screen', 'rid': 'high', 'quality': 90}]";
-    phone_dial(&p, 8);
-    const struct dom *streams = dom_at(phone_ready(&p), "d.streams");
+    voice_client_dial(&p, 8);
+    const struct dom *streams = dom_at(voice_client_ready(&p), "d.streams");
     expect(streams->count == 2);
     for (unsigned i = 0; i < 2; i++) {
         const struct dom *s = &streams->items[i];
@@ -80,9 +80,9 @@ static void a_client_is_told_the_ssrcs_of_its_layers(struct world *w)
         expect(str_is(dom_at(s, "rtx_ssrc")->text, TEXT(w, "%u", p.ssrc + 2 + 2 * i)));
     }
     p.more = ", 'streams': [{}, {}, {}, {}]";
-    phone_dial(&p, 8);
+    voice_client_dial(&p, 8);
     expect_close(p.gate, 4020);
-    phone_hang_up(&p);
+    voice_client_hang_up(&p);
 }
 
 static void everybody_gets_the_layer_that_it_asks_for(struct world *w)
@@ -90,28 +90,29 @@ static void everybody_gets_the_layer_that_it_asks_for(struct world *w)
     struct cameras c = world_cameras(w);
     uint32_t small = c.ada.ssrc + 1, large = c.ada.ssrc + 3;
 
-    expect(str_is(dom_at(phone_await(&c.bob, 12), "d.video_ssrc")->text, TEXT(w, "%u", small)));
+    expect(
+        str_is(dom_at(voice_client_await(&c.bob, 12), "d.video_ssrc")->text, TEXT(w, "%u", small)));
     show_both(&c.ada, "nobody", "asked");
     expect_deaf(&c.bob);
-    phone_wants(&c.bob, "{'any': 100, 'pixelCounts': {}}");
+    voice_client_wants(&c.bob, "{'any': 100, 'pixelCounts': {}}");
     show_both(&c.ada, "small", "large");
     expect_seen(&c.bob, large, "large");
-    phone_show(&c.ada, large + 1, PHONE_VIDEO, "again");
+    voice_client_show(&c.ada, large + 1, VOICE_CLIENT_VIDEO, "again");
     expect_seen(&c.bob, large + 1, "again");
-    phone_wants(&c.bob, TEXT(w, "{'any': 100, '%u': 50}", large));
+    voice_client_wants(&c.bob, TEXT(w, "{'any': 100, '%u': 50}", large));
     show_both(&c.ada, "small", "large");
     expect_seen(&c.bob, small, "small");
     expect_deaf(&c.bob); /* the other one was looked at while it was not wanted */
-    phone_wants(&c.bob, TEXT(w, "{'%u': 0, '%u': 100}", small, large));
+    voice_client_wants(&c.bob, TEXT(w, "{'%u': 0, '%u': 100}", small, large));
     show_both(&c.ada, "small", "large");
     expect_seen(&c.bob, large, "large");
     /* The sender has turned it off. */
-    phone_shows(&c.ada, two_layers(&c.ada, false));
-    phone_flush(&c.ada);
-    phone_wants(&c.bob, "{'any': 100}");
+    voice_client_shows(&c.ada, two_layers(&c.ada, false));
+    voice_client_flush(&c.ada);
+    voice_client_wants(&c.bob, "{'any': 100}");
     show_both(&c.ada, "small", "large");
     expect_seen(&c.bob, small, "small");
-    phone_wants(&c.bob, "{'any': 0}");
+    voice_client_wants(&c.bob, "{'any': 0}");
     show_both(&c.ada, "small", "large");
     expect_deaf(&c.bob);
     cameras_hang_up(&c);
@@ -120,27 +121,27 @@ static void everybody_gets_the_layer_that_it_asks_for(struct world *w)
 static void only_who_has_its_camera_on_is_seen(struct world *w)
 {
     struct cameras c = world_cameras(w);
-    struct hall *h = &c.hall;
+    struct test_voice *h = &c.hall;
     uint32_t ssrc = c.ada.ssrc + 3;
 
-    phone_wants(&c.bob, "{'any': 100}");
-    phone_show(&c.ada, ssrc, 120, "audio's type");
-    phone_show(&c.ada, c.ada.ssrc + 7, PHONE_VIDEO, "a fourth layer");
-    phone_show(&c.ada, c.ada.ssrc + 15, PHONE_VIDEO, "no layer");
+    voice_client_wants(&c.bob, "{'any': 100}");
+    voice_client_show(&c.ada, ssrc, 120, "audio's type");
+    voice_client_show(&c.ada, c.ada.ssrc + 7, VOICE_CLIENT_VIDEO, "a fourth layer");
+    voice_client_show(&c.ada, c.ada.ssrc + 15, VOICE_CLIENT_VIDEO, "no layer");
     expect_deaf(&c.bob);
     /* Muted, it is still seen. */
     expect_status(client_patch(h->ada, "{'mute': true}", MEMBER, h->guild, h->ada->id), 200);
-    phone_show(&c.ada, ssrc, PHONE_VIDEO, "mute");
+    voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "mute");
     expect_seen(&c.bob, ssrc, "mute");
     expect_voice(h->ada, "VOICE_STATE_UPDATE", "{'mute': true}");
     turn_camera(&c, false);
-    phone_show(&c.ada, ssrc, PHONE_VIDEO, "off");
+    voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "off");
     expect_deaf(&c.bob);
     turn_camera(&c, true);
-    phone_show(&c.ada, ssrc, PHONE_VIDEO, "on");
+    voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "on");
     expect_seen(&c.bob, ssrc, "on");
     expect_status(client_patch(h->ada, "{'deaf': true}", MEMBER, h->guild, h->bob->id), 200);
-    phone_show(&c.ada, ssrc, PHONE_VIDEO, "deaf");
+    voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "deaf");
     expect_deaf(&c.bob);
     cameras_hang_up(&c);
 }
@@ -149,18 +150,18 @@ static void nobody_announces_the_video_of_others(struct world *w)
 {
     struct cameras c = world_cameras(w);
 
-    phone_await(&c.bob, 12);
-    gate_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': []}}", c.ada.ssrc + 1);
-    gate_send(c.bob.gate,
+    voice_client_await(&c.bob, 12);
+    conn_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': []}}", c.ada.ssrc + 1);
+    conn_send(c.bob.gate,
               "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'ssrc': %u, 'active': true}]}}",
               c.bob.ssrc + 1, c.ada.ssrc + 1);
-    gate_send(c.bob.gate,
+    conn_send(c.bob.gate,
               "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'ssrc': %u, 'rtx_ssrc': %u}]}}",
               c.bob.ssrc + 1, c.bob.ssrc + 1, c.ada.ssrc + 1);
-    gate_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'rtx_ssrc': %u}]}}",
+    conn_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'rtx_ssrc': %u}]}}",
               c.bob.ssrc + 1, c.ada.ssrc + 1);
-    phone_flush(&c.bob);
-    phone_expect_none(&c.ada, 12);
+    voice_client_flush(&c.bob);
+    voice_client_expect_none(&c.ada, 12);
     const struct {
         const char *message;
     } rows[] = {
@@ -176,10 +177,10 @@ static void nobody_announces_the_video_of_others(struct world *w)
         { TEXT(w, "{'op': 12, 'd': {'video_ssrc': 0, 'streams': [{'rid': '%02048d'}]}}", 0) },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        phone_dial(&c.bob, 8);
-        phone_ready(&c.bob);
-        phone_await(&c.bob, 11);
-        gate_send(c.bob.gate, "%s", rows[i].message);
+        voice_client_dial(&c.bob, 8);
+        voice_client_ready(&c.bob);
+        voice_client_await(&c.bob, 11);
+        conn_send(c.bob.gate, "%s", rows[i].message);
         expect_close(c.bob.gate, 4020);
     }
     cameras_hang_up(&c);
@@ -190,10 +191,10 @@ static void what_a_whole_room_is_told_has_a_pace(struct world *w)
     struct cameras c = world_cameras(w);
 
     for (int i = 1; i <= 60; i++)
-        phone_shows(&c.ada, "[]");
-    for (const struct dom *m; (m = gate_read(c.ada.gate, 60000));)
+        voice_client_shows(&c.ada, "[]");
+    for (const struct dom *m; (m = conn_read(c.ada.gate, 60000));)
         ;
-    expect(gate_close_code(c.ada.gate) == 4021);
+    expect(conn_close_code(c.ada.gate) == 4021);
     cameras_hang_up(&c);
 }
 
@@ -202,16 +203,16 @@ static void payload_types_are_those_that_were_negotiated(struct world *w)
     struct cameras c = world_cameras(w);
     uint32_t ssrc = c.ada.ssrc + 1;
 
-    phone_wants(&c.bob, TEXT(w, "{'%u': 50}", ssrc));
-    gate_send(c.ada.gate,
+    voice_client_wants(&c.bob, TEXT(w, "{'%u': 50}", ssrc));
+    conn_send(c.ada.gate,
               "{'op': 1, 'd': {'protocol': 'udp', 'data': {'mode': 'aead_aes256_gcm_rtpsize'}, "
               "'codecs': [{'name': 'opus', 'type': 'audio', 'payload_type': 120}, {'name': 'H264', "
               "'type': 'video', 'priority': 1, 'payload_type': 101, 'rtx_payload_type': 102}]}}");
-    const struct dom *key = dom_at(phone_await(&c.ada, 4), "d.secret_key");
+    const struct dom *key = dom_at(voice_client_await(&c.ada, 4), "d.secret_key");
     for (size_t i = 0; i < sizeof c.ada.key; i++)
         c.ada.key[i] = (unsigned char)atoi(key->items[i].text.p);
-    phone_show(&c.ada, ssrc, 103, "another codec");
-    phone_show(&c.ada, ssrc, PHONE_VIDEO, "this one");
+    voice_client_show(&c.ada, ssrc, 103, "another codec");
+    voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "this one");
     expect_seen(&c.bob, ssrc, "this one");
     expect_deaf(&c.bob);
     cameras_hang_up(&c);
@@ -219,15 +220,15 @@ static void payload_types_are_those_that_were_negotiated(struct world *w)
 
 /* --- codecs --------------------------------------------------------------------------- */
 
-static const char *codec_of(struct phone *p, int op)
+static const char *codec_of(struct voice_client *p, int op)
 {
     return str_dupz(world_arena(p->client->world),
-                    dom_at(phone_await(p, op), "d.video_codec")->text);
+                    dom_at(voice_client_await(p, op), "d.video_codec")->text);
 }
 
-static void phone_offers(struct phone *p, const char *codecs)
+static void voice_client_offers(struct voice_client *p, const char *codecs)
 {
-    gate_send(p->gate,
+    conn_send(p->gate,
               "{'op': 1, 'd': {'protocol': 'udp', 'data': {'mode': 'aead_aes256_gcm_rtpsize'}, "
               "'codecs': [{'name': 'opus', 'type': 'audio', 'priority': 1000}, %s]}}",
               codecs);
@@ -235,27 +236,27 @@ static void phone_offers(struct phone *p, const char *codecs)
 
 static void a_room_uses_a_codec_that_all_can_show(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
-    phone_offers(&ada, "{'name': 'VP8', 'type': 'video', 'priority': 1000}, "
-                       "{'name': 'H264', 'type': 'video', 'priority': 2000}");
+    voice_client_offers(&ada, "{'name': 'VP8', 'type': 'video', 'priority': 1000}, "
+                              "{'name': 'H264', 'type': 'video', 'priority': 2000}");
     expect(strcmp(codec_of(&ada, 4), "VP8") == 0);
     /* Others who can do less have the room change, and it changes back when they can do more. */
-    phone_offers(&bob, "{'name': 'H264', 'type': 'video', 'priority': 1000}, "
-                       "{'name': 'VP8', 'type': 'video', 'priority': 900, 'decode': false}");
+    voice_client_offers(&bob, "{'name': 'H264', 'type': 'video', 'priority': 1000}, "
+                              "{'name': 'VP8', 'type': 'video', 'priority': 900, 'decode': false}");
     expect(strcmp(codec_of(&bob, 4), "H264") == 0);
     expect(strcmp(codec_of(&ada, 14), "H264") == 0);
-    gate_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'VP8', 'type': 'video', "
+    conn_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'VP8', 'type': 'video', "
                         "'priority': 1}, {'name': 'AV1', 'type': 'video', 'priority': 0}]}}");
     expect(strcmp(codec_of(&ada, 14), "VP8") == 0 && strcmp(codec_of(&bob, 14), "VP8") == 0);
-    gate_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'AV1', 'type': 'video'}]}}");
+    conn_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'AV1', 'type': 'video'}]}}");
     expect(strcmp(codec_of(&ada, 14), "H264") == 0);
     leave_voice(&h, h.bob, NULL);
     expect(strcmp(codec_of(&ada, 14), "VP8") == 0);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 /* --- control packets ------------------------------------------------------------------ */
@@ -266,21 +267,22 @@ static void requests_reach_who_they_are_about(struct world *w)
     struct str pli = control_packet(w, 206, 1, c.bob.ssrc, c.ada.ssrc + 3),
                report = control_packet(w, 200, 0, c.ada.ssrc + 3, 7);
 
-    phone_control(&c.bob, control_packet(w, 206, 1, c.ada.ssrc, c.ada.ssrc + 1)); /* forged */
-    phone_control(&c.bob, control_packet(w, 206, 1, c.bob.ssrc, 0));
+    voice_client_control(&c.bob,
+                         control_packet(w, 206, 1, c.ada.ssrc, c.ada.ssrc + 1)); /* forged */
+    voice_client_control(&c.bob, control_packet(w, 206, 1, c.bob.ssrc, 0));
     /* Who watches nothing has nothing to ask for, and is told nothing of it. */
-    phone_control(&c.bob, pli);
+    voice_client_control(&c.bob, pli);
     expect_deaf(&c.ada);
-    phone_control(&c.ada, report);
+    voice_client_control(&c.ada, report);
     expect_deaf(&c.bob);
-    phone_wants(&c.bob, "{'any': 100}");
-    phone_control(&c.bob, pli);
-    expect(str_eq(phone_hear_control(&c.ada, 60000), pli));
+    voice_client_wants(&c.bob, "{'any': 100}");
+    voice_client_control(&c.bob, pli);
+    expect(str_eq(voice_client_hear_control(&c.ada, 60000), pli));
     /* What a sender says of its layer goes to who gets it. */
-    phone_control(&c.ada, report);
-    expect(str_eq(phone_hear_control(&c.bob, 60000), report));
-    phone_control(&c.ada, control_packet(w, 200, 0, c.ada.ssrc + 1, 7));
-    phone_control(&c.ada, control_packet(w, 204, 0, c.ada.ssrc + 3, 7));
+    voice_client_control(&c.ada, report);
+    expect(str_eq(voice_client_hear_control(&c.bob, 60000), report));
+    voice_client_control(&c.ada, control_packet(w, 200, 0, c.ada.ssrc + 1, 7));
+    voice_client_control(&c.ada, control_packet(w, 204, 0, c.ada.ssrc + 3, 7));
     expect_deaf(&c.bob);
     expect_deaf(&c.ada);
     cameras_hang_up(&c);
@@ -293,13 +295,13 @@ static void requests_to_one_sender_are_so_many_a_second(struct world *w)
     struct str pli = control_packet(w, 206, 1, c.bob.ssrc, c.ada.ssrc + 3);
     int64_t heard = 0;
 
-    phone_wants(&c.bob, "{'any': 100}");
+    voice_client_wants(&c.bob, "{'any': 100}");
     int64_t began = clock_mono();
     for (int i = 0; i < PIECES; i++) {
         for (int k = 0; k < PIECE; k++)
-            phone_control(&c.bob, pli);
-        phones_settle(w, c.bob.port);
-        while (phone_hear_control(&c.ada, 0).p)
+            voice_client_control(&c.bob, pli);
+        voice_clients_settle(w, c.bob.port);
+        while (voice_client_hear_control(&c.ada, 0).p)
             heard++;
     }
     int64_t seconds = (clock_mono() - began) / 1000000000 + 3;
@@ -309,18 +311,18 @@ static void requests_to_one_sender_are_so_many_a_second(struct world *w)
 
 static void in_rooms_without_video_there_is_no_control(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.voice, PHONE_SALSA);
+    struct test_voice h = world_test_voice(w);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_SALSA);
 
-    phone_wants(&bob, "{'any': 100}");
-    phone_control(&ada, control_packet(w, 206, 1, ada.ssrc, bob.ssrc));
-    phone_control(&ada, control_packet(w, 200, 0, ada.ssrc, 7));
-    phone_control(&bob, control_packet(w, 206, 1, bob.ssrc, ada.ssrc));
+    voice_client_wants(&bob, "{'any': 100}");
+    voice_client_control(&ada, control_packet(w, 206, 1, ada.ssrc, bob.ssrc));
+    voice_client_control(&ada, control_packet(w, 200, 0, ada.ssrc, 7));
+    voice_client_control(&bob, control_packet(w, 206, 1, bob.ssrc, ada.ssrc));
     expect_deaf(&ada);
     expect_deaf(&bob);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 const struct test voice_relay_video_tests[] = {

@@ -1,5 +1,5 @@
 /* voice_states.c - GET and PATCH …/voice-states: who is where, and who speaks on stages. */
-#include "voices.h"
+#include "test_voice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,13 +25,13 @@ static const char *request(struct world *w, int64_t seconds)
     return TEXT(w, "{'request_to_speak_timestamp': '%s'}", moment(w, seconds));
 }
 
-static const char *order(const struct hall *h, const char *channel, const char *suppress)
+static const char *order(const struct test_voice *h, const char *channel, const char *suppress)
 {
     return TEXT(h->world, "{'channel_id': '%s', 'suppress': %s}", channel, suppress);
 }
 
 /* What bob hears of himself. */
-static void expect_stage(const struct hall *h, bool suppress, bool asks)
+static void expect_stage(const struct test_voice *h, bool suppress, bool asks)
 {
     const struct dom *d = dom_at(next_voice(h->bob), "d");
 
@@ -41,9 +41,9 @@ static void expect_stage(const struct hall *h, bool suppress, bool asks)
 }
 
 /* bob is on the stage. */
-static struct hall stage_hall(struct world *w)
+static struct test_voice stage_hall(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.bob, h.guild, h.stage, "");
     expect_stage(&h, true, false);
@@ -51,13 +51,13 @@ static struct hall stage_hall(struct world *w)
     return h;
 }
 
-static void moderate(const struct hall *h, const char *suppress)
+static void moderate(const struct test_voice *h, const char *suppress)
 {
     expect_status(client_patch(h->ada, order(h, h->stage, suppress), STATE, h->guild, h->bob->id),
                   204);
 }
 
-static void ask(const struct hall *h, const char *body)
+static void ask(const struct test_voice *h, const char *body)
 {
     expect_status(client_patch(h->bob, body, OWN, h->guild), 204);
 }
@@ -66,8 +66,8 @@ static void ask(const struct hall *h, const char *body)
 
 static void voice_states_are_read_by_members(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *eve = world_client(w, "eve"), *bot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *eve = world_client(w, "eve"), *bot = test_voice_bot(&h, "robot");
 
     expect_error(client_get(h.bob, OWN, h.guild), 404, 10065);
     expect_error(client_get(h.ada, STATE, h.guild, h.bob->id), 404, 10065);
@@ -75,7 +75,7 @@ static void voice_states_are_read_by_members(struct world *w)
     expect_json(client_get(h.bob, OWN, h.guild),
                 "{'guild_id': '%s', 'channel_id': '%s', 'user_id': '%s', 'session_id': '%s', "
                 "'member': {'user': {'id': '%s'}}, 'suppress': false}",
-                h.guild, h.voice, h.bob->id, gate_id(h.bob->gate), h.bob->id);
+                h.guild, h.voice, h.bob->id, conn_id(h.bob->gate), h.bob->id);
     expect_json(client_get(h.ada, STATE, h.guild, h.bob->id), "{'channel_id': '%s'}", h.voice);
     expect_json(client_get(bot, STATE, h.guild, h.bob->id), "{'channel_id': '%s'}", h.voice);
     expect_error(client_get(h.ada, OWN, h.guild), 404, 10065);
@@ -95,7 +95,7 @@ static void voice_states_are_read_by_members(struct world *w)
 
 static void the_audience_of_a_stage_asks_to_speak(struct world *w)
 {
-    struct hall h = stage_hall(w);
+    struct test_voice h = stage_hall(w);
 
     ask(&h, request(w, 0));
     expect_stage(&h, true, true);
@@ -128,7 +128,7 @@ static void the_audience_of_a_stage_asks_to_speak(struct world *w)
 
 static void asking_to_speak_on_a_stage_takes_the_right(struct world *w)
 {
-    struct hall h = stage_hall(w);
+    struct test_voice h = stage_hall(w);
 
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
@@ -141,12 +141,12 @@ static void asking_to_speak_on_a_stage_takes_the_right(struct world *w)
 
 static void beginning_to_speak_on_a_stage_takes_mute_members(struct world *w)
 {
-    struct hall h = stage_hall(w);
+    struct test_voice h = stage_hall(w);
 
     expect_error(client_patch(h.bob, "{'suppress': false}", OWN, h.guild), 403, 50013);
     ask(&h, "{'suppress': true}");
     expect_stage(&h, true, false);
-    struct client *mod = hall_member(&h, "mod", PERMISSION(MUTE_MEMBERS));
+    struct client *mod = test_voice_member(&h, "mod", PERMISSION(MUTE_MEMBERS));
     ask_voice(mod, h.guild, h.stage, "");
     expect_voice(mod, "VOICE_STATE_UPDATE", "{'suppress': true}");
     expect_voice(mod, "VOICE_SERVER_UPDATE", "{}");
@@ -162,7 +162,7 @@ static void beginning_to_speak_on_a_stage_takes_mute_members(struct world *w)
 
 static void who_is_invited_to_a_stage_accepts_without_rights(struct world *w)
 {
-    struct hall h = stage_hall(w);
+    struct test_voice h = stage_hall(w);
 
     moderate(&h, "false");
     expect_stage(&h, false, true);
@@ -185,7 +185,7 @@ static void who_is_invited_to_a_stage_accepts_without_rights(struct world *w)
 
 static void own_voice_states_are_of_stages_one_is_on(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     const char *body = TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage);
 
     expect_error(client_patch(h.bob, "{}", OWN, h.guild), 404, 10065);
@@ -196,7 +196,7 @@ static void own_voice_states_are_of_stages_one_is_on(struct world *w)
     expect_error(client_patch(h.bob, "{'channel_id': '5'}", OWN, h.guild), 404, 10003);
     expect_error(client_patch(h.bob, TEXT(w, "{'channel_id': '%s'}", h.voice), OWN, h.guild), 400,
                  50024);
-    struct hall elsewhere = another_hall(&h);
+    struct test_voice elsewhere = another_test_voice(&h);
     expect_error(
         client_patch(h.bob, TEXT(w, "{'channel_id': '%s'}", elsewhere.stage), OWN, h.guild), 404,
         10003);
@@ -206,7 +206,7 @@ static void own_voice_states_are_of_stages_one_is_on(struct world *w)
 
 static void who_lost_sight_of_a_stage_can_still_step_back(struct world *w)
 {
-    struct hall h = stage_hall(w);
+    struct test_voice h = stage_hall(w);
     const char *there = TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage);
 
     moderate(&h, "false");
@@ -221,7 +221,7 @@ static void who_lost_sight_of_a_stage_can_still_step_back(struct world *w)
     expect_stage(&h, true, false);
     expect_error(client_patch(h.bob, "{'suppress': false}", OWN, h.guild), 403, 50013);
     /* Who is not there does not hear that there is one. */
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
     expect_error(client_patch(cleo, there, OWN, h.guild), 403, 50001);
 }
 
@@ -229,7 +229,7 @@ static void who_lost_sight_of_a_stage_can_still_step_back(struct world *w)
 
 static void moderators_of_a_stage_invite_and_send_back(struct world *w)
 {
-    struct hall h = stage_hall(w);
+    struct test_voice h = stage_hall(w);
 
     ask(&h, request(w, 0));
     expect_stage(&h, true, true);
@@ -256,8 +256,8 @@ static void moderators_of_a_stage_invite_and_send_back(struct world *w)
 
 static void bots_speak_on_a_stage_at_once(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *bot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "robot");
 
     join_voice(&h, bot, h.stage, NULL);
     expect_status(client_patch(h.ada, order(&h, h.stage, "false"), STATE, h.guild, bot->id), 204);
@@ -267,9 +267,9 @@ static void bots_speak_on_a_stage_at_once(struct world *w)
 
 static void moderating_a_stage_takes_mute_members_there(struct world *w)
 {
-    struct hall h = stage_hall(w);
-    struct client *mod = hall_member(&h, "mod", PERMISSION(MUTE_MEMBERS));
-    struct client *cleo = hall_member(&h, "cleo", 0), *eve = world_client(w, "eve");
+    struct test_voice h = stage_hall(w);
+    struct client *mod = test_voice_member(&h, "mod", PERMISSION(MUTE_MEMBERS));
+    struct client *cleo = test_voice_member(&h, "cleo", 0), *eve = world_client(w, "eve");
     const char *body = order(&h, h.stage, "false");
 
     expect_error(client_patch(cleo, body, STATE, h.guild, h.bob->id), 403, 50013);
@@ -300,7 +300,7 @@ static bool stage_is_open(struct world *w)
 
 static void a_silent_stage_is_closed_after_five_minutes(struct world *w)
 {
-    struct hall h = stage_hall(w);
+    struct test_voice h = stage_hall(w);
 
     expect_status(client_post(h.ada, TEXT(w, "{'channel_id': '%s', 'topic': 't'}", h.stage),
                               "/stage-instances"),
@@ -325,7 +325,7 @@ static void a_silent_stage_is_closed_after_five_minutes(struct world *w)
 
 static void a_stage_is_silent_when_its_last_speaker_leaves(struct world *w)
 {
-    struct hall h = stage_hall(w);
+    struct test_voice h = stage_hall(w);
 
     moderate(&h, "false");
     ask(&h, "{'request_to_speak_timestamp': null}");

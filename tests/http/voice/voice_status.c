@@ -1,16 +1,16 @@
 /* voice_status.c - what voice channels are about, since when somebody is there, and who hears it.
  */
-#include "voices.h"
+#include "test_voice.h"
 
 #include <string.h>
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 #define STATUS "/channels/%s/voice-status"
 #define SAID   "VOICE_CHANNEL_STATUS_UPDATE"
 #define BEGAN  "VOICE_CHANNEL_START_TIME_UPDATE"
 
-static void hide_voice(const struct hall *h, const struct client *from)
+static void hide_voice(const struct test_voice *h, const struct client *from)
 {
     expect_status(
         client_put(h->ada,
@@ -21,9 +21,9 @@ static void hide_voice(const struct hall *h, const struct client *from)
 
 static void a_status_is_told_to_who_views_the_channel(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *bot = hall_bot(&h, "helper"), *mole = hall_bot(&h, "mole"),
-                  *cleo = hall_member(&h, "cleo", 0);
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "helper"), *mole = test_voice_bot(&h, "mole"),
+                  *cleo = test_voice_member(&h, "cleo", 0);
 
     hide_voice(&h, mole);
     hide_voice(&h, cleo);
@@ -53,10 +53,10 @@ static void a_status_is_told_to_who_views_the_channel(struct world *w)
 
 static void a_status_needs_its_right_and_a_place_in_the_channel(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     const char *body = "{'status': 'x'}";
     const char *text = make_channel(h.ada, h.guild, "{'name': 'text'}");
-    struct client *cleo = hall_member(&h, "cleo", PERMISSION(SET_VOICE_CHANNEL_STATUS));
+    struct client *cleo = test_voice_member(&h, "cleo", PERMISSION(SET_VOICE_CHANNEL_STATUS));
     char status[520];
 
     expect_error(client_put(h.bob, body, STATUS, h.voice), 403, 50013);
@@ -74,9 +74,9 @@ static void a_status_needs_its_right_and_a_place_in_the_channel(struct world *w)
 
 static void a_channel_begins_with_its_first_and_ends_with_its_last(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
-    gate_watch(h.ada->gate, true);
+    conn_watch(h.ada->gate, true);
     ask_voice(h.bob, h.guild, h.voice, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s'}", h.bob->id);
     const struct dom *d = next_voice(h.ada);
@@ -88,17 +88,17 @@ static void a_channel_begins_with_its_first_and_ends_with_its_last(struct world 
     expect_status(client_put(h.ada, "{'status': 'go'}", STATUS, h.voice), 204);
     expect_voice(h.ada, SAID, "{'status': 'go'}");
 
-    gate_watch(h.ada->gate, false);
-    gate_send(h.ada->gate, "{'op':36,'d':{'guild_id':'%s'}}", h.guild);
+    conn_watch(h.ada->gate, false);
+    conn_send(h.ada->gate, "{'op':36,'d':{'guild_id':'%s'}}", h.guild);
     d = expect_dispatch(h.ada->gate, "CHANNEL_STATUSES",
                         "{'channels': [{'id': '%s', 'status': 'go'}]}", h.voice);
     expect(!dom_at(d, "channels.0.voice_start_time"));
-    gate_send(h.ada->gate, "{'op':43,'d':{'guild_id':'%s','fields':['voice_start_time']}}",
+    conn_send(h.ada->gate, "{'op':43,'d':{'guild_id':'%s','fields':['voice_start_time']}}",
               h.guild);
     d = expect_dispatch(h.ada->gate, "CHANNEL_INFO", "{'channels': [{'id': '%s'}]}", h.voice);
     expect(dom_at(d, "channels.0.voice_start_time")->kind == JSON_NUMBER);
     expect(!dom_at(d, "channels.0.status"));
-    gate_watch(h.ada->gate, true);
+    conn_watch(h.ada->gate, true);
     expect_status(client_patch(h.ada, TEXT(w, "{'channel_id': '%s'}", h.other),
                                "/guilds/%s/members/%s", h.guild, h.bob->id),
                   200);
@@ -108,8 +108,8 @@ static void a_channel_begins_with_its_first_and_ends_with_its_last(struct world 
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'channel_id': null}");
     expect_voice(h.ada, BEGAN, "{'id': '%s', 'voice_start_time': null}", h.voice);
     expect_voice(h.ada, SAID, "{'id': '%s', 'status': null}", h.voice);
-    gate_watch(h.ada->gate, false);
-    gate_send(h.ada->gate, "{'op':36,'d':{'guild_id':'%s'}}", h.guild);
+    conn_watch(h.ada->gate, false);
+    conn_send(h.ada->gate, "{'op':36,'d':{'guild_id':'%s'}}", h.guild);
     expect_event(h.ada, "CHANNEL_STATUSES", "{'guild_id': '%s', 'channels': []}", h.guild);
     expect_status(client_delete(h.ada, "/channels/%s", h.other), 200);
     expect(world_number(w, "select count(*) from voice_rooms") == 0);
@@ -117,16 +117,16 @@ static void a_channel_begins_with_its_first_and_ends_with_its_last(struct world 
 
 static void what_is_out_of_sight_is_not_answered(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
 
     expect_status(client_put(h.ada, "{'status': 'go'}", STATUS, h.voice), 204);
     expect_voice(cleo, SAID, "{'status': 'go'}");
-    gate_send(cleo->gate, "{'op':43,'d':{'guild_id':'%s'}}", h.guild);
+    conn_send(cleo->gate, "{'op':43,'d':{'guild_id':'%s'}}", h.guild);
     expect_event(cleo, "CHANNEL_INFO", "{'channels': [{'id': '%s', 'status': 'go'}]}", h.voice);
     hide_voice(&h, cleo);
     expect_event(cleo, "CHANNEL_DELETE", "{'id': '%s'}", h.voice);
-    gate_send(cleo->gate, "{'op':43,'d':{'guild_id':'%s'}}", h.guild);
+    conn_send(cleo->gate, "{'op':43,'d':{'guild_id':'%s'}}", h.guild);
     expect_event(cleo, "CHANNEL_INFO", "{'channels': []}");
 }
 

@@ -1,7 +1,7 @@
 /* news.c - messages that are published to channels which follow theirs. */
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define MESSAGES  "/channels/%s/messages"
@@ -12,9 +12,9 @@
 /* ada's guild with a news channel, bob's with one that follows. */
 struct press {
     struct client *ada, *bob;
-    struct venue source, target;
+    struct test_guild source, target;
     const char *webhook;
-    struct room room; /* bob's channel */
+    struct channel_events room; /* bob's channel */
 };
 
 static struct answer follow(struct press *p, struct client *c)
@@ -27,11 +27,11 @@ static struct press open_press(struct world *w)
 {
     struct press p = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
-    p.source = world_venue(w, p.ada);
-    p.target = world_venue(w, p.bob);
-    venue_add(&p.source, p.bob);
+    p.source = world_test_guild(w, p.ada);
+    p.target = world_test_guild(w, p.bob);
+    test_guild_add(&p.source, p.bob);
     world_sql(w, "update channels set type = 5 where id = %s", p.source.channel);
-    p.room = world_room(w, p.target.channel);
+    p.room = world_channel_events(w, p.target.channel);
     return p;
 }
 
@@ -57,10 +57,10 @@ static void a_channel_follows_another(struct world *w)
     const char *hook = answer_text(a, "webhook_id");
 
     expect_json(a, "{'channel_id': '%s'}", p.source.channel);
-    expect_room_event(&p.room, "MESSAGE_CREATE",
-                      "{'type': 12, 'author': {'id': '%s'}, 'content': '%s #%s', "
-                      "'message_reference': {'channel_id': '%s', 'guild_id': '%s', 'type': 0}}",
-                      p.bob->id, name, channel, p.source.channel, p.source.id);
+    expect_channel_event(&p.room, "MESSAGE_CREATE",
+                         "{'type': 12, 'author': {'id': '%s'}, 'content': '%s #%s', "
+                         "'message_reference': {'channel_id': '%s', 'guild_id': '%s', 'type': 0}}",
+                         p.bob->id, name, channel, p.source.channel, p.source.id);
     a = client_get(p.bob, "/webhooks/%s", hook);
     expect_json(a,
                 "{'type': 2, 'name': '%s #%s', 'application_id': null, 'source_guild': {'id': "
@@ -73,7 +73,7 @@ static void a_channel_follows_another(struct world *w)
                 "{'audit_log_entries': [{'action_type': 50, 'target_id': '%s'}]}", hook);
     /* Once more is nothing new. */
     expect_json(follow(&p, p.bob), "{'webhook_id': '%s'}", hook);
-    expect_room_silence(&p.room);
+    expect_channel_silence(&p.room);
     expect_error(client_post(world_stranger(w), "{'content': 'x'}", "/webhooks/%s/%s", hook, "x"),
                  401, 50027);
 }
@@ -84,9 +84,9 @@ static void who_may_follow_what(struct world *w)
     struct client *eve = world_client(w, "eve");
 
     expect_error(follow(&p, eve), 403, 50001);
-    venue_add(&p.source, eve);
+    test_guild_add(&p.source, eve);
     expect_error(follow(&p, eve), 403, 50001);
-    venue_add(&p.target, eve);
+    test_guild_add(&p.target, eve);
     expect_error(follow(&p, eve), 403, 50013);
     expect_error(client_post(p.bob, "{'webhook_channel_id': '5'}", FOLLOWERS, p.source.channel),
                  404, 10003);
@@ -103,26 +103,27 @@ static void what_is_published_is_copied(struct world *w)
     const char *hook = answer_text(follow(&p, p.bob), "webhook_id");
     const char *m = say(&p, "hello");
 
-    expect_room_event(&p.room, "MESSAGE_CREATE", "{'type': 12}");
+    expect_channel_event(&p.room, "MESSAGE_CREATE", "{'type': 12}");
     expect_error(client_post(p.bob, NULL, CROSSPOST, p.source.channel, m), 403, 50013);
     expect_json(client_post(p.ada, NULL, CROSSPOST, p.source.channel, m), "{'flags': 1}");
     expect_number(w, 1, "select count(*) from crossposts");
-    expect_room_event(&p.room, "MESSAGE_CREATE",
-                      "{'type': 0, 'content': 'hello', 'flags': 2, 'webhook_id': '%s', 'author': "
-                      "{'id': '%s', 'bot': true, 'discriminator': '0000'}, 'message_reference': "
-                      "{'type': 0, 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s'}}",
-                      hook, hook, p.source.channel, m, p.source.id);
+    expect_channel_event(
+        &p.room, "MESSAGE_CREATE",
+        "{'type': 0, 'content': 'hello', 'flags': 2, 'webhook_id': '%s', 'author': "
+        "{'id': '%s', 'bot': true, 'discriminator': '0000'}, 'message_reference': "
+        "{'type': 0, 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s'}}",
+        hook, hook, p.source.channel, m, p.source.id);
     world_settle(w);
-    expect_room_silence(&p.room);
+    expect_channel_silence(&p.room);
     expect_error(client_post(p.ada, NULL, CROSSPOST, p.source.channel, m), 400, 40033);
     /* What becomes of it becomes of its copies. */
     expect_status(client_patch(p.ada, "{'content': 'new'}", MESSAGE, p.source.channel, m), 200);
     expect_number(w, 2, "select count(*) from messages where content = 'new'");
-    expect_room_event(&p.room, "MESSAGE_UPDATE", "{'content': 'new', 'flags': 2}");
+    expect_channel_event(&p.room, "MESSAGE_UPDATE", "{'content': 'new', 'flags': 2}");
     expect_status(client_delete(p.ada, MESSAGE, p.source.channel, m), 204);
     expect_number(w, 0, "select count(*) from crossposts");
-    expect_room_event(&p.room, "MESSAGE_UPDATE", "{'content': '', 'embeds': [], 'flags': 10}");
-    expect_room_silence(&p.room);
+    expect_channel_event(&p.room, "MESSAGE_UPDATE", "{'content': '', 'embeds': [], 'flags': 10}");
+    expect_channel_silence(&p.room);
 }
 
 static void what_cannot_be_published(struct world *w)

@@ -2,14 +2,14 @@
 #include <string.h>
 
 #include "apps.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define PICTURE "https://x.y/%C3%A9.png?a=b"
 
 struct speaker {
     struct client *ada, *nobody;
-    struct venue venue;
+    struct test_guild test_guild;
     const char *id, *token;
 };
 
@@ -17,9 +17,9 @@ static struct speaker speaker_made(struct world *w)
 {
     struct speaker s = { .ada = world_client(w, "ada"), .nobody = world_stranger(w) };
 
-    s.venue = world_venue(w, s.ada);
+    s.test_guild = world_test_guild(w, s.ada);
     struct answer a =
-        client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.venue.channel);
+        client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.test_guild.channel);
     expect_status(a, 200);
     s.id = answer_text(a, "id");
     s.token = answer_text(a, "token");
@@ -41,7 +41,7 @@ static struct answer picture(const struct speaker *s, const char *hash, const ch
 static void a_message_brings_a_picture_along(struct world *w)
 {
     struct speaker s = speaker_made(w);
-    struct room room = world_room(w, s.venue.channel);
+    struct channel_events room = world_channel_events(w, s.test_guild.channel);
     struct answer a =
         speak(&s, "{'content': 'dong', 'username': 'Bell', 'avatar_url': '" PICTURE "'}");
 
@@ -49,8 +49,8 @@ static void a_message_brings_a_picture_along(struct world *w)
     const char *hash = answer_text(a, "author.avatar"), *id = answer_text(a, "id");
     expect(strlen(hash) == 32);
     expect_json(a, "{'author': {'id': '%s', 'username': 'Bell', 'bot': true}}", s.id);
-    expect_room_event(&room, "MESSAGE_CREATE", "{'author': {'username': 'Bell', 'avatar': '%s'}}",
-                      hash);
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'author': {'username': 'Bell', 'avatar': '%s'}}", hash);
 
     struct answer where = picture(&s, hash, NULL);
     expect_status(where, 302);
@@ -66,11 +66,12 @@ static void a_message_brings_a_picture_along(struct world *w)
     a = client_patch(s.nobody, "{'content': 'ding'}", "/webhooks/%s/%s/messages/%s", s.id, s.token,
                      id);
     expect_json(a, "{'content': 'ding', 'author': {'username': 'Bell', 'avatar': '%s'}}", hash);
-    expect_json(client_get(s.ada, "/channels/%s/messages/%s", s.venue.channel, id),
+    expect_json(client_get(s.ada, "/channels/%s/messages/%s", s.test_guild.channel, id),
                 "{'author': {'username': 'Bell', 'avatar': '%s'}}", hash);
-    expect_json(client_get(s.ada, "/channels/%s/messages?limit=1&around=%s", s.venue.channel, id),
-                "[{'author': {'username': 'Bell', 'avatar': '%s'}}]", hash);
-    expect_json(client_get(s.ada, "/guilds/%s/messages/search?content=ding", s.venue.id),
+    expect_json(
+        client_get(s.ada, "/channels/%s/messages?limit=1&around=%s", s.test_guild.channel, id),
+        "[{'author': {'username': 'Bell', 'avatar': '%s'}}]", hash);
+    expect_json(client_get(s.ada, "/guilds/%s/messages/search?content=ding", s.test_guild.id),
                 "{'messages': [[{'author': {'username': 'Bell', 'avatar': '%s'}}]]}", hash);
 }
 
@@ -190,7 +191,7 @@ static void services_bring_pictures_too(struct world *w)
     expect_status(client_post(s.nobody, "{'text': 'x', 'icon_url': '" PICTURE "'}",
                               "/webhooks/%s/%s/slack", s.id, s.token),
                   200);
-    struct answer a = client_get(s.ada, "/channels/%s/messages", s.venue.channel);
+    struct answer a = client_get(s.ada, "/channels/%s/messages", s.test_guild.channel);
     expect(str_is(answer_header(picture(&s, answer_text(a, "0.author.avatar"), NULL), "Location"),
                   PICTURE));
 }

@@ -4,12 +4,12 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 struct service {
     struct client *ada, *nobody;
-    struct venue venue;
+    struct test_guild test_guild;
     const char *id, *token;
 };
 
@@ -17,9 +17,9 @@ static struct service service_made(struct world *w)
 {
     struct service s = { world_client(w, "ada"), world_stranger(w), .id = NULL };
 
-    s.venue = world_venue(w, s.ada);
+    s.test_guild = world_test_guild(w, s.ada);
     struct answer a =
-        client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.venue.channel);
+        client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.test_guild.channel);
     expect_status(a, 200);
     s.id = answer_text(a, "id");
     s.token = answer_text(a, "token");
@@ -33,7 +33,7 @@ static struct answer slack_post(struct service *s, const char *json)
 
 static struct answer github_tell(struct service *s, const char *event, const char *json)
 {
-    struct arena *arena = world_arena(s->venue.world);
+    struct arena *arena = world_arena(s->test_guild.world);
     char *body = str_dupz(arena, str_of(json));
 
     for (char *p = body; *p; p++)
@@ -47,8 +47,8 @@ static struct answer github_tell(struct service *s, const char *event, const cha
 
 static int64_t messages_sent(struct service *s)
 {
-    return world_number(s->venue.world, "select count(*) from messages where channel_id = %s",
-                        s->venue.channel);
+    return world_number(s->test_guild.world, "select count(*) from messages where channel_id = %s",
+                        s->test_guild.channel);
 }
 
 /* --- Slack ---------------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ static int64_t messages_sent(struct service *s)
 static void messages_for_slack_become_embeds(struct world *w)
 {
     struct service s = service_made(w);
-    struct room room = world_room(w, s.venue.channel);
+    struct channel_events room = world_channel_events(w, s.test_guild.channel);
     struct answer a = slack_post(
         &s, "{'text': 'see <https://x.y|this> <b|c> <http://z> <', 'username': 'Bell', "
             "'icon_url': 'https://x.y/i.png', 'attachments': [{'title': 'T', 'title_link': "
@@ -69,7 +69,7 @@ static void messages_for_slack_become_embeds(struct world *w)
 
     expect_status(a, 200);
     expect(str_is(a.body, "ok"));
-    expect_room_event(
+    expect_channel_event(
         &room, "MESSAGE_CREATE",
         "{'content': 'see [this](https://x.y) <b|c> <http://z> <', 'webhook_id': '%s', 'author': "
         "{'username': 'Bell'}, 'embeds': [{'type': 'rich', 'title': 'T', 'url': 'https://x.y/t', "
@@ -127,7 +127,7 @@ static void a_form_holds_the_message_as_json(struct world *w)
         client_request(s.nobody, "POST", path.p, type, STR("payload=%7B%22text%22%3A%22a+b%22%7D"));
     expect_status(a, 200);
     expect(str_is(a.body, "ok"));
-    expect_json(client_get(s.ada, "/channels/%s/messages", s.venue.channel),
+    expect_json(client_get(s.ada, "/channels/%s/messages", s.test_guild.channel),
                 "[{'content': 'a b'}]");
     expect_invalid(client_request(s.nobody, "POST", path.p, type, STR("payload=x")), "payload",
                    "MODEL_TYPE_CONVERT");
@@ -196,20 +196,20 @@ static void events_of_github_are_told(struct world *w)
           "[o/r:main] 1 new commit", "https://g/cmp" },
     };
     struct service s = service_made(w);
-    struct room room = world_room(w, s.venue.channel);
+    struct channel_events room = world_channel_events(w, s.test_guild.channel);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str body = str_printf(world_arena(w), "{%s" REPOSITORY SENDER "}", cases[i].body);
 
         expect_status(github_tell(&s, cases[i].event, body.p), 204);
-        expect_room_event(&room, "MESSAGE_CREATE",
-                          "{'content': '', 'author': {'username': 'Post'}, 'embeds': [{'title': "
-                          "'%s', 'author': {'name': 'ada', 'url': 'https://g/ada', 'icon_url': "
-                          "'https://g/ada.png'}%s%s%s}]}",
-                          cases[i].title, cases[i].url ? ", 'url': '" : "",
-                          cases[i].url ? cases[i].url : "", cases[i].url ? "'" : "");
+        expect_channel_event(&room, "MESSAGE_CREATE",
+                             "{'content': '', 'author': {'username': 'Post'}, 'embeds': [{'title': "
+                             "'%s', 'author': {'name': 'ada', 'url': 'https://g/ada', 'icon_url': "
+                             "'https://g/ada.png'}%s%s%s}]}",
+                             cases[i].title, cases[i].url ? ", 'url': '" : "",
+                             cases[i].url ? cases[i].url : "", cases[i].url ? "'" : "");
     }
-    expect_json(client_get(s.ada, "/channels/%s/messages?limit=1", s.venue.channel),
+    expect_json(client_get(s.ada, "/channels/%s/messages?limit=1", s.test_guild.channel),
                 "[{'embeds': [{'description': '[`abcdef0`](https://g/1) one - Ada'}]}]");
 }
 
@@ -225,7 +225,7 @@ static void long_words_of_github_are_cut(struct world *w)
             SENDER "}",
         1, 1);
     expect_status(github_tell(&s, "issues", buf_take(&body, world_arena(w)).p), 204);
-    struct answer a = client_get(s.ada, "/channels/%s/messages?limit=1", s.venue.channel);
+    struct answer a = client_get(s.ada, "/channels/%s/messages?limit=1", s.test_guild.channel);
     expect(utf8_length(str_of(answer_text(a, "0.embeds.0.title"))) == 256);
     expect(utf8_length(str_of(answer_text(a, "0.embeds.0.description"))) == 500);
 
@@ -236,7 +236,7 @@ static void long_words_of_github_are_cut(struct world *w)
                    i);
     buf_printf(&commits, "]}");
     expect_status(github_tell(&s, "push", buf_take(&commits, world_arena(w)).p), 204);
-    a = client_get(s.ada, "/channels/%s/messages?limit=1", s.venue.channel);
+    a = client_get(s.ada, "/channels/%s/messages?limit=1", s.test_guild.channel);
     expect_json(a, "[{'embeds': [{'title': '[o/r:m] 13 new commits'}]}]");
     struct str told = str_of(answer_text(a, "0.embeds.0.description"));
     expect(utf8_length(told) <= 500 && told.p[told.n - 1] != '\n');
@@ -270,7 +270,7 @@ static void services_write_into_threads_and_not_into_forums(struct world *w)
     world_sql(w,
               "insert into channels (id, guild_id, type, name, parent_id, owner_id) "
               "values (90001, %s, 11, 't', %s, %s)",
-              s.venue.id, s.venue.channel, s.ada->id);
+              s.test_guild.id, s.test_guild.channel, s.ada->id);
     expect_status(client_post(s.nobody, "{'text': 'x'}", "/webhooks/%s/%s/slack?thread_id=90001",
                               s.id, s.token),
                   200);
@@ -278,7 +278,7 @@ static void services_write_into_threads_and_not_into_forums(struct world *w)
     expect_error(
         client_post(s.nobody, "{'text': 'x'}", "/webhooks/%s/%s/slack?thread_id=7", s.id, s.token),
         404, 10003);
-    world_sql(w, "update channels set type = 15 where id = %s", s.venue.channel);
+    world_sql(w, "update channels set type = 15 where id = %s", s.test_guild.channel);
     expect_error(slack_post(&s, "{'text': 'x'}"), 400, 220004);
     expect_error(github_tell(&s, "public", "{" REPOSITORY SENDER "}"), 400, 220004);
     expect_status(client_post(s.nobody, "{'text': 'x'}", "/webhooks/%s/%s/slack?thread_id=90001",

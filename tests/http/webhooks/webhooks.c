@@ -5,8 +5,8 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "guilds.h"
-#include "rooms.h"
-#include "venues.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define PIXEL                                                                             \
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+" \
@@ -29,7 +29,7 @@ static struct hook made(struct client *c, const char *channel)
 static void a_webhook_is_made_and_announced(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     struct answer a = client_post(ada, "{'name': ' Post ', 'avatar': '" PIXEL "'}",
                                   "/channels/%s/webhooks", v.channel);
@@ -40,11 +40,11 @@ static void a_webhook_is_made_and_announced(struct world *w)
                 v.id, v.channel, ada->id);
     expect(strlen(answer_text(a, "token")) == 68);
     expect(strstr(answer_text(a, "url"), answer_text(a, "token")) != NULL);
-    expect_venue_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+    expect_guild_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE",
                        "{'action_type': 50, 'target_id': '%s'}", answer_text(a, "id"));
-    expect_venue_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE",
+    expect_guild_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE",
                        "{'guild_id': '%s', 'channel_id': '%s'}", v.id, v.channel);
-    expect_venue_silence(&v);
+    expect_guild_silence(&v);
     struct str path = str_printf(world_arena(w), "/avatars/%s/%s.png", answer_text(a, "id"),
                                  answer_text(a, "avatar"));
     expect_status(client_request(ada, "GET", path.p, NULL, (struct str){ 0 }), 200);
@@ -60,9 +60,9 @@ static void a_webhook_is_made_and_announced(struct world *w)
 static void a_guild_lists_webhooks_of_channels_that_the_caller_sees(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add_with(&v, mod, 3, PERMISSION(MANAGE_WEBHOOKS));
+    test_guild_add_with(&v, mod, 3, PERMISSION(MANAGE_WEBHOOKS));
     made(ada, v.channel);
     expect(client_get(mod, "/guilds/%s/webhooks", v.id).json->count == 1);
     world_sql(w,
@@ -79,9 +79,9 @@ static void managing_needs_the_right(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *mod = world_client(w, "mod");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    venue_add_with(&v, mod, 1, PERMISSION(MANAGE_WEBHOOKS));
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    test_guild_add_with(&v, mod, 1, PERMISSION(MANAGE_WEBHOOKS));
     struct hook h = made(ada, v.channel);
 
     expect_error(client_post(bob, "{}", "/channels/%s/webhooks", v.channel), 403, 50013);
@@ -102,7 +102,7 @@ static void managing_needs_the_right(struct world *w)
 static void who_has_the_token_signs_for_nobody(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct hook h = made(ada, v.channel);
 
     expect_status(client_patch(bob, "{'name': 'mine'}", "/webhooks/%s/%s", h.id, h.token), 200);
@@ -119,11 +119,11 @@ static void the_token_of_an_apps_webhook_is_the_apps(struct world *w)
                   *bot = application_bot(ada, make_application(ada, "Helper")),
                   *other = application_bot(ada, make_application(ada, "Other")),
                   *others[] = { ada, other };
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a;
 
-    venue_add_with(&v, bot, 1, PERMISSION(MANAGE_WEBHOOKS));
-    venue_add_with(&v, other, 2, PERMISSION(MANAGE_WEBHOOKS));
+    test_guild_add_with(&v, bot, 1, PERMISSION(MANAGE_WEBHOOKS));
+    test_guild_add_with(&v, other, 2, PERMISSION(MANAGE_WEBHOOKS));
     struct hook h = made(bot, v.channel);
     const char *own = TEXT(w, "{'id': '%s', 'token': '%s'}", h.id, h.token);
 
@@ -161,7 +161,7 @@ static void the_token_of_an_apps_webhook_is_the_apps(struct world *w)
 static void names_have_rules(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     char body[200];
 
     expect_invalid(client_post(ada, "{}", "/channels/%s/webhooks", v.channel), "name",
@@ -180,7 +180,7 @@ static void names_have_rules(struct world *w)
 static void there_is_room_for_fifteen(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     for (int i = 0; i < 15; i++)
         made(ada, v.channel);
@@ -200,7 +200,7 @@ static void there_is_room_for_fifteen(struct world *w)
 static void some_channels_have_none(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     char body[100];
 
     world_sql(w, "insert into channels (id, guild_id, type, name) values (90001, %s, 4, 'c')",
@@ -217,14 +217,14 @@ static void some_channels_have_none(struct world *w)
 static void the_token_is_enough(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct hook h = made(ada, v.channel);
 
     struct answer a = client_get(nobody, "/webhooks/%s/%s", h.id, h.token);
     expect_status(a, 200);
     expect_json(a, "{'id': '%s', 'token': '%s', 'name': 'Post'}", h.id, h.token);
     expect_absent(a, "user");
-    v = (struct venue){ .world = w, .heard = v.heard };
+    v = (struct test_guild){ .world = w, .heard = v.heard };
     a = client_patch(nobody, "{'name': 'Mail', 'channel_id': '77'}", "/webhooks/%s/%s", h.id,
                      h.token);
     expect_json(a, "{'name': 'Mail'}");
@@ -235,7 +235,7 @@ static void the_token_is_enough(struct world *w)
 static void a_wrong_token_is_told(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct hook h = made(ada, v.channel), other = made(ada, v.channel);
     char *bad = str_dupz(world_arena(w), str_of(h.token));
 
@@ -255,8 +255,8 @@ static void a_wrong_token_is_told(struct world *w)
 static void webhooks_change_and_move(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod");
-    struct venue v = world_venue(w, ada), elsewhere = world_venue(w, ada);
-    venue_add_with(&v, mod, 1, PERMISSION(MANAGE_WEBHOOKS));
+    struct test_guild v = world_test_guild(w, ada), elsewhere = world_test_guild(w, ada);
+    test_guild_add_with(&v, mod, 1, PERMISSION(MANAGE_WEBHOOKS));
     struct hook h = made(ada, v.channel);
     char body[100];
 
@@ -266,19 +266,19 @@ static void webhooks_change_and_move(struct world *w)
               "insert into overwrites (channel_id, target_id, type, deny) "
               "values (90001, %s, 1, %llu)",
               mod->id, (unsigned long long)PERMISSION(MANAGE_WEBHOOKS));
-    expect_venue_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    expect_venue_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE", "{}");
+    expect_guild_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_guild_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE", "{}");
     expect_error(client_patch(mod, "{'channel_id': '90001'}", "/webhooks/%s", h.id), 403, 50013);
     snprintf(body, sizeof body, "{'channel_id': '%s'}", elsewhere.channel);
     expect_error(client_patch(ada, body, "/webhooks/%s", h.id), 404, 10003);
     expect_json(client_patch(ada, "{'channel_id': '90001', 'name': 'New', 'avatar': '" PIXEL "'}",
                              "/webhooks/%s", h.id),
                 "{'channel_id': '90001', 'name': 'New', 'token': '%s'}", h.token);
-    expect_venue_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+    expect_guild_event(&v, PERMISSION(VIEW_AUDIT_LOG), "GUILD_AUDIT_LOG_ENTRY_CREATE",
                        "{'action_type': 51}");
-    expect_venue_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE", "{'channel_id': '%s'}",
+    expect_guild_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE", "{'channel_id': '%s'}",
                        v.channel);
-    expect_venue_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE",
+    expect_guild_event(&v, PERMISSION(MANAGE_WEBHOOKS), "WEBHOOKS_UPDATE",
                        "{'channel_id': '90001'}");
     expect_json(client_patch(ada, "{'avatar': null}", "/webhooks/%s", h.id),
                 "{'avatar': null, 'name': 'New'}");
@@ -289,16 +289,17 @@ static void webhooks_change_and_move(struct world *w)
 static void a_webhook_speaks(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct hook h = made(ada, v.channel);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_status(client_post(nobody, "{'content': 'ding'}", "/webhooks/%s/%s", h.id, h.token),
                   204);
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'content': 'ding', 'webhook_id': '%s', 'guild_id': '%s', 'author': {'id': "
-                      "'%s', 'username': 'Post', 'bot': true, 'discriminator': '0000'}}",
-                      h.id, v.id, h.id);
+    expect_channel_event(
+        &room, "MESSAGE_CREATE",
+        "{'content': 'ding', 'webhook_id': '%s', 'guild_id': '%s', 'author': {'id': "
+        "'%s', 'username': 'Post', 'bot': true, 'discriminator': '0000'}}",
+        h.id, v.id, h.id);
     struct answer a = client_post(nobody,
                                   "{'content': 'dong', 'username': 'Bell', 'avatar_url': "
                                   "'https://x.y/z.png', 'embeds': [{'title': 'T'}]}",
@@ -328,7 +329,7 @@ static void a_webhook_speaks(struct world *w)
 static void components_of_nobodys_webhook_are_only_looked_at(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct hook h = made(ada, v.channel);
     struct answer a = client_post(nobody, "{'content': 'x', " LINK "}", "/webhooks/%s/%s?wait=true",
                                   h.id, h.token);
@@ -360,7 +361,7 @@ static void components_of_nobodys_webhook_are_only_looked_at(struct world *w)
 static void what_a_webhook_says_has_rules(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct hook h = made(ada, v.channel);
     char body[2100];
 
@@ -391,7 +392,7 @@ static void what_a_webhook_says_has_rules(struct world *w)
 static void a_webhook_speaks_in_threads_of_its_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct hook h = made(ada, v.channel);
 
     world_sql(w,
@@ -422,7 +423,7 @@ static void a_webhook_speaks_in_threads_of_its_channel(struct world *w)
 static void a_webhook_reaches_its_own_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct hook h = made(ada, v.channel), other = made(ada, v.channel);
     const struct upload file[] = { { "files[0]", "a.txt", STR_INIT("a") }, { 0 } };
 
@@ -430,7 +431,7 @@ static void a_webhook_reaches_its_own_messages(struct world *w)
                                     "/webhooks/%s/%s?wait=true", h.id, h.token);
     expect_json(a, "{'attachments': [{'filename': 'a.txt'}]}");
     const char *id = answer_text(a, "id");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     expect_json(client_get(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id),
                 "{'content': 'x'}");
     expect_error(client_get(nobody, "/webhooks/%s/%s/messages/%s", other.id, other.token, id), 404,
@@ -439,9 +440,9 @@ static void a_webhook_reaches_its_own_messages(struct world *w)
                      "/webhooks/%s/%s/messages/%s", h.id, h.token, id);
     expect_json(a, "{'content': 'y', 'embeds': [{'title': 'T'}], 'attachments': [], 'author': "
                    "{'username': 'Post'}}");
-    expect_room_event(&room, "MESSAGE_UPDATE", "{'content': 'y'}");
+    expect_channel_event(&room, "MESSAGE_UPDATE", "{'content': 'y'}");
     expect_status(client_delete(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id), 204);
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", id);
+    expect_channel_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", id);
     expect_error(client_delete(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id), 404,
                  10008);
     a = client_post(ada, "{'content': 'mine'}", "/channels/%s/messages", v.channel);
@@ -458,7 +459,7 @@ static void limited(struct config *config)
 static void webhooks_have_buckets_of_their_own(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct hook h = made(ada, v.channel), other = made(ada, v.channel);
 
     /* More than an address may ask in a second, but not than a bucket holds. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 #include "world_files.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "files.h"
-#include "platform/seeds/seed.h"
-#include "venues.h"
+#include "tools/seeds/seed.h"
+#include "test_guild.h"
 #include "waits.h"
 #include "world_files.h"
 

@@ -5,7 +5,7 @@
 
 #include "files.h"
 #include "platform/worlds/internal.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 #include "world_files.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "venues.h"
+#include "test_guild.h"
 #include "world_files.h"
 
 #define TOKEN "ada-who-is-in-a-file"

@@ -5,7 +5,8 @@
 
 #include "files.h"
 #include "platform/worlds/internal.h"
-#include "venues.h"
+#include "schema_fault.h"
+#include "test_guild.h"
 #include "waits.h"
 #include "world_files.h"
 

@@ -3,13 +3,13 @@
  * A job looks at its link, hands the mail to the mail server on a thread of its own, and
  * notes in the end how it went. A process that dies on the way leaves the job's lease behind,
  * so the mail may come twice; both have the same link. */
-#include "api/errand.h"
-#include "api/jobs.h"
+#include "api/jobs/errand.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "net/mailer.h"
+#include "net/client/mailer.h"
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mail/links.h"
 

@@ -2,7 +2,7 @@
  *
  * Who asks for a new password learns nothing of accounts: the call notes the login and
  * answers, and whose it is, if anybody's, is looked at afterwards. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mail/links.h"

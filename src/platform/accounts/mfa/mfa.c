@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "api/sealed.h"
+#include "api/auth/sealed.h"
 #include "base/clock.h"
 
 enum { SALT_BYTES = 16, TICKET_LIFE_S = 300, TICKET_MARK = 9, TICKET_MAC = 24 };

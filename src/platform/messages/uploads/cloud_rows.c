@@ -1,7 +1,7 @@
 /* cloud_rows.c - files that wait for their message, in the store. */
 #include "platform/messages/uploads/cloud_uploads.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define UPLOAD_COLUMNS                                                                               \
     "select id, key, owner_id, filename, size, file_id, content_type, width, height, place_id from " \

@@ -1,5 +1,5 @@
 /* cloud_schema.c - what is asked for and answered before files are sent, row by row. */
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/messages/uploads/cloud_uploads.h"
 
 static const struct type type_upload_name = { .kind = KIND_STRING, .min = 1, .max = 1024 };

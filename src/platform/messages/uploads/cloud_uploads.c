@@ -5,6 +5,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "net/http/server.h"
 #include "platform/channels/channels.h"
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
@@ -118,37 +119,33 @@ static enum err path_upload(struct call *call, struct cloud_upload *ret)
     return OK;
 }
 
-/* Before the bytes come: they are not taken from somebody who made an address up. */
-static enum err admit_upload(struct call *call)
-{
-    const struct http_request *r = call->exchange->request;
-    struct cloud_upload u;
-    enum err e = path_upload(call, &u);
-
-    if (!e && r->has_length && (int64_t)r->length != u.size)
-        e = ERR_BAD_REQUEST;
-    if (!e)
-        call->files_of = u.owner_id;
-    return e;
-}
-
-static enum err whole_upload(struct call *call, struct cloud_upload *ret)
-{
-    enum err e = path_upload(call, ret);
-
-    return e || (int64_t)call->exchange->body.n == ret->size ? e : ERR_BAD_REQUEST;
-}
-
 struct upload_sent {
     struct cloud_upload upload;
     struct attachment kept;
 };
 
-static enum err look_upload(struct call *call)
+/* Asked before the bytes come, too: they are not taken from somebody who made an address up. */
+static enum err admit_upload(struct call *call)
 {
+    const struct http_request *r = call->exchange->request;
     struct upload_sent *sent = call_passed(call, "upload_sent");
 
-    return whole_upload(call, &sent->upload);
+    if (!sent)
+        sent = call_pass(call, "upload_sent", sizeof *sent);
+    enum err e = path_upload(call, &sent->upload);
+    if (!e && r->has_length && (int64_t)r->length != sent->upload.size)
+        e = ERR_BAD_REQUEST;
+    if (!e)
+        call->files_of = sent->upload.owner_id;
+    return e;
+}
+
+/* The length of a chunked body is known only now. */
+static enum err look_upload(struct call *call)
+{
+    const struct upload_sent *sent = call_passed(call, "upload_sent");
+
+    return (int64_t)call->exchange->body.n == sent->upload.size ? OK : ERR_BAD_REQUEST;
 }
 
 /* On the pool: neither the writer nor a loop waits for the disk. */
@@ -162,9 +159,6 @@ static enum err keep_upload(struct call *call)
 
 static enum err prepare_put_upload(struct call *call)
 {
-    struct upload_sent *sent = call_pass(call, "upload_sent", sizeof *sent);
-
-    *sent = (struct upload_sent){ 0 };
     call->look = look_upload;
     call->compute = keep_upload;
     return OK;
@@ -174,14 +168,13 @@ static enum err prepare_put_upload(struct call *call)
 static enum err put_upload(struct call *call)
 {
     const struct upload_sent *sent = call_passed(call, "upload_sent");
-    struct cloud_upload u;
-    enum err e = whole_upload(call, &u);
+    struct cloud_upload u = sent->upload;
+    enum err e = look_upload(call);
 
     if (!e && u.file_id)
         e = attachment_drop(call, u.file_id);
     if (e)
         return e;
-    call->files_of = u.owner_id;
     u.file_id = sent->kept.id;
     u.content_type = sent->kept.content_type;
     u.width = sent->kept.width;
@@ -391,8 +384,8 @@ static const struct route place_routes[] = {
         .status = 200,
         .max_body = MESSAGE_MAX_FILE,
         .store = ROUTE_STORE_WRITE,
-        .admit_body = admit_upload,
         .prepare = prepare_put_upload,
+        .admit = admit_upload,
         .handle = put_upload,
     },
     { 0 },

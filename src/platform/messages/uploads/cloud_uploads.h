@@ -4,7 +4,7 @@
 #ifndef PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 #define PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "platform/messages/internal.h"
 
 struct cloud_upload {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/http/server.h"
 
 /* --- in ------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* refresh_urls.c - addresses of files, signed anew for those who may see them. */
 #include "platform/messages/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/channels/channels.h"
 
 struct urls_in {

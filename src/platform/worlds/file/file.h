@@ -7,7 +7,7 @@
 
 #include "json/read.h"
 #include "json/schema.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/worlds/worlds.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #include "platform/worlds/file/file.h"
 
 #include "json/read.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 static bool right_named(struct str word, uint64_t *ret)
 {

@@ -4,7 +4,7 @@
  * that a file may list them in any order. */
 #include "model/channel.h"
 #include "model/guild.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/channels/deletion.h"
 #include "platform/worlds/guilds/guilds.h"
 #include "platform/worlds/messages/messages.h"
 

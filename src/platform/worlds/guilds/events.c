@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/channel.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "model/stage.h"
 #include "platform/scheduled_events/scheduled_events.h"
 #include "platform/worlds/guilds/guilds.h"

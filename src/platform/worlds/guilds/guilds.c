@@ -11,11 +11,7 @@
 
 static const struct type type_mfa_level = { .kind = KIND_INT, .min = 0, .max = 1 };
 
-static const struct choice no_filter[] = {
-    { 0, NULL, "DISABLED", "The only level here: this server does not examine media" },
-    { 0 },
-};
-static const struct type type_no_filter = { .kind = KIND_INT, .choices = no_filter };
+static const struct type type_filter_level = { .kind = KIND_INT, .min = 0, .max = 2 };
 
 static const struct field guild_fields[] = {
     MAYBE(struct world_guild, id, type_id),
@@ -28,7 +24,7 @@ static const struct field guild_fields[] = {
     MAYBE(struct world_guild, system_channel_flags, type_count),
     MAYBE(struct world_guild, verification_level, type_count),
     MAYBE(struct world_guild, default_message_notifications, type_count),
-    MAYBE(struct world_guild, explicit_content_filter, type_no_filter),
+    MAYBE(struct world_guild, explicit_content_filter, type_filter_level),
     MAYBE(struct world_guild, mfa_level, type_mfa_level),
     MAYBE(struct world_guild, premium_progress_bar_enabled, type_bool),
     MAYBE(struct world_guild, roles, world_role_list),

@@ -1,7 +1,7 @@
 /* members.c - members and bans of guilds, in and out of world files. */
 #include "base/clock.h"
 #include "model/guild.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "model/user.h"
 #include "platform/worlds/guilds/guilds.h"
 

@@ -1,6 +1,6 @@
 /* roles.c - roles of guilds, in and out of world files. */
 #include "model/guild.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/worlds/guilds/guilds.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* threads.c - what forums, media channels and threads have besides, in and out of world files. */
 #include "model/channel.h"
-#include "model/ids.h"
-#include "platform/guilds/leftovers.h"
+#include "model/fields/ids.h"
+#include "platform/channels/deletion.h"
 #include "platform/worlds/guilds/guilds.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 
 #include <sodium.h>
 
-#include "platform/guilds/leftovers.h"
+#include "platform/channels/deletion.h"
 #include "platform/worlds/guilds/guilds.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* import.c - direct channels, groups, and what was said anywhere. */
 #include "base/clock.h"
 #include "model/channel.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/messages/messages.h"
 #include "platform/worlds/messages/messages.h"
 

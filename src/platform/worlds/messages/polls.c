@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/polls/polls.h"
 
 enum { USUAL_HOURS = 24 };

@@ -1,7 +1,7 @@
 /* reactions.c - emoji under messages, in and out of world files. */
 #include "platform/worlds/messages/messages.h"
 
-#include "model/reaction_text.h"
+#include "model/text/reaction_text.h"
 
 /* --- in ------------------------------------------------------------------------------- */
 

@@ -1,0 +1,487 @@
+/* auth.c - credentials: made, recognised, forgotten. */
+#include "api/auth/auth.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "api/auth/key.h"
+#include "api/auth/bans.h"
+#include "base/cache.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/planted.h"
+
+enum {
+    SECRET_BYTES = 32,
+    SESSION_BYTES = 8,
+};
+
+/* Of a credential that is looked for in a transaction which began before: it is not remembered. */
+#define UNKNOWN_FORGETS UINT64_MAX
+
+/* A keyed hash of a whole token: the cache holds nothing that could be used to log
+ * in, and nobody without the key can make two tokens meet. */
+struct token_tag {
+    unsigned char bytes[crypto_shorthash_siphashx24_BYTES];
+};
+
+struct remembered {
+    struct cache_entry entry;
+    bool recognised; /* since somebody took note of it */
+    struct token_tag tag;
+    struct caller caller;
+};
+
+struct token_shard {
+    pthread_mutex_t lock;
+    struct cache callers;
+};
+
+struct auth {
+    unsigned char pepper[AUTH_KEY_BYTES];
+    unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
+    _Atomic uint64_t forgets;    /* revocations so far */
+    _Atomic int64_t fresh_until; /* see auth_set_fresh; 0: always */
+    struct bans *bans;
+    struct token_shard shards[AUTH_PARTS];
+};
+
+static bool remembered_is(const struct cache_entry *e, const void *key)
+{
+    const struct remembered *r = (const struct remembered *)e, *asked = key;
+
+    return r->caller.kind == asked->caller.kind &&
+           sodium_memcmp(&r->tag, &asked->tag, sizeof r->tag) == 0;
+}
+
+static struct cache_kind credentials = {
+    .name = "credentials",
+    .entries = AUTH_PART_MOST, /* of a shard: 16,384 callers in all */
+    .is = remembered_is,
+};
+
+/* --- life ----------------------------------------------------------------------------- */
+
+enum err auth_open(const char *folder, struct store *store, struct auth **ret)
+{
+    struct auth *a = mem_new(sizeof *a);
+    enum err e = auth_key_read(folder, store, a->pepper);
+
+    if (e) {
+        mem_free(a);
+        return e;
+    }
+    a->bans = bans_new();
+    randombytes_buf(a->tag_key, sizeof a->tag_key);
+    for (int i = 0; i < AUTH_PARTS; i++) {
+        pthread_mutex_init(&a->shards[i].lock, NULL);
+        a->shards[i].callers.kind = &credentials;
+    }
+    *ret = a;
+    return OK;
+}
+
+void auth_close(struct auth *a)
+{
+    if (!a)
+        return;
+    for (int i = 0; i < AUTH_PARTS; i++) {
+        pthread_mutex_destroy(&a->shards[i].lock);
+        cache_clear(&a->shards[i].callers);
+    }
+    bans_free(a->bans);
+    sodium_memzero(a->pepper, sizeof a->pepper);
+    mem_free(a);
+}
+
+struct bans *auth_bans(const struct auth *a)
+{
+    return a->bans;
+}
+
+bool auth_bans_address(const struct auth *a, struct str address)
+{
+    return bans_hold(a->bans, address);
+}
+
+/* --- the text of a credential --------------------------------------------------------- */
+
+static bool cut_scheme(struct str *s, struct str word)
+{
+    if (s->n <= word.n || s->p[word.n] != ' ' || !str_eq_nocase(str_slice(s->p, word.n), word))
+        return false;
+    *s = str_trim(str_from(*s, word.n));
+    return true;
+}
+
+enum caller_kind credential_kind(struct str authorization, struct str *ret_token)
+{
+    *ret_token = str_trim(authorization);
+    if (cut_scheme(ret_token, STR("Bot")))
+        return CALLER_BOT;
+    return cut_scheme(ret_token, STR("Bearer")) ? CALLER_BEARER : CALLER_USER;
+}
+
+static bool auth_exactly(struct str text, unsigned char *out, size_t size)
+{
+    size_t n;
+
+    return str_base64url_decode(text, out, size, &n) && n == size;
+}
+
+bool token_can_be_chosen(struct str text)
+{
+    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+    if (text.n < 16 || text.n > 100)
+        return false;
+    for (size_t i = 0; i < text.n; i++)
+        if (!text.p[i] || !strchr(good, text.p[i]))
+            return false;
+    return true;
+}
+
+/* A chosen token says neither its account nor its session: all follows from its text. */
+static void read_chosen(struct str text, unsigned char *session, unsigned char *secret)
+{
+    unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
+
+    crypto_generichash(bytes, sizeof bytes, (const unsigned char *)text.p, text.n, NULL, 0);
+    memcpy(session, bytes, SESSION_BYTES);
+    memcpy(secret, bytes + SESSION_BYTES, SECRET_BYTES);
+}
+
+bool credential_parse(enum caller_kind kind, struct str token, struct credential *ret)
+{
+    struct str rest = token;
+    struct str account = str_cut(&rest, '.'), session = str_cut(&rest, '.');
+    char digits[20];
+    size_t n;
+
+    ret->kind = kind;
+    ret->token = token;
+    ret->forgets = UNKNOWN_FORGETS;
+    if (token_can_be_chosen(token)) {
+        ret->account = 0;
+        read_chosen(token, ret->session, ret->secret);
+        return true;
+    }
+    return str_base64url_decode(account, digits, sizeof digits, &n) &&
+           snowflake_parse(str_slice(digits, n), &ret->account) &&
+           auth_exactly(session, ret->session, SESSION_BYTES) &&
+           auth_exactly(rest, ret->secret, SECRET_BYTES);
+}
+
+/* --- the cache ------------------------------------------------------------------------ */
+
+static void make_tag(const struct auth *a, struct str token, struct token_tag *tag)
+{
+    crypto_shorthash_siphashx24(tag->bytes, (const unsigned char *)token.p, token.n, a->tag_key);
+}
+
+static struct token_shard *find_shard(struct auth *a, const struct token_tag *tag,
+                                      uint64_t *ret_hash)
+{
+    memcpy(ret_hash, tag->bytes, sizeof *ret_hash);
+    return &a->shards[*ret_hash % AUTH_PARTS];
+}
+
+void auth_set_fresh(struct auth *a, int64_t until)
+{
+    atomic_store_explicit(&a->fresh_until, until, memory_order_relaxed);
+}
+
+/* Whether nothing can have been revoked by another server that we do not know of. */
+static bool auth_is_fresh(struct auth *a)
+{
+    int64_t until = atomic_load_explicit(&a->fresh_until, memory_order_relaxed);
+
+    return !until || clock_mono() < until || fault_planted(PLANTED_TRUSTING);
+}
+
+bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)
+{
+    struct remembered asked = { .caller.kind = kind };
+    uint64_t hash;
+
+    make_tag(a, token, &asked.tag);
+    struct token_shard *s = find_shard(a, &asked.tag, &hash);
+    pthread_mutex_lock(&s->lock);
+    struct remembered *found = cache_find(&s->callers, hash, &asked);
+    if (found) {
+        *ret = found->caller;
+        found->recognised = true;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return found && (ret->expires_at == 0 || ret->expires_at > clock_us()) && auth_is_fresh(a);
+}
+
+size_t auth_take_used(struct auth *a, unsigned part, struct token_name ret[AUTH_PART_MOST])
+{
+    struct token_shard *s = &a->shards[part];
+    size_t count = 0, at = 0;
+
+    pthread_mutex_lock(&s->lock);
+    for (struct remembered *r; (r = map_next(&s->callers.entries, &at));) {
+        if (!r->recognised)
+            continue;
+        r->recognised = false;
+        memcpy(ret[count++].session, r->caller.session, SESSION_BYTES);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
+/* How much was forgotten so far, before a row is read that may be remembered. */
+uint64_t auth_forgets(struct auth *a)
+{
+    return atomic_load(&a->forgets);
+}
+
+void auth_will_find(struct auth *a, struct credential *c)
+{
+    c->forgets = auth_forgets(a);
+}
+
+static void auth_remember(struct auth *a, const struct credential *c, const struct caller *caller)
+{
+    struct remembered *r = mem_new(sizeof *r);
+    uint64_t hash;
+
+    r->recognised = true;
+    r->caller = *caller;
+    make_tag(a, c->token, &r->tag);
+    struct token_shard *s = find_shard(a, &r->tag, &hash);
+    pthread_mutex_lock(&s->lock);
+    /* Something was revoked since we read the row: it may have been this one. */
+    if (auth_forgets(a) == c->forgets)
+        cache_put(&s->callers, hash, sizeof *r, &r->entry);
+    else
+        mem_free(r);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Revoking is rare: it looks through everything, so that recognising need not
+ * know where a session or an account lies. */
+static uint64_t auth_forget(struct auth *a,
+                            bool (*matches)(const struct cache_entry *, const void *),
+                            const void *what)
+{
+    /* First, so that whoever reads a row from now on does not remember it. */
+    atomic_fetch_add(&a->forgets, 1);
+    for (int shard = 0; shard < AUTH_PARTS; shard++) {
+        struct token_shard *s = &a->shards[shard];
+
+        pthread_mutex_lock(&s->lock);
+        cache_drop_if(&s->callers, matches, what);
+        pthread_mutex_unlock(&s->lock);
+    }
+    /* And again: whoever looks from now on finds it neither in the store nor here. */
+    return atomic_fetch_add(&a->forgets, 1) + 1;
+}
+
+static const struct caller *caller_of(const struct cache_entry *e)
+{
+    return &((const struct remembered *)e)->caller;
+}
+
+static bool is_session(const struct cache_entry *e, const void *session)
+{
+    return memcmp(caller_of(e)->session, session, SESSION_BYTES) == 0;
+}
+
+static bool is_account(const struct cache_entry *e, const void *id)
+{
+    return caller_of(e)->id == *(const snowflake *)id;
+}
+
+static bool is_of_application(const struct cache_entry *e, const void *id)
+{
+    return caller_of(e)->application_id == *(const snowflake *)id;
+}
+
+uint64_t auth_forget_application(struct auth *a, snowflake application_id)
+{
+    return auth_forget(a, is_of_application, &application_id);
+}
+
+uint64_t auth_forget_session(struct auth *a, const unsigned char session[8])
+{
+    return auth_forget(a, is_session, session);
+}
+
+uint64_t auth_forget_account(struct auth *a, snowflake user_id)
+{
+    return auth_forget(a, is_account, &user_id);
+}
+
+/* --- the store ------------------------------------------------------------------------ */
+
+static void make_digest(const struct auth *a, const unsigned char *secret, unsigned char *digest)
+{
+    crypto_auth_hmacsha256_state state;
+
+    crypto_auth_hmacsha256_init(&state, a->pepper, sizeof a->pepper);
+    crypto_auth_hmacsha256_update(&state, secret, SECRET_BYTES);
+    crypto_auth_hmacsha256_final(&state, digest);
+}
+
+static struct str session_str(const unsigned char *session)
+{
+    return str_slice((const char *)session, SESSION_BYTES);
+}
+
+static uint64_t scope_bits(struct str scopes)
+{
+    uint64_t bits = 0;
+
+    while (scopes.n)
+        bits |= auth_scope(str_cut(&scopes, ' '));
+    return bits;
+}
+
+static const char FIND_TOKEN[] =
+    "select t.digest, t.user_id, coalesce(t.application_id, 0), t.scopes, coalesce(t.expires_at, 0), "
+    "u.disabled, u.deleting from tokens t join users u on u.id = t.user_id "
+    "where t.id = $1 and t.kind = $2 and not exists "
+    "(select 1 from applications a where a.id = t.application_id and a.removed = 1)";
+
+enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret)
+{
+    unsigned char digest[crypto_auth_hmacsha256_BYTES];
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(tx, FIND_TOKEN, BIND(v_bytes(session_str(c->session)), v_int(c->kind)),
+                        &row, &found);
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNAUTHORIZED;
+
+    struct str stored = row_bytes(&row, 0);
+    make_digest(a, c->secret, digest);
+    *ret = (struct caller){
+        .kind = c->kind,
+        .id = row_id(&row, 1),
+        .application_id = row_id(&row, 2),
+        .scopes = scope_bits(row_text(&row, 3)),
+        .expires_at = row_int(&row, 4),
+        .disabled = row_bool(&row, 5),
+        .deleting = row_bool(&row, 6),
+    };
+    memcpy(ret->session, c->session, SESSION_BYTES);
+    if (stored.n != sizeof digest || sodium_memcmp(stored.p, digest, sizeof digest) != 0 ||
+        (c->account && ret->id != c->account) || (ret->expires_at && ret->expires_at <= clock_us()))
+        return ERR_UNAUTHORIZED;
+    auth_remember(a, c, ret);
+    return OK;
+}
+
+static const char ADD_TOKEN[] =
+    "insert into tokens (id, kind, user_id, application_id, scopes, digest, created_at, expires_at, "
+    "client, code_digest) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+
+static void make_secrets(const struct auth *a, const struct token_grant *g, unsigned char *session,
+                         unsigned char *secret)
+{
+    unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
+
+    if (g->chosen.p) {
+        read_chosen(g->chosen, session, secret);
+        return;
+    }
+    if (g->lasting.p)
+        auth_derive(a, "lasting token", g->user_id, g->lasting, bytes, sizeof bytes);
+    else
+        randombytes_buf(bytes, sizeof bytes);
+    memcpy(session, bytes, SESSION_BYTES);
+    memcpy(secret, bytes + SESSION_BYTES, SECRET_BYTES);
+    sodium_memzero(bytes, sizeof bytes);
+}
+
+enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
+                    struct str *ret_token)
+{
+    unsigned char session[SESSION_BYTES], secret[SECRET_BYTES],
+        digest[crypto_auth_hmacsha256_BYTES];
+    struct arena *arena = tx_arena(tx);
+    char id[SNOWFLAKE_TEXT];
+
+    make_secrets(a, g, session, secret);
+    make_digest(a, secret, digest);
+    enum err e = tx_exec(
+        tx, ADD_TOKEN,
+        BIND(v_bytes(session_str(session)), v_int(g->kind), v_id(g->user_id),
+             g->application_id ? v_id(g->application_id) : v_null(), v_text(g->scopes),
+             v_bytes(str_slice((const char *)digest, sizeof digest)), v_int(clock_us()),
+             g->expires_at ? v_int(g->expires_at) : v_null(),
+             g->client.p ? v_text(g->client) : v_null(), g->code.p ? v_bytes(g->code) : v_null()),
+        NULL);
+    if (e)
+        return e;
+
+    int n = snprintf(id, sizeof id, "%llu", (unsigned long long)g->user_id);
+    struct str one = str_base64url(arena, id, (size_t)n);
+    struct str two = str_base64url(arena, session, sizeof session);
+    struct str three = str_base64url(arena, secret, sizeof secret);
+    *ret_token = g->chosen.p ? str_dup(arena, g->chosen)
+                             : STR_CONCAT(arena, one, STR("."), two, STR("."), three);
+    sodium_memzero(secret, sizeof secret);
+    return OK;
+}
+
+static const char END_TOKEN[] = "delete from tokens where id = $1";
+
+enum err auth_revoke(struct tx *tx, const unsigned char session[8])
+{
+    return tx_exec(tx, END_TOKEN, BIND(v_bytes(session_str(session))), NULL);
+}
+
+/* --- keys made from ours -------------------------------------------------------------- */
+
+void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
+                 unsigned char *out, size_t n)
+{
+    crypto_generichash_state state;
+
+    crypto_generichash_init(&state, a->pepper, sizeof a->pepper, n);
+    crypto_generichash_update(&state, (const unsigned char *)word, strlen(word) + 1);
+    crypto_generichash_update(&state, (const unsigned char *)&id, sizeof id);
+    crypto_generichash_update(&state, (const unsigned char *)salt.p, salt.n);
+    crypto_generichash_final(&state, out, n);
+}
+
+/* --- scopes --------------------------------------------------------------------------- */
+
+uint64_t auth_scope(struct str name)
+{
+    static const char *const scopes[] = {
+        "identify",
+        "email",
+        "guilds",
+        "guilds.join",
+        "bot",
+        "applications.commands",
+        "applications.commands.update",
+        "applications.commands.permissions.update",
+        "relationships.read",
+        "relationships.write",
+        "voice",
+        "connections",
+        "guilds.members.read",
+        "gdm.join",
+        "role_connections.write",
+        "applications.entitlements",
+        "openid",
+        "webhook.incoming",
+    };
+
+    for (size_t i = 0; i < COUNT_OF(scopes); i++)
+        if (str_is(name, scopes[i]))
+            return UINT64_C(1) << i;
+    return 0;
+}

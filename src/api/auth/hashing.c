@@ -1,0 +1,108 @@
+/* hashing.c - threads that hash passwords, and the bounded line before them.
+ *
+ * A hash takes tens of milliseconds of a processor and megabytes of memory, and anybody may
+ * ask for one. So there are few threads for it, they do nothing else, and who finds the line
+ * full is told to come back later: files, loops and memory do not feel a flood of log-ins. */
+#include "api/auth/hashing.h"
+
+#include <assert.h>
+#include <pthread.h>
+
+#include "base/mem.h"
+
+struct hashing {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct hash_task *first, **end;
+    unsigned waiting, most;
+    uint64_t refused;
+    bool stopping;
+    unsigned count;
+    pthread_t threads[];
+};
+
+static struct hash_task *hashing_wait(struct hashing *h)
+{
+    struct hash_task *t;
+
+    pthread_mutex_lock(&h->lock);
+    while (!h->first && !h->stopping)
+        pthread_cond_wait(&h->changed, &h->lock);
+    t = h->first;
+    if (t) {
+        h->first = t->next;
+        if (!h->first)
+            h->end = &h->first;
+        h->waiting--;
+    }
+    pthread_mutex_unlock(&h->lock);
+    return t;
+}
+
+static void *hashing_run(void *arg)
+{
+    struct hash_task *t;
+
+    while ((t = hashing_wait(arg)))
+        t->run(t);
+    return NULL;
+}
+
+struct hashing *hashing_new(unsigned threads, unsigned most_waiting)
+{
+    struct hashing *h = mem_new(sizeof *h + threads * sizeof *h->threads);
+
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->changed, NULL);
+    h->end = &h->first;
+    h->most = most_waiting;
+    h->count = threads;
+    for (unsigned i = 0; i < threads; i++) {
+        int failed = pthread_create(&h->threads[i], NULL, hashing_run, h);
+
+        assert(!failed);
+        (void)failed;
+    }
+    return h;
+}
+
+bool hashing_submit(struct hashing *h, struct hash_task *t)
+{
+    bool taken;
+
+    t->next = NULL;
+    pthread_mutex_lock(&h->lock);
+    taken = h->waiting < h->most;
+    if (taken) {
+        *h->end = t;
+        h->end = &t->next;
+        h->waiting++;
+        pthread_cond_signal(&h->changed);
+    } else {
+        h->refused++;
+    }
+    pthread_mutex_unlock(&h->lock);
+    return taken;
+}
+
+void hashing_stats(struct hashing *h, struct hashing_stats *ret)
+{
+    pthread_mutex_lock(&h->lock);
+    *ret = (struct hashing_stats){ .waiting = h->waiting, .refused = h->refused };
+    pthread_mutex_unlock(&h->lock);
+}
+
+void hashing_free(struct hashing *h)
+{
+    if (!h)
+        return;
+    pthread_mutex_lock(&h->lock);
+    h->stopping = true;
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->lock);
+    for (unsigned i = 0; i < h->count; i++)
+        pthread_join(h->threads[i], NULL);
+    pthread_cond_destroy(&h->changed);
+    pthread_mutex_destroy(&h->lock);
+    mem_free(h);
+}

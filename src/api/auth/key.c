@@ -1,0 +1,131 @@
+/* key.c - the server's key file, and that it belongs to the database.
+ *
+ * Without it no token is recognised and no file's address is right. So a key is made for a
+ * database that nobody has used yet, and never for another one: what looks like a fresh start
+ * would make every credential void. The database knows a digest of its key. */
+#include "api/auth/key.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+static const char KEY_NAME[] = "pepper.key";
+
+/* --- the file ------------------------------------------------------------------------- */
+
+static bool read_key(const char *path, unsigned char *key)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, key, AUTH_KEY_BYTES);
+
+    if (fd >= 0)
+        close(fd);
+    return n == AUTH_KEY_BYTES;
+}
+
+/* A new key is whole and on the disk before it is used: without it no token can be
+ * recognised again. */
+static bool write_key(const char *path, const unsigned char *key)
+{
+    char temporary[4096];
+
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && write(fd, key, AUTH_KEY_BYTES) == AUTH_KEY_BYTES && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return ok && rename(temporary, path) == 0;
+}
+
+static enum err make_key(const char *path, unsigned char *key)
+{
+    randombytes_buf(key, AUTH_KEY_BYTES);
+    if (access(path, F_OK) != 0 && write_key(path, key))
+        return OK;
+    log_error("cannot use the key file '%s'", path);
+    return ERR_INTERNAL;
+}
+
+/* --- the database --------------------------------------------------------------------- */
+
+struct server_key {
+    bool was_used; /* tokens were given out, with whatever key */
+    bool is_known;
+    char digest[2 * crypto_generichash_BYTES + 1];
+};
+
+static const char FIND_KEY[] = "select digest from server_keys where name = $1";
+static const char HAS_TOKENS[] = "select 1 from tokens limit 1";
+
+static enum err find_key(struct tx *tx, void *arg)
+{
+    struct server_key *q = arg;
+    struct rows row;
+    enum err e = tx_one(tx, FIND_KEY, BIND(v_text(str_of(KEY_NAME))), &row, &q->is_known);
+
+    if (!e && q->is_known)
+        snprintf(q->digest, sizeof q->digest, "%.*s", STR_FMT(row_text(&row, 0)));
+    return e ? e : tx_one(tx, HAS_TOKENS, NO_BIND, &row, &q->was_used);
+}
+
+static const char KEEP_KEY[] =
+    "insert into server_keys (name, digest) values ($1, $2) on conflict (name) do nothing";
+
+static enum err keep_key(struct tx *tx, void *arg)
+{
+    const struct server_key *q = arg;
+
+    return tx_exec(tx, KEEP_KEY, BIND(v_text(str_of(KEY_NAME)), v_text(str_of(q->digest))), NULL);
+}
+
+static void digest_key(const unsigned char *key, char *out, size_t size)
+{
+    static const char purpose[] = "guildhall: which key is it";
+    unsigned char digest[crypto_generichash_BYTES];
+
+    crypto_generichash(digest, sizeof digest, (const unsigned char *)purpose, sizeof purpose, key,
+                       AUTH_KEY_BYTES);
+    sodium_bin2hex(out, size, digest, sizeof digest);
+}
+
+static enum err compare_key(struct store *store, const char *path, const struct server_key *q,
+                            const unsigned char *key)
+{
+    struct server_key mine = { 0 };
+
+    digest_key(key, mine.digest, sizeof mine.digest);
+    if (!q->is_known)
+        return store_run(store, STORE_WRITE, NULL, keep_key, &mine);
+    if (strcmp(mine.digest, q->digest) == 0)
+        return OK;
+    log_error("the key file '%s' is not the one that this database was used with; put that one "
+              "back, from a backup of the data folder",
+              path);
+    return ERR_INTERNAL;
+}
+
+enum err auth_key_read(const char *folder, struct store *store, unsigned char key[AUTH_KEY_BYTES])
+{
+    struct server_key q = { 0 };
+    char path[4000];
+    enum err e = store ? store_run(store, STORE_READ, NULL, find_key, &q) : OK;
+
+    if (e)
+        return e;
+    if (snprintf(path, sizeof path, "%s/%s", folder, KEY_NAME) >= (int)sizeof path)
+        return ERR_INTERNAL;
+    if (!read_key(path, key)) {
+        if (access(path, F_OK) != 0 && (q.is_known || q.was_used)) {
+            log_error("the key file '%s' is missing, and this database cannot be used without it: "
+                      "put it back, from a backup of the data folder",
+                      path);
+            return ERR_INTERNAL;
+        }
+        e = make_key(path, key);
+    }
+    return e || !store ? e : compare_key(store, path, &q, key);
+}

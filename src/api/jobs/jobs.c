@@ -1,0 +1,477 @@
+/* jobs.c - rows that are due, taken and run.
+ *
+ * One timer on the first loop. It knows when the next job is due (the store says so,
+ * and whoever schedules an earlier one), looks at the store then, and takes each job
+ * by changing its row: who changes it runs it. A lease is a due time in the future.
+ *
+ * Servers that share the store would all try the same rows. So one that was not told of a job takes
+ * those of its share at once, and those of others only when they are a second late: their server
+ * ended, or is busy. */
+#include "api/jobs/jobs.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "api/jobs/errand.h"
+#include "api/internal.h"
+#include "base/clock.h"
+#include "base/clock_watch.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum {
+    AT_ONCE = 64,      /* jobs taken in one look */
+    TICK_MS = 250,     /* the clock may be moved, so it is looked at this often */
+    OTHERS_LOOK_S = 1, /* other servers schedule too, and may end before a job is due */
+    RETRY_S = 5,       /* after a failure */
+    UNKNOWN_S = 3600,  /* a kind of another version of this program … */
+    LEFT_S = 60,       /* … that servers of that version have had the time to run */
+    LATE_S = 1,        /* a job of another server's share may be taken then */
+    SECOND = 1000 * 1000,
+    DAY_S = 24 * 60 * 60,
+};
+
+struct jobs {
+    struct api *api;
+    struct loop *loop;
+    uv_timer_t *timer;
+    _Atomic int64_t next; /* when something is due; INT64_MAX: never, as far as we know */
+    _Atomic bool started; /* there is a loop to tell */
+    struct post wake;     /* tells the loop that something is due … */
+    _Atomic bool waking;  /* … and is on its way */
+    int64_t looked_at;
+    int64_t daily_at;       /* clock_steady_ms at which domains are told of a new day */
+    _Atomic uint64_t taken; /* jobs that this server ran */
+    unsigned busy;          /* looks and takings under way */
+    bool others;            /* the store is shared */
+    bool full;              /* there were more than one look can take */
+};
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static void expect_job(struct call *call, int64_t due_us)
+{
+    if (!run_of(call)->effects.job_due || due_us < run_of(call)->effects.job_due)
+        run_of(call)->effects.job_due = due_us;
+}
+
+enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
+                      struct str data)
+{
+    expect_job(call, due_us);
+    return tx_exec(
+        call->tx,
+        "insert into jobs (kind, key, due, data) values ($1, $2, $3, $4) "
+        "on conflict (kind, key) do update set due = excluded.due, data = excluded.data, taken = 0",
+        BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us), v_text(data.p ? data : STR(""))),
+        NULL);
+}
+
+/* To look is less than to write what is there, where the rows are near. */
+enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = OK;
+
+    if (!tx_travels(call->tx))
+        e = tx_one(call->tx,
+                   "select 1 from jobs where kind = $1 and key = $2 and due = $3 and taken = 0",
+                   BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us)), &row, &found);
+    if (e || !found)
+        return e ? e : job_schedule(call, kind, key, due_us, (struct str){ 0 });
+    expect_job(call, due_us);
+    return OK;
+}
+
+enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key)
+{
+    return tx_exec(call->tx, "delete from jobs where kind = $1 and key = $2",
+                   BIND(v_text(str_of(kind->name)), v_id(key)), NULL);
+}
+
+enum err job_renew(struct call *call, const struct job *job, int64_t due_us, struct str data,
+                   bool *ret_held)
+{
+    int64_t changed = 0;
+    enum err e = tx_exec(call->tx,
+                         "update jobs set due = $4, data = $5 "
+                         "where kind = $1 and key = $2 and taken = $3",
+                         BIND(v_text(str_of(job->kind->name)), v_id(job->key), v_int(job->taken),
+                              v_int(due_us), v_text(data)),
+                         &changed);
+
+    expect_job(call, due_us);
+    *ret_held = changed == 1;
+    return e;
+}
+
+enum err job_finish(struct call *call, const struct job *job)
+{
+    return tx_exec(call->tx, "delete from jobs where kind = $1 and key = $2 and taken = $3",
+                   BIND(v_text(str_of(job->kind->name)), v_id(job->key), v_int(job->taken)), NULL);
+}
+
+/* --- taking one ----------------------------------------------------------------------- */
+
+/* As it travels with its errand: the bytes of the job's data follow it. */
+struct job_taking {
+    char kind[48];
+    struct job job; /* kind NULL: one that we do not know */
+    int64_t until;  /* the row stays, due at this time; 0: it goes */
+    bool taken;
+};
+
+static void job_end(struct jobs *jobs);
+
+static enum err take_row(struct tx *tx, struct job_taking *t)
+{
+    const struct value row[] = { v_text(str_of(t->kind)), v_id(t->job.key), v_int(t->job.due),
+                                 v_int(t->until), v_int(t->job.taken) };
+    int64_t changed = 0;
+    enum err e = t->until
+                     ? tx_exec(tx,
+                               "update jobs set due = $4, taken = $5 "
+                               "where kind = $1 and key = $2 and due = $3",
+                               row, 5, &changed)
+                     : tx_exec(tx, "delete from jobs where kind = $1 and key = $2 and due = $3",
+                               row, 3, &changed);
+
+    t->taken = changed == 1;
+    return e;
+}
+
+static enum err run_job(struct call *call)
+{
+    struct job_taking *t = call_passed(call, "job_taking");
+
+    t->job.data.p = (const char *)(t + 1);
+    enum err e = take_row(call->tx, t);
+    if (t->until)
+        run_of(call)->effects.job_due = t->until;
+    return e || !t->taken || t->until ? e : t->job.kind->run(call, &t->job);
+}
+
+static void job_start(struct jobs *jobs, const struct job_taking *t,
+                      void (*done)(struct call *call, enum err e, void *arg))
+{
+    size_t size = sizeof *t + t->job.data.n;
+    char *bytes = mem_new(size);
+
+    memcpy(bytes, t, sizeof *t);
+    memcpy(bytes + sizeof *t, t->job.data.p, t->job.data.n);
+    jobs->busy++;
+    errand_start(jobs->api, jobs->loop,
+                 &(struct errand){ .name = t->job.kind ? t->job.kind->name : "jobs",
+                                   .store = ROUTE_STORE_WRITE,
+                                   .run = run_job,
+                                   .done = done,
+                                   .type = "job_taking",
+                                   .data = bytes,
+                                   .size = size,
+                                   .arg = jobs });
+    mem_free(bytes);
+}
+
+static void job_postponed(struct call *call, enum err e, void *arg)
+{
+    const struct job_taking *t = call_passed(call, "job_taking");
+
+    if (e)
+        log_error("jobs: cannot postpone '%s': %s", t->kind, error_info(e)->message);
+    job_end(arg);
+}
+
+static void job_postpone(struct jobs *jobs, const struct job_taking *failed, int64_t seconds)
+{
+    struct job_taking t = *failed;
+
+    t.until = clock_us() + seconds * SECOND;
+    job_start(jobs, &t, job_postponed);
+}
+
+static void job_taken(struct call *call, enum err e, void *arg)
+{
+    const struct job_taking *t = call_passed(call, "job_taking");
+    struct jobs *jobs = arg;
+
+    if (e) {
+        log_warn("jobs: '%s' of %llu: %s", t->kind, (unsigned long long)t->job.key,
+                 error_info(e)->message);
+        job_postpone(jobs, t, RETRY_S);
+        job_end(jobs);
+        return;
+    }
+    atomic_fetch_add(&jobs->taken, t->taken);
+    if (t->taken && t->until)
+        t->job.kind->start(jobs->api, jobs->loop, &t->job);
+    job_end(jobs);
+}
+
+/* --- looking -------------------------------------------------------------------------- */
+
+struct jobs_look {
+    struct job_taking *due; /* in the errand's arena */
+    size_t count;
+    int64_t next;         /* when the first that is not due yet will be */
+    int64_t rank, living; /* whose share is looked at: of so many */
+};
+
+static const struct job_kind *kind_named(const struct api *api, struct str name)
+{
+    for (const struct domain *const *d = api->domains; *d; d++)
+        for (const struct job_kind *const *k = (*d)->jobs; k && *k; k++)
+            if (str_is(name, (*k)->name))
+                return *k;
+    return NULL;
+}
+
+static bool read_job(const struct api *api, const struct rows *r, struct job_taking *t)
+{
+    struct str kind = row_text(r, 0);
+
+    if (kind.n >= sizeof t->kind)
+        return false;
+    *t = (struct job_taking){ .job = { .kind = kind_named(api, kind),
+                                       .key = row_id(r, 1),
+                                       .due = row_int(r, 2),
+                                       .data = row_text(r, 3) } };
+    memcpy(t->kind, kind.p, kind.n);
+    return true;
+}
+
+/* Keys are mostly ids, whose last 22 bits say little. */
+static const char FIND_DUE[] =
+    "select kind, key, due, data from jobs where (key / 4194304 + length(kind)) % "
+    "cast($2 as bigint) = cast($3 as bigint) or due <= $4 order by due limit $1";
+
+static enum err job_look(struct call *call)
+{
+    struct jobs_look *l = call_passed(call, "jobs_look");
+    int64_t late = clock_us() - LATE_S * SECOND;
+    struct rows r;
+
+    l->due = arena_array(call->arena, struct job_taking, AT_ONCE);
+    l->count = 0;
+    l->next = INT64_MAX;
+    enum err e = tx_query(call->tx, FIND_DUE,
+                          BIND(v_int(AT_ONCE), v_int(l->living), v_int(l->rank), v_int(late)), &r);
+    while (!e && l->next == INT64_MAX && rows_next(&r)) {
+        if (row_int(&r, 2) > clock_us())
+            l->next = row_int(&r, 2);
+        else if (read_job(call->api, &r, &l->due[l->count]))
+            l->count++;
+    }
+    return e ? e : rows_end(&r);
+}
+
+static void job_lower(struct jobs *jobs, int64_t due)
+{
+    int64_t next = jobs->next;
+
+    while (due < next && !atomic_compare_exchange_weak(&jobs->next, &next, due))
+        ;
+}
+
+/* While servers are upgraded those of the newer version know kinds that the older do not. */
+static void job_leave(struct jobs *jobs, const struct job_taking *t)
+{
+    if (!jobs->others || t->job.due < clock_us() - LEFT_S * SECOND)
+        job_postpone(jobs, t, UNKNOWN_S);
+}
+
+static void job_begin(struct jobs *jobs, const struct job_taking *due)
+{
+    struct job_taking t = *due;
+    const struct job_kind *kind = t.job.kind;
+
+    t.until = kind->start ? clock_us() + kind->lease_ms * 1000 : 0;
+    t.job.taken = (int64_t)snowflake_new();
+    job_start(jobs, &t, job_taken);
+}
+
+static void job_looked(struct call *call, enum err e, void *arg)
+{
+    const struct jobs_look *l = call_passed(call, "jobs_look");
+    struct jobs *jobs = arg;
+    bool was_full = jobs->full;
+    size_t begun = 0;
+
+    if (e)
+        log_error("jobs: cannot look: %s", error_info(e)->message);
+    for (size_t i = 0; !e && i < l->count; i++) {
+        if (l->due[i].job.kind) {
+            job_begin(jobs, &l->due[i]);
+            begun++;
+        } else {
+            job_leave(jobs, &l->due[i]);
+        }
+    }
+    /* A full look may have left some behind, and the looks after it asked for this server's share
+     * only; a failed one is repeated. */
+    jobs->full = begun == AT_ONCE;
+    job_lower(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
+    job_end(jobs);
+}
+
+/* Who was told of a job takes it at its time, whosever it would be. */
+static struct jobs_look job_share(const struct jobs *jobs, int64_t now)
+{
+    struct jobs_look l = { .living = 1 };
+
+    if (jobs->others && (jobs->full || jobs->next > now))
+        cluster_share(jobs->api->options.cluster, &l.rank, &l.living);
+    return l;
+}
+
+static void start_look(struct jobs *jobs)
+{
+    int64_t now = clock_us();
+    struct jobs_look l = job_share(jobs, now);
+
+    jobs->busy++;
+    jobs->looked_at = now;
+    /* What is scheduled from here on lowers it again; what we were told of stays ours. */
+    if (jobs->next <= jobs->looked_at)
+        jobs->next = INT64_MAX;
+    errand_start(jobs->api, jobs->loop,
+                 &(struct errand){ .name = "jobs",
+                                   .store = ROUTE_STORE_READ,
+                                   .run = job_look,
+                                   .done = job_looked,
+                                   .type = "jobs_look",
+                                   .data = &l,
+                                   .size = sizeof l,
+                                   .arg = jobs });
+}
+
+/* --- the timer ------------------------------------------------------------------------ */
+
+static void job_tick(uv_timer_t *timer);
+
+static void job_wait(struct jobs *jobs)
+{
+    int64_t ms = (jobs->next - clock_us()) / 1000 + 1;
+
+    if (jobs->timer)
+        uv_timer_start(jobs->timer, job_tick,
+                       (uint64_t)(ms < 1         ? 1
+                                  : ms > TICK_MS ? TICK_MS
+                                                 : ms),
+                       0);
+}
+
+static void tell_daily(struct jobs *jobs)
+{
+    int64_t now = clock_steady_ms();
+
+    if (now < jobs->daily_at)
+        return;
+    jobs->daily_at = now + (int64_t)DAY_S * 1000;
+    for (const struct domain *const *d = jobs->api->domains; *d; d++)
+        if ((*d)->daily)
+            (*d)->daily(jobs->api, jobs->loop);
+}
+
+static void job_tick(uv_timer_t *timer)
+{
+    struct jobs *jobs = timer->data;
+    int64_t now = clock_us();
+    /* looked_at lies ahead when the clock was stepped back. */
+    bool due = jobs->next <= now ||
+               (jobs->others &&
+                (jobs->looked_at > now || jobs->looked_at + OTHERS_LOOK_S * SECOND <= now));
+
+    if (api_draining(jobs->api))
+        return;
+    clock_watch_look();
+    tell_daily(jobs);
+    if (due && !jobs->busy)
+        start_look(jobs);
+    else if (!jobs->busy)
+        job_wait(jobs);
+}
+
+static void job_end(struct jobs *jobs)
+{
+    if (--jobs->busy == 0)
+        job_wait(jobs);
+}
+
+static void job_wake(struct post *p)
+{
+    struct jobs *jobs = container_of(p, struct jobs, wake);
+
+    atomic_store(&jobs->waking, false);
+    if (jobs->timer && !jobs->busy && !api_draining(jobs->api))
+        job_wait(jobs);
+}
+
+void jobs_expect(struct jobs *jobs, int64_t due)
+{
+    job_lower(jobs, due);
+    /* The timer sleeps for a tick at most; what is due before that would wait for it. */
+    if (jobs->started && due < clock_us() + TICK_MS * 1000 && !atomic_exchange(&jobs->waking, true))
+        loop_post(jobs->loop, &jobs->wake);
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
+static void open_timer(struct loop *loop, void *arg)
+{
+    struct jobs *jobs = arg;
+
+    jobs->timer = mem_new(sizeof *jobs->timer);
+    uv_timer_init(loop_uv(loop), jobs->timer);
+    jobs->timer->data = jobs;
+    start_look(jobs);
+}
+
+static void free_timer(uv_handle_t *handle)
+{
+    mem_free(handle);
+}
+
+static void close_timer(struct loop *loop, void *arg)
+{
+    struct jobs *jobs = arg;
+
+    (void)loop;
+    uv_close((uv_handle_t *)jobs->timer, free_timer);
+    jobs->timer = NULL;
+}
+
+struct jobs *jobs_new(struct api *api)
+{
+    struct jobs *jobs = mem_new(sizeof *jobs);
+
+    jobs->api = api;
+    jobs->next = INT64_MAX;
+    jobs->wake.run = job_wake;
+    return jobs;
+}
+
+uint64_t jobs_taken(const struct jobs *jobs)
+{
+    return atomic_load(&jobs->taken);
+}
+
+void jobs_start(struct jobs *jobs, struct loop *loop)
+{
+    jobs->loop = loop;
+    jobs->others = jobs->api->options.cluster && !cluster_is_alone(jobs->api->options.cluster);
+    loop_call(loop, open_timer, jobs);
+    jobs->started = true;
+}
+
+void jobs_stop(struct jobs *jobs)
+{
+    jobs->started = false;
+    loop_call(jobs->loop, close_timer, jobs);
+}
+
+void jobs_free(struct jobs *jobs)
+{
+    mem_free(jobs);
+}

@@ -1,0 +1,73 @@
+/* headers.c - headers and bodies of answers that tell how often a caller may call. */
+#include "api/limits/limits.h"
+
+#include "json/write.h"
+
+/* Milliseconds as seconds with three decimals. */
+static void add_seconds(struct buf *out, int64_t ms)
+{
+    buf_add_i64(out, ms / 1000);
+    buf_add_char(out, '.');
+    for (int64_t digit = 100; digit; digit /= 10)
+        buf_add_char(out, (char)('0' + ms / digit % 10));
+}
+
+static void add_line(struct buf *out, const char *name, int64_t value)
+{
+    buf_add_str(out, str_of(name));
+    buf_add_lit(out, ": ");
+    buf_add_i64(out, value);
+    buf_add_lit(out, "\r\n");
+}
+
+static void add_bucket_lines(const struct verdict *v, const struct limit *limit, struct buf *out)
+{
+    char bucket[17];
+
+    limit_bucket(limit, bucket);
+    add_line(out, "X-RateLimit-Limit", v->limit);
+    add_line(out, "X-RateLimit-Remaining", v->remaining);
+    buf_add_lit(out, "X-RateLimit-Reset: ");
+    add_seconds(out, v->reset_at_ms);
+    buf_add_lit(out, "\r\nX-RateLimit-Reset-After: ");
+    add_seconds(out, v->reset_after_ms);
+    buf_add_lit(out, "\r\nX-RateLimit-Bucket: ");
+    buf_add(out, bucket, 16);
+    buf_add_lit(out, "\r\n");
+}
+
+void limits_headers(const struct verdict *v, const struct limit *limit, struct buf *out)
+{
+    if (!v->global)
+        add_bucket_lines(v, limit, out);
+    if (v->allowed)
+        return;
+    if (v->global)
+        buf_add_lit(out, "X-RateLimit-Global: true\r\nX-RateLimit-Scope: global\r\n");
+    else if (v->shared)
+        buf_add_lit(out, "X-RateLimit-Scope: shared\r\n");
+    else
+        buf_add_lit(out, "X-RateLimit-Scope: user\r\n");
+    /* Rounded up: zero would make clients try again at once. */
+    add_line(out, "Retry-After", (v->reset_after_ms + 999) / 1000);
+}
+
+void limits_body(const struct verdict *v, enum err e, struct buf *out)
+{
+    int code = error_info(e)->code;
+    struct json j = json_to(out);
+
+    json_object(&j);
+    json_name(&j, "message");
+    json_text(&j, v->shared ? STR("The resource is being rate limited.")
+                            : str_of(error_info(e)->message));
+    json_name(&j, "retry_after");
+    json_real(&j, (double)v->reset_after_ms / 1000);
+    json_name(&j, "global");
+    json_bool(&j, v->global);
+    if (code) {
+        json_name(&j, "code");
+        json_int(&j, code);
+    }
+    json_object_end(&j);
+}

@@ -1,0 +1,122 @@
+/* durations.c - how long calls took, by the domain of their route, as a histogram.
+ *
+ * Each loop counts in cells of its own, so that nobody waits and no line of memory is written
+ * by two; who reads adds them up. */
+#include "api/monitoring/durations.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+const int64_t duration_bounds_us[DURATION_BOUNDS] = { 500,   1000,   2500,   5000,    10000,
+                                                      25000, 100000, 250000, 1000000, 5000000 };
+
+/* Of one loop and one domain. The last count is of what took longer than every bound. */
+struct duration_cell {
+    _Alignas(64) _Atomic uint64_t counts[DURATION_BOUNDS + 1];
+    _Atomic uint64_t us;
+};
+
+struct durations {
+    const struct domain *const *domains;
+    size_t groups;
+    unsigned loops;
+    void *memory;
+    struct duration_cell *cells; /* loop by loop */
+};
+
+struct durations *durations_new(const struct domain *const *domains, unsigned loops)
+{
+    struct durations *d = mem_new(sizeof *d);
+
+    d->domains = domains;
+    d->loops = loops;
+    while (domains[d->groups])
+        d->groups++;
+    d->memory = mem_new(d->groups * loops * sizeof *d->cells + 64);
+    d->cells = (void *)(((uintptr_t)d->memory + 63) / 64 * 64);
+    return d;
+}
+
+void durations_free(struct durations *d)
+{
+    if (!d)
+        return;
+    mem_free(d->memory);
+    mem_free(d);
+}
+
+/* The loop is the only one that writes here: no instruction that locks is needed. */
+static void cell_add(_Atomic uint64_t *cell, uint64_t n)
+{
+    atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+}
+
+void durations_note(struct durations *d, unsigned loop, unsigned group, int64_t ns)
+{
+    struct duration_cell *cell = &d->cells[loop * d->groups + group];
+    int64_t us = ns / 1000;
+    int i = 0;
+
+    while (i < DURATION_BOUNDS && us > duration_bounds_us[i])
+        i++;
+    cell_add(&cell->counts[i], 1);
+    cell_add(&cell->us, (uint64_t)us);
+}
+
+size_t durations_groups(const struct durations *d)
+{
+    return d->groups;
+}
+
+const char *durations_name(const struct durations *d, size_t group)
+{
+    return d->domains[group]->name;
+}
+
+void durations_counts(const struct durations *d, size_t group, uint64_t ret[DURATION_BOUNDS + 1])
+{
+    memset(ret, 0, (DURATION_BOUNDS + 1) * sizeof *ret);
+    for (unsigned loop = 0; loop < d->loops; loop++) {
+        const struct duration_cell *cell = &d->cells[loop * d->groups + group];
+
+        for (int i = 0; i <= DURATION_BOUNDS; i++)
+            ret[i] += atomic_load_explicit(&cell->counts[i], memory_order_relaxed);
+    }
+}
+
+static void write_group(const struct durations *d, size_t group, struct buf *out)
+{
+    uint64_t counts[DURATION_BOUNDS + 1], us = 0, all = 0;
+    const char *name = durations_name(d, group);
+
+    durations_counts(d, group, counts);
+    for (unsigned loop = 0; loop < d->loops; loop++)
+        us += atomic_load_explicit(&d->cells[loop * d->groups + group].us, memory_order_relaxed);
+    for (int i = 0; i <= DURATION_BOUNDS; i++)
+        all += counts[i];
+    if (!all)
+        return;
+    uint64_t below = 0;
+    for (int i = 0; i < DURATION_BOUNDS; i++) {
+        below += counts[i];
+        buf_printf(out, "guildhall_call_seconds_bucket{group=\"%s\",le=\"%g\"} %llu\n", name,
+                   (double)duration_bounds_us[i] / 1e6, (unsigned long long)below);
+    }
+    buf_printf(out,
+               "guildhall_call_seconds_bucket{group=\"%s\",le=\"+Inf\"} %llu\n"
+               "guildhall_call_seconds_sum{group=\"%s\"} %.6f\n"
+               "guildhall_call_seconds_count{group=\"%s\"} %llu\n",
+               name, (unsigned long long)all, name, (double)us / 1e6, name,
+               (unsigned long long)all);
+}
+
+void durations_write(const struct durations *d, struct buf *out)
+{
+    buf_add_lit(out, "# HELP guildhall_call_seconds How long calls took, by what they are about.\n"
+                     "# TYPE guildhall_call_seconds histogram\n");
+    for (size_t group = 0; group < d->groups; group++)
+        write_group(d, group, out);
+}

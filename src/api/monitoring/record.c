@@ -1,0 +1,179 @@
+/* record.c - a call that was answered, or refused before it was one, noted for whoever looks
+ * at the traffic. */
+#include "api/internal.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "traffic/traffic.h"
+
+static bool is_text_body(struct str type)
+{
+    return !type.p || http_media_type_is(type, STR("application/json")) ||
+           http_media_type_is(type, STR("application/x-www-form-urlencoded"));
+}
+
+/* Of a form with files what is said about them; files and pictures are not noted. */
+static struct str request_text(const struct exchange *x)
+{
+    const struct part *part = x->parts ? multipart_find(x->parts, STR("payload_json")) : NULL;
+
+    if (part)
+        return buf_str(&part->data);
+    return is_text_body(x->request->content_type) ? x->body : STR("");
+}
+
+static enum traffic_credential credential_shown(const struct call *call)
+{
+    struct str header = call->exchange->request->authorization, token, rest;
+
+    if (!header.p)
+        return TRAFFIC_NO_CREDENTIAL;
+    switch (credential_kind(header, &token)) {
+    case CALLER_BOT:
+        return credential_kind(token, &rest) == CALLER_BOT ? TRAFFIC_BOT_TWICE : TRAFFIC_BOT;
+    case CALLER_BEARER:
+        return TRAFFIC_BEARER;
+    default:
+        return TRAFFIC_BARE;
+    }
+}
+
+static struct str first_problem(const struct call_run *run, struct buf *room)
+{
+    if (run->refused && form_failed(&run->call.form))
+        form_first(&run->call.form, room);
+    return buf_str(room);
+}
+
+/* Who looks would see themselves looking. */
+static bool is_of_console(const struct route *r)
+{
+    return r && r->service && strncmp(r->path, "/console", strlen("/console")) == 0;
+}
+
+/* Pages for people and their files, of which one visit asks for dozens. */
+static bool is_page(const struct call_run *run)
+{
+    enum http_method method = run->call.exchange->request->method;
+
+    return !run->call.route && !run->refused && (method == HTTP_GET || method == HTTP_HEAD);
+}
+
+/* The lines lie behind each other as they came; the last one without its end. */
+static struct str request_head(const struct http_request *r)
+{
+    if (!r->header_count)
+        return STR("");
+    const struct http_header *first = &r->headers[0], *last = &r->headers[r->header_count - 1];
+    return str_slice(first->name.p, (size_t)(last->value.p + last->value.n - first->name.p));
+}
+
+void call_record(const struct call_run *run, int64_t now, int status, struct str type,
+                 struct str reply)
+{
+    const struct call *call = &run->call;
+    const struct exchange *x = call->exchange;
+    const struct caller *c = call->caller;
+    struct traffic_record r = {
+        .kind = TRAFFIC_CALL,
+        .at_us = clock_us(),
+        .took_ns = now - run->began,
+        .status = status,
+        .method = (uint8_t)x->request->method,
+    };
+    struct buf problem;
+
+    if (is_of_console(call->route) || is_page(run))
+        return;
+    if (c) {
+        r.user_id = c->id;
+        r.application_id = c->application_id;
+        r.caller = (uint8_t)c->kind;
+    }
+    if (call->route) {
+        r.name = call->route->name;
+        r.place = call->route->path;
+    }
+    if (run->refused) {
+        r.code = error_info(run->refused)->code;
+        r.not_served = run->refused == ERR_NOT_SERVED;
+        r.credential = (uint8_t)credential_shown(call);
+    }
+    buf_init(&problem, 4096);
+    struct str texts[TRAFFIC_TEXTS] = {
+        [TRAFFIC_TARGET] = x->request->target,
+        [TRAFFIC_PROBLEM] = first_problem(run, &problem),
+        [TRAFFIC_ADDRESS] = x->remote,
+        [TRAFFIC_REQUEST] = request_text(x),
+        [TRAFFIC_REPLY] = run->answer.type.p && !run->refused ? STR("") : reply,
+        [TRAFFIC_REQUEST_HEAD] = request_head(x->request),
+        [TRAFFIC_REPLY_TYPE] = type,
+        [TRAFFIC_REPLY_HEAD] = buf_str(&run->answer.headers),
+    };
+    traffic_add(call->api->options.traffic, &r, texts);
+    buf_clear(&problem);
+}
+
+/* --- what never was a call ------------------------------------------------------------- */
+
+enum { LONGEST_LINE_SHOWN = 512 };
+
+static const struct {
+    int status;
+    const char *words;
+} refusal_words[] = {
+    { 400, "these bytes are no request of HTTP/1.1" },
+    { 408, "the request did not come to its end in time" },
+    { 413, "the body is longer than this route takes" },
+    { 414, "the request line is longer than 8 KiB" },
+    { 426, "WebSockets have version 13 here" },
+    { 431, "the headers are longer than 32 KiB, or more than 100 lines" },
+    { 501, "this way of sending a body is not known here" },
+    { 503, "bodies of all callers together need more memory than there is for them" },
+    { 505, "versions of HTTP other than 1.1 and 1.0 are not spoken here" },
+};
+
+static struct str words_of_refusal(int status)
+{
+    for (size_t i = 0; i < COUNT_OF(refusal_words); i++)
+        if (refusal_words[i].status == status)
+            return str_of(refusal_words[i].words);
+    return STR("the server refused to read it");
+}
+
+/* The target of what begins like a request line; anything else may be a secret at a wrong
+ * place, or a handshake of TLS, and is not shown. */
+static struct str target_of_bytes(struct str bytes)
+{
+    struct str line = str_cut(&bytes, '\r');
+    size_t n = 0;
+
+    while (n < line.n && line.p[n] >= 'A' && line.p[n] <= 'Z')
+        n++;
+    if (n == 0 || n + 1 >= line.n || line.p[n] != ' ' || line.p[n + 1] != '/')
+        return STR("");
+    line = str_from(line, n + 1);
+    line = str_cut(&line, ' ');
+    return line.n < LONGEST_LINE_SHOWN ? line : str_slice(line.p, LONGEST_LINE_SHOWN);
+}
+
+void refusal_record(void *arg, int status, const struct refused_request *r)
+{
+    const struct api *api = arg;
+    struct traffic_record record = {
+        .kind = TRAFFIC_REFUSED,
+        .at_us = clock_us(),
+        .status = status,
+        .method = (uint8_t)(r->target.p ? r->method : HTTP_OTHER_METHOD),
+    };
+    struct str texts[TRAFFIC_TEXTS] = {
+        [TRAFFIC_TARGET] = r->target.p ? r->target : target_of_bytes(r->bytes),
+        [TRAFFIC_PROBLEM] = words_of_refusal(status),
+        [TRAFFIC_ADDRESS] = r->remote,
+    };
+
+    if (traffic_is_on(api->options.traffic))
+        traffic_add(api->options.traffic, &record, texts);
+}

@@ -1,0 +1,33 @@
+/* refusals.c - who was refused, as lines of the log that programs such as fail2ban read. */
+#include <stdatomic.h>
+
+#include "api/call.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "net/http/server.h"
+
+/* Lines of a kind in a second. A flood must not become one of the log, and who goes on is
+ * noted in the next second. */
+enum { LINES_A_SECOND = 20 };
+
+static const char *const words[] = {
+    [REFUSED_PASSWORD] = "accounts: wrong password",
+    [REFUSED_TOO_MANY] = "limits: too many calls",
+};
+
+static struct {
+    _Atomic int64_t second;
+    _Atomic int lines;
+} paces[sizeof words / sizeof *words];
+
+void call_note_refusal(const struct call *call, enum refusal_kind kind)
+{
+    int64_t now = clock_mono() / 1000000000;
+
+    if (!call->exchange)
+        return;
+    if (atomic_exchange_explicit(&paces[kind].second, now, memory_order_relaxed) != now)
+        atomic_store_explicit(&paces[kind].lines, 0, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&paces[kind].lines, 1, memory_order_relaxed) < LINES_A_SECOND)
+        log_info("%s from %.*s", words[kind], STR_FMT(call->exchange->remote));
+}

@@ -1,0 +1,398 @@
+/* openapi.c - the OpenAPI 3.1 document, written from the rows. */
+#include "api/internal.h"
+
+#include "model/permissions/permissions.h"
+
+static void openapi_text(struct json *j, const char *name, const char *value)
+{
+    json_key(j, str_of(name));
+    json_text(j, str_of(value));
+}
+
+static void write_parameter(struct json *j, const struct resolver *r)
+{
+    json_object(j);
+    openapi_text(j, "name", r->name);
+    openapi_text(j, "in", "path");
+    json_name(j, "required");
+    json_bool(j, true);
+    if (r->doc)
+        openapi_text(j, "description", r->doc);
+    json_name(j, "schema");
+    json_object(j);
+    openapi_text(j, "type", "string");
+    if (!r->is_text)
+        openapi_text(j, "format", "snowflake");
+    json_object_end(j);
+    json_object_end(j);
+}
+
+static void write_query_field(struct json *j, const struct field *f)
+{
+    json_object(j);
+    json_name(j, "name");
+    json_text(j, f->name);
+    openapi_text(j, "in", "query");
+    json_name(j, "required");
+    json_bool(j, !(f->flags & OPTIONAL));
+    if (f->flags & DEPRECATED) {
+        json_name(j, "deprecated");
+        json_bool(j, true);
+    }
+    if (f->doc)
+        openapi_text(j, "description", f->doc);
+    json_name(j, "schema");
+    schema_describe(j, f->type);
+    json_object_end(j);
+}
+
+/* Rows of one method whose paths differ in the names of their parameters alone, as the execution of
+ * a webhook and the follow-up of an interaction. The document has one operation for them. */
+enum { MOST_TWINS = 4 };
+struct operation {
+    const struct route *path; /* the row whose parameters' names are used */
+    const struct route *rows[MOST_TWINS];
+    const struct domain *domains[MOST_TWINS];
+    size_t count;
+};
+
+/* Has a row before this one a field of the name in its query? */
+static bool query_was_written(const struct operation *o, size_t row, struct str name)
+{
+    for (size_t i = 0; i < row; i++)
+        for (const struct field *f = o->rows[i]->query ? o->rows[i]->query->fields : NULL;
+             f && f->name.p; f++)
+            if (str_eq(f->name, name))
+                return true;
+    return false;
+}
+
+/* {user.id} of the path and the fields of the query. */
+static void write_parameters(struct json *j, const struct domain *const *domains,
+                             const struct operation *o)
+{
+    json_name(j, "parameters");
+    json_array(j);
+    for (struct str rest = str_of(o->path->path); rest.n;) {
+        str_cut(&rest, '{');
+        struct str name = str_cut(&rest, '}');
+
+        if (name.n)
+            write_parameter(j, router_resolver(domains, name));
+    }
+    for (size_t i = 0; i < o->count; i++)
+        for (const struct field *f = o->rows[i]->query ? o->rows[i]->query->fields : NULL;
+             f && f->name.p; f++)
+            if (!query_was_written(o, i, f->name))
+                write_query_field(j, f);
+    json_array_end(j);
+}
+
+static const struct type *body_of(const struct route *r)
+{
+    return r->body;
+}
+
+static const struct type *reply_of(const struct route *r)
+{
+    return r->reply;
+}
+
+/* The one type that all rows have there, or any of several. */
+static void write_content(struct json *j, const char *media, const struct operation *o,
+                          const struct type *(*of)(const struct route *))
+{
+    const struct type *types[MOST_TWINS];
+    size_t count = 0;
+
+    for (size_t i = 0, k; i < o->count; i++) {
+        const struct type *type = of(o->rows[i]);
+
+        for (k = 0; k < count && types[k] != type;)
+            k++;
+        if (type && k == count)
+            types[count++] = type;
+    }
+    json_key(j, str_of(media));
+    json_object(j);
+    json_name(j, "schema");
+    if (count > 1) {
+        json_object(j);
+        json_name(j, "anyOf");
+        json_array(j);
+    }
+    for (size_t k = 0; k < count; k++)
+        schema_describe(j, types[k]);
+    if (count > 1) {
+        json_array_end(j);
+        json_object_end(j);
+    }
+    json_object_end(j);
+}
+
+static void write_body(struct json *j, const struct operation *o)
+{
+    unsigned kinds = 0;
+    bool any = false;
+
+    for (size_t i = 0; i < o->count; i++) {
+        kinds |= o->rows[i]->body_kinds;
+        any |= o->rows[i]->body != NULL;
+    }
+    if (!any)
+        return;
+    json_name(j, "requestBody");
+    json_object(j);
+    json_name(j, "content");
+    json_object(j);
+    write_content(j, "application/json", o, body_of);
+    if (kinds & BODY_FORM)
+        write_content(j, "application/x-www-form-urlencoded", o, body_of);
+    if (kinds & (BODY_MULTIPART | BODY_PARTS))
+        write_content(j, "multipart/form-data", o, body_of);
+    json_object_end(j);
+    json_object_end(j);
+}
+
+static void write_responses(struct json *j, const struct operation *o)
+{
+    const struct route *r = o->rows[0];
+    struct buf status;
+
+    buf_init(&status, 8);
+    buf_add_i64(&status, route_status(r));
+    json_name(j, "responses");
+    json_object(j);
+    json_key(j, buf_str(&status));
+    json_object(j);
+    openapi_text(j, "description", status_reason(route_status(r)));
+    if (r->reply) {
+        json_name(j, "content");
+        json_object(j);
+        write_content(j, "application/json", o, reply_of);
+        json_object_end(j);
+    }
+    json_object_end(j);
+    json_name(j, "4XX");
+    json_object(j);
+    openapi_text(j, "$ref", "#/components/responses/Error");
+    json_object_end(j);
+    json_object_end(j);
+    buf_clear(&status);
+}
+
+/* Which credentials open the route; an empty object stands for none. */
+static void write_security(struct json *j, const struct route *r)
+{
+    static const struct {
+        unsigned auth;
+        const char *name;
+    } kinds[] = { { AUTH_USER, "user" }, { AUTH_BOT, "bot" }, { AUTH_BEARER, "oauth2" } };
+
+    json_name(j, "security");
+    json_array(j);
+    if (r->service || r->auth & AUTH_OPEN) {
+        json_object(j);
+        json_object_end(j);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!(r->auth & kinds[i].auth))
+            continue;
+        json_object(j);
+        json_key(j, str_of(kinds[i].name));
+        json_array(j);
+        if (kinds[i].auth == AUTH_BEARER && r->scope)
+            json_text(j, str_of(r->scope));
+        json_array_end(j);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+/* What JSON has no word for: rights and events, as extensions. */
+static void write_extensions(struct json *j, const struct route *r)
+{
+    if (r->needs) {
+        struct buf names;
+
+        buf_init(&names, 4096);
+        permissions_phrase(&names, r->needs);
+        json_name(j, "x-permissions");
+        json_text(j, buf_str(&names));
+        buf_clear(&names);
+    }
+    if (r->fires) {
+        json_name(j, "x-fires");
+        json_array(j);
+        for (const enum event *e = r->fires; *e; e++)
+            json_text(j, str_of(event_name(*e)));
+        json_array_end(j);
+    }
+}
+
+static void write_summary(struct json *j, const struct operation *o)
+{
+    struct buf text;
+
+    buf_init(&text, 16 * 1024);
+    for (size_t i = 0; i < o->count; i++)
+        buf_printf(&text, "%s%s", i ? " Or: " : "", o->rows[i]->doc);
+    json_name(j, "summary");
+    json_text(j, buf_str(&text));
+    buf_clear(&text);
+}
+
+static void write_operation(struct json *j, const struct domain *const *domains,
+                            const struct operation *o)
+{
+    const struct route *r = o->rows[0];
+    struct str method = str_of(http_method_name(r->method));
+    char lower[8] = { 0 };
+
+    for (size_t i = 0; i < method.n && i < sizeof lower; i++)
+        lower[i] = (char)(method.p[i] | 32);
+    json_key(j, str_slice(lower, method.n));
+    json_object(j);
+    openapi_text(j, "operationId", r->name);
+    write_summary(j, o);
+    json_name(j, "tags");
+    json_array(j);
+    for (size_t i = 0; i < o->count; i++)
+        if (!i || o->domains[i] != o->domains[i - 1])
+            json_text(j, str_of(o->domains[i]->name));
+    json_array_end(j);
+    write_parameters(j, domains, o);
+    write_body(j, o);
+    write_responses(j, o);
+    write_security(j, r);
+    write_extensions(j, r);
+    json_object_end(j);
+}
+
+static void write_url(struct json *j, const struct route *r)
+{
+    struct buf url;
+
+    buf_init(&url, HTTP_MAX_LINE);
+    buf_add_str(&url, r->service ? STR("") : STR("/api/v10"));
+    buf_add_str(&url, str_of(r->path));
+    json_key(j, buf_str(&url));
+    buf_clear(&url);
+}
+
+bool route_shares_path(const struct route *a, const struct route *b)
+{
+    struct str x = str_of(a->path), y = str_of(b->path);
+
+    while (x.n && y.n) {
+        struct str mine = str_cut(&x, '/'), theirs = str_cut(&y, '/');
+        bool both = str_starts(mine, STR("{")) && str_starts(theirs, STR("{"));
+
+        if (!both && !str_eq(mine, theirs))
+            return false;
+    }
+    return x.n == y.n && a->service == b->service;
+}
+
+/* Rows with the same path stand under one key: the first row of a path writes all. */
+static bool is_first_of_path(const struct domain *const *domains, const struct route *route)
+{
+    for (const struct domain *const *d = domains; *d; d++)
+        for (const struct route *r = (*d)->routes; r && r->path; r++)
+            if (route_shares_path(r, route))
+                return r == route;
+    return false;
+}
+
+static void write_path(struct json *j, const struct domain *const *domains,
+                       const struct route *path)
+{
+    write_url(j, path);
+    json_object(j);
+    for (int method = 0; method < HTTP_METHODS; method++) {
+        struct operation o = { .path = path };
+
+        for (const struct domain *const *d = domains; *d; d++)
+            for (const struct route *r = (*d)->routes; r && r->path; r++)
+                if ((int)r->method == method && route_shares_path(r, path) &&
+                    o.count < MOST_TWINS) {
+                    o.domains[o.count] = *d;
+                    o.rows[o.count++] = r;
+                }
+        if (o.count)
+            write_operation(j, domains, &o);
+    }
+    json_object_end(j);
+}
+
+static void write_paths(struct json *j, const struct domain *const *domains)
+{
+    json_name(j, "paths");
+    json_object(j);
+    for (const struct domain *const *d = domains; *d; d++)
+        for (const struct route *r = (*d)->routes; r && r->path; r++)
+            if (is_first_of_path(domains, r))
+                write_path(j, domains, r);
+    json_object_end(j);
+}
+
+static const char ERROR_COMPONENTS[] =
+    "{\"Error\":{\"description\":\"Refused\",\"content\":{\"application/json\":{\"schema\":"
+    "{\"type\":\"object\",\"required\":[\"message\",\"code\"],\"properties\":{"
+    "\"message\":{\"type\":\"string\"},\"code\":{\"type\":\"integer\"},"
+    "\"errors\":{\"type\":\"object\",\"description\":\"Mirrors the body; _errors at each failing "
+    "place\"}}}}}}}";
+
+static const char SECURITY_SCHEMES[] =
+    "{\"user\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"Authorization\",\"description\":"
+    "\"<token>\"},\"bot\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"Authorization\","
+    "\"description\":\"Bot <token>\"},\"oauth2\":{\"type\":\"http\",\"scheme\":\"bearer\"}}";
+
+static void write_components(struct json *j, const struct domain *const *domains)
+{
+    struct schema_set c = { 0 };
+
+    schemas_gather(domains, &c);
+    json_name(j, "components");
+    json_object(j);
+    json_name(j, "schemas");
+    json_object(j);
+    for (size_t i = 0; i < c.count; i++) {
+        json_key(j, str_of(c.list[i]->name));
+        schema_describe_object(j, c.list[i]);
+    }
+    json_object_end(j);
+    json_name(j, "responses");
+    json_raw(j, STR(ERROR_COMPONENTS));
+    json_name(j, "securitySchemes");
+    json_raw(j, STR(SECURITY_SCHEMES));
+    json_object_end(j);
+}
+
+void api_openapi(const struct domain *const *domains, const char *version, struct buf *out)
+{
+    struct json j = json_to(out);
+
+    json_object(&j);
+    openapi_text(&j, "openapi", "3.1.0");
+    json_name(&j, "info");
+    json_object(&j);
+    openapi_text(&j, "title", "Guildhall");
+    openapi_text(&j, "version", version);
+    openapi_text(&j, "description", "Apps, friends and voice of a chat platform.");
+    json_object_end(&j);
+    json_name(&j, "tags");
+    json_array(&j);
+    for (const struct domain *const *d = domains; *d; d++) {
+        if (!(*d)->routes)
+            continue;
+        json_object(&j);
+        openapi_text(&j, "name", (*d)->name);
+        openapi_text(&j, "description", (*d)->doc);
+        json_object_end(&j);
+    }
+    json_array_end(&j);
+    write_paths(&j, domains);
+    write_components(&j, domains);
+    json_object_end(&j);
+}

@@ -1,0 +1,159 @@
+/* reference.c - docs/reference.md, written from the rows. */
+#include "api/internal.h"
+
+#include <string.h>
+
+#include "model/permissions/permissions.h"
+
+static void write_callers(struct buf *out, const struct route *r)
+{
+    const char *comma = "";
+
+    if (r->service || r->auth & AUTH_OPEN) {
+        buf_add_lit(out, "anybody");
+        return;
+    }
+    if (r->auth & AUTH_USER) {
+        buf_add_lit(out, "users");
+        comma = ", ";
+    }
+    if (r->auth & AUTH_BOT) {
+        buf_printf(out, "%sbots", comma);
+        comma = ", ";
+    }
+    if (r->auth & AUTH_BEARER && r->scope)
+        buf_printf(out, "%sBearer with `%s`", comma, r->scope);
+    else if (r->auth & AUTH_BEARER)
+        buf_printf(out, "%sBearer", comma);
+}
+
+static void write_fallback(struct buf *out, const struct field *f)
+{
+    if (f->fallback_text)
+        buf_printf(out, "; default `%s`", f->fallback_text);
+    else if (f->type->kind == KIND_BOOL && f->member == MEMBER_BOOL)
+        buf_printf(out, "; default `%s`", f->fallback ? "true" : "false");
+    else if (f->type->kind == KIND_INT && f->member == MEMBER_INT)
+        buf_printf(out, "; default `%lld`", (long long)f->fallback);
+}
+
+static void write_fields(struct buf *out, const struct schema *s)
+{
+    buf_add_lit(out, "| Field | Type | |\n|---|---|---|\n");
+    for (const struct field *f = s->fields; f->name.p; f++) {
+        const char *doc = f->doc ? f->doc : f->type->doc ? f->type->doc : "";
+
+        buf_printf(out, "| %.*s%s | %s", STR_FMT(f->name), f->flags & OPTIONAL ? "?" : "",
+                   f->flags & NULLABLE ? "?" : "");
+        schema_phrase(out, f->type);
+        buf_printf(out, " | %s%s", doc, f->flags & DEPRECATED ? " (deprecated)" : "");
+        if (f->flags & OPTIONAL)
+            write_fallback(out, f);
+        buf_add_lit(out, " |\n");
+    }
+    buf_add_char(out, '\n');
+}
+
+static void write_needs(struct buf *out, const struct route *r)
+{
+    if (!r->needs)
+        return;
+    buf_add_lit(out, ". Needs ");
+    permissions_phrase(out, r->needs);
+}
+
+/* Other rows with the method and path: which one is meant, the path's values say. */
+static void write_twins(struct buf *out, const struct domain *const *domains,
+                        const struct route *route)
+{
+    for (; *domains; domains++)
+        for (const struct route *r = (*domains)->routes; r && r->path; r++)
+            if (r != route && r->method == route->method && route_shares_path(r, route))
+                buf_printf(out, " The path is shared with `%s`.", r->path);
+}
+
+static void write_route(struct buf *out, const struct domain *const *domains, const struct route *r)
+{
+    buf_printf(out, "### %s `%s`\n\n%s\n\n", http_method_name(r->method), r->path, r->doc);
+    buf_add_lit(out, "For ");
+    write_callers(out, r);
+    write_needs(out, r);
+    buf_printf(out, ". Answers %d", route_status(r));
+    if (r->reply) {
+        buf_add_lit(out, " with ");
+        schema_phrase(out, r->reply);
+    }
+    buf_add_lit(out, ".");
+    write_twins(out, domains, r);
+    for (const enum event *e = r->fires; e && *e; e++)
+        buf_printf(out, "%s%s", e == r->fires ? " Fires " : ", ", event_name(*e));
+    buf_add_lit(out, "\n\n");
+    if (r->query) {
+        buf_add_lit(out, "Query:\n\n");
+        write_fields(out, r->query);
+    }
+    if (r->body && r->body->schema) {
+        buf_add_lit(out, "Body:\n\n");
+        write_fields(out, r->body->schema);
+    } else if (r->body) {
+        buf_add_lit(out, "Body: ");
+        schema_phrase(out, r->body);
+        buf_add_lit(out, "\n\n");
+    }
+}
+
+static void write_objects(struct buf *out, const struct domain *const *domains)
+{
+    struct schema_set o = { 0 };
+
+    schemas_gather(domains, &o);
+    buf_add_lit(out, "## Objects\n\n");
+    for (size_t i = 0; i < o.count; i++) {
+        buf_printf(out, "### %s\n\n%s\n\n", o.list[i]->name, o.list[i]->doc ? o.list[i]->doc : "");
+        write_fields(out, o.list[i]);
+    }
+}
+
+static void write_errors(struct buf *out)
+{
+    buf_add_lit(out,
+                "## Errors\n\n"
+                "`{\"message\", \"code\"}`; with code 50035 also `errors`, which mirrors the body "
+                "and has `_errors` at each failing place.\n\n"
+                "| Status | Code | Message |\n|---|---|---|\n");
+    for (int e = OK + 1; e < ERR_COUNT; e++) {
+        const struct error_info *i = error_info((enum err)e);
+
+        buf_printf(out, "| %d | %d | %s |\n", i->status, i->code, i->message);
+    }
+    buf_add_char(out, '\n');
+}
+
+static void write_events(struct buf *out)
+{
+    buf_add_lit(out, "## Events\n\n| Name | |\n|---|---|\n");
+    for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
+        buf_printf(out, "| %s | %s |\n", event_name((enum event)e), event_doc((enum event)e));
+}
+
+void api_reference(const struct domain *const *domains, struct buf *out)
+{
+    buf_add_lit(out,
+                "# Reference\n\n"
+                "Written from the tables in the code by `guildhall reference`; `make test` fails "
+                "when it is out of date. Paths are below `/api/v10` (`/api/v9` and `/api` answer "
+                "the same) unless they belong to the service. A `?` after a field's name: it may "
+                "be absent; before a type: it may be null.\n\n");
+    for (const struct domain *const *d = domains; *d; d++) {
+        if (!(*d)->routes)
+            continue;
+        buf_printf(out, "## %s\n\n%s\n\n", (*d)->name, (*d)->doc);
+        for (const struct route *r = (*d)->routes; r && r->path; r++)
+            write_route(out, domains, r);
+    }
+    write_objects(out, domains);
+    write_errors(out);
+    write_events(out);
+    buf_add_char(out, '\n');
+    known_write(domains, out);
+}

@@ -1,0 +1,17 @@
+/* io.c - bytes to and from files. */
+#include "base/io.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+bool write_all(int fd, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        bytes = str_from(bytes, n < 0 ? 0 : (size_t)n);
+    }
+    return true;
+}

@@ -1,0 +1,341 @@
+/* bundle.c - the commands of a scope in one row, kept and found. */
+#include "commands/index/bundle.h"
+
+#include "api/jobs/errand.h"
+#include "base/log.h"
+#include "commands/internal.h"
+
+/* Texts of more bytes than this together stay with their commands: it is what one change
+ * of a command may write besides the command. */
+enum { MOST_TEXTS = 256 * 1024 };
+
+/* --- from the rows of commands -------------------------------------------------------- */
+
+/* Without the texts: SQLite reads no page of them for the columns before. */
+static const char NUMBERS_OF[] =
+    "select id, version, default_member_permissions, locales, type, nsfw, contexts, "
+    "integration_types from commands where application_id = $1 and guild_id = $2 order by id";
+
+static struct bundle_entry read_entry(const struct rows *r)
+{
+    return (struct bundle_entry){
+        .id = row_id(r, 0),
+        .version = row_id(r, 1),
+        .default_member_permissions = row_null(r, 2) ? BUNDLE_ANYBODY : row_id(r, 2),
+        .locales = (uint64_t)row_int(r, 3),
+        .type = (uint8_t)row_int(r, 4),
+        .nsfw = (uint8_t)row_int(r, 5),
+        .contexts = (uint8_t)row_int(r, 6),
+        .integration_types = (uint8_t)row_int(r, 7),
+    };
+}
+
+/* struct bundle_entry, without lengths. */
+static enum err load_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
+                             struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, NUMBERS_OF, BIND(v_id(application_id), v_id(guild_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct bundle_entry *)list_add(tx_arena(tx), ret, sizeof(struct bundle_entry)) =
+            read_entry(&rows);
+    return rows_end(&rows);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+enum err bundle_read(struct tx *tx, snowflake application_id, snowflake guild_id,
+                     struct str entries, struct str texts, struct bundle *ret)
+{
+    struct list made;
+
+    *ret =
+        (struct bundle){ .application_id = application_id, .guild_id = guild_id, .texts = texts };
+    if (bundle_decode(tx_arena(tx), entries, texts, &ret->entries, &ret->count))
+        return OK;
+    log_warn("commands: the list of application %llu in guild %llu is of an older format or "
+             "unreadable; it is made anew",
+             (unsigned long long)application_id, (unsigned long long)guild_id);
+    enum err e = load_entries(tx, application_id, guild_id, &made);
+    if (e)
+        return e;
+    ret->entries = made.items;
+    ret->count = made.count;
+    ret->texts = (struct str){ 0 };
+    ret->unreadable = true;
+    return OK;
+}
+
+static const char FIND_BUNDLE[] =
+    "select entries, texts from command_lists where application_id = $1 and guild_id = $2";
+
+enum err bundle_find(struct tx *tx, snowflake application_id, snowflake guild_id,
+                     struct bundle *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_BUNDLE, BIND(v_id(application_id), v_id(guild_id)), &row, &found);
+
+    *ret = (struct bundle){ .application_id = application_id, .guild_id = guild_id };
+    if (e || !found)
+        return e;
+    return bundle_read(tx, application_id, guild_id, row_bytes(&row, 0), row_text(&row, 1), ret);
+}
+
+/* --- walking -------------------------------------------------------------------------- */
+
+static const char TEXTS_OF[] =
+    "select id, plain from commands where application_id = $1 and guild_id = $2 order by id";
+
+/* A text must end with its brace: lists insert members before it. */
+static bool is_object(struct str text)
+{
+    return text.n >= 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';
+}
+
+static bool is_apart(const struct bundle *b)
+{
+    return b->count && !b->texts.n;
+}
+
+enum err bundle_walk_begin(struct tx *tx, const struct bundle *b, struct bundle_walk *ret)
+{
+    *ret = (struct bundle_walk){ .bundle = b, .text = b->texts.p };
+    if (!is_apart(b))
+        return OK;
+    return tx_query(tx, TEXTS_OF, BIND(v_id(b->application_id), v_id(b->guild_id)), &ret->rows);
+}
+
+/* The text of an entry among the rows; both are by id. */
+static bool walk_to_row(struct bundle_walk *w, snowflake id, struct str *ret)
+{
+    while (!w->at_row || row_id(&w->rows, 0) < id) {
+        w->at_row = rows_next(&w->rows);
+        if (!w->at_row)
+            return false;
+    }
+    *ret = row_text(&w->rows, 1);
+    return row_id(&w->rows, 0) == id && is_object(*ret);
+}
+
+bool bundle_walk_next(struct bundle_walk *w, const struct bundle_entry **ret, struct str *ret_text)
+{
+    const struct bundle *b = w->bundle;
+
+    while (w->next < b->count) {
+        *ret = &b->entries[w->next++];
+        if (!is_apart(b)) {
+            *ret_text = str_slice(w->text, (*ret)->length);
+            w->text += (*ret)->length + 1;
+            return true;
+        }
+        if (walk_to_row(w, (*ret)->id, ret_text))
+            return true;
+    }
+    return false;
+}
+
+enum err bundle_walk_end(struct bundle_walk *w)
+{
+    return is_apart(w->bundle) ? rows_end(&w->rows) : OK;
+}
+
+/* --- writing -------------------------------------------------------------------------- */
+
+static const char OLD_ENTRIES[] =
+    "select entries from command_lists where application_id = $1 and guild_id = $2";
+
+/* What the bundle that is there says; without one it is empty. */
+static enum err load_old(struct tx *tx, snowflake application_id, snowflake guild_id,
+                         struct bundle *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, OLD_ENTRIES, BIND(v_id(application_id), v_id(guild_id)), &row, &found);
+
+    *ret = (struct bundle){ 0 };
+    if (!e && found)
+        ret->unreadable = !bundle_decode(tx_arena(tx), row_bytes(&row, 0), (struct str){ 0 },
+                                         &ret->entries, &ret->count);
+    return e;
+}
+
+static const char TEXTS_OF_COMMAND[] =
+    "select c.plain, d.definition from commands c join command_definitions d "
+    "on d.command_id = c.id where c.id = $1";
+
+static enum err measure_entry(struct tx *tx, struct bundle_entry *k)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, TEXTS_OF_COMMAND, BIND(v_id(k->id)), &rows);
+
+    if (e)
+        return e;
+    rows.lent = true; /* only their lengths are asked for */
+    if (rows_next(&rows) && is_object(row_text(&rows, 0))) {
+        k->length = (uint32_t)row_text(&rows, 0).n;
+        k->size = (uint32_t)row_text(&rows, 1).n;
+    }
+    return rows_end(&rows);
+}
+
+/* A command of the same version has the same texts: only those that changed are read. */
+static enum err measure_entries(struct tx *tx, struct list *list, const struct bundle *bundle)
+{
+    const struct bundle_entry *old = bundle->entries;
+    struct bundle_entry *k = list->items;
+    size_t at = 0;
+    enum err e = OK;
+
+    for (size_t i = 0; i < list->count && !e; i++) {
+        while (at < bundle->count && old[at].id < k[i].id)
+            at++;
+        if (at < bundle->count && old[at].id == k[i].id && old[at].version == k[i].version) {
+            k[i].length = old[at].length;
+            k[i].size = old[at].size;
+        } else {
+            e = measure_entry(tx, &k[i]);
+        }
+    }
+    return e;
+}
+
+/* A command whose text is broken is not shown; the others are. */
+static size_t drop_unmeasured(struct bundle_entry *k, size_t count)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (k[i].length)
+            k[left++] = k[i];
+        else
+            log_warn("commands: command %llu is unreadable", (unsigned long long)k[i].id);
+    }
+    return left;
+}
+
+/* Empty where they are many bytes. */
+static enum err join_texts(struct tx *tx, const struct bundle *b, struct buf *ret)
+{
+    const struct bundle_entry *k;
+    struct bundle_walk walk;
+    struct str text;
+    size_t length = 0;
+
+    for (size_t i = 0; i < b->count; i++)
+        length += b->entries[i].length + 1;
+    if (length > MOST_TEXTS)
+        return OK;
+    enum err e = bundle_walk_begin(tx, b, &walk);
+    if (e)
+        return e;
+    walk.rows.lent = true;
+    while (bundle_walk_next(&walk, &k, &text)) {
+        if (ret->n)
+            buf_add_char(ret, ',');
+        buf_add_str(ret, text);
+    }
+    e = bundle_walk_end(&walk);
+    return e || !buf_full(ret) ? e : ERR_INTERNAL; /* lengths that lie */
+}
+
+static const char SET_BUNDLE[] =
+    "insert into command_lists (application_id, guild_id, entries, texts) "
+    "values ($1, $2, $3, $4) on conflict (application_id, guild_id) do update set "
+    "entries = excluded.entries, texts = excluded.texts";
+
+static enum err bundle_store(struct tx *tx, const struct bundle *b)
+{
+    struct str entries = bundle_encode(tx_arena(tx), b->entries, b->count);
+    struct buf texts;
+
+    buf_init(&texts, MOST_TEXTS);
+    enum err e = join_texts(tx, b, &texts);
+    if (!e)
+        e = tx_exec(tx, SET_BUNDLE,
+                    BIND(v_id(b->application_id), v_id(b->guild_id), v_bytes(entries),
+                         v_text(texts.n ? buf_str(&texts) : STR(""))),
+                    NULL);
+    buf_clear(&texts);
+    return e;
+}
+
+static const char DROP_BUNDLE[] =
+    "delete from command_lists where application_id = $1 and guild_id = $2";
+
+static size_t sum_sizes(const struct bundle *b)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < b->count; i++)
+        sum += b->entries[i].size;
+    return sum;
+}
+
+enum err bundle_write(struct tx *tx, snowflake application_id, snowflake guild_id,
+                      size_t *ret_grown)
+{
+    struct bundle old, b = { .application_id = application_id, .guild_id = guild_id };
+    struct list made = { 0 };
+
+    enum err e = load_old(tx, application_id, guild_id, &old);
+    if (!e)
+        e = load_entries(tx, application_id, guild_id, &made);
+    if (!e)
+        e = measure_entries(tx, &made, &old);
+    if (e)
+        return e;
+    b.entries = made.items;
+    b.count = drop_unmeasured(made.items, made.count);
+    size_t size = sum_sizes(&b);
+    *ret_grown = !old.unreadable && size > sum_sizes(&old) ? size : 0;
+    tx_touch(tx, NOTED_COMMANDS, application_id);
+    if (b.count)
+        return bundle_store(tx, &b);
+    return tx_exec(tx, DROP_BUNDLE, BIND(v_id(application_id), v_id(guild_id)), NULL);
+}
+
+/* --- repairing ------------------------------------------------------------------------ */
+
+struct bundle_scope {
+    snowflake application_id, guild_id;
+};
+
+static enum err repair_scope(struct call *call)
+{
+    const struct bundle_scope *scope = call_passed(call, "bundle_scope");
+    size_t grown;
+
+    return bundle_write(call->tx, scope->application_id, scope->guild_id, &grown);
+}
+
+static void repair_scopes(struct call *call)
+{
+    const struct list *scopes = call_passed(call, "list");
+
+    for (size_t i = 0; i < scopes->count; i++) {
+        struct errand errand = {
+            .store = ROUTE_STORE_WRITE,
+            .run = repair_scope,
+            .type = "bundle_scope",
+            .data = (const struct bundle_scope *)scopes->items + i,
+            .size = sizeof(struct bundle_scope),
+        };
+
+        errand_start(call->api, call->loop, &errand);
+    }
+}
+
+void bundle_repair_later(struct call *call, const struct bundle *b)
+{
+    if (!call->after)
+        call_pass(call, "list", sizeof(struct list));
+    call->after = repair_scopes;
+    struct list *scopes = call_passed(call, "list");
+    struct bundle_scope *scope = list_add(call->arena, scopes, sizeof *scope);
+    *scope = (struct bundle_scope){ b->application_id, b->guild_id };
+}

@@ -1,0 +1,54 @@
+/* embedded.c - applications that can be launched inside a client. */
+#include "commands/internal.h"
+
+#include "commands/index/index_moves.h"
+#include "platform/applications/applications.h"
+
+static const char FIND_ENTRY_POINT[] =
+    "select id from commands where application_id = $1 and guild_id = 0 and type = 4";
+
+/* There has to be something to launch it with. */
+static enum err add_entry_point(struct call *call)
+{
+    const struct application *a = call->target.application;
+    struct command_patch none = { 0 };
+    struct command k = command_blank(0);
+    struct command_texts texts;
+    struct rows row;
+    bool found;
+
+    enum err e = tx_one(call->tx, FIND_ENTRY_POINT, BIND(v_id(a->id)), &row, &found);
+    if (e || found)
+        return e;
+    k.id = k.version = snowflake_new();
+    k.application_id = a->id;
+    k.type = COMMAND_ENTRY_POINT;
+    k.name = STR("launch");
+    k.description = STR("Launch an activity");
+    k.handler = given_int(COMMAND_LAUNCH_ACTIVITY);
+    command_tidy(call->arena, &k);
+    e = command_fit(&call->form, NULL, a, &k, &none);
+    if (!e)
+        e = command_encode(call->arena, &k, &call->form, NULL, &texts);
+    return e ? e : command_insert(call->tx, &k, &texts);
+}
+
+static const char SET_FLAGS[] = "update applications set flags = $2 where id = $1";
+
+/* POST /applications/{application.id}/set-embedded */
+enum err set_embedded(struct call *call)
+{
+    const struct embedded_body *in = call->body;
+    struct application *a = call->target.application;
+    int64_t flags = a->flags & ~(int64_t)APPLICATION_EMBEDDED;
+
+    if (in->embedded)
+        flags |= APPLICATION_EMBEDDED;
+    if (flags == a->flags)
+        return OK;
+    a->flags = flags;
+    enum err e = tx_exec(call->tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
+    if (!e && in->embedded)
+        e = add_entry_point(call);
+    return e ? e : commands_changed(call, a, 0);
+}

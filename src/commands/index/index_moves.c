@@ -1,0 +1,329 @@
+/* index_moves.c - what changes elsewhere mean for commands. */
+#include "commands/index/index_moves.h"
+
+#include "base/clock.h"
+#include "model/fields/ids.h"
+#include "api/deletion.h"
+#include "base/mem.h"
+
+static const char MOVE_INDEX[] = "insert into command_indexes (id, version) values ($1, $2) "
+                                 "on conflict (id) do update set version = excluded.version";
+
+enum err command_index_move(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, MOVE_INDEX, BIND(v_id(id), v_id(snowflake_new())), NULL);
+}
+
+enum err command_index_moved(struct call *call, snowflake id)
+{
+    return command_index_move(call->tx, id);
+}
+
+/* --- direct channels with bots -------------------------------------------------------- */
+
+/* A bot may have a hundred thousand direct channels, and so may a person. So each of these begins
+ * with what is few: the apps of a guild, the guilds of a person, a page of a bot's channels. $2 is
+ * the new version. */
+#define MOVE_DIRECT(channel_) \
+    "insert into command_indexes (id, version) select distinct " channel_ ", cast($2 as bigint) "
+#define ON_MOVED            " on conflict (id) do update set version = excluded.version"
+#define BRINGS_COMMANDS(i_) i_ ".type = 'service' and " INTEGRATION_HAS_COMMANDS(i_)
+/* The direct channel d of the bot of a with somebody. */
+#define DIRECT_WITH(user_)                                                   \
+    "d.low_id = case when a.bot_id < " user_ " then a.bot_id else " user_ "" \
+    " end and d.high_id = case when a.bot_id < " user_ " then " user_ " else a.bot_id end"
+/* Of somebody's guilds only $1 has the app. */
+#define NOWHERE_ELSE(user_, app_)                                                            \
+    "not exists (select 1 from members m cross join integrations o where m.user_id = " user_ \
+    " and o.guild_id = m.guild_id and o.guild_id <> $1 and o.application_id = " app_         \
+    " and " BRINGS_COMMANDS("o") ")"
+
+static const char MOVE_OF_ACCOUNT[] =
+    MOVE_DIRECT("d.channel_id") "from applications a cross join direct_channels d where a.id = $3 "
+                                "and " DIRECT_WITH("$1") ON_MOVED;
+static const char MOVE_OF_BOT[] =
+    MOVE_DIRECT("d.channel_id") "from applications a cross join direct_channels d where "
+                                "a.bot_id = $3 and " DIRECT_WITH("$1") ON_MOVED;
+static const char MOVE_OF_MEMBER[] = MOVE_DIRECT(
+    "d.channel_id") "from integrations i cross join applications a cross join direct_channels d "
+                    "where i.guild_id = $1 and " BRINGS_COMMANDS(
+                        "i") " and a.id = "
+                             "i.application_id and " DIRECT_WITH("$3") " and " NOWHERE_ELSE(
+                                 "$3", "a.id") ON_MOVED;
+
+enum err command_index_account(struct call *call, const struct account_app *a)
+{
+    enum err e =
+        tx_exec(call->tx, MOVE_OF_ACCOUNT,
+                BIND(v_id(a->user_id), v_id(snowflake_new()), v_id(a->application_id)), NULL);
+
+    return e ? e : command_index_move(call->tx, a->user_id);
+}
+
+enum err command_index_blocked(struct call *call, const struct block_change *b)
+{
+    return tx_exec(call->tx, MOVE_OF_BOT,
+                   BIND(v_id(b->user_id), v_id(snowflake_new()), v_id(b->target_id)), NULL);
+}
+
+static const char IS_BOT[] = "select 1 from applications where bot_id = $1";
+
+/* Bots talk to many, and have nothing from each other. */
+enum err command_index_member(struct call *call, const struct member *m)
+{
+    struct rows row;
+    bool bot;
+    enum err e = tx_one(call->tx, IS_BOT, BIND(v_id(m->user_id)), &row, &bot);
+
+    if (e || bot)
+        return e;
+    return tx_exec(call->tx, MOVE_OF_MEMBER,
+                   BIND(v_id(m->guild_id), v_id(snowflake_new()), v_id(m->user_id)), NULL);
+}
+
+/* --- all direct channels of a bot ----------------------------------------------------- */
+
+enum { CHANNELS_A_STEP = 50 }; /* each of whose people may be in a hundred guilds */
+
+/* How far the bot's channels were looked at: open ones come before closed ones. */
+struct index_walk {
+    snowflake guild_id, application_id, bot_id;
+    int64_t closed;
+    snowflake after;
+};
+
+#define PAGE_OF_BOT                                                                        \
+    "(select channel_id from recipients where user_id = $1 and closed = $2 and channel_id" \
+    " > $3 order by channel_id limit $4) p"
+static const char END_OF_PAGE[] = "select count(*), max(p.channel_id) from " PAGE_OF_BOT;
+
+#define PERSON "case when d.low_id = $3 then d.high_id else d.low_id end"
+static const char MOVE_PAGE[] = MOVE_DIRECT(
+    "d.channel_id") "from (select channel_id from recipients where user_id = $3 and closed = $4 "
+                    "and channel_id > $5 and channel_id <= $6) p cross join direct_channels d "
+                    "where d.channel_id = p.channel_id and exists (select 1 from members g where "
+                    "g.guild_id = $1 and g.user_id = " PERSON
+                    ") and " NOWHERE_ELSE(PERSON, "cast($7 as bigint)") ON_MOVED;
+
+static const char BOT_OF[] = "select bot_id from applications where id = $1";
+
+/* *ret_count: how many channels there were; w->after is the last of them. */
+static enum err index_walk_page(struct call *call, struct index_walk *w, int64_t *ret_count)
+{
+    snowflake before = w->after;
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(call->tx, END_OF_PAGE,
+               BIND(v_id(w->bot_id), v_int(w->closed), v_id(w->after), v_int(CHANNELS_A_STEP)),
+               &row, &found);
+
+    if (e)
+        return e;
+    *ret_count = row_int(&row, 0);
+    if (!*ret_count)
+        return OK;
+    w->after = row_id(&row, 1);
+    return tx_exec(call->tx, MOVE_PAGE,
+                   BIND(v_id(w->guild_id), v_id(snowflake_new()), v_id(w->bot_id), v_int(w->closed),
+                        v_id(before), v_id(w->after), v_id(w->application_id)),
+                   NULL);
+}
+
+static enum err index_walk_on(struct call *call, struct index_walk *w)
+{
+    int64_t count = 0;
+
+    for (;;) {
+        enum err e = index_walk_page(call, w, &count);
+
+        if (e)
+            return e;
+        if (count == CHANNELS_A_STEP)
+            break;
+        if (w->closed)
+            return OK;
+        w->closed = 1;
+        w->after = 0;
+    }
+    return job_schedule(
+        call, &command_index_job, snowflake_new(), clock_us(),
+        str_printf(call->arena, "%llu %llu %llu %lld %llu", (unsigned long long)w->guild_id,
+                   (unsigned long long)w->application_id, (unsigned long long)w->bot_id,
+                   (long long)w->closed, (unsigned long long)w->after));
+}
+
+static enum err run_index_walk(struct call *call, const struct job *job)
+{
+    struct str rest = job->data;
+    struct index_walk w;
+
+    if (!snowflake_parse(str_cut(&rest, ' '), &w.guild_id) ||
+        !snowflake_parse(str_cut(&rest, ' '), &w.application_id) ||
+        !snowflake_parse(str_cut(&rest, ' '), &w.bot_id) ||
+        !str_to_i64(str_cut(&rest, ' '), &w.closed) || !snowflake_parse(rest, &w.after))
+        return OK;
+    return index_walk_on(call, &w);
+}
+
+const struct job_kind command_index_job = {
+    .name = "command-indexes",
+    .doc = "Indexes of the direct channels of a bot that came into a guild, or left it, move.",
+    .run = run_index_walk,
+};
+
+enum err command_index_installed(struct call *call, const struct guild_app *a)
+{
+    struct index_walk w = { .guild_id = a->guild_id, .application_id = a->application_id };
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, BOT_OF, BIND(v_id(a->application_id)), &row, &found);
+
+    if (e || !found || row_null(&row, 0))
+        return e;
+    w.bot_id = row_id(&row, 0);
+    return index_walk_on(call, &w);
+}
+
+/* --- an application that goes --------------------------------------------------------- */
+
+static const char DIRECT_CHANNELS[] =
+    "select r.closed, r.channel_id, c.type from recipients r join channels c on "
+    "c.id = r.channel_id where r.user_id = $1 and (r.closed, r.channel_id) > ($2, $3) "
+    "order by r.closed, r.channel_id limit $4";
+
+static enum err index_move_with_application(struct call *call, snowflake id,
+                                            struct deletion_step *step)
+{
+    struct application_deletion *d = container_of(step, struct application_deletion, step);
+    struct list channels = { 0 };
+    struct rows rows;
+    int64_t count = 0;
+    enum err e = tx_query(
+        call->tx, DIRECT_CHANNELS,
+        BIND(v_id(d->application.bot_id), v_int(d->closed), v_id(d->channel_id), v_int(step->room)),
+        &rows);
+
+    (void)id;
+    if (e)
+        return e;
+    for (; rows_next(&rows); count++) {
+        d->closed = row_int(&rows, 0);
+        d->channel_id = row_id(&rows, 1);
+        if (row_int(&rows, 2) == CHANNEL_DM)
+            ids_add(call->arena, &channels, d->channel_id);
+    }
+    deletion_count(step, count);
+    e = rows_end(&rows);
+    for (size_t i = 0; i < channels.count && !e; i++)
+        e = command_index_move(call->tx, ((snowflake *)channels.items)[i]);
+    return e;
+}
+
+enum { COST_OF_COMMAND = 30 }; /* rows: its definition may have some mebibytes */
+
+static const char DROP_COMMAND[] = "delete from commands where id in (select id from commands "
+                                   "where application_id = $1 order by guild_id, id limit 1)";
+
+static enum err commands_delete_of_application(struct call *call, snowflake id,
+                                               struct deletion_step *step)
+{
+    int64_t gone = 1;
+    enum err e = OK;
+
+    while (!e && gone && step->room > 0) {
+        e = tx_exec(call->tx, DROP_COMMAND, BIND(v_id(id)), &gone);
+        deletion_count(step, gone * COST_OF_COMMAND);
+    }
+    return e;
+}
+
+#define PERMISSIONS_OF(object, column)                                                  \
+    DELETE_WHERE(object, "command_permissions", "guild_id, target_id, entity_id, type", \
+                 column " = $1")
+
+const struct deletion_rule command_deletions[] = {
+    { WITH_APPLICATION, "command_indexes", .run = index_move_with_application,
+      .phase = DELETE_PARTS },
+    { PERMISSIONS_OF(WITH_CHANNEL, "entity_id") },
+    { PERMISSIONS_OF(WITH_GUILD, "guild_id") },
+    { PERMISSIONS_OF(WITH_APPLICATION, "application_id") },
+    { DELETE_WHERE(WITH_GUILD, "commands", "id", "guild_id = $1 and guild_id <> 0") },
+    { DELETE_WHERE(WITH_GUILD, "command_lists", "application_id, guild_id",
+                   "guild_id = $1 and guild_id <> 0") },
+    { DELETE_WHERE(WITH_GUILD, "command_creates", "application_id, guild_id, id",
+                   "guild_id = $1 and guild_id <> 0") },
+    { DELETE_OF(WITH_APPLICATION, "command_creates", "application_id", "guild_id, id") },
+    { DELETE_OF(WITH_APPLICATION, "command_lists", "application_id", "guild_id") },
+    { WITH_APPLICATION, "commands", .run = commands_delete_of_application },
+    { DELETE_FEW(WITH_CHANNEL, "command_indexes", "id") },
+    { DELETE_FEW(WITH_GUILD, "command_indexes", "id") },
+    { DELETE_FEW(WITH_APPLICATION, "command_indexes", "id") },
+    { 0 },
+};
+
+/* --- rows whose people and places are gone -------------------------------------------- */
+
+static const char GUILD_OF_ROWS[] = "select guild_id from command_permissions where entity_id = $1 "
+                                    "and (guild_id = $2 or cast($2 as bigint) = 0) limit 1";
+static const char FORGET_ENTITY[] =
+    "delete from command_permissions where entity_id = $1 and guild_id = $2";
+
+/* guild_id: 0 for ids that are in no other guild. */
+static enum err permissions_forget(struct call *call, snowflake guild_id, snowflake entity_id)
+{
+    struct tx *tx = call->tx;
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, GUILD_OF_ROWS, BIND(v_id(entity_id), v_id(guild_id)), &row, &found);
+
+    if (e || !found)
+        return e;
+    guild_id = row_id(&row, 0);
+    e = tx_exec(tx, FORGET_ENTITY, BIND(v_id(entity_id), v_id(guild_id)), NULL);
+    return e ? e : command_index_move(call->tx, guild_id);
+}
+
+enum err command_permissions_forget_role(struct call *call, const struct role *r)
+{
+    return permissions_forget(call, r->guild_id, r->id);
+}
+
+enum err command_permissions_forget_channel(struct call *call, snowflake id)
+{
+    return permissions_forget(call, 0, id);
+}
+
+enum err command_permissions_forget_member(struct call *call, const struct member_leave *leave)
+{
+    return permissions_forget(call, leave->guild_id, leave->user->id);
+}
+
+static const char FORGET_TARGET[] =
+    "delete from command_permissions where guild_id = $1 and target_id = $2";
+
+enum err command_permissions_leave(struct call *call, const struct guild_app *a)
+{
+    enum err e =
+        tx_exec(call->tx, FORGET_TARGET, BIND(v_id(a->guild_id), v_id(a->application_id)), NULL);
+
+    return e ? e : command_index_move(call->tx, a->guild_id);
+}
+
+/* --- apps that are removed from a guild ------------------------------------------------ */
+
+static const struct sql drop_of_app[] = {
+    SQL_TEXT("delete from command_permissions where guild_id = $1 and application_id = $2"),
+    SQL_TEXT("delete from command_lists where guild_id = $1 and application_id = $2"),
+    SQL_TEXT("delete from commands where guild_id = $1 and application_id = $2"),
+};
+
+enum err commands_drop_of_app(struct call *call, const struct guild_app *a)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < COUNT_OF(drop_of_app); i++)
+        e = tx_exec(call->tx, drop_of_app[i], BIND(v_id(a->guild_id), v_id(a->application_id)),
+                    NULL);
+    return e;
+}

@@ -1,0 +1,200 @@
+/* index_rows.c - what indexes show, from the store. */
+#include "commands/index/index.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "commands/index/index_moves.h"
+#include "model/fields/rows.h"
+
+/* --- which applications --------------------------------------------------------------- */
+
+#define OF_GUILD \
+    "(select application_id from integrations where guild_id = $1 and type = 'service')"
+#define OF_USER        "(select application_id from authorizations where user_id = $1 and installed = 1)"
+#define OF_APPLICATION "(select id from applications where id = $1)"
+#define OF_GROUP       "(select application_id from channel_integrations where channel_id = $1)"
+
+/* One query for each kind of index, picked by it: the words of all are literals. */
+#define QUERIES(name_, begin_, end_)                                                        \
+    static const char name_##_guild[] = begin_ OF_GUILD end_;                               \
+    static const char name_##_user[] = begin_ OF_USER end_;                                 \
+    static const char name_##_application[] = begin_ OF_APPLICATION end_;                   \
+    static const char name_##_group[] = begin_ OF_GROUP end_;                               \
+    static const struct sql name_[] = {                                                     \
+        { &name_##_guild }, { &name_##_user }, { &name_##_application }, { &name_##_group } \
+    }
+
+#define SHOWN      "a.id, a.name, a.description, a.icon, coalesce(a.bot_id, 0), a.flags, v.version"
+#define VERSION_OF "left join command_indexes v on v.id = a.id "
+
+QUERIES(applications_sql,
+        "select " SHOWN " from applications a " VERSION_OF "where a.removed = 0 and a.id in ",
+        " order by a.id");
+/* An app that was installed for something else than commands has none. */
+static const char applications_of_guild[] =
+    "select " SHOWN
+    " from integrations i join applications a on a.id = i.application_id " VERSION_OF
+    "where i.guild_id = $1 and i.type = 'service' and a.removed = 0 and " INTEGRATION_HAS_COMMANDS(
+        "i") " order by i.application_id";
+
+static const struct activity_config *index_rows_launchable(struct arena *arena)
+{
+    static const struct str platforms[] = { STR_INIT("web"), STR_INIT("android"), STR_INIT("ios") };
+    struct activity_config *c = arena_alloc(arena, sizeof *c);
+
+    c->supported_platforms = (struct list){ (void *)platforms, COUNT_OF(platforms) };
+    return c;
+}
+
+static struct index_application read_application(const struct rows *r)
+{
+    uint64_t flags = (uint64_t)row_int(r, 5);
+    struct index_application a = {
+        .id = row_id(r, 0),
+        .name = row_text(r, 1),
+        .description = row_text(r, 2),
+        .icon = row_opt_text(r, 3),
+        .flags = flags & ~(uint64_t)APPLICATION_FLAGS_PRIVATE,
+        .active = flags & APPLICATION_ACTIVE,
+        .version = row_id(r, 6),
+    };
+
+    if (row_id(r, 4))
+        a.bot_id = given_id(row_id(r, 4));
+    if (flags & APPLICATION_EMBEDDED)
+        a.embedded_activity_config = index_rows_launchable(tx_arena(r->tx));
+    return a;
+}
+
+static struct sql applications_of(enum index_kind kind)
+{
+    return kind == INDEX_GUILD ? SQL(applications_of_guild) : applications_sql[kind];
+}
+
+enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, applications_of(kind), BIND(v_id(key)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct index_application *)list_add(tx_arena(tx), ret, sizeof(struct index_application)) =
+            read_application(&rows);
+    return rows_end(&rows);
+}
+
+/* --- which commands ------------------------------------------------------------------- */
+
+/* Only in a guild's index are there commands of a guild: no other key is a guild's id. */
+QUERIES(bundles_sql,
+        "select application_id, guild_id, entries, texts from command_lists "
+        "where guild_id in (0, $1) and application_id in ",
+        " order by application_id, guild_id");
+
+enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct rows *ret)
+{
+    enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), ret);
+
+    ret->lent = true; /* large, and copied into the answer at once */
+    return e;
+}
+
+bool index_bundles_next(struct rows *rows, struct bundle *ret, enum err *ret_error)
+{
+    if (!rows_next(rows))
+        return false;
+    *ret_error = bundle_read(rows->tx, row_id(rows, 0), row_id(rows, 1), row_bytes(rows, 2),
+                             row_text(rows, 3), ret);
+    return !*ret_error;
+}
+
+/* --- how much they are used ----------------------------------------------------------- */
+
+QUERIES(uses_sql,
+        "select c.id, cast(sum(u.uses) as bigint) from commands c join command_uses u "
+        "on u.command_id = c.id where c.used_day > $2 and u.day > $2 and "
+        "c.application_id in ",
+        " group by c.id order by c.id");
+
+enum err index_uses(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, uses_sql[kind], BIND(v_id(key), v_int(ranked_since())), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct command_uses *)list_add(tx_arena(tx), ret, sizeof(struct command_uses)) =
+            (struct command_uses){ row_id(&rows, 0), row_int(&rows, 1) };
+    return rows_end(&rows);
+}
+
+static int by_command(const void *id, const void *uses)
+{
+    snowflake one = *(const snowflake *)id, two = ((const struct command_uses *)uses)->command_id;
+
+    return one < two ? -1 : one > two;
+}
+
+static int64_t uses_of(const struct list *uses, snowflake id)
+{
+    const struct command_uses *found =
+        bsearch(&id, uses->items, uses->count, sizeof *found, by_command);
+
+    return found ? found->uses : 0;
+}
+
+void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks)
+{
+    int64_t unused = 1;
+
+    for (size_t i = 0; i < b->count; i++) {
+        ranks[i] = uses->count ? -uses_of(uses, b->entries[i].id) : 0;
+        unused += ranks[i] < 0; /* still to be ranked */
+    }
+    for (int64_t rank = 1; rank < unused; rank++) {
+        size_t most = b->count;
+
+        for (size_t i = 0; i < b->count; i++)
+            if (ranks[i] < 0 && (most == b->count || ranks[i] < ranks[most]))
+                most = i;
+        ranks[most] = rank;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        if (!ranks[i])
+            ranks[i] = unused++;
+}
+
+/* --- since when ----------------------------------------------------------------------- */
+
+static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
+
+void index_foresee(struct tx *tx, enum index_kind kind, snowflake key)
+{
+    tx_foresee(tx, applications_of(kind), BIND(v_id(key)));
+    tx_foresee(tx, OWN_VERSION, BIND(v_id(key)));
+    tx_foresee(tx, uses_sql[kind], BIND(v_id(key), v_int(ranked_since())));
+}
+
+enum err index_version(struct tx *tx, snowflake place, const struct list *applications,
+                       snowflake *ret_own, snowflake *ret)
+{
+    const struct index_application *a = applications->items;
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, OWN_VERSION, BIND(v_id(place)), &row, &found);
+
+    if (e)
+        return e;
+    *ret = *ret_own = found ? row_id(&row, 0) : 0;
+    for (size_t i = 0; i < applications->count; i++)
+        if (a[i].version > *ret)
+            *ret = a[i].version;
+    if (!*ret)
+        *ret = place;
+    return OK;
+}

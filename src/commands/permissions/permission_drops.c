@@ -1,0 +1,167 @@
+/* permission_drops.c - rows of permissions go with their command, a few guilds at a time. */
+#include "commands/permissions/permission_drops.h"
+
+#include "base/clock.h"
+#include "commands/index/index_moves.h"
+#include "model/fields/ids.h"
+
+struct permission_drop {
+    snowflake target_id, application_id;
+    int64_t round; /* rows of earlier ones go */
+    bool tell;
+};
+
+/* --- one guild after the other -------------------------------------------------------- */
+
+/* A guild has rows of one round only, because they are replaced together. Asking for the round
+ * would lead SQLite to all rows of the command. */
+static const char DROP_OF_GUILD[] =
+    "delete from command_permissions where guild_id = $1 and target_id = $2";
+
+static enum err drop_of_guild(struct call *call, const struct permission_drop *d,
+                              snowflake guild_id, int64_t *room)
+{
+    struct command_permissions none = { d->target_id, d->application_id, guild_id, { 0 } };
+    int64_t gone = 0;
+    enum err e = tx_exec(call->tx, DROP_OF_GUILD, BIND(v_id(guild_id), v_id(d->target_id)), &gone);
+
+    if (!e)
+        e = command_index_move(call->tx, guild_id);
+    if (!e && d->tell)
+        permissions_announce(call, &none);
+    *room -= gone + 1;
+    return e;
+}
+
+static const char NEXT_GUILDS[] = "select guild_id from command_permissions where target_id = $1 "
+                                  "and round < $2 order by round, guild_id limit $3";
+
+/* The guilds of the next rows, each once; with no room left, the next one. */
+static enum err next_guilds(struct call *call, const struct permission_drop *d, int64_t room,
+                            struct list *ret)
+{
+    struct rows rows;
+    snowflake last = 0;
+    enum err e =
+        tx_query(call->tx, NEXT_GUILDS,
+                 BIND(v_id(d->target_id), v_int(d->round), v_int(room > 0 ? room : 1)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        if (row_id(&rows, 0) != last)
+            ids_add(call->arena, ret, row_id(&rows, 0));
+        last = row_id(&rows, 0);
+    }
+    return rows_end(&rows);
+}
+
+/* *ret_left: there are rows that there was no room for. */
+static enum err drop_some(struct call *call, const struct permission_drop *d, int64_t *room,
+                          bool *ret_left)
+{
+    struct list guilds;
+    enum err e = OK;
+
+    do {
+        e = next_guilds(call, d, *room, &guilds);
+        for (size_t i = 0; i < guilds.count && !e && *room > 0; i++)
+            e = drop_of_guild(call, d, ((const snowflake *)guilds.items)[i], room);
+    } while (!e && guilds.count && *room > 0);
+    *ret_left = guilds.count > 0;
+    return e;
+}
+
+/* --- the mark ------------------------------------------------------------------------- */
+
+static const char ROUNDS[] =
+    "select (select max(round) from command_permissions where target_id = $1), "
+    "(select round from permission_drops where target_id = $1)";
+
+/* *ret is later than that of any row; 0: there are no rows. */
+static enum err round_after(struct tx *tx, snowflake target_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, ROUNDS, BIND(v_id(target_id)), &row, &found);
+
+    if (e)
+        return e;
+    int64_t of_rows = row_int(&row, 0), of_mark = row_int(&row, 1);
+    *ret = row_null(&row, 0) ? 0 : (of_rows > of_mark ? of_rows : of_mark) + 1;
+    return OK;
+}
+
+/* Guilds that an earlier change has not come to are told what that one would have told them. */
+static const char SET_MARK[] =
+    "insert into permission_drops (target_id, application_id, round, told) values ($1, $2, $3, $4) "
+    "on conflict (target_id) do update set round = excluded.round, "
+    "told = case when excluded.told > permission_drops.told then excluded.told "
+    "else permission_drops.told end";
+static const char DROP_MARK[] = "delete from permission_drops where target_id = $1";
+
+static enum err go_on_later(struct call *call, const struct permission_drop *d)
+{
+    return job_schedule(call, &permission_drop_job, d->target_id, clock_us(), STR(""));
+}
+
+enum err permissions_drop(struct call *call, const struct command_row *k, bool tell, int64_t *room)
+{
+    struct permission_drop d = { k->id, k->application_id, .tell = tell };
+    bool left;
+    enum err e = round_after(call->tx, k->id, &d.round);
+
+    if (e || !d.round)
+        return e;
+    e = drop_some(call, &d, room, &left);
+    if (e || !left)
+        return e;
+    e = tx_exec(call->tx, SET_MARK,
+                BIND(v_id(d.target_id), v_id(d.application_id), v_int(d.round), v_int(d.tell)),
+                NULL);
+    return e ? e : go_on_later(call, &d);
+}
+
+static const char FIND_MARK[] =
+    "select application_id, round, told from permission_drops where target_id = $1";
+
+static enum err run_permission_drop(struct call *call, const struct job *job)
+{
+    int64_t room = PERMISSION_DROPS_AT_ONCE;
+    struct rows row;
+    bool found, left;
+    enum err e = tx_one(call->tx, FIND_MARK, BIND(v_id(job->key)), &row, &found);
+
+    /* The mark may have gone with its application. */
+    if (e || !found)
+        return e;
+    struct permission_drop d = { job->key, row_id(&row, 0), row_int(&row, 1), row_bool(&row, 2) };
+    e = drop_some(call, &d, &room, &left);
+    if (e)
+        return e;
+    return left ? go_on_later(call, &d)
+                : tx_exec(call->tx, DROP_MARK, BIND(v_id(d.target_id)), NULL);
+}
+
+const struct job_kind permission_drop_job = {
+    .name = "permission-drops",
+    .doc = "Takes away who may use a command that was renamed or deleted, guild by guild.",
+    .run = run_permission_drop,
+};
+
+/* --- for tools ------------------------------------------------------------------------ */
+
+static const char GUILDS_WITH_ROWS[] =
+    "select distinct guild_id from command_permissions where target_id = $1 order by guild_id";
+static const char DROP_ROWS[] = "delete from command_permissions where target_id = $1";
+
+enum err permissions_remove(struct tx *tx, snowflake command_id)
+{
+    struct list guilds = { 0 };
+    enum err e = tx_ids(tx, GUILDS_WITH_ROWS, BIND(v_id(command_id)), &guilds);
+
+    for (size_t i = 0; i < guilds.count && !e; i++)
+        e = command_index_move(tx, ((const snowflake *)guilds.items)[i]);
+    return e ? e : tx_exec(tx, DROP_ROWS, BIND(v_id(command_id)), NULL);
+}

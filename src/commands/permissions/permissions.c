@@ -1,0 +1,317 @@
+/* permissions.c - who may use commands in a guild: reading the rows and replacing them. */
+#include "commands/internal.h"
+
+#include "commands/form.h"
+#include "commands/index/index_moves.h"
+#include "commands/permissions/permission_drops.h"
+#include "model/fields/rows.h"
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+
+enum { MOST_NEW_ROWS = 10 };
+
+/* --- access --------------------------------------------------------------------------- */
+
+static snowflake target_of(const struct call *call)
+{
+    return call_id(call, "command.id");
+}
+
+/* A bearer token stands for a person: an app learns no more with it than the person may read. */
+enum err admit_read_permissions(struct call *call)
+{
+    bool may = call->caller->kind == CALLER_BOT || call->target.rights & PERMISSION(MANAGE_GUILD);
+
+    return may ? OK : call_lacks(call, PERMISSION(MANAGE_GUILD));
+}
+
+/* Only a member who may use the command sets who may use it. */
+enum err admit_modify_permissions(struct call *call)
+{
+    const struct command *k = call->target.command;
+    const struct standing *s = call->target.standing;
+    struct command_question q = { .guild_id = s->guild_id,
+                                  .user_id = s->user_id,
+                                  .roles = s->rights_of.roles,
+                                  .role_count = s->rights_of.role_count,
+                                  .administrator = s->rights & PERMISSION(ADMINISTRATOR),
+                                  .rights = s->rights };
+
+    if (!k)
+        return OK;
+    q.default_member_permissions = k->default_member_permissions;
+    enum err e = permissions_of(call->tx, q.guild_id, k->id, &q.of_command);
+    if (!e)
+        e = permissions_of(call->tx, q.guild_id, k->application_id, &q.of_application);
+    if (e)
+        return e;
+    return command_judge_person(&q) == COMMAND_ALLOWED ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+static const char PERMISSIONS_OF_APPLICATION[] =
+    "select p.target_id, p.entity_id, p.type, p.permission from command_permissions p "
+    "where p.guild_id = $1 and p.application_id = $2 and " PERMISSION_STANDS
+    " order by p.target_id, p.position";
+
+/* GET …/commands/permissions */
+enum err list_command_permissions(struct call *call)
+{
+    snowflake application_id = call->target.application->id, guild_id = call->target.guild->id;
+    struct command_permissions *one = NULL;
+    struct list all = { 0 };
+    struct rows rows;
+
+    enum err e = tx_query(call->tx, PERMISSIONS_OF_APPLICATION,
+                          BIND(v_id(guild_id), v_id(application_id)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        if (!one || one->id != row_id(&rows, 0)) {
+            one = list_add(call->arena, &all, sizeof *one);
+            *one =
+                (struct command_permissions){ row_id(&rows, 0), application_id, guild_id, { 0 } };
+        }
+        *(struct command_permission *)list_add(call->arena, &one->permissions,
+                                               sizeof(struct command_permission)) =
+            (struct command_permission){ row_id(&rows, 1), row_int(&rows, 2), row_bool(&rows, 3) };
+    }
+    e = rows_end(&rows);
+    return e ? e : call_reply(call, &all);
+}
+
+static struct command_permissions permissions_with(const struct call *call, struct list rows)
+{
+    return (struct command_permissions){ target_of(call), call->target.application->id,
+                                         call->target.guild->id, rows };
+}
+
+/* GET …/commands/{command.id}/permissions */
+enum err get_command_permissions(struct call *call)
+{
+    struct list rows;
+    enum err e = permissions_of(call->tx, call->target.guild->id, target_of(call), &rows);
+
+    if (e)
+        return e;
+    struct command_permissions p = permissions_with(call, rows);
+    return rows.count ? call_reply(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
+}
+
+/* --- what changes --------------------------------------------------------------------- */
+
+static const struct command_permission *row_like(const struct list *rows,
+                                                 const struct command_permission *p)
+{
+    const struct command_permission *all = rows->items;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (all[i].id == p->id && all[i].type == p->type)
+            return &all[i];
+    return NULL;
+}
+
+static bool permission_differs(const struct list *others, const struct command_permission *p)
+{
+    const struct command_permission *other = row_like(others, p);
+
+    return !other || other->permission != p->permission;
+}
+
+static enum err may_change_role(struct call *call, snowflake id, bool *ret)
+{
+    struct role role;
+    enum err e = role_find(call->tx, call->target.guild->id, id, &role);
+
+    if (!e)
+        *ret = standing_above_role(call->target.standing, &role);
+    return e;
+}
+
+static enum err may_change_user(struct call *call, snowflake id, bool *ret)
+{
+    struct standing other;
+    enum err e = standing_of_member(call->tx, call->target.guild->id, id, &other);
+
+    if (!e)
+        *ret = id == call->caller->id || standing_above(call->target.standing, &other);
+    return e;
+}
+
+static enum err may_change_channel(struct call *call, snowflake id, bool *ret)
+{
+    struct channel c;
+    uint64_t rights = 0;
+    enum err e = channel_find(call->tx, id, &c);
+
+    if (!e && (c.guild_id.value != call->target.guild->id || channel_is_thread(c.type)))
+        e = ERR_UNKNOWN_CHANNEL;
+    if (!e)
+        e = standing_rights_in(call->tx, call->target.standing, &c, &rights);
+    *ret = rights & PERMISSION(MANAGE_CHANNELS);
+    return e;
+}
+
+/* May the caller change a row of this kind? ERR_UNKNOWN_…: there is no such role, member or
+ * channel. */
+static enum err may_change(struct call *call, const struct command_permission *p, bool *ret)
+{
+    snowflake guild_id = call->target.guild->id;
+
+    *ret = true;
+    switch ((enum command_permission_type)p->type) {
+    case COMMAND_PERMISSION_ROLE:
+        return p->id == guild_id ? OK : may_change_role(call, p->id, ret);
+    case COMMAND_PERMISSION_USER:
+        return may_change_user(call, p->id, ret);
+    default:
+        if (p->id != guild_id - 1)
+            return may_change_channel(call, p->id, ret);
+        *ret = call->target.rights & PERMISSION(MANAGE_CHANNELS);
+        return OK;
+    }
+}
+
+static bool is_unknown(enum err e)
+{
+    return e == ERR_UNKNOWN_ROLE || e == ERR_UNKNOWN_MEMBER || e == ERR_UNKNOWN_CHANNEL;
+}
+
+/* --- replacing ------------------------------------------------------------------------ */
+
+struct exchange_of_rows {
+    struct call *call;
+    struct list before, after; /* struct command_permission */
+    struct list changes;       /* struct audit_change */
+    size_t added;
+    bool forbidden;
+};
+
+static struct opt_str permission_text(struct arena *arena, const struct command_permission *p)
+{
+    if (!p)
+        return (struct opt_str){ .given = ABSENT };
+    return given_str(column_encode(arena, &type_command_permission, p));
+}
+
+static void note_change(struct exchange_of_rows *x, const struct command_permission *p)
+{
+    struct arena *arena = x->call->arena;
+    struct audit_change *c = list_add(arena, &x->changes, sizeof *c);
+
+    c->key = str_printf(arena, "%llu", (unsigned long long)p->id);
+    c->old_value = permission_text(arena, row_like(&x->before, p));
+    c->new_value = permission_text(arena, row_like(&x->after, p));
+}
+
+/* A row that is new or not what it was. */
+static enum err look_at_new(struct exchange_of_rows *x, const struct command_permission *p,
+                            const struct place *at)
+{
+    bool may;
+
+    x->added += !row_like(&x->before, p);
+    enum err e = may_change(x->call, p, &may);
+    if (is_unknown(e)) {
+        form_fail(&x->call->form, at, FORM_ROW_TARGET);
+        return OK;
+    }
+    x->forbidden |= !e && !may;
+    note_change(x, p);
+    return e;
+}
+
+static enum err look_at_gone(struct exchange_of_rows *x, const struct command_permission *p)
+{
+    bool may;
+    enum err e = may_change(x->call, p, &may);
+
+    x->forbidden |= !e && !may;
+    note_change(x, p);
+    return is_unknown(e) ? OK : e;
+}
+
+static enum err permission_compare(struct exchange_of_rows *x)
+{
+    const struct command_permission *after = x->after.items, *before = x->before.items;
+    struct place all = place_key(NULL, STR("permissions"));
+    enum err e = OK;
+
+    for (size_t i = 0; i < x->after.count && !e; i++) {
+        struct place at = place_index(&all, i);
+
+        if (row_like(&x->after, &after[i]) != &after[i])
+            form_fail(&x->call->form, &at, FORM_ROW_TWICE);
+        else if (permission_differs(&x->before, &after[i]))
+            e = look_at_new(x, &after[i], &at);
+    }
+    for (size_t i = 0; i < x->before.count && !e; i++)
+        if (!row_like(&x->after, &before[i]))
+            e = look_at_gone(x, &before[i]);
+    if (x->added > MOST_NEW_ROWS)
+        form_fail(&x->call->form, &all, FORM_ROW_LIMIT);
+    if (!e && x->forbidden)
+        e = ERR_MISSING_PERMISSIONS;
+    return !e && form_failed(&x->call->form) ? ERR_INVALID_FORM_BODY : e;
+}
+
+static const char DROP_ROWS[] =
+    "delete from command_permissions where guild_id = $1 and target_id = $2";
+/* Of the round of the mark, if earlier rows of the command are on their way out. */
+static const char ADD_ROW[] =
+    "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, "
+    "permission, position, round) values ($1, $2, $3, $4, $5, $6, $7, "
+    "coalesce((select d.round from permission_drops d where d.target_id = $2), 0))";
+
+static enum err write_rows(struct call *call, const struct command_permissions *p)
+{
+    const struct command_permission *rows = p->permissions.items;
+    enum err e = tx_exec(call->tx, DROP_ROWS, BIND(v_id(p->guild_id), v_id(p->id)), NULL);
+
+    for (size_t i = 0; i < p->permissions.count && !e; i++)
+        e = tx_exec(call->tx, ADD_ROW,
+                    BIND(v_id(p->guild_id), v_id(p->id), v_id(rows[i].id), v_int(rows[i].type),
+                         v_id(p->application_id), v_int(rows[i].permission), v_int((int64_t)i)),
+                    NULL);
+    return e;
+}
+
+void permissions_announce(struct call *call, const struct command_permissions *p)
+{
+    call_emit(call, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE,
+              to_entitled(p->guild_id, 0, PERMISSION(MANAGE_GUILD)), &command_permissions_schema,
+              p);
+}
+
+static enum err permission_announce(struct call *call, const struct command_permissions *p,
+                                    struct list changes)
+{
+    struct audit_options options = { .application_id = given_id(p->application_id) };
+    struct integrations_ref guild = { p->guild_id };
+
+    permissions_announce(call, p);
+    call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(p->guild_id),
+              &integrations_ref_schema, &guild);
+    enum err e = command_index_move(call->tx, p->guild_id);
+    return e ? e
+             : audit_with(call, p->guild_id, AUDIT_COMMAND_PERMISSIONS, p->id, &options, changes);
+}
+
+/* PUT …/commands/{command.id}/permissions */
+enum err modify_command_permissions(struct call *call)
+{
+    const struct permissions_body *in = call->body;
+    struct exchange_of_rows x = { .call = call, .after = in->permissions };
+
+    enum err e = permissions_of(call->tx, call->target.guild->id, target_of(call), &x.before);
+    if (!e)
+        e = permission_compare(&x);
+    if (e)
+        return e;
+    struct command_permissions p = permissions_with(call, in->permissions);
+    e = write_rows(call, &p);
+    if (!e && x.changes.count)
+        e = permission_announce(call, &p, x.changes);
+    return e ? e : call_reply(call, &p);
+}

@@ -1,0 +1,181 @@
+/* identification.c - what a client says of itself, and whether it may be so. */
+#include "gateway/identify/identification.h"
+
+#include "base/mem.h"
+#include "gateway/presence/presence.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "gateway/wire/dialects.h"
+#include "gateway/wire/messages.h"
+#include "gateway/wire/protocol.h"
+#include "json/read.h"
+
+enum { SHARDS_MAX = 16384 };
+
+/* Application flags that allow a privileged intent: the full and the limited one. */
+static const struct {
+    unsigned intent;
+    int64_t flags;
+} privileged[] = {
+    { INTENT(GUILD_PRESENCES), 1 << 12 | 1 << 13 },
+    { INTENT(GUILD_MEMBERS), 1 << 14 | 1 << 15 },
+    { INTENT(MESSAGE_CONTENT), 1 << 18 | 1 << 19 },
+};
+
+/* --- what the client said ------------------------------------------------------------- */
+
+static bool read_shard(struct str raw, struct arena *arena, int64_t shard[2])
+{
+    struct json_reader r;
+    struct str item;
+    int count = 0;
+
+    json_reader_init(&r, raw, arena);
+    if (json_peek(&r) != JSON_ARRAY)
+        return false;
+    for (json_enter(&r); json_next_item(&r); count++)
+        if (count == 2 || !json_skip(&r, &item) || !json_raw_int(item, &shard[count]))
+            return false;
+    return count == 2 && shard[1] >= 1 && shard[1] <= SHARDS_MAX && shard[0] >= 0 &&
+           shard[0] < shard[1];
+}
+
+static bool is_given(struct str raw)
+{
+    return raw.p && !str_is(raw, "null");
+}
+
+/* "os|browser|device", for lists of sessions. */
+static void note_client(struct identification *i, const struct client_properties *c)
+{
+    struct str parts[] = { c->os, c->browser, c->device };
+    size_t n = 0;
+
+    for (size_t k = 0; k < COUNT_OF(parts); k++) {
+        struct str s = parts[k];
+        size_t room = sizeof i->client - 2 - n;
+
+        if (s.n >= 2 && s.p[0] == '"')
+            s = str_slice(s.p + 1, s.n - 2);
+        for (size_t at = 0; at < s.n && at < 20 && room--; at++)
+            i->client[n++] = s.p[at] >= ' ' && s.p[at] < 127 && s.p[at] != '"' && s.p[at] != '\\'
+                                 ? s.p[at]
+                                 : '_';
+        if (k < 2)
+            i->client[n++] = '|';
+    }
+}
+
+void identification_read(struct identification *i, struct arena *arena, const struct identify *d)
+{
+    i->has_shard = is_given(d->shard);
+    i->bad_shard = i->has_shard && !read_shard(d->shard, arena, i->shard);
+    i->has_intents = is_given(d->intents);
+    i->bad_intents = i->has_intents && (!json_raw_int(d->intents, &i->intents) || i->intents < 0 ||
+                                        i->intents >> INTENT_BITS);
+    i->compress = d->compress.given == GIVEN && d->compress.value;
+    i->large_threshold = d->large_threshold.given == GIVEN ? d->large_threshold.value : 0;
+    i->capabilities = d->capabilities.given == GIVEN ? d->capabilities.value : 0;
+    i->status = PRESENCE_ONLINE;
+    buf_init(&i->activities, MAX_FROM_USER);
+    if (d->presence) {
+        i->status = (unsigned char)presence_status(d->presence->status, PRESENCE_ONLINE);
+        buf_add_str(&i->activities, presence_activities(d->presence));
+    }
+    if (d->properties)
+        note_client(i, d->properties);
+    if (!i->has_shard || i->bad_shard) {
+        i->shard[0] = 0;
+        i->shard[1] = 1;
+    }
+}
+
+/* --- checks --------------------------------------------------------------------------- */
+
+enum { VERSION_WITH_INTENTS = 8, VERSION_WITH_CONTENT_INTENT = 10 };
+
+static int version_of(const struct identification *i)
+{
+    return i->greeting.peer->dialect->version;
+}
+
+/* Versions before 8 have no intents: a bot receives all that its application may have. Before
+ * version 10 the application's flag alone decides about the content of messages. */
+uint32_t identification_intents(const struct identification *i)
+{
+    uint32_t intents = (uint32_t)i->intents, allowed = ~0u;
+
+    if (i->greeting.caller.kind != CALLER_BOT)
+        return intents;
+    for (size_t k = 0; k < COUNT_OF(privileged); k++)
+        if (!(i->greeting.application_flags & privileged[k].flags))
+            allowed &= ~privileged[k].intent;
+    if (!i->has_intents)
+        intents = allowed & ((1u << INTENT_BITS) - 1);
+    else if (version_of(i) < VERSION_WITH_CONTENT_INTENT)
+        intents |= INTENT(MESSAGE_CONTENT) & allowed;
+    /* Libraries set the intents of people for bots, too; those are dropped. */
+    return intents & ~INTENTS_OF_PEOPLE;
+}
+
+static enum close_code check_intents(const struct identification *i)
+{
+    if (i->bad_intents)
+        return CLOSE_BAD_INTENTS;
+    if (i->greeting.caller.kind != CALLER_BOT)
+        return 0;
+    if (!i->has_intents)
+        return version_of(i) < VERSION_WITH_INTENTS ? 0 : CLOSE_BAD_INTENTS;
+    for (size_t k = 0; k < COUNT_OF(privileged); k++)
+        if (i->intents & privileged[k].intent &&
+            !(i->greeting.application_flags & privileged[k].flags))
+            return CLOSE_FORBIDDEN_INTENTS;
+    return 0;
+}
+
+static bool too_many_guilds(const struct identification *i)
+{
+    unsigned max = i->greeting.peer->hub->gateway->options.max_guilds;
+    const snowflake *ids = i->greeting.guilds.items;
+    size_t covered = 0;
+
+    for (size_t k = 0; k < i->greeting.guilds.count; k++)
+        covered += (ids[k] >> 22) % (uint64_t)i->shard[1] == (uint64_t)i->shard[0];
+    return i->greeting.caller.kind == CALLER_BOT && covered > (max ? max : 2500);
+}
+
+enum close_code identification_check(const struct identification *i)
+{
+    if (i->bad_shard)
+        return CLOSE_BAD_SHARD;
+    enum close_code code = check_intents(i);
+    if (code)
+        return code;
+    return too_many_guilds(i) ? CLOSE_NEEDS_SHARDS : 0;
+}
+
+const char *identification_reason(enum close_code code)
+{
+    switch (code) {
+    case CLOSE_BAD_SHARD:
+        return "invalid shard";
+    case CLOSE_BAD_INTENTS:
+        return "invalid intents";
+    case CLOSE_FORBIDDEN_INTENTS:
+        return "disallowed intents";
+    case CLOSE_NEEDS_SHARDS:
+        return "sharding required";
+    default:
+        return "too many sessions";
+    }
+}
+
+void identification_free(struct identification *i)
+{
+    buf_clear(&i->activities);
+    buf_clear(&i->own);
+    news_unref(i->ready);
+    news_unref(i->more);
+    mem_free(i->facts);
+    mem_free(i);
+}

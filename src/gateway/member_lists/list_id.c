@@ -1,0 +1,95 @@
+/* list_id.c - the name of a member list. */
+#include "gateway/member_lists/list_id.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "model/permissions/permissions.h"
+
+static uint32_t rotate_left(uint32_t v, int by)
+{
+    return v << by | v >> (32 - by);
+}
+
+static uint32_t murmur_mix(uint32_t block)
+{
+    return rotate_left(block * 0xcc9e2d51U, 15) * 0x1b873593U;
+}
+
+static uint32_t murmur_finish(uint32_t h)
+{
+    h = (h ^ h >> 16) * 0x85ebca6bU;
+    h = (h ^ h >> 13) * 0xc2b2ae35U;
+    return h ^ h >> 16;
+}
+
+uint32_t murmur3(const void *bytes, size_t count)
+{
+    const unsigned char *p = bytes, *end = count ? p + count / 4 * 4 : p;
+    uint32_t h = 0, rest = 0;
+
+    for (; p < end; p += 4) {
+        uint32_t block = p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+
+        h = rotate_left(h ^ murmur_mix(block), 13) * 5 + 0xe6546b64U;
+    }
+    for (size_t i = count % 4; i; i--)
+        rest = rest << 8 | p[i - 1];
+    if (count % 4)
+        h ^= murmur_mix(rest);
+    return murmur_finish(h ^ (uint32_t)count);
+}
+
+enum { RULE_TEXT = 32 }; /* "allow:" and an id */
+
+static int compare_rule_texts(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static size_t list_rule_texts(const struct overwrite *o, size_t count, char (*ret)[RULE_TEXT])
+{
+    const uint64_t view = PERMISSION(VIEW_CHANNEL);
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if ((o[i].allow | o[i].deny) & view)
+            snprintf(ret[n++], RULE_TEXT, "%s:%llu", o[i].allow & view ? "allow" : "deny",
+                     (unsigned long long)o[i].id);
+    qsort(ret, n, sizeof *ret, compare_rule_texts);
+    return n;
+}
+
+static bool view_is_denied(const struct overwrite *o, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (o[i].deny & ~o[i].allow & PERMISSION(VIEW_CHANNEL))
+            return true;
+    return false;
+}
+
+void list_id_write(bool everybody, const struct overwrite *overwrites, size_t count,
+                   char ret[LIST_ID_MAX])
+{
+    char(*texts)[RULE_TEXT];
+    struct buf joined;
+
+    if (everybody && !view_is_denied(overwrites, count)) {
+        snprintf(ret, LIST_ID_MAX, "everyone");
+        return;
+    }
+    texts = mem_new((count + 1) * sizeof *texts);
+    buf_init(&joined, (count + 1) * sizeof *texts);
+    size_t n = list_rule_texts(overwrites, count, texts);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_add_lit(&joined, ",");
+        buf_add_str(&joined, str_of(texts[i]));
+    }
+    snprintf(ret, LIST_ID_MAX, "%u", murmur3(joined.p, joined.n));
+    buf_clear(&joined);
+    mem_free(texts);
+}

@@ -1,0 +1,18 @@
+/* opcodes.h - every message that clients may send, row by row.
+ *
+ * A row names the schema of the message (wire/messages.h) and its handler. Handlers whose effect
+ * is a session's own stand in identify/ and presence/, those that read guilds here. */
+#ifndef GATEWAY_OPCODES_OPCODES_H
+#define GATEWAY_OPCODES_OPCODES_H
+
+#include "gateway/sessions/peer.h"
+
+const struct opcode_row *opcode_find(int64_t op); /* NULL: unknown */
+extern const struct opcode_row opcode_rows[];     /* for tests; ends with .name == NULL */
+
+void handle_request_members(struct peer *p, int op, struct str raw, const void *d);
+void handle_search_recent(struct peer *p, int op, struct str raw, const void *d);
+void handle_request_sounds(struct peer *p, int op, struct str raw, const void *d);
+void handle_channel_info(struct peer *p, int op, struct str raw, const void *d);
+
+#endif

@@ -1,0 +1,72 @@
+/* handover.h - a session on its way to the event loop of its client's new connection. */
+#ifndef GATEWAY_RESUME_HANDOVER_H
+#define GATEWAY_RESUME_HANDOVER_H
+
+#include "gateway/fanout/seen_channels.h"
+#include "gateway/identify/greeting.h"
+#include "gateway/identify/guilds.h"
+#include "gateway/sessions/session.h"
+
+enum resume_verdict {
+    RESUME_OPEN,       /* nothing speaks against it so far */
+    RESUME_SUPERSEDED, /* a newer connection of the client has the session */
+    RESUME_NOT_OWNER,  /* another node owns the session, though this one has it */
+};
+
+/* A client that wants its session back. */
+struct resumption {
+    struct greeting greeting;
+    uint64_t number;
+    char id[SESSION_ID + 1];
+    uint64_t seq;
+    uint64_t turn; /* of the connection, in the order of HELLO */
+    bool bad_seq;
+    enum resume_verdict verdict;
+};
+
+struct handover {
+    struct post post;
+    struct link link;      /* in the list of the source loop */
+    struct hub *from, *to; /* from NULL: not from a loop of this process */
+    struct resumption *resumption;
+    uint64_t least;          /* the source loop must have processed this event */
+    struct session *session; /* NULL: it does not exist any more */
+    struct link awaited;     /* in the list of the target loop */
+    uint64_t since;          /* index of the first event that the target began after the request */
+    struct load load;        /* reads rights as the target loop sees them, then channels */
+    struct gateway_viewer viewer;
+    struct guild_facts *facts;
+    size_t guild_count;
+    struct seen_channels seen, changes; /* of a user: at the source, and the difference here */
+    struct news **missed; /* events before `since`, if it comes from another process; or NULL */
+    size_t missed_count, missed_cap;
+    size_t missed_at;   /* of these so many were sent, … */
+    uint64_t recent_at; /* … and of the events since, those before this index */
+};
+
+/* From now on the loop of the connection retains the events that it begins. */
+struct handover *handover_new(struct resumption *r, struct hub *from);
+/* handover->session is set, or NULL: subscribes the session and sends it what it missed. */
+void handover_arrive(struct handover *h);
+/* Asks the loop that has the session for it. */
+void handover_begin(struct resumption *r, struct hub *from);
+/* Makes the session from bytes (session_bytes.h), for handover_arrive, in state ARRIVING or
+ * RECOVERED. False: they are not bytes of this session. */
+bool handover_unpack(struct handover *h, struct str bytes, enum session_state state);
+
+/* resume.c: sends the client the answer, and frees the resumption; s NULL: op 9. */
+void resume_answer(struct resumption *r, struct session *s);
+/* Whether the session belongs to the client; whether a newer connection of it has the session. */
+bool resume_is_theirs(const struct session *s, const struct resumption *r);
+bool resume_is_superseded(const struct session *s, const struct resumption *r);
+/* Closes the session's connection, if it has one. */
+void session_take_from_peer(struct session *s);
+
+/* request.c: gets the session from another node or from the store. */
+void request_begin(struct resumption *r);
+/* release.c: see handovers_continue. */
+void releases_continue(struct hub *h);
+/* restore.c: reads the session if it was suspended before the restart of this server. */
+void restore_begin(struct resumption *r);
+
+#endif

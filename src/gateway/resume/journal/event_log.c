@@ -1,0 +1,63 @@
+/* event_log.c - reads of the event log: a session that comes back is sent what it missed. */
+#include "gateway/resume/journal/event_log.h"
+
+#include <string.h>
+
+/* Two subqueries, because each is one step in the index. */
+static const char LOG_RANGE[] = "select coalesce((select min(position) from log), 0), "
+                                "coalesce((select max(position) from log), 0)";
+
+enum err event_log_range(struct tx *tx, int64_t *ret_first, int64_t *ret_last)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, LOG_RANGE, NO_BIND, &r, &found);
+
+    if (!e) {
+        *ret_first = row_int(&r, 0);
+        *ret_last = row_int(&r, 1);
+    }
+    return e;
+}
+
+static const char LOG_POSITIONS[] =
+    "select position from log where position >= $1 order by position limit $2";
+
+enum err event_log_positions(struct tx *tx, int64_t from, int64_t limit, struct list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(tx, LOG_POSITIONS, BIND(v_int(from), v_int(limit)), &r);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&r))
+        *(int64_t *)list_add(tx_arena(tx), ret, sizeof(int64_t)) = row_int(&r, 0);
+    return rows_end(&r);
+}
+
+static const char LOG_ROWS[] = "select position, body from log where position > $1 and "
+                               "position <= $2 order by position limit $3";
+
+enum err event_log_page(struct tx *tx, int64_t after, int64_t last, int64_t limit, struct list *ret)
+{
+    struct rows r;
+    size_t cap = 64;
+    struct log_row *rows = arena_array(tx_arena(tx), struct log_row, cap);
+    enum err e = tx_query(tx, LOG_ROWS, BIND(v_int(after), v_int(last), v_int(limit)), &r);
+
+    if (e)
+        return e;
+    for (ret->count = 0; rows_next(&r); ret->count++) {
+        if (ret->count == cap) {
+            struct log_row *more = arena_array(tx_arena(tx), struct log_row, cap * 2);
+
+            memcpy(more, rows, cap * sizeof *rows);
+            rows = more;
+            cap *= 2;
+        }
+        rows[ret->count] = (struct log_row){ row_int(&r, 0), row_bytes(&r, 1) };
+    }
+    ret->items = rows;
+    return rows_end(&r);
+}

@@ -1,0 +1,23 @@
+/* event_log.h - reads of the event log: a session that comes back is sent what it missed.
+ *
+ * All functions run in a transaction; results live in tx_arena. */
+#ifndef GATEWAY_RESUME_JOURNAL_EVENT_LOG_H
+#define GATEWAY_RESUME_JOURNAL_EVENT_LOG_H
+
+#include "json/schema.h"
+#include "store/store.h"
+
+struct log_row {
+    int64_t position;
+    struct str body;
+};
+
+/* The first and the last position in the log; 0: the log is empty. */
+enum err event_log_range(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
+/* The first `limit` positions (int64_t) at or after `from`. */
+enum err event_log_positions(struct tx *tx, int64_t from, int64_t limit, struct list *ret);
+/* The first `limit` rows (struct log_row) after `after`, up to `last`. */
+enum err event_log_page(struct tx *tx, int64_t after, int64_t last, int64_t limit,
+                        struct list *ret);
+
+#endif

@@ -1,0 +1,39 @@
+/* hub_resume.h - what a loop does for sessions that come back.
+ *
+ * A loop retains events while sessions are on their way to it. After a restart it retains all
+ * events for as long as suspended sessions can be resumed, or up to 64 MiB. */
+#ifndef GATEWAY_RESUME_JOURNAL_HUB_RESUME_H
+#define GATEWAY_RESUME_JOURNAL_HUB_RESUME_H
+
+#include "base/links.h"
+#include "base/map.h"
+#include "gateway/resume/journal/recent.h"
+#include "net/loop.h"
+
+struct hub;
+struct replication;
+
+struct hub_resume {
+    struct link leaving;  /* struct handover: sessions that other loops wait for */
+    struct link releases; /* struct session_release: sessions that other nodes wait for */
+    struct link requests; /* struct session_request: sessions requested from other nodes */
+    struct map requests_by_number;
+    struct deadlines *request_timer;
+    struct link arriving;        /* struct handover: sessions on their way here, oldest first */
+    struct recent_events recent; /* events since the oldest of them was requested, … */
+    bool recording;              /* … or all since the restart */
+    size_t recorded;             /* bytes of these */
+    struct deadlines *recording_timer;
+    struct deadline recording_end;
+    _Atomic uint64_t *journal_position; /* where the journal has the hub's position; or NULL */
+    struct replication *replication;    /* sends the journal to its replica; or NULL */
+};
+
+void hub_resume_init(struct hub *h);
+void hub_resume_clear(struct hub *h);
+/* From now on all events are retained, for as long as a session can be resumed. On the loop. */
+void hub_record(struct hub *h);
+/* An event begins: retains it if that is needed. */
+void hub_resume_event_begun(struct hub *h, struct news *n);
+
+#endif

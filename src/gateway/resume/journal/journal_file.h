@@ -1,0 +1,37 @@
+/* journal_file.h - the layout of the journal's file. */
+#ifndef GATEWAY_RESUME_JOURNAL_JOURNAL_FILE_H
+#define GATEWAY_RESUME_JOURNAL_JOURNAL_FILE_H
+
+#include "gateway/resume/journal/journal.h"
+
+enum { JOURNAL_HUBS = 256, JOURNAL_SLOTS = 1 << 16, JOURNAL_NAME = 32, JOURNAL_BOOT_ID = 40 };
+
+#define JOURNAL_MAGIC UINT64_C(0x0331726467646c47)
+
+struct journal_hub {
+    _Atomic uint64_t position;
+    char rest[56]; /* a cache line for each hub */
+};
+
+struct journal_head {
+    _Atomic uint64_t magic;     /* written last */
+    int64_t gone_ms;            /* when another process first found this one dead; 0: not yet */
+    char boot[JOURNAL_BOOT_ID]; /* of the machine; after a reboot the pages do not fit together */
+    char rest[8];
+    struct journal_hub hubs[JOURNAL_HUBS];
+    _Atomic uint64_t numbers[JOURNAL_SLOTS]; /* of sessions; 0: the slot is free */
+};
+
+/* The kernel's boot id; empty if there is none. */
+void journal_boot_id(char out[JOURNAL_BOOT_ID]);
+
+_Static_assert(sizeof(struct journal_slot) <= JOURNAL_SLOT, "a session has its slot");
+
+static inline size_t journal_offset(uint32_t slot)
+{
+    size_t head = (sizeof(struct journal_head) + JOURNAL_SLOT - 1) / JOURNAL_SLOT * JOURNAL_SLOT;
+
+    return head + (size_t)slot * JOURNAL_SLOT;
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* journal_read.c - reads journals of dead processes. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "gateway/resume/journal/journal_file.h"
+#include "gateway/sessions/session.h"
+#include "model/fields/ids.h"
+
+/* --- the rule ------------------------------------------------------------------------- */
+
+static bool slot_knows(const struct journal_slot *slot, uint64_t seq)
+{
+    return !slot->torn && !slot->errands && seq >= slot->first && seq <= slot->seq &&
+           slot->seq - seq < JOURNAL_SENT && slot->presence_n <= sizeof slot->presence;
+}
+
+/* A response that the client has not read is not in the log and cannot be sent again. The first
+ * unread event with a number says where to continue in the log: all events before it were sent, or
+ * were not for the session. */
+static bool first_unread(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
+{
+    *ret = 0;
+    for (uint64_t i = seq + 1; i <= slot->seq; i++) {
+        uint64_t told = slot->sent[i % JOURNAL_SENT];
+
+        if (told == SENT_RESPONSE)
+            return false;
+        if (told != SENT_TRANSIENT && !*ret)
+            *ret = told;
+    }
+    return true;
+}
+
+uint64_t journal_slot_position(const struct journal_slot *slot, uint64_t hub_position)
+{
+    uint64_t seen = slot->base;
+
+    if (slot->hub != JOURNAL_IN_TRANSIT && hub_position > seen)
+        seen = hub_position;
+    for (size_t i = 0; i < JOURNAL_SENT; i++)
+        if (i != (slot->seq + 1) % JOURNAL_SENT && slot->sent[i] > seen)
+            seen = slot->sent[i];
+    return seen;
+}
+
+bool journal_slot_seen(const struct journal_slot *slot, uint64_t hub_position, uint64_t seq,
+                       uint64_t *ret)
+{
+    uint64_t unread;
+
+    if (!slot_knows(slot, seq) || !first_unread(slot, seq, &unread))
+        return false;
+    *ret = unread ? unread - 1 : journal_slot_position(slot, hub_position);
+    return true;
+}
+
+/* --- files ---------------------------------------------------------------------------- */
+
+static bool read_at(int fd, void *to, size_t n, size_t offset)
+{
+    return pread(fd, to, n, (off_t)offset) == (ssize_t)n;
+}
+
+static int open_journal(const char *folder, uint32_t identity)
+{
+    char name[JOURNAL_NAME];
+    int dir = open(folder, O_DIRECTORY | O_RDONLY | O_CLOEXEC), fd = -1;
+
+    snprintf(name, sizeof name, "ledger-%" PRIu32, identity);
+    if (dir >= 0)
+        fd = openat(dir, name, O_RDWR | O_CLOEXEC);
+    if (dir >= 0)
+        close(dir);
+    return fd;
+}
+
+void journal_boot_id(char out[JOURNAL_BOOT_ID])
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+    memset(out, 0, JOURNAL_BOOT_ID);
+    if (fd >= 0 && read(fd, out, JOURNAL_BOOT_ID - 1) < 0)
+        memset(out, 0, JOURNAL_BOOT_ID);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Pages reach the disk in any order, so after a crash of the machine the file is not consistent. */
+static bool is_of_this_boot(int fd)
+{
+    char then[JOURNAL_BOOT_ID], now[JOURNAL_BOOT_ID];
+
+    journal_boot_id(now);
+    return read_at(fd, then, sizeof then, offsetof(struct journal_head, boot)) &&
+           memcmp(then, now, sizeof now) == 0;
+}
+
+/* Whether the file may be deleted. A crash leaves no timestamp: the time counts from when another
+ * process first found this one dead. */
+static bool is_outdated(int fd, int64_t now_ms)
+{
+    int64_t gone_ms = 0;
+    off_t at = offsetof(struct journal_head, gone_ms);
+
+    /* A file that is being created, before it is locked. */
+    if (!read_at(fd, &gone_ms, sizeof gone_ms, (size_t)at))
+        return false;
+    if (gone_ms)
+        return now_ms - gone_ms > AWAY_MS;
+    return pwrite(fd, &now_ms, sizeof now_ms, at) != (ssize_t)sizeof now_ms;
+}
+
+/* False: the file does not have the session. */
+static bool find_slot(int fd, struct arena *arena, uint64_t number, uint32_t *ret)
+{
+    size_t size = JOURNAL_SLOTS * sizeof(uint64_t);
+    uint64_t *numbers = arena_alloc(arena, size);
+
+    if (!read_at(fd, numbers, size, offsetof(struct journal_head, numbers)))
+        return false;
+    for (uint32_t i = 0; i < JOURNAL_SLOTS; i++)
+        if (numbers[i] == number) {
+            *ret = i;
+            return true;
+        }
+    return false;
+}
+
+static bool read_entry(int fd, uint64_t number, uint64_t seq, struct arena *arena,
+                       struct journal_entry *ret)
+{
+    uint64_t position = 0;
+    uint32_t slot;
+
+    if (!find_slot(fd, arena, number, &slot))
+        return false;
+    ret->slot = arena_alloc(arena, sizeof *ret->slot);
+    if (!read_at(fd, ret->slot, sizeof *ret->slot, journal_offset(slot)))
+        return false;
+    if (ret->slot->hub < JOURNAL_HUBS &&
+        !read_at(fd, &position, sizeof position,
+                 offsetof(struct journal_head, hubs) + ret->slot->hub * sizeof(struct journal_hub)))
+        return false;
+    return journal_slot_seen(ret->slot, position, seq, &ret->seen);
+}
+
+/* An unreliable file counts as none: another node may have a replica. */
+static enum journal_verdict read_journal(int fd, uint64_t number, uint64_t seq, struct arena *arena,
+                                         struct journal_entry *ret)
+{
+    bool outdated = is_outdated(fd, clock_ms());
+    uint64_t magic;
+
+    if (!read_at(fd, &magic, sizeof magic, 0) || magic != JOURNAL_MAGIC || !is_of_this_boot(fd))
+        return JOURNAL_UNKNOWN;
+    return !outdated && read_entry(fd, number, seq, arena, ret) ? JOURNAL_FOUND : JOURNAL_GONE;
+}
+
+enum journal_verdict journal_find(const char *folder, uint32_t identity, uint64_t number,
+                                  uint64_t seq, struct arena *arena, struct journal_entry *ret)
+{
+    enum journal_verdict answer = JOURNAL_LIVES;
+    int fd = open_journal(folder, identity);
+
+    if (fd < 0)
+        return JOURNAL_UNKNOWN;
+    if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+        answer = read_journal(fd, number, seq, arena, ret);
+    close(fd);
+    return answer;
+}
+
+/* --- outdated files ------------------------------------------------------------------- */
+
+static void journal_prune(int dir, const char *name, int64_t now_ms, struct arena *arena,
+                          struct list *ret)
+{
+    uint64_t identity;
+    int fd;
+
+    if (!str_starts(str_of(name), STR("ledger-")) ||
+        !str_to_u64(str_from(str_of(name), 7), &identity))
+        return;
+    fd = openat(dir, name, O_RDWR | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 && is_outdated(fd, now_ms))
+        unlinkat(dir, name, 0);
+    else
+        ids_add(arena, ret, identity);
+    if (fd >= 0)
+        close(fd);
+}
+
+void journals_prune(const char *folder, int64_t now_ms, struct arena *arena, struct list *ret)
+{
+    DIR *dir = opendir(folder);
+
+    for (struct dirent *d; dir && (d = readdir(dir));)
+        journal_prune(dirfd(dir), d->d_name, now_ms, arena, ret);
+    if (dir)
+        closedir(dir);
+}

@@ -1,0 +1,186 @@
+/* replica.c - copies of other nodes' journals: messages, the choice of a replica, expiry. */
+#include "gateway/resume/journal/replica.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/resume/journal/replica_internal.h"
+#include "gateway/sessions/session.h"
+
+enum {
+    MOST_NODES = 4096, /* that store copies */
+    DROPPED_AT_ONCE = 1024,
+    SLOW_MS = 60 * 1000, /* in which a node sends each session several times */
+};
+
+struct replica *replica_new(void)
+{
+    struct replica *k = mem_new(sizeof *k);
+
+    pthread_mutex_init(&k->lock, NULL);
+    map_init(&k->nodes);
+    map_init(&k->sessions);
+    map_init(&k->replicas);
+    links_init(&k->by_age);
+    return k;
+}
+
+void replica_free(struct replica *k)
+{
+    size_t at = 0;
+
+    if (!k)
+        return;
+    for (struct replica_session *s; (s = map_next(&k->sessions, &at));)
+        mem_free(s);
+    at = 0;
+    for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
+        mem_free(s);
+    map_clear(&k->sessions);
+    map_clear(&k->nodes);
+    map_clear(&k->replicas);
+    pthread_mutex_destroy(&k->lock);
+    mem_free(k);
+}
+
+/* --- nodes that store copies ---------------------------------------------------------- */
+
+void replica_write_hello(struct buf *out, uint32_t identity)
+{
+    serial_put(out, REPLICA_HELLO);
+    serial_put(out, identity);
+    serial_put(out, JOURNAL_MAGIC);
+}
+
+static void receive_hello(struct replica *k, uint32_t identity, struct serial_reader *in)
+{
+    uint64_t magic = serial_get(in);
+
+    if (!in->bad && magic == JOURNAL_MAGIC && k->replicas.count < MOST_NODES)
+        map_put(&k->replicas, identity, k);
+}
+
+/* Dead nodes are dropped; living nodes announce themselves regularly. */
+static void replicas_keep_living(struct replica *k, const uint32_t *identities, size_t count)
+{
+    struct map living;
+
+    map_init(&living);
+    for (size_t i = 0; i < count; i++)
+        if (map_get(&k->replicas, identities[i]))
+            map_put(&living, identities[i], k);
+    map_clear(&k->replicas);
+    k->replicas = living;
+}
+
+uint32_t replica_choose(struct replica *k, uint32_t me, const uint32_t *identities, size_t count)
+{
+    uint32_t next = 0, first = 0;
+
+    pthread_mutex_lock(&k->lock);
+    replicas_keep_living(k, identities, count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = identities[i];
+
+        if (id == me || !map_get(&k->replicas, id))
+            continue;
+        if (id > me && (!next || id < next))
+            next = id;
+        if (!first || id < first)
+            first = id;
+    }
+    pthread_mutex_unlock(&k->lock);
+    return next ? next : first;
+}
+
+/* --- messages ------------------------------------------------------------------------- */
+
+static void receive_missed(struct serial_reader *in, struct replica_reply *ret)
+{
+    uint64_t hub = serial_get(in);
+
+    ret->restart = !in->bad && hub < JOURNAL_HUBS;
+    ret->hub = (unsigned)hub;
+}
+
+void replica_receive(struct replica *k, struct str message, struct replica_reply *ret)
+{
+    struct serial_reader in = { .rest = message };
+    uint64_t kind = serial_get(&in);
+    uint32_t identity = (uint32_t)serial_get(&in);
+
+    ret->to = 0;
+    ret->number = 0;
+    ret->restart = false;
+    if (in.bad)
+        return;
+    pthread_mutex_lock(&k->lock);
+    if (kind == REPLICA_RECORDS)
+        replica_receive_records(k, identity, &in, ret);
+    else if (kind == REPLICA_MISSED)
+        receive_missed(&in, ret);
+    else if (kind == REPLICA_ASK)
+        replica_receive_question(k, identity, &in, ret);
+    else if (kind == REPLICA_ANSWER)
+        replica_receive_answer(k, identity, &in, ret);
+    else if (kind == REPLICA_REFUSAL)
+        replica_receive_unfit(k, identity, &in, ret);
+    else if (kind == REPLICA_HELLO)
+        receive_hello(k, identity, &in);
+    pthread_mutex_unlock(&k->lock);
+}
+
+enum journal_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
+                                  uint64_t seq, struct arena *arena, struct journal_entry *ret)
+{
+    pthread_mutex_lock(&k->lock);
+    const struct replica_session *s = replica_session_find(k, number, identity);
+    enum journal_verdict answer = replica_session_judge(k, s, seq, &ret->seen);
+    if (answer == JOURNAL_FOUND) {
+        ret->slot = arena_alloc(arena, sizeof *ret->slot);
+        *ret->slot = s->slot;
+    }
+    pthread_mutex_unlock(&k->lock);
+    return answer;
+}
+
+/* --- expiry --------------------------------------------------------------------------- */
+
+static bool is_expired(int64_t received_ms, int64_t now_ms)
+{
+    return now_ms - received_ms > AWAY_MS + SLOW_MS;
+}
+
+/* The list is sorted by age, so the loop ends at the first session that stays. */
+void replica_prune(struct replica *k, int64_t now_ms)
+{
+    size_t count = 0, at = 0;
+    struct replica_node *silent = NULL;
+
+    pthread_mutex_lock(&k->lock);
+    for (; count < DROPPED_AT_ONCE && !links_empty(&k->by_age); count++) {
+        const struct replica_session *s =
+            container_of(k->by_age.next, struct replica_session, link);
+
+        if (!is_expired(s->received_ms, now_ms))
+            break;
+        replica_session_drop(k, s->number);
+    }
+    for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
+        if (is_expired(s->received_ms, now_ms))
+            silent = s;
+    if (silent) {
+        map_remove(&k->nodes, silent->identity);
+        mem_free(silent);
+    }
+    if (count)
+        k->full = false;
+    pthread_mutex_unlock(&k->lock);
+}
+
+uint64_t replica_count(struct replica *k)
+{
+    pthread_mutex_lock(&k->lock);
+    uint64_t count = k->sessions.count;
+    pthread_mutex_unlock(&k->lock);
+    return count;
+}

@@ -1,0 +1,20 @@
+/* recovery.h - rebuilds a session whose node crashed, from its journal and the event log. */
+#ifndef GATEWAY_RESUME_RECOVERY_H
+#define GATEWAY_RESUME_RECOVERY_H
+
+#include "gateway/resume/handover.h"
+#include "gateway/resume/journal/journal.h"
+
+/* In a write transaction. JOURNAL_FOUND: this node owns the session now, and *ret has its bytes, as
+ * it was for a client that has read up to its seq. JOURNAL_GONE: the session is over. Others:
+ * nothing has changed, the owner has to be asked. silent: the owner does not answer, so that the
+ * replica counts, too. */
+enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resumption *r,
+                       uint32_t identity, bool silent, enum journal_verdict *ret_answer,
+                       struct str *ret);
+
+/* Whether the missed events are all that the session has to be sent, and its user sees the same
+ * channels as before. It has its seats. */
+bool recovery_is_exact(const struct handover *h, const struct session *s);
+
+#endif

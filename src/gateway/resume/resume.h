@@ -1,0 +1,64 @@
+/* resume.h - how a session comes back.
+ *
+ * A client that lost its connection sends RESUME with the id of its session and the seq of the last
+ * event that it has read. It may reach the same loop, another loop of the process, another node of
+ * the cluster, or a server that was restarted or crashed since. In each case it is sent exactly the
+ * events that it missed, or op 9 if that is not possible.
+ *
+ * The session is in one of these states (enum session_state; session_set_state checks the arrows):
+ *
+ *   IDENTIFYING ──── READY sent ────► LIVE ◄────── RESUME on its loop ───────┐
+ *        │                             │ ▲                                  │
+ *        │                             └─│─── connection lost ──────► DISCONNECTED
+ *        │                               │                              │ │ ▲  │
+ *        │ read from a row               │                              │ │ │  │ another node
+ *        ├───────────────► ARRIVING ◄────│── RESUME on another loop ────┘ │ │  │ requests it
+ *        │                     │         │                                │ │  ▼
+ *        │ read from a journal │         │                                │ │ MOVING
+ *        └──────────────► RECOVERED      │                                │ │
+ *                              │         │                                │ │
+ *          both: ──────────────┼─────────┘ RESUME while missed events     │ │
+ *                              │           are still being sent           │ │
+ *                              └─ all sent, and no connection ────────────│─┘
+ *                                                                         │
+ *   SUSPENDED ◄──────── this server stops (LIVE or DISCONNECTED) ─────────┘
+ *
+ * A session can end in every state; it is freed then. MOVING and SUSPENDED end when their row is
+ * written, and another process continues the session.
+ *
+ * Where to read: resume.c decides where the session is. handover.c moves it to the loop of its
+ * client and sends what it missed. request.c gets it from another node, release.c is the other side
+ * of that. restore.c takes a session that was suspended (suspend.c) when the server was restarted.
+ * recovery.c rebuilds one whose node crashed from its journal (journal/) and the event log
+ * (missed.c). docs/ARCHITECTURE.md tells a resume on another node step by step.
+ *
+ * Invariants: a session has one owner node, changed by compare-and-set of a row (owner_rows.h).
+ * Events are numbered in one order on all nodes, so the number of the last event that a session has
+ * got says what it missed. */
+#ifndef GATEWAY_RESUME_RESUME_H
+#define GATEWAY_RESUME_RESUME_H
+
+#include "cluster/frames.h"
+#include "net/loop.h"
+
+struct gateway;
+struct hub;
+struct peer;
+
+/* op 6 */
+void handle_resume(struct peer *p, int op, struct str raw, const void *d);
+
+/* Lets sessions leave this loop that another loop or node waits for and that can leave now. */
+void handovers_continue(struct hub *h);
+
+/* Messages of other nodes, in the order of the log; from any thread. A node requests a session that
+ * this one may own; a node answers a request of this one. */
+void release_requested(struct gateway *g, const struct session_move *m);
+void request_answered(struct gateway *g, const struct session_move *m);
+/* A request reads the store again: deadline of struct session_request. */
+void request_again(struct deadline *d);
+/* At the end of a hub: drops what still waits. */
+void releases_drop(struct hub *h);
+void requests_drop(struct hub *h);
+
+#endif

@@ -1,0 +1,189 @@
+/* suspend.c - suspends all sessions when the server stops, and finds them at the next start.
+ *
+ * Suspended sessions are rows of the store (suspended_rows.h). They stay valid as long as no event
+ * happens, or, in a cluster, as long as the log has all events since. They are written in batches,
+ * so that neither an event loop nor the store is held for long. Sessions that are not written in
+ * time end; their clients identify again. */
+#include "gateway/resume/suspend.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cluster/cluster.h"
+#include "gateway/resume/journal/owner_rows.h"
+#include "gateway/resume/session_bytes.h"
+#include "gateway/resume/suspended_rows.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/registry.h"
+
+enum {
+    BATCH_SESSIONS = 128,
+    BATCH_BYTES = 1024 * 1024,
+    SESSION_BYTES = 8 * 1024 * 1024,
+    SENT_COUNT = 128, /* dispatches that the client may not have read, besides unsent ones */
+    SENT_BYTES = 128 * 1024,
+    LONGEST_MS = 10 * 1000,
+};
+
+/* Some sessions of one loop, as bytes. */
+struct suspend_batch {
+    struct gateway *gateway;
+    struct arena *arena;
+    struct suspended_session sessions[BATCH_SESSIONS];
+    size_t count, bytes;
+    struct link *at; /* the next session; NULL: the loop's first */
+    bool last;
+};
+
+/* False: the session ends here. */
+static bool batch_add(struct suspend_batch *b, struct session *s)
+{
+    const struct session_limits limits = { SENT_COUNT, SENT_BYTES };
+    struct session_places places;
+    struct buf out;
+
+    buf_init(&out, SESSION_BYTES);
+    session_places_read(s, &places);
+    bool ok = session_write(s, &places, &limits, &out);
+    if (ok)
+        b->sessions[b->count++] = (struct suspended_session){
+            .number = s->number,
+            .user_id = s->caller.id,
+            .until_ms = clock_ms() + AWAY_MS,
+            .body = str_dup(b->arena, buf_str(&out)),
+        };
+    b->bytes += ok ? out.n : 0;
+    session_places_clear(&places);
+    buf_clear(&out);
+    return ok;
+}
+
+static void batch_fill(struct loop *loop, void *arg)
+{
+    struct suspend_batch *b = arg;
+    struct hub *h = b->gateway->hubs[loop_index(loop)];
+
+    b->count = b->bytes = 0;
+    if (!b->at)
+        b->at = h->sessions.next;
+    while (b->at != &h->sessions && b->count < BATCH_SESSIONS && b->bytes < BATCH_BYTES) {
+        struct session *s = container_of(b->at, struct session, link);
+
+        b->at = b->at->next;
+        s->resume.seen = h->position;
+        if (batch_add(b, s))
+            session_set_state(s, SESSION_SUSPENDED);
+    }
+    b->last = b->at == &h->sessions;
+}
+
+/* In a cluster the session has no owner from now on: any node may take it. */
+static enum err write_one(const struct gateway *g, struct tx *tx, const struct suspended_session *s)
+{
+    bool owned = true;
+    enum err e =
+        g->cluster ? owner_row_change(tx, s->number, cluster_identity(g->cluster), 0, &owned) : OK;
+
+    return !e && owned ? suspended_row_add(tx, s) : e;
+}
+
+static enum err batch_write(struct tx *tx, void *arg)
+{
+    struct suspend_batch *b = arg;
+    enum err e = OK;
+
+    for (size_t i = 0; i < b->count && !e; i++)
+        e = write_one(b->gateway, tx, &b->sessions[i]);
+    return e;
+}
+
+static enum err drop_some(struct tx *tx, void *arg)
+{
+    return suspended_rows_drop(tx, arg);
+}
+
+/* Drops the sessions of an earlier stop that no client has resumed, some at a time. */
+static enum err drop_earlier(struct gateway *g, struct arena *arena)
+{
+    bool more = true;
+    enum err e = OK;
+
+    while (more && !e) {
+        arena_reset(arena);
+        e = store_run(g->options.store, STORE_WRITE, arena, drop_some, &more);
+    }
+    return e;
+}
+
+static enum err suspend_loop(struct gateway *g, unsigned loop, struct arena *arena, int64_t until)
+{
+    struct suspend_batch b = { .gateway = g, .arena = arena };
+    enum err e = OK;
+
+    while (!b.last && !e && clock_mono() < until) {
+        arena_reset(arena);
+        loop_call(loops_at(g->loops, loop), batch_fill, &b);
+        if (b.count)
+            e = store_run(g->options.store, STORE_WRITE, arena, batch_write, &b);
+    }
+    return e;
+}
+
+static enum err suspend_end(struct tx *tx, void *arg)
+{
+    struct gateway *g = arg;
+
+    return g->cluster ? prune_own_rows(g, tx) : suspended_rows_seal(tx);
+}
+
+void suspend_sessions(struct gateway *g, unsigned loops)
+{
+    struct arena *arena = arena_new();
+    int64_t until = clock_mono() + (int64_t)LONGEST_MS * 1000000;
+    enum err e = OK;
+
+    if (g->options.suspends && g->session_count) {
+        e = g->cluster ? OK : drop_earlier(g, arena);
+        for (unsigned i = 0; i < loops && !e; i++)
+            e = suspend_loop(g, i, arena, until);
+        if (!e)
+            e = store_run(g->options.store, STORE_WRITE, arena, suspend_end, g);
+        if (e)
+            log_warn("gateway: sessions could not be suspended; their clients identify again");
+    }
+    arena_free(arena);
+}
+
+/* --- the next start ------------------------------------------------------------------- */
+
+static void record_hub(struct loop *loop, void *arg)
+{
+    struct gateway *g = arg;
+
+    hub_record(g->hubs[loop_index(loop)]);
+}
+
+static enum err find_suspended(struct tx *tx, void *arg)
+{
+    return suspended_rows_unseal(tx, arg);
+}
+
+static enum err prune_at_start(struct tx *tx, void *arg)
+{
+    return prune_own_rows(arg, tx);
+}
+
+void gateway_wake(struct gateway *g)
+{
+    struct arena *arena = arena_new();
+    bool any = false;
+
+    if (g->cluster) {
+        if (store_run(g->options.store, STORE_WRITE, arena, prune_at_start, g))
+            log_warn("gateway: could not clean up sessions of stopped nodes; will retry");
+    } else if (g->options.suspends &&
+               !store_run(g->options.store, STORE_WRITE, arena, find_suspended, &any) && any)
+        for (unsigned i = 0; i < g->hub_count; i++)
+            loop_call(g->hubs[i]->loop, record_hub, g);
+    arena_free(arena);
+}

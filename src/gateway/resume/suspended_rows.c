@@ -1,0 +1,72 @@
+/* suspended_rows.c - sessions that no node owns, stored as bytes. */
+#include "gateway/resume/suspended_rows.h"
+
+enum { DROPPED_AT_ONCE = 64 };
+
+static const char DROP[] = "delete from parked_sessions where number in "
+                           "(select number from parked_sessions order by number limit $1)";
+
+enum err suspended_rows_drop(struct tx *tx, bool *ret_more)
+{
+    int64_t count = 0;
+    enum err e = tx_exec(tx, DROP, BIND(v_int(DROPPED_AT_ONCE)), &count);
+
+    *ret_more = !e && count == DROPPED_AT_ONCE;
+    return e;
+}
+
+static const char ADD[] = "insert into parked_sessions (number, user_id, until_ms, body) "
+                          "values ($1, $2, $3, $4) on conflict (number) do update set "
+                          "user_id = excluded.user_id, until_ms = excluded.until_ms, "
+                          "body = excluded.body";
+
+/* Pipelined: a server that stops stores thousands. */
+enum err suspended_row_add(struct tx *tx, const struct suspended_session *p)
+{
+    return tx_exec_soon(
+        tx, ADD,
+        BIND(v_int((int64_t)p->number), v_id(p->user_id), v_int(p->until_ms), v_bytes(p->body)));
+}
+
+enum err suspended_rows_seal(struct tx *tx)
+{
+    return tx_exec(tx,
+                   "insert into parking (id, open) values (1, 1) "
+                   "on conflict (id) do update set open = 1",
+                   NO_BIND, NULL);
+}
+
+/* The seal is broken at once: if this server is killed, it may have sent events that the suspended
+ * sessions have missed for good. */
+enum err suspended_rows_unseal(struct tx *tx, bool *ret_any)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx,
+                        "select 1 from parking p where p.open = 1 and exists "
+                        "(select 1 from parked_sessions)",
+                        NO_BIND, &r, &found);
+
+    if (e)
+        return e;
+    *ret_any = found;
+    return found ? tx_exec(tx, "update parking set open = 0", NO_BIND, NULL) : OK;
+}
+
+static const char FIND[] =
+    "select body from parked_sessions where number = $1 and user_id = $2 and until_ms > $3";
+static const char TAKE[] = "delete from parked_sessions where number = $1";
+
+enum err suspended_row_take(struct tx *tx, uint64_t number, snowflake user_id, int64_t now_ms,
+                            struct str *ret)
+{
+    struct rows r;
+    bool found;
+    enum err e =
+        tx_one(tx, FIND, BIND(v_int((int64_t)number), v_id(user_id), v_int(now_ms)), &r, &found);
+
+    if (e || !found)
+        return e;
+    *ret = row_bytes(&r, 0);
+    return tx_exec(tx, TAKE, BIND(v_int((int64_t)number)), NULL);
+}

@@ -1,0 +1,37 @@
+/* event_queue.h - the events that wait on a loop, in the order of all loops.
+ *
+ * An event is finished before the next one begins. Events wait while the store is read for a
+ * session that begins or arrives (store_reads.h). They have a time budget (budget.h). */
+#ifndef GATEWAY_SESSIONS_EVENT_QUEUE_H
+#define GATEWAY_SESSIONS_EVENT_QUEUE_H
+
+#include "gateway/sessions/batch.h"
+#include "net/loop.h"
+
+struct delay_line;
+struct delivery;
+struct hub;
+
+struct event_queue {
+    struct parcel *first, **end; /* with events that are not begun */
+    struct delay_line *delays;   /* events that are delayed before they come here; NULL: none yet */
+    struct parcel *current;      /* of the event that is begun and not finished */
+    bool sending;                /* there is such an event */
+    struct delivery *delivery;   /* its fan-out: fanout/; NULL before the first event */
+    bool pumping;
+    bool held_up; /* an iteration ended with waiting events since the last reads began */
+    struct post post;
+    bool posted;
+};
+
+void hub_receive(struct post *post);            /* struct parcel */
+void hub_take(struct hub *h, struct parcel *p); /* appends to the queue */
+/* Number of the last event in the queue; if it is empty, of the last event that was begun. */
+uint64_t hub_last_number(const struct hub *h);
+/* Processes events, and begins waiting reads, until the budget is spent. */
+void hub_pump(struct hub *h);
+void hub_pump_posted(struct post *post);
+/* Drops all events. */
+void event_queue_clear(struct hub *h);
+
+#endif

@@ -1,0 +1,391 @@
+/* connections.c - the accounts of other platforms that somebody has connected. */
+#include "integrations/internal.h"
+
+#include "model/fields/types.h"
+#include "api/deletion.h"
+#include "platform/relationships/suggestions.h"
+
+/* --- what is sent --------------------------------------------------------------------- */
+
+struct connection_patch {
+    struct opt_int visibility, metadata_visibility;
+    struct opt_bool friend_sync, show_activity;
+};
+
+static const struct type type_visibility = { .kind = KIND_INT, .min = 0, .max = 1 };
+static const struct field patch_fields[] = {
+    { FIELD(struct connection_patch, visibility), .type = &type_visibility, .flags = OPTIONAL,
+      .doc = "0: only the owner sees it, 1: everybody" },
+    { FIELD(struct connection_patch, metadata_visibility), .type = &type_visibility,
+      .flags = OPTIONAL },
+    { FIELD(struct connection_patch, friend_sync), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Suggest friends from there" },
+    { FIELD(struct connection_patch, show_activity), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema patch_schema = {
+    .name = "ConnectionPatch",
+    .size = sizeof(struct connection_patch),
+    .fields = patch_fields,
+    .doc = "How a connection is shown and used.",
+};
+static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+
+static const struct type type_code = { .kind = KIND_STRING, .min = 1, .max = 512 };
+static const struct field callback_fields[] = {
+    { FIELD(struct callback_body, code), .type = &type_code, .doc = "What the platform gave" },
+    { FIELD(struct callback_body, state), .type = &type_code, .doc = "Of the address" },
+    { FIELD(struct callback_body, friend_sync), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema callback_schema = {
+    .name = "ConnectionCallback",
+    .size = sizeof(struct callback_body),
+    .fields = callback_fields,
+    .doc = "The end of a link.",
+};
+static const struct type callback_type = { .kind = KIND_OBJECT, .schema = &callback_schema };
+
+static const struct field url_fields[] = {
+    { FIELD(struct authorize_url, url), .type = &type_text, .doc = "Where to send the person" },
+    { 0 },
+};
+static const struct schema url_schema = {
+    .name = "ConnectionAddress",
+    .size = sizeof(struct authorize_url),
+    .fields = url_fields,
+    .doc = "Where a link begins.",
+};
+static const struct type url_reply = { .kind = KIND_OBJECT, .schema = &url_schema };
+
+/* --- the path ------------------------------------------------------------------------- */
+
+static enum err resolve_type(struct call *call)
+{
+    return path_platform(call) == PLATFORM_NONE ? ERR_UNKNOWN_PROVIDER : OK;
+}
+
+static enum err own_connection(struct call *call, struct linked_account *ret)
+{
+    return connection_find(call->tx, call->caller->id, platform_name(path_platform(call)),
+                           call_text(call, "connection.id"), ret);
+}
+
+/* Before the body counts. */
+static enum err must_be_own(struct call *call)
+{
+    struct linked_account c;
+
+    return own_connection(call, &c);
+}
+
+/* --- GET /users/@me/connections ------------------------------------------------------- */
+
+/* Apps are not told which guilds people could join. */
+static enum err list_connections(struct call *call)
+{
+    bool full = call->caller->kind == CALLER_USER;
+    struct list list;
+    enum err e = connections_of(call->tx, call->caller->id, &list);
+
+    for (size_t n = 0; n < list.count && !e && full; n++)
+        e = connection_load_integrations(call->tx, (struct linked_account *)list.items + n);
+    return e ? e : call_reply(call, &list);
+}
+
+/* --- PATCH and DELETE …/{connection.type}/{connection.id} ----------------------------- */
+
+static const char CHANGE[] =
+    "update connections set visibility = $4, metadata_visibility = $5, friend_sync = $6, "
+    "show_activity = $7 where user_id = $1 and type = $2 and id = $3";
+static const char FORGET_FRIENDS[] =
+    "delete from connection_friends where user_id = $1 and type = $2 and id = $3";
+
+static enum err save_change(struct call *call, const struct linked_account *c)
+{
+    struct value user = v_id(c->user_id), type = v_text(c->type), id = v_text(c->id);
+    enum err e = tx_exec(call->tx, CHANGE,
+                         BIND(user, type, id, v_int(c->visibility), v_int(c->metadata_visibility),
+                              v_int(c->friend_sync), v_int(c->show_activity)),
+                         NULL);
+
+    if (!e && !c->friend_sync)
+        e = tx_exec(call->tx, FORGET_FRIENDS, BIND(user, type, id), NULL);
+    if (!e && !c->friend_sync)
+        e = suggestions_from_connections(call, c->user_id);
+    if (!e && !c->friend_sync)
+        e = suggestion_withdraw_all(call, c->user_id, c->type);
+    return e;
+}
+
+static enum err modify_connection(struct call *call)
+{
+    const struct connection_patch *in = call->body;
+    struct linked_account c;
+    enum err e = own_connection(call, &c);
+
+    if (e)
+        return e;
+    bool begins = in->friend_sync.given == GIVEN && in->friend_sync.value && !c.friend_sync;
+    if (in->visibility.given == GIVEN)
+        c.visibility = in->visibility.value;
+    if (in->metadata_visibility.given == GIVEN)
+        c.metadata_visibility = in->metadata_visibility.value;
+    if (in->friend_sync.given == GIVEN)
+        c.friend_sync = in->friend_sync.value;
+    if (in->show_activity.given == GIVEN)
+        c.show_activity = in->show_activity.value;
+    e = save_change(call, &c);
+    if (!e && begins)
+        e = friends_begin(call, c.user_id);
+    if (!e)
+        e = connection_load_integrations(call->tx, &c);
+    if (e)
+        return e;
+    connections_announce(call, c.user_id);
+    return call_reply(call, &c);
+}
+
+static enum err delete_connection(struct call *call)
+{
+    struct linked_account c;
+    enum err e = own_connection(call, &c);
+
+    return e ? e : connection_unlink(call, &c);
+}
+
+/* --- POST …/refresh ------------------------------------------------------------------- */
+
+struct refresh {
+    struct str secret;
+    enum provider_result result;
+    bool is_partner;
+    struct str name;
+};
+
+static enum err look_at_connection(struct call *call)
+{
+    struct refresh *r = call_passed(call, "refresh");
+    struct linked_account c;
+    enum err e = own_connection(call, &c);
+
+    if (!e)
+        r->secret = secret_open(call->arena, api_options(call->api)->auth, c.user_id, c.secret);
+    return e;
+}
+
+static void connection_answered(void *arg, const struct provider_answer *a)
+{
+    struct call *call = arg;
+    struct refresh *r = call_passed(call, "refresh");
+
+    r->result = a->result;
+    r->is_partner = a->account.is_partner;
+    r->name = str_dup(call->arena, a->account.name);
+    call_resume(call, OK);
+}
+
+static void ask_account(struct call *call)
+{
+    const struct refresh *r = call_passed(call, "refresh");
+
+    provider_ask(call->api, call->loop,
+                 &(struct provider_question){ .kind = ASK_ACCOUNT,
+                                              .platform = path_platform(call),
+                                              .account_id = call_text(call, "connection.id"),
+                                              .secret = r->secret,
+                                              .done = connection_answered,
+                                              .arg = call });
+}
+
+static enum err prepare_refresh(struct call *call)
+{
+    enum platform p = path_platform(call);
+
+    call_pass(call, "refresh", sizeof(struct refresh));
+    if (p != PLATFORM_NONE && !platform_is_on(p))
+        return ERR_FEATURE_DISABLED;
+    call->look = look_at_connection;
+    call->await = ask_account;
+    return OK;
+}
+
+static const char REFRESH[] = "update connections set name = $4, is_partner = $5, revoked = $6 "
+                              "where user_id = $1 and type = $2 and id = $3";
+
+static enum err refresh_connection(struct call *call)
+{
+    const struct refresh *r = call_passed(call, "refresh");
+    struct linked_account c;
+    enum err e = own_connection(call, &c);
+
+    if (e)
+        return e;
+    if (r->result == PROVIDER_TEMPORARY)
+        return ERR_UNAVAILABLE;
+    bool revoked = r->result != PROVIDER_OK;
+    e = tx_exec(call->tx, REFRESH,
+                BIND(v_id(c.user_id), v_text(c.type), v_text(c.id),
+                     v_text(revoked ? c.name : r->name), v_int(!revoked && r->is_partner),
+                     v_int(revoked)),
+                NULL);
+    if (!e)
+        e = subscriber_settle_all(call, c.user_id, c.type);
+    if (!e && c.friend_sync && !revoked)
+        e = friends_begin(call, c.user_id);
+    if (!e)
+        connections_announce(call, c.user_id);
+    return e;
+}
+
+/* --- the kinds of connections --------------------------------------------------------- */
+
+struct connection_kind {
+    bool enabled;
+};
+struct connection_kind_entry {
+    struct str name;
+    struct connection_kind kind;
+};
+static const struct field kind_fields[] = {
+    { FIELD(struct connection_kind, enabled), .type = &type_bool },
+    { 0 },
+};
+static const struct schema kind_schema = {
+    .name = "ConnectionKind",
+    .size = sizeof(struct connection_kind),
+    .fields = kind_fields,
+    .doc = "Whether accounts of a platform can be connected here.",
+};
+static const struct type type_connection_kind = { .kind = KIND_OBJECT, .schema = &kind_schema };
+static const struct type connection_kinds_reply = { .kind = KIND_MAP, .of = &type_connection_kind };
+
+/* GET /connections */
+static enum err list_connection_kinds(struct call *call)
+{
+    struct list kinds = { 0 };
+
+    for (enum platform p = 0; p < PLATFORM_COUNT; p++)
+        *(struct connection_kind_entry *)list_add(call->arena, &kinds,
+                                                  sizeof(struct connection_kind_entry)) =
+            (struct connection_kind_entry){ integration_word(platform_name(p)),
+                                            { platform_is_on(p) } };
+    return call_reply(call, &kinds);
+}
+
+/* --- the routes ----------------------------------------------------------------------- */
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "connection.type",
+        .field = "connection_type",
+        .is_text = true,
+        .doc = "A platform: platform_a or platform_b.",
+        .resolve = resolve_type,
+    },
+    {
+        .name = "connection.id",
+        .field = "connection_id",
+        .is_text = true,
+        .doc = "An account of the platform that the caller has connected.",
+    },
+    { 0 },
+};
+
+#define ONE "/users/@me/connections/{connection.type}/{connection.id}"
+static const struct limit callback_limit = { "connection-callback", 10, 60 };
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/users/@me/connections",
+        .name = "list_connections",
+        .doc = "The accounts of other platforms that the caller has connected.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "connections",
+        .reply = &type_connections,
+        .handle = list_connections,
+    },
+    {
+        .method = PATCH,
+        .path = ONE,
+        .name = "modify_connection",
+        .doc = "Change how a connection is shown and used.",
+        .auth = AUTH_USER,
+        .body = &patch_body,
+        .reply = &type_connection,
+        .fires = (const enum event[]){ EVENT_USER_CONNECTIONS_UPDATE,
+                                       EVENT_FRIEND_SUGGESTION_DELETE, EVENT_NONE },
+        .admit = must_be_own,
+        .handle = modify_connection,
+    },
+    {
+        .method = DELETE,
+        .path = ONE,
+        .name = "delete_connection",
+        .doc = "Remove a connection; guilds that were joined through it are left.",
+        .auth = AUTH_USER,
+        .status = 204,
+        .fires = (const enum event[]){ LINK_EVENTS, EVENT_NONE },
+        .admit = must_be_own,
+        .handle = delete_connection,
+    },
+    {
+        .method = POST,
+        .path = ONE "/refresh",
+        .name = "refresh_connection",
+        .doc = "Ask the platform about the account again.",
+        .auth = AUTH_USER,
+        .status = 204,
+        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_USER_CONNECTIONS_UPDATE,
+                                       EVENT_NONE },
+        .limit = &callback_limit,
+        .prepare = prepare_refresh,
+        .admit = must_be_own,
+        .handle = refresh_connection,
+    },
+    {
+        .method = GET,
+        .path = "/connections",
+        .name = "list_connection_kinds",
+        .doc = "The platforms whose accounts can be connected, by name.",
+        .auth = AUTH_USER,
+        .store = ROUTE_STORE_NONE,
+        .reply = &connection_kinds_reply,
+        .handle = list_connection_kinds,
+    },
+    {
+        .method = GET,
+        .path = "/connections/{connection.type}/authorize",
+        .name = "authorize_connection",
+        .doc = "Where to send somebody who wants to connect an account; good for ten minutes.",
+        .auth = AUTH_USER,
+        .store = ROUTE_STORE_WRITE,
+        .reply = &url_reply,
+        .handle = authorize_connection,
+    },
+    {
+        .method = POST,
+        .path = "/connections/{connection.type}/callback",
+        .name = "callback_connection",
+        .doc = "Connect the account that a platform's code stands for.",
+        .auth = AUTH_USER,
+        .body = &callback_type,
+        .reply = &type_connection,
+        .fires = (const enum event[]){ LINK_EVENTS, EVENT_NONE },
+        .limit = &callback_limit,
+        .prepare = prepare_link_callback,
+        .handle = callback_connection,
+    },
+    { 0 },
+};
+
+const struct domain connections_domain = {
+    .name = "Connections",
+    .doc = "Accounts of other platforms that people have connected to theirs.",
+    .routes = routes,
+    .resolvers = resolvers,
+    .deletions =
+        (const struct deletion_rule[]){ { DELETE_FEW(WITH_ACCOUNT, "connections", "user_id") },
+                                        { 0 } },
+};

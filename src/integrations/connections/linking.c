@@ -1,0 +1,337 @@
+/* linking.c - an account of another platform becomes somebody's, or is theirs no more. */
+#include "integrations/internal.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "model/fields/ids.h"
+#include "platform/members/members.h"
+#include "platform/relationships/suggestions.h"
+
+enum { STATE_BYTES = 24, STATE_SECONDS = 600 };
+
+enum platform path_platform(const struct call *call)
+{
+    return platform_of(call_text(call, "connection.type"));
+}
+
+void connections_announce(struct call *call, snowflake user_id)
+{
+    static const struct field fields[] = {
+        { FIELD(struct linked_account, user_id), .type = &type_id },
+        { 0 },
+    };
+    static const struct schema schema = { .name = "ConnectionsRef",
+                                          .size = sizeof(struct linked_account),
+                                          .fields = fields,
+                                          .doc = "Whose connections changed." };
+    struct linked_account c = { .user_id = user_id };
+
+    call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, to_user(user_id), &schema, &c);
+}
+
+/* --- states: a link under way --------------------------------------------------------- */
+
+static const char ADD_STATE[] =
+    "insert into connection_states (digest, user_id, type, expires_at) values ($1, $2, $3, $4)";
+static const char FIND_STATE[] = "select user_id from connection_states where digest = $1 "
+                                 "and type = $2 and expires_at > $3";
+static const char USE_STATE[] = "delete from connection_states where digest = $1";
+static const char DROP_OLD_STATES[] = "delete from connection_states where expires_at <= $1";
+
+static struct value digest_of(struct call *call, struct str state)
+{
+    return v_bytes(
+        secret_digest(call->arena, api_options(call->api)->auth, "connection-state", state));
+}
+
+/* GET /connections/{connection.type}/authorize */
+enum err authorize_connection(struct call *call)
+{
+    enum platform p = path_platform(call);
+    unsigned char secret[STATE_BYTES];
+    int64_t now = clock_us();
+
+    if (!platform_is_on(p))
+        return ERR_FEATURE_DISABLED;
+    randombytes_buf(secret, sizeof secret);
+    struct str state = str_base64url(call->arena, secret, sizeof secret);
+    enum err e = tx_exec(call->tx, DROP_OLD_STATES, BIND(v_int(now)), NULL);
+    if (!e)
+        e = tx_exec(call->tx, ADD_STATE,
+                    BIND(digest_of(call, state), v_id(call->caller->id), v_text(platform_name(p)),
+                         v_int(now + STATE_SECONDS * (int64_t)SECOND)),
+                    NULL);
+    if (e)
+        return e;
+    return call_reply(call, &(struct authorize_url){ provider_authorize_url(call, p, state) });
+}
+
+enum err state_find(struct call *call, const struct linking *l, snowflake *ret_user)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(
+        call->tx, FIND_STATE,
+        BIND(digest_of(call, l->state), v_text(platform_name(l->platform)), v_int(clock_us())),
+        &row, &found);
+
+    if (e || !found)
+        return e ? e : ERR_INVALID_OAUTH2_STATE;
+    *ret_user = row_id(&row, 0);
+    return OK;
+}
+
+/* --- asking the provider -------------------------------------------------------------- */
+
+static void linking_answered(void *arg, const struct provider_answer *a)
+{
+    struct call *call = arg;
+    struct linking *l = call_passed(call, "linking");
+
+    l->result = a->result;
+    l->account = a->account;
+    l->account.id = str_dup(call->arena, a->account.id);
+    l->account.name = str_dup(call->arena, a->account.name);
+    l->account.secret = str_dup(call->arena, a->account.secret);
+    call_resume(call, OK);
+}
+
+void linking_ask(struct call *call)
+{
+    const struct linking *l = call_passed(call, "linking");
+
+    provider_ask(call->api, call->loop,
+                 &(struct provider_question){ .kind = ASK_EXCHANGE,
+                                              .platform = l->platform,
+                                              .code = l->code,
+                                              .done = linking_answered,
+                                              .arg = call });
+}
+
+/* --- what follows from a link --------------------------------------------------------- */
+
+static const char COUNT[] = "select count(*) from connections where user_id = $1 "
+                            "and not (type = $2 and id = $3)";
+static const char SAVE[] =
+    "insert into connections (user_id, type, id, name, friend_sync, is_partner, secret, created_at) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id, type, id) do update set "
+    "name = excluded.name, verified = 1, revoked = 0, is_partner = excluded.is_partner, "
+    "friend_sync = case when cast($9 as bigint) = 1 then excluded.friend_sync "
+    "else connections.friend_sync end, secret = excluded.secret";
+
+static enum err check_room(struct call *call, const struct linking *l)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(call->tx, COUNT,
+               BIND(v_id(l->user_id), v_text(platform_name(l->platform)), v_text(l->account.id)),
+               &row, &found);
+
+    return e || row_int(&row, 0) < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
+}
+
+/* The last account that proves ownership gets the connection; it is taken from others. */
+static enum err take_from_others(struct call *call, const struct linking *l)
+{
+    struct linked_account old;
+    bool found;
+    enum err e =
+        connection_of_account(call->tx, platform_name(l->platform), l->account.id, &old, &found);
+
+    return e || !found || old.user_id == l->user_id ? e : connection_unlink(call, &old);
+}
+
+static enum err linking_save(struct call *call, const struct linking *l)
+{
+    struct str sealed =
+        secret_seal(call->arena, api_options(call->api)->auth, l->user_id, l->account.secret);
+
+    return tx_exec(call->tx, SAVE,
+                   BIND(v_id(l->user_id), v_text(platform_name(l->platform)), v_text(l->account.id),
+                        v_text(l->account.name), v_int(l->friend_sync.value),
+                        v_int(l->account.is_partner), sealed.p ? v_bytes(sealed) : v_null(),
+                        v_int(clock_us()), v_int(l->friend_sync.given == GIVEN)),
+                   NULL);
+}
+
+/* Guilds that follow the account ask again. */
+static enum err sync_followers(struct call *call, struct str type, struct str id)
+{
+    struct list all;
+    enum err e = integrations_following(call->tx, type, id, &all);
+
+    for (size_t n = 0; n < all.count && !e; n++) {
+        const struct integration_row *i = (const struct integration_row *)all.items + n;
+
+        if (i->enabled && i->revoked_at)
+            e = sync_begin(call, i->id);
+    }
+    return e;
+}
+
+enum err linking_finish(struct call *call, struct linking *l, struct linked_account *ret)
+{
+    struct str type = platform_name(l->platform);
+    enum err e = state_find(call, l, &l->user_id);
+
+    if (e)
+        return e;
+    if (l->result == PROVIDER_TEMPORARY)
+        return ERR_UNAVAILABLE;
+    if (l->result)
+        return ERR_INVALID_CONNECTION;
+    e = check_room(call, l);
+    if (!e)
+        e = tx_exec(call->tx, USE_STATE, BIND(digest_of(call, l->state)), NULL);
+    if (!e)
+        e = take_from_others(call, l);
+    if (!e)
+        e = linking_save(call, l);
+    if (!e)
+        e = subscriber_settle_all(call, l->user_id, type);
+    if (!e)
+        e = sync_followers(call, type, l->account.id);
+    if (!e)
+        e = connection_find(call->tx, l->user_id, type, l->account.id, ret);
+    if (!e && ret->friend_sync)
+        e = friends_begin(call, l->user_id);
+    if (!e)
+        e = connection_load_integrations(call->tx, ret);
+    if (!e)
+        connections_announce(call, l->user_id);
+    return e;
+}
+
+/* --- POST /connections/{connection.type}/callback ------------------------------------- */
+
+/* A state that was made for another account is refused as unknown. */
+static enum err look_at_state(struct call *call)
+{
+    struct linking *l = call_passed(call, "linking");
+    enum err e = state_find(call, l, &l->user_id);
+
+    return e || l->user_id == call->caller->id ? e : ERR_INVALID_OAUTH2_STATE;
+}
+
+enum err prepare_link_callback(struct call *call)
+{
+    const struct callback_body *in = call->body;
+    struct linking *l = call_pass(call, "linking", sizeof *l);
+
+    if (!in)
+        return OK;
+    *l = (struct linking){ .platform = path_platform(call),
+                           .code = in->code,
+                           .state = in->state,
+                           .friend_sync = in->friend_sync };
+    if (l->platform == PLATFORM_NONE)
+        return OK;
+    if (!platform_is_on(l->platform))
+        return ERR_FEATURE_DISABLED;
+    call->look = look_at_state;
+    call->await = linking_ask;
+    return OK;
+}
+
+enum err callback_connection(struct call *call)
+{
+    struct linking *l = call_passed(call, "linking");
+    struct linked_account c;
+    enum err e = look_at_state(call);
+
+    if (!e)
+        e = linking_finish(call, l, &c);
+    return e ? e : call_reply(call, &c);
+}
+
+/* --- the end of a link ---------------------------------------------------------------- */
+
+static const char DELETE_CONNECTION[] =
+    "delete from connections where user_id = $1 and type = $2 and id = $3";
+static const char JOINED_THROUGH[] =
+    "select distinct x.guild_id from integration_members x "
+    "join integrations i on i.id = x.integration_id join guilds g on g.id = x.guild_id "
+    "where g.owner_id <> $1 and x.user_id = $1 and x.joined = 1 and i.type = $2 and not exists "
+    "(select 1 from connections c left join integration_subscribers s on s.subscriber_id = c.id "
+    "and s.integration_id = i.id where c.user_id = $1 and c.type = $2 "
+    "and (c.id = i.account_id or s.subscriber_id is not null)) order by x.guild_id";
+
+/* Finds members who joined only as partners and are partners no longer. */
+static const char JOINED_AS_PARTNER[] =
+    "select 1 from members m join guilds g on g.id = m.guild_id where m.guild_id = $2 "
+    "and m.user_id = $1 and m.join_source = $3 and g.owner_id <> $1 and not exists "
+    "(select 1 from connections c where c.user_id = $1 and c.type = $4 and c.is_partner = 1) "
+    "and not exists (select 1 from integration_members x where x.guild_id = m.guild_id "
+    "and x.user_id = $1 and x.joined = 1)";
+
+static enum err revoke_followers(struct call *call, const struct linked_account *c)
+{
+    struct list all;
+    enum err e = integrations_following(call->tx, c->type, c->id, &all);
+
+    for (size_t n = 0; n < all.count && !e; n++) {
+        struct integration_row *i = (struct integration_row *)all.items + n;
+
+        if (i->revoked_at)
+            continue;
+        i->revoked_at = clock_us();
+        e = integration_change(call, i);
+    }
+    return e;
+}
+
+/* Guilds that were joined through the connection are left with it. */
+static enum err leave_guilds(struct call *call, const struct linked_account *c)
+{
+    struct list guilds = { 0 };
+    struct rows rows;
+    enum err e = tx_query(call->tx, JOINED_THROUGH, BIND(v_id(c->user_id), v_text(c->type)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        ids_add(call->arena, &guilds, row_id(&rows, 0));
+    e = rows_end(&rows);
+    for (size_t n = 0; n < guilds.count && !e; n++)
+        e = member_leave(call, ((const snowflake *)guilds.items)[n], c->user_id);
+    return e;
+}
+
+static enum err leave_partners(struct call *call, const struct linked_account *c)
+{
+    snowflake guild = partners_guild();
+    struct rows row;
+    bool found;
+
+    if (!c->is_partner || !guild || !str_eq(c->type, platform_name(PLATFORM_A)))
+        return OK;
+    enum err e =
+        tx_one(call->tx, JOINED_AS_PARTNER,
+               BIND(v_id(c->user_id), v_id(guild), v_int(JOIN_SOURCE_INTEGRATION), v_text(c->type)),
+               &row, &found);
+    return e || !found ? e : member_leave(call, guild, c->user_id);
+}
+
+enum err connection_unlink(struct call *call, const struct linked_account *c)
+{
+    enum err e = tx_exec(call->tx, DELETE_CONNECTION,
+                         BIND(v_id(c->user_id), v_text(c->type), v_text(c->id)), NULL);
+
+    if (!e)
+        e = revoke_followers(call, c);
+    if (!e)
+        e = leave_guilds(call, c);
+    if (!e)
+        e = leave_partners(call, c);
+    if (!e)
+        e = subscriber_settle_all(call, c->user_id, c->type);
+    if (!e)
+        e = suggestions_from_connections(call, c->user_id);
+    if (!e)
+        e = suggestion_withdraw_all(call, c->user_id, c->type);
+    if (!e)
+        connections_announce(call, c->user_id);
+    return e;
+}

@@ -1,0 +1,256 @@
+/* role_connections.c - what apps can say about the people who use them, and what they said. */
+#include "integrations/internal.h"
+
+#include "api/deletion.h"
+#include "base/timestamp.h"
+#include "model/fields/rows.h"
+#include "model/fields/types.h"
+
+/* --- what an app can say -------------------------------------------------------------- */
+
+static const char READ_METADATA[] =
+    "select role_connections_metadata from applications where id = $1";
+static const char SAVE_METADATA[] =
+    "update applications set role_connections_metadata = $2 where id = $1";
+
+static enum err read_metadata(struct call *call, struct list *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(call->tx, READ_METADATA, BIND(v_id(call->target.application->id)), &row, &found);
+
+    if (!e)
+        *ret = column_list(call->arena, &type_role_connections_metadata, row_text(&row, 0));
+    return e;
+}
+
+static enum err get_metadata(struct call *call)
+{
+    struct list list;
+    enum err e = read_metadata(call, &list);
+
+    return e ? e : call_reply(call, &list);
+}
+
+/* Each key once. */
+static enum err check_keys(struct call *call, const struct list *in)
+{
+    const struct role_connection_metadata *all = in->items;
+
+    for (size_t i = 0; i < in->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (str_eq(all[i].key, all[k].key)) {
+                struct place item = place_index(NULL, i), at = place_key(&item, STR("key"));
+
+                form_fail(&call->form, &at, "APPLICATION_ROLE_CONNECTION_DUPLICATE_KEY",
+                          "The key is used twice.");
+                return ERR_INVALID_FORM_BODY;
+            }
+    return OK;
+}
+
+static enum err put_metadata(struct call *call)
+{
+    const struct list *in = call->body;
+    enum err e = check_keys(call, in);
+
+    if (!e)
+        e = tx_exec(call->tx, SAVE_METADATA,
+                    BIND(v_id(call->target.application->id),
+                         v_text(column_encode(call->arena, &type_role_connections_metadata, in))),
+                    NULL);
+    return e ? e : call_reply(call, in);
+}
+
+/* --- what it said about somebody ------------------------------------------------------ */
+
+struct role_connection {
+    struct opt_str platform_name, platform_username;
+    struct list metadata; /* struct pair */
+};
+
+static const struct type type_platform_name = { .kind = KIND_STRING, .max = 50 };
+static const struct type type_platform_username = { .kind = KIND_STRING, .max = 100 };
+static const struct type type_value = { .kind = KIND_STRING, .max = 100 };
+static const struct type type_values = { .kind = KIND_MAP, .max = 5, .of = &type_value };
+static const struct field connection_fields[] = {
+    { FIELD(struct role_connection, platform_name), .type = &type_platform_name,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct role_connection, platform_username), .type = &type_platform_username,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct role_connection, metadata), .type = &type_values, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema connection_schema = {
+    .name = "RoleConnection",
+    .size = sizeof(struct role_connection),
+    .fields = connection_fields,
+    .doc = "What an app says about somebody.",
+};
+static const struct type type_role_connection = { .kind = KIND_OBJECT,
+                                                  .schema = &connection_schema };
+
+static const char READ[] = "select platform_name, platform_username, metadata "
+                           "from role_connections where user_id = $1 and application_id = $2";
+static const char SAVE[] =
+    "insert into role_connections (user_id, application_id, platform_name, platform_username, "
+    "metadata) values ($1, $2, $3, $4, $5) on conflict (user_id, application_id) do update set "
+    "platform_name = excluded.platform_name, platform_username = excluded.platform_username, "
+    "metadata = excluded.metadata";
+
+static enum err get_role_connection(struct call *call)
+{
+    struct role_connection c = { .platform_name = { .given = GIVEN_NULL },
+                                 .platform_username = { .given = GIVEN_NULL } };
+    struct rows row;
+    bool found;
+
+    enum err e =
+        tx_one(call->tx, READ, BIND(v_id(call->caller->id), v_id(call->target.application->id)),
+               &row, &found);
+    if (!e && found)
+        c = (struct role_connection){ row_opt_text(&row, 0), row_opt_text(&row, 1),
+                                      column_list(call->arena, &type_values, row_text(&row, 2)) };
+    return e ? e : call_reply(call, &c);
+}
+
+static bool value_fits(const struct role_connection_metadata *m, struct str value)
+{
+    int64_t number;
+
+    if (m->type <= 4)
+        return str_to_i64(value, &number);
+    if (m->type <= 6)
+        return timestamp_parse(value, &number) || date_parse(value, &number);
+    return str_is(value, "0") || str_is(value, "1");
+}
+
+/* An app may set only the keys that its own metadata declares. */
+static enum err check_values(struct call *call, const struct list *values)
+{
+    const struct pair *all = values->items;
+    struct place metadata = place_key(NULL, STR("metadata"));
+    struct list known;
+    enum err e = read_metadata(call, &known);
+
+    for (size_t i = 0; i < values->count && !e; i++) {
+        const struct role_connection_metadata *m = known.items;
+        struct place at = place_key(&metadata, all[i].key);
+        size_t k = 0;
+
+        while (k < known.count && !str_eq(m[k].key, all[i].key))
+            k++;
+        if (k < known.count && value_fits(&m[k], all[i].value))
+            continue;
+        form_fail(&call->form, &at, "APPLICATION_ROLE_CONNECTION_INVALID_METADATA_VALUE", "%s",
+                  k < known.count ? "The value does not fit the type." : "There is no such key.");
+        e = ERR_INVALID_FORM_BODY;
+    }
+    return e;
+}
+
+static enum err put_role_connection(struct call *call)
+{
+    const struct role_connection *in = call->body;
+    enum err e = check_values(call, &in->metadata);
+
+    if (!e)
+        e = tx_exec(call->tx, SAVE,
+                    BIND(v_id(call->caller->id), v_id(call->target.application->id),
+                         v_opt_text(in->platform_name), v_opt_text(in->platform_username),
+                         v_text(column_encode(call->arena, &type_values, &in->metadata))),
+                    NULL);
+    return e ? e : get_role_connection(call);
+}
+
+static const char FORGET[] =
+    "delete from role_connections where user_id = $1 and application_id = $2";
+
+static enum err delete_role_connection(struct call *call)
+{
+    return tx_exec(call->tx, FORGET,
+                   BIND(v_id(call->caller->id), v_id(call->target.application->id)), NULL);
+}
+
+/* People take back what any app says of them; a token is good for its own app only. */
+static enum err own_application_or_self(struct call *call)
+{
+    return call->caller->kind == CALLER_USER ? OK : application_of_caller(call);
+}
+
+/* --- the routes ----------------------------------------------------------------------- */
+
+#define METADATA  "/applications/{application.id}/role-connections/metadata"
+#define OF_PERSON "/users/@me/applications/{application.id}/role-connection"
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = METADATA,
+        .name = "get_role_connections_metadata",
+        .doc = "What an app can say about the people who use it.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_role_connections_metadata,
+        .admit = application_readable,
+        .handle = get_metadata,
+    },
+    {
+        .method = PUT,
+        .path = METADATA,
+        .name = "put_role_connections_metadata",
+        .doc = "Replace what an app can say about the people who use it.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &type_role_connections_metadata,
+        .reply = &type_role_connections_metadata,
+        .status = 200,
+        .admit = application_modifiable,
+        .handle = put_metadata,
+    },
+    {
+        .method = GET,
+        .path = OF_PERSON,
+        .name = "get_role_connection",
+        .doc = "What the app says about the account.",
+        .auth = AUTH_BEARER,
+        .scope = "role_connections.write",
+        .reply = &type_role_connection,
+        .admit = application_of_caller,
+        .handle = get_role_connection,
+    },
+    {
+        .method = DELETE,
+        .path = OF_PERSON,
+        .name = "delete_role_connection",
+        .doc = "Take back what the app says about the account; fine when that is nothing.",
+        .auth = AUTH_USER | AUTH_BEARER,
+        .scope = "role_connections.write",
+        .admit = own_application_or_self,
+        .handle = delete_role_connection,
+    },
+    {
+        .method = PUT,
+        .path = OF_PERSON,
+        .name = "put_role_connection",
+        .doc = "Say something about the account.",
+        .auth = AUTH_BEARER,
+        .scope = "role_connections.write",
+        .body = &type_role_connection,
+        .reply = &type_role_connection,
+        .status = 200,
+        .admit = application_of_caller,
+        .handle = put_role_connection,
+    },
+    { 0 },
+};
+
+const struct domain role_connections_domain = {
+    .name = "Role connections",
+    .doc = "What apps say about the people who use them.",
+    .routes = routes,
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_FEW(WITH_ACCOUNT, "role_connections", "user_id") },
+            { DELETE_OF(WITH_APPLICATION, "role_connections", "application_id", "user_id") },
+            { 0 } },
+};

@@ -1,0 +1,256 @@
+/* provider_http.c - platforms whose accounts an HTTP server knows.
+ *
+ * docs/integrations.md says what such a server is asked and how it answers. It is not
+ * trusted: what hangs, is too large, is no JSON or is not what was asked for is one
+ * line in the log and PROVIDER_TEMPORARY. */
+#include "integrations/providers/provider.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "model/fields/types.h"
+#include "net/client/client.h"
+
+enum { TIMEOUT_MS = 5000, TRIES = 3, MAX_ANSWER = 1024 * 1024 };
+
+/* A question under way, with copies of all its texts in an arena of its own. */
+struct http_question {
+    struct api *api;
+    struct loop *loop;
+    struct arena *arena;
+    struct provider_question question;
+    struct str url, body;
+    int tries;
+};
+
+/* --- what an answer must look like ---------------------------------------------------- */
+
+static const struct type type_account_id = { .kind = KIND_STRING,
+                                             .min = 1,
+                                             .max = LONGEST_ACCOUNT_ID };
+static const struct type type_account_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
+static const struct type type_secret = { .kind = KIND_STRING, .max = LONGEST_SECRET };
+static const struct type type_cursor = { .kind = KIND_STRING, .max = 512 };
+
+static const struct field account_fields[] = {
+    { FIELD(struct provider_account, id), .type = &type_account_id },
+    { FIELD(struct provider_account, name), .type = &type_account_name },
+    { FIELD(struct provider_account, secret), .type = &type_secret, .flags = OPTIONAL,
+      .fallback_text = "" },
+    { FIELD(struct provider_account, has_programme), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct provider_account, is_partner), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema account_schema = { .size = sizeof(struct provider_account),
+                                              .fields = account_fields };
+static const struct type type_account = { .kind = KIND_OBJECT, .schema = &account_schema };
+
+struct person {
+    struct str id;
+};
+static const struct field person_fields[] = {
+    { FIELD(struct person, id), .type = &type_account_id },
+    { 0 },
+};
+static const struct schema person_schema = { .size = sizeof(struct person),
+                                             .fields = person_fields };
+static const struct type type_person = { .kind = KIND_OBJECT, .schema = &person_schema };
+static const struct type type_people = { .kind = KIND_ARRAY,
+                                         .max = PROVIDER_PAGE,
+                                         .of = &type_person };
+
+struct provider_people {
+    struct list people;
+    struct opt_str next_cursor;
+};
+#define PAGE(name_, word_)                                                                \
+    static const struct field name_##_fields[] = {                                        \
+        { FIELD_AS(struct provider_people, people, word_), .type = &type_people },        \
+        { FIELD(struct provider_people, next_cursor), .type = &type_cursor,               \
+          .flags = OPTIONAL | NULLABLE },                                                 \
+        { 0 },                                                                            \
+    };                                                                                    \
+    static const struct schema name_##_schema = { .size = sizeof(struct provider_people), \
+                                                  .fields = name_##_fields };             \
+    static const struct type type_##name_ = { .kind = KIND_OBJECT, .schema = &name_##_schema }
+PAGE(subscribers, "subscribers");
+PAGE(friends, "friends");
+
+static bool read_account(struct http_question *k, struct str body, struct provider_answer *a)
+{
+    const struct provider_account *account = schema_read(&type_account, body, k->arena);
+
+    if (!account)
+        return false;
+    a->account = *account;
+    /* An answer about another account than the one asked about is refused. */
+    return k->question.kind == ASK_EXCHANGE || str_eq(account->id, k->question.account_id);
+}
+
+static bool read_page(struct http_question *k, struct str body, struct provider_answer *a)
+{
+    const struct provider_people *page = schema_read(
+        k->question.kind == ASK_FRIENDS ? &type_friends : &type_subscribers, body, k->arena);
+
+    if (!page)
+        return false;
+    a->ids = page->people; /* a struct person is a struct str */
+    if (page->next_cursor.given == GIVEN)
+        a->next = page->next_cursor.value;
+    return true;
+}
+
+static bool read_answer(struct http_question *k, struct str body, struct provider_answer *a)
+{
+    switch (k->question.kind) {
+    case ASK_EXCHANGE:
+    case ASK_ACCOUNT:
+        return read_account(k, body, a);
+    case ASK_IS_SUBSCRIBER:
+        return true;
+    default:
+        return read_page(k, body, a);
+    }
+}
+
+/* --- asking --------------------------------------------------------------------------- */
+
+static void provider_http_start(struct http_question *k);
+
+static void provider_http_finish(struct http_question *k, const struct provider_answer *a)
+{
+    k->question.done(k->question.arg, a);
+    arena_free(k->arena);
+}
+
+static void provider_http_complain(const struct http_question *k, enum fetch_result result,
+                                   int status)
+{
+    static const char *const words[] = {
+        [FETCH_OK] = "the answer makes no sense",     [FETCH_BAD_URL] = "the URL is wrong",
+        [FETCH_FORBIDDEN] = "its address is private", [FETCH_UNREACHABLE] = "it cannot be reached",
+        [FETCH_TIMEOUT] = "no answer in time",        [FETCH_TOO_LARGE] = "the answer is too large",
+    };
+
+    log_warn("integrations: provider of %s: %s (status %d)", platform_name(k->question.platform).p,
+             words[result], status);
+}
+
+static enum provider_result result_of(enum fetch_result result, int status)
+{
+    if (result != FETCH_OK)
+        return PROVIDER_TEMPORARY;
+    if (status == 401 || status == 403)
+        return PROVIDER_UNAUTHORISED;
+    if (status == 404)
+        return PROVIDER_NOT_FOUND;
+    return status >= 200 && status < 300 ? PROVIDER_OK : PROVIDER_TEMPORARY;
+}
+
+/* A code may be good once only, and what is too large stays so. */
+static bool tries_again(const struct http_question *k, enum fetch_result result)
+{
+    return k->question.kind != ASK_EXCHANGE && k->tries < TRIES && result != FETCH_TOO_LARGE &&
+           result != FETCH_BAD_URL && result != FETCH_FORBIDDEN && !api_draining(k->api);
+}
+
+static void provider_http_fetched(void *arg, enum fetch_result result, int status,
+                                  struct str content_type, struct buf *body)
+{
+    struct http_question *k = arg;
+    struct provider_answer a = { .result = result_of(result, status) };
+
+    (void)content_type;
+    if (a.result == PROVIDER_OK && !read_answer(k, buf_str(body), &a))
+        a = (struct provider_answer){ .result = PROVIDER_TEMPORARY };
+    if (a.result == PROVIDER_TEMPORARY && tries_again(k, result)) {
+        provider_http_start(k);
+        return;
+    }
+    if (a.result == PROVIDER_TEMPORARY)
+        provider_http_complain(k, result, status);
+    provider_http_finish(k, &a);
+}
+
+static void provider_http_start(struct http_question *k)
+{
+    struct str key = STR_CONCAT(k->arena, STR("Bearer "), platform_key(k->question.platform));
+    struct fetch_header headers[] = {
+        { STR("Accept"), STR("application/json") },
+        { STR("Authorization"), key },
+        { STR("X-Account-Secret"), k->question.secret },
+        { STR("Content-Type"), STR("application/json") },
+    };
+
+    k->tries++;
+    fetcher_start(api_fetcher(k->api, k->loop),
+                  &(struct fetch){ .method = k->body.n ? "POST" : "GET",
+                                   .url = str_dupz(k->arena, k->url),
+                                   .headers = headers,
+                                   .header_count = k->body.n ? 4 : 3,
+                                   .body = k->body,
+                                   .timeout_ms = TIMEOUT_MS,
+                                   .max_answer = MAX_ANSWER,
+                                   .done = provider_http_fetched,
+                                   .arg = k });
+}
+
+/* --- the questions' addresses --------------------------------------------------------- */
+
+static struct str page_url(struct http_question *k, struct str account, const char *what)
+{
+    return str_printf(k->arena, "%.*s/%s?cursor=%.*s&limit=%d", STR_FMT(account), what,
+                      STR_FMT(str_escape(k->arena, k->question.cursor)), (int)PROVIDER_PAGE);
+}
+
+static struct str token_body(struct arena *arena, struct str code)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, 64 * 1024);
+    json_object(&j);
+    json_name(&j, "code");
+    json_text(&j, code);
+    json_object_end(&j);
+    return buf_take(&out, arena);
+}
+
+static struct str url_of(struct http_question *k)
+{
+    struct provider_question *q = &k->question;
+    struct str base = platform_url(q->platform);
+    struct str account =
+        STR_CONCAT(k->arena, base, STR("/accounts/"), str_escape(k->arena, q->account_id));
+
+    switch (q->kind) {
+    case ASK_EXCHANGE:
+        k->body = token_body(k->arena, q->code);
+        return STR_CONCAT(k->arena, base, STR("/token"));
+    case ASK_ACCOUNT:
+        return account;
+    case ASK_IS_SUBSCRIBER:
+        return STR_CONCAT(k->arena, account, STR("/subscribers/"),
+                          str_escape(k->arena, q->subscriber_id));
+    case ASK_FRIENDS:
+        return page_url(k, account, "friends");
+    default:
+        return page_url(k, account, "subscribers");
+    }
+}
+
+void provider_ask_http(struct api *api, struct loop *loop, const struct provider_question *q)
+{
+    struct arena *arena = arena_new();
+    struct http_question *k = arena_alloc(arena, sizeof *k);
+
+    *k = (struct http_question){ .api = api, .loop = loop, .arena = arena, .question = *q };
+    k->question.account_id = str_dup(arena, q->account_id);
+    k->question.subscriber_id = str_dup(arena, q->subscriber_id);
+    k->question.code = str_dup(arena, q->code);
+    k->question.cursor = str_dup(arena, q->cursor);
+    k->question.secret = str_dup(arena, q->secret);
+    k->url = url_of(k);
+    provider_http_start(k);
+}

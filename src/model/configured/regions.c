@@ -1,0 +1,214 @@
+/* regions.c - where voice can be hosted, as the operator configured it. */
+#include "model/configured/regions.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "net/address.h"
+
+enum { MAX_REGIONS = 32, MAX_TEXT = 64, MAX_NETS = 256 };
+
+/* Where clients of a network are best off. */
+struct near_net {
+    struct network network;
+    size_t region;
+};
+
+static struct {
+    struct region list[MAX_REGIONS];
+    char text[MAX_REGIONS][2][MAX_TEXT];
+    size_t count;
+    struct near_net near[MAX_NETS];
+    size_t near_count;
+    const char *endpoint;
+} regions;
+
+static const struct type type_region_id = { .kind = KIND_STRING, .doc = "Region id" };
+static const struct field region_fields[] = {
+    { FIELD(struct region, id), .type = &type_region_id },
+    { FIELD(struct region, name), .type = &type_text },
+    { FIELD(struct region, optimal), .type = &type_bool, .doc = "The closest to the client" },
+    { FIELD(struct region, deprecated), .type = &type_bool },
+    { FIELD(struct region, custom), .type = &type_bool },
+    { 0 },
+};
+static const struct schema region_schema = {
+    .name = "VoiceRegion",
+    .size = sizeof(struct region),
+    .fields = region_fields,
+    .doc = "A place where voice can be hosted.",
+};
+static const struct type region_object = { .kind = KIND_OBJECT, .schema = &region_schema };
+const struct type type_regions = { .kind = KIND_ARRAY, .of = &region_object };
+
+static bool id_holds(struct str id)
+{
+    for (size_t i = 0; i < id.n; i++) {
+        char c = id.p[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'))
+            return false;
+    }
+    return id.n >= 1 && id.n <= 32;
+}
+
+static struct str region_keep(char *place, struct str s)
+{
+    memcpy(place, s.p, s.n);
+    return str_slice(place, s.n);
+}
+
+/* One "id:Name"; without a name the id is the name. */
+static const char *add_region(struct str text, bool vip)
+{
+    struct str name = str_trim(text), id = str_trim(str_cut(&name, ':'));
+    struct region *r = &regions.list[regions.count];
+
+    name = str_trim(name);
+    if (name.n == 0)
+        name = id;
+    if (regions.count == MAX_REGIONS)
+        return "has more than 32 regions";
+    if (!id_holds(id))
+        return "has an id that is not 1-32 of a-z, 0-9 and -";
+    if (name.n >= MAX_TEXT || !utf8_valid(name))
+        return "has a name that is too long or not UTF-8";
+    if (region_usable(id, true))
+        return "names a region twice";
+    *r = (struct region){
+        .id = region_keep(regions.text[regions.count][0], id),
+        .name = region_keep(regions.text[regions.count][1], name),
+        .custom = vip,
+    };
+    regions.count++;
+    return NULL;
+}
+
+static bool add_all(struct str list, bool vip, const char **ret_problem)
+{
+    *ret_problem = NULL;
+    while (list.n && !*ret_problem)
+        *ret_problem = add_region(str_cut(&list, ','), vip);
+    return !*ret_problem;
+}
+
+bool regions_set(struct str list, const char **ret_problem)
+{
+    regions.count = 0;
+    regions.near_count = 0;
+    if (add_all(list, false, ret_problem) && regions.count == 0)
+        *ret_problem = "names no region";
+    return !*ret_problem;
+}
+
+bool regions_set_vip(struct str list, const char **ret_problem)
+{
+    return add_all(list, true, ret_problem);
+}
+
+bool region_usable(struct str id, bool vip)
+{
+    for (size_t i = 0; i < regions.count; i++)
+        if (str_eq(regions.list[i].id, id))
+            return vip || !regions.list[i].custom;
+    return false;
+}
+
+/* --- nearness ------------------------------------------------------------------------- */
+
+static const char *add_near(struct str text)
+{
+    struct str id = str_trim(text), net = str_trim(str_cut(&id, '='));
+    struct near_net *n = &regions.near[regions.near_count];
+
+    id = str_trim(id);
+    if (regions.near_count == MAX_NETS)
+        return "has more than 256 networks";
+    if (!memchr(net.p, '/', net.n) || !network_parse(net, &n->network))
+        return "has a network that is not like 10.0.0.0/8 or 2001:db8::/32";
+    for (n->region = 0; n->region < regions.count; n->region++)
+        if (str_eq(regions.list[n->region].id, id))
+            break;
+    if (n->region == regions.count)
+        return "names a region that voice-regions does not";
+    regions.near_count++;
+    return NULL;
+}
+
+bool regions_set_near(struct str list, const char **ret_problem)
+{
+    regions.near_count = 0;
+    *ret_problem = NULL;
+    while (list.n && !*ret_problem)
+        *ret_problem = add_near(str_cut(&list, ','));
+    return !*ret_problem;
+}
+
+/* The region of the narrowest network that the address is in, else the first. */
+static size_t region_nearest(struct str address, bool vip)
+{
+    struct address a;
+    size_t best = 0;
+    int width = -1;
+
+    if (!address_parse(address, &a))
+        return 0;
+    for (size_t i = 0; i < regions.near_count; i++) {
+        const struct near_net *n = &regions.near[i];
+
+        if ((int)n->network.bits <= width || !network_holds(&n->network, &a) ||
+            (regions.list[n->region].custom && !vip))
+            continue;
+        width = (int)n->network.bits;
+        best = n->region;
+    }
+    return best;
+}
+
+struct list regions_for(struct arena *arena, struct str address, bool vip)
+{
+    size_t optimal = region_nearest(address, vip);
+    struct list list = { 0 };
+
+    for (size_t i = 0; i < regions.count; i++) {
+        if (regions.list[i].custom && !vip)
+            continue;
+        struct region *r = list_add(arena, &list, sizeof *r);
+
+        *r = regions.list[i];
+        r->optimal = i == optimal;
+    }
+    return list;
+}
+
+struct str region_optimal(struct str address, bool vip)
+{
+    return regions.list[region_nearest(address, vip)].id;
+}
+
+void regions_set_endpoint(const char *pattern)
+{
+    regions.endpoint = pattern;
+}
+
+const char *regions_endpoint(void)
+{
+    return regions.endpoint;
+}
+
+struct str region_fill(struct arena *arena, struct str pattern, struct str id)
+{
+    static const char mark[] = "{region}";
+    const size_t n = sizeof mark - 1;
+
+    for (size_t at = 0; at + n <= pattern.n; at++)
+        if (memcmp(pattern.p + at, mark, n) == 0)
+            return str_printf(arena, "%.*s%.*s%.*s", (int)at, pattern.p, STR_FMT(id),
+                              STR_FMT(str_from(pattern, at + n)));
+    return pattern;
+}
+
+struct str region_endpoint(struct arena *arena, struct str id)
+{
+    return regions.endpoint ? region_fill(arena, str_of(regions.endpoint), id) : (struct str){ 0 };
+}

@@ -1,0 +1,34 @@
+/* events.c - what is known of each event. */
+#include "model/events/events.h"
+
+#include <stddef.h>
+
+static const struct event_info infos[] = {
+    [EVENT_NONE] = { "NONE", "", 0, 0 },
+#define EVENT(name, intents, flags, doc) { #name, doc, intents, EVENT_##flags },
+#include "model/events/events.def"
+#undef EVENT
+};
+
+const struct event_info *event_info(enum event e)
+{
+    return &infos[e];
+}
+
+const char *event_name(enum event e)
+{
+    return infos[e].name;
+}
+
+enum event event_named(struct str name)
+{
+    for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
+        if (str_is(name, event_name((enum event)e)))
+            return (enum event)e;
+    return EVENT_NONE;
+}
+
+const char *event_doc(enum event e)
+{
+    return infos[e].doc;
+}

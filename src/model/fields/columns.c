@@ -1,0 +1,56 @@
+/* columns.c - rows that become lists, and columns that hold JSON. */
+#include "model/fields/rows.h"
+
+enum { LONGEST_COLUMN = 4 * 1024 * 1024 };
+
+struct str column_encode(struct arena *arena, const struct type *type, const void *value)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, LONGEST_COLUMN);
+    schema_encode(&j, type, value);
+    return buf_take(&out, arena);
+}
+
+const void *column_decode(struct arena *arena, const struct type *type, struct str text)
+{
+    struct form form = { .arena = arena };
+    void *value = NULL;
+
+    return schema_decode(type, text, &form, &value) == OK ? value : NULL;
+}
+
+struct list column_list(struct arena *arena, const struct type *type, struct str text)
+{
+    /* Most are empty, which needs no reading. */
+    const struct list *list = text.n > 2 ? column_decode(arena, type, text) : NULL;
+
+    return list ? *list : (struct list){ 0 };
+}
+
+enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                     size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, values, count, &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read(&rows, list_add(tx_arena(tx), ret, size));
+    return rows_end(&rows);
+}
+
+enum err tx_find_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                     void (*read)(const struct rows *r, void *ret), void *ret, enum err missing)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, sql, values, count, &row, &found);
+
+    if (e || !found)
+        return e ? e : missing;
+    read(&row, ret);
+    return OK;
+}

@@ -1,0 +1,31 @@
+/* ids.c - lists of snowflakes. */
+#include "model/fields/ids.h"
+
+bool ids_hold(const struct list *ids, snowflake id)
+{
+    const snowflake *all = ids->items;
+
+    for (size_t i = 0; i < ids->count; i++)
+        if (all[i] == id)
+            return true;
+    return false;
+}
+
+void ids_add(struct arena *arena, struct list *ids, snowflake id)
+{
+    *(snowflake *)list_add(arena, ids, sizeof id) = id;
+}
+
+enum err tx_ids_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                    struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, sql, values, count, &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
+    return rows_end(&rows);
+}

@@ -1,0 +1,54 @@
+/* rows.h - between rows of the store and members that may be missing. */
+#ifndef MODEL_ROWS_H
+#define MODEL_ROWS_H
+
+#include "json/schema.h"
+#include "store/store.h"
+
+static inline struct opt_str row_opt_text(const struct rows *r, int column)
+{
+    if (row_null(r, column))
+        return (struct opt_str){ .given = GIVEN_NULL };
+    return (struct opt_str){ GIVEN, row_text(r, column) };
+}
+static inline struct opt_int row_opt_int(const struct rows *r, int column)
+{
+    return (struct opt_int){ row_null(r, column) ? GIVEN_NULL : GIVEN, row_int(r, column) };
+}
+static inline struct opt_id row_opt_id(const struct rows *r, int column)
+{
+    return (struct opt_id){ row_null(r, column) ? GIVEN_NULL : GIVEN, row_id(r, column) };
+}
+
+static inline struct value v_opt_text(struct opt_str s)
+{
+    return s.given == GIVEN ? v_text(s.value) : v_null();
+}
+static inline struct value v_opt_int(struct opt_int i)
+{
+    return i.given == GIVEN ? v_int(i.value) : v_null();
+}
+static inline struct value v_opt_id(struct opt_id id)
+{
+    return id.given == GIVEN ? v_id(id.value) : v_null();
+}
+
+/* Adds every row of a query to the list, each read into a struct of that size, in the
+ * transaction's arena. */
+#define tx_list(tx, sql, ...) tx_list_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                     size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret);
+
+/* Reads the row of a query into *ret; `missing` if there is none. */
+#define tx_find(tx, sql, ...) tx_find_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_find_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                     void (*read)(const struct rows *r, void *ret), void *ret, enum err missing);
+
+/* Columns that hold JSON, of 4 MiB at most: more spoils the arena. What cannot be read any
+ * more is NULL. */
+struct str column_encode(struct arena *arena, const struct type *type, const void *value);
+const void *column_decode(struct arena *arena, const struct type *type, struct str text);
+/* The same for lists; what cannot be read is empty. */
+struct list column_list(struct arena *arena, const struct type *type, struct str text);
+
+#endif

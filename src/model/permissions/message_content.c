@@ -1,0 +1,215 @@
+/* message_content.c - which bots get the content of messages, in events and in answers. */
+#include "model/permissions/message_content.h"
+
+#include <string.h>
+
+#include "json/read.h"
+#include "json/write.h"
+#include "model/fields/ids.h"
+
+static bool is_own_message(const struct content_reader *reader, const struct content_origin *from)
+{
+    return from->author_id == reader->id ||
+           (reader->application_id && from->application_id == reader->application_id);
+}
+
+bool content_is_hidden(const struct content_reader *reader, bool in_guild,
+                       const struct content_origin *from)
+{
+    if (!reader->bot || reader->granted || !in_guild || is_own_message(reader, from))
+        return false;
+    for (size_t i = 0; i < from->mentioned_count; i++)
+        if (from->mentioned[i] == reader->id)
+            return false;
+    return true;
+}
+
+/* --- emptying a message --------------------------------------------------------------- */
+
+/* The empty value of a member that holds content; p == NULL: it holds none. */
+static struct str empty_value(struct str key)
+{
+    if (str_is(key, "content") || str_is(key, "matched_content"))
+        return STR("\"\"");
+    if (str_is(key, "embeds") || str_is(key, "attachments") || str_is(key, "components"))
+        return STR("[]");
+    return (struct str){ 0 };
+}
+
+enum { LONGEST_MESSAGE = 4 * 1024 * 1024 };
+
+static struct str emptied_text(struct str message, struct arena *arena)
+{
+    struct buf out;
+
+    if (str_is(message, "null"))
+        return message;
+    buf_init(&out, LONGEST_MESSAGE);
+    message_emptied(message, arena, &out);
+    return buf_take(&out, arena);
+}
+
+/* Forwarded messages: [{"message": …}]. */
+static struct str snapshots_emptied(struct str snapshots, struct arena *arena)
+{
+    struct json_reader r;
+    struct str key, message;
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, LONGEST_MESSAGE);
+    json_reader_init(&r, snapshots, arena);
+    json_enter(&r);
+    json_array(&j);
+    while (json_next_item(&r)) {
+        json_enter(&r);
+        json_object(&j);
+        while (json_next_member(&r, &key) && json_skip(&r, &message)) {
+            json_key_text(&j, key);
+            json_raw(&j, str_is(key, "message") ? emptied_text(message, arena) : message);
+        }
+        json_object_end(&j);
+    }
+    json_array_end(&j);
+    return buf_take(&out, arena);
+}
+
+void message_emptied(struct str message, struct arena *arena, struct buf *out)
+{
+    struct json_reader r;
+    struct json j = json_to(out);
+    struct str key, raw;
+
+    json_reader_init(&r, message, arena);
+    json_enter(&r);
+    json_object(&j);
+    while (json_next_member(&r, &key)) {
+        struct str empty = empty_value(key);
+
+        if (!json_skip(&r, &raw))
+            break;
+        if (str_is(key, "poll"))
+            continue;
+        json_key_text(&j, key);
+        if (str_is(key, "message_snapshots"))
+            raw = snapshots_emptied(raw, arena);
+        else if (str_is(key, "referenced_message"))
+            raw = emptied_text(raw, arena);
+        json_raw(&j, empty.p ? empty : raw);
+    }
+    json_object_end(&j);
+}
+
+/* --- a message for one reader --------------------------------------------------------- */
+
+/* The id that comes next; 0: something else comes. */
+static snowflake next_id(struct json_reader *r)
+{
+    struct str text;
+    snowflake id = 0;
+
+    if (json_peek(r) != JSON_STRING)
+        json_skip(r, &text);
+    else if (json_take_string(r, &text) && !snowflake_parse(text, &id))
+        id = 0;
+    return id;
+}
+
+/* The id of a user object that comes next, and whether it is a bot or a webhook. */
+static snowflake next_user_id(struct json_reader *r, bool *ret_bot)
+{
+    struct str key, raw;
+    snowflake id = 0;
+
+    *ret_bot = false;
+    if (json_peek(r) != JSON_OBJECT) {
+        json_skip(r, &raw);
+        return 0;
+    }
+    json_enter(r);
+    while (json_next_member(r, &key))
+        if (str_is(key, "id"))
+            id = next_id(r);
+        else if (!json_skip(r, &raw))
+            break;
+        else if (str_is(key, "bot"))
+            *ret_bot = str_is(raw, "true");
+    return id;
+}
+
+/* Reads who wrote a message. ret_bot: a bot or a webhook. */
+static struct content_origin message_origin(struct str message, struct arena *arena, bool *ret_bot)
+{
+    struct content_origin from = { 0 };
+    struct list mentioned = { 0 };
+    struct json_reader r;
+    struct str key, raw;
+    bool other;
+
+    *ret_bot = false;
+    json_reader_init(&r, message, arena);
+    json_enter(&r);
+    while (json_next_member(&r, &key)) {
+        if (str_is(key, "author")) {
+            from.author_id = next_user_id(&r, ret_bot);
+        } else if (str_is(key, "application_id")) {
+            from.application_id = next_id(&r);
+        } else if (str_is(key, "mentions") && json_peek(&r) == JSON_ARRAY) {
+            json_enter(&r);
+            while (json_next_item(&r))
+                ids_add(arena, &mentioned, next_user_id(&r, &other));
+        } else if (!json_skip(&r, &raw)) {
+            break;
+        }
+    }
+    from.mentioned = mentioned.items;
+    from.mentioned_count = mentioned.count;
+    return from;
+}
+
+struct str message_for_reader(struct str message, bool in_guild,
+                              const struct content_reader *reader, struct arena *arena)
+{
+    bool by_bot;
+    struct content_origin from = message_origin(message, arena, &by_bot);
+
+    return content_is_hidden(reader, in_guild, &from)
+               ? emptied_text(message, arena)
+               : visible_message_for_reader(message, in_guild, reader, arena);
+}
+
+/* Quotation marks inside of texts are escaped, so a text never contains this. */
+static bool quotes_answered(struct str message)
+{
+    static const char QUOTED_REPLY[] = "\"referenced_message\":{";
+
+    return memmem(message.p, message.n, QUOTED_REPLY, sizeof QUOTED_REPLY - 1);
+}
+
+struct str visible_message_for_reader(struct str message, bool in_guild,
+                                      const struct content_reader *reader, struct arena *arena)
+{
+    bool by_bot;
+    struct json_reader r;
+    struct buf out;
+    struct json j = json_to(&out);
+    struct str key, raw;
+
+    if (!reader->bot || reader->granted || !quotes_answered(message))
+        return message;
+    message_origin(message, arena, &by_bot);
+    if (!by_bot)
+        return message;
+    buf_init(&out, LONGEST_MESSAGE);
+    json_reader_init(&r, message, arena);
+    json_enter(&r);
+    json_object(&j);
+    while (json_next_member(&r, &key) && json_skip(&r, &raw)) {
+        json_key_text(&j, key);
+        if (str_is(key, "referenced_message") && !str_is(raw, "null"))
+            raw = message_for_reader(raw, in_guild, reader, arena);
+        json_raw(&j, raw);
+    }
+    json_object_end(&j);
+    return buf_take(&out, arena);
+}

@@ -1,0 +1,523 @@
+/* client.c - requests to other servers, with libcurl on a loop.
+ *
+ * libcurl tells us which sockets and which timer it wants watched; the loop
+ * watches. */
+#include "net/client/client.h"
+
+#include <sys/socket.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/links.h"
+#include "base/mem.h"
+#include "net/address.h"
+#include "net/client/curl.h"
+
+/* --- what there is -------------------------------------------------------------------- */
+
+/* Of a turn, for what other servers send. Many may answer at the same time, and libcurl takes more
+ * than a mebibyte of one answer at once, or something of all that it wants to look at again: so
+ * the share is looked at for each piece, and who comes after its end is paused until a later turn.
+ */
+enum { FETCHING_NS = 4 * 1000 * 1000 };
+
+struct fetcher {
+    struct loop *loop;
+    bool allow_private;
+    char *ca_file;
+    CURLM *multi;      /* made with the first request */
+    uv_timer_t *timer; /* libcurl's */
+    uv_timer_t *again; /* ours, for what waits for the next turn: */
+    struct link paused;
+    bool is_due;    /* the time is over that libcurl asked for */
+    bool has_ended; /* there are ends that nobody was told of */
+    struct turn_end turn_end;
+    int64_t until; /* the end of this turn's share; 0: it has not begun */
+    struct link jobs;
+};
+
+struct fetch_job {
+    struct link link;
+    struct link paused;      /* among those that wait for a turn; or in no list */
+    struct post post;        /* for the end of a request that never began */
+    struct fetcher *fetcher; /* may be gone before one that never began */
+    struct loop *loop;
+    bool public_only;
+    CURL *easy;
+    struct curl_slist *headers;
+    struct buf body;
+    bool forbidden, too_large;
+    enum fetch_result result; /* when it never began */
+    void (*done)(void *, enum fetch_result, int, struct str, struct buf *);
+    void *arg;
+};
+
+/* A socket of libcurl that the loop watches. */
+struct watch {
+    uv_poll_t poll;
+    struct fetcher *fetcher;
+    curl_socket_t fd;
+};
+
+/* --- a share of a turn ---------------------------------------------------------------- */
+
+static bool fetcher_is_spent(struct fetcher *f)
+{
+    int64_t now = clock_mono();
+
+    if (!f->until)
+        f->until = now + FETCHING_NS;
+    return now > f->until;
+}
+
+static void fetcher_wait_turn(struct fetch_job *j)
+{
+    if (!j->paused.next)
+        links_append(&j->fetcher->paused, &j->paused);
+}
+
+/* --- the end of a request ------------------------------------------------------------- */
+
+static void job_free(struct fetch_job *j)
+{
+    link_remove(&j->link);
+    link_remove(&j->paused);
+    if (j->easy) {
+        curl.multi_remove_handle(j->fetcher->multi, j->easy);
+        curl.easy_cleanup(j->easy);
+    }
+    if (j->headers)
+        curl.slist_free_all(j->headers);
+    loop_dispose_buf(j->loop, &j->body);
+    mem_free(j);
+}
+
+static enum fetch_result result_of(const struct fetch_job *j, CURLcode code)
+{
+    if (code == CURLE_OK)
+        return FETCH_OK;
+    if (j->too_large)
+        return FETCH_TOO_LARGE;
+    if (j->forbidden)
+        return FETCH_FORBIDDEN;
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        return FETCH_TIMEOUT;
+    return code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL ? FETCH_BAD_URL
+                                                                             : FETCH_UNREACHABLE;
+}
+
+static void finish_without_answer(struct fetch_job *j, enum fetch_result result)
+{
+    loop_dispose_buf(j->loop, &j->body);
+    j->done(j->arg, result, 0, STR(""), &j->body);
+}
+
+static void client_finish(struct fetch_job *j, CURLcode code)
+{
+    enum fetch_result result = result_of(j, code);
+    long status = 0;
+    char *type = NULL;
+
+    if (result == FETCH_OK) {
+        curl.easy_getinfo(j->easy, CURLINFO_RESPONSE_CODE, &status);
+        curl.easy_getinfo(j->easy, CURLINFO_CONTENT_TYPE, &type);
+        j->done(j->arg, result, (int)status, str_of(type), &j->body);
+    } else {
+        finish_without_answer(j, result);
+    }
+    job_free(j);
+}
+
+static void finish_all(struct fetcher *f)
+{
+    CURLMsg *m;
+    int left;
+
+    while (!(f->has_ended = fetcher_is_spent(f)) && (m = curl.multi_info_read(f->multi, &left))) {
+        struct fetch_job *j = NULL;
+        CURLcode code = m->data.result;
+
+        if (m->msg != CURLMSG_DONE)
+            continue;
+        curl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &j);
+        client_finish(j, code);
+    }
+}
+
+static void never_began(struct post *p)
+{
+    struct fetch_job *j = container_of(p, struct fetch_job, post);
+
+    finish_without_answer(j, j->result);
+    job_free(j);
+}
+
+/* --- what libcurl wants watched ------------------------------------------------------- */
+
+/* What a paused request was sent already comes at once; it is paused again if that is too much. */
+static void resume_paused(struct fetcher *f)
+{
+    while (!links_empty(&f->paused) && !fetcher_is_spent(f)) {
+        struct fetch_job *j = container_of(f->paused.next, struct fetch_job, paused);
+
+        link_remove(&j->paused);
+        CURLcode code = curl.easy_pause(j->easy, CURLPAUSE_CONT);
+        if (code != CURLE_OK)
+            client_finish(j, code);
+    }
+}
+
+static void fetcher_go_on(struct fetcher *f)
+{
+    int running;
+
+    loop_part("fetching");
+    resume_paused(f);
+    if (f->is_due && !fetcher_is_spent(f)) {
+        f->is_due = false;
+        curl.multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    finish_all(f);
+}
+
+static void on_again(uv_timer_t *timer)
+{
+    fetcher_go_on(timer->data);
+}
+
+/* A timer that has no time to wait runs in the next turn when it is started here; one that is
+ * started by a timer may run in the same. */
+static void fetcher_end_turn(struct turn_end *t)
+{
+    struct fetcher *f = container_of(t, struct fetcher, turn_end);
+
+    f->until = 0;
+    if (f->is_due || f->has_ended || !links_empty(&f->paused))
+        uv_timer_start(f->again, on_again, 0, 0);
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+    struct watch *w = container_of(poll, struct watch, poll);
+    struct fetcher *f = w->fetcher;
+    int flags = status < 0 ? CURL_CSELECT_ERR : 0;
+    int running;
+
+    loop_part("fetching");
+    /* A socket that is passed over is as ready in the next turn. */
+    if (status == 0 && fetcher_is_spent(f))
+        return;
+    if (events & UV_READABLE)
+        flags |= CURL_CSELECT_IN;
+    if (events & UV_WRITABLE)
+        flags |= CURL_CSELECT_OUT;
+    curl.multi_socket_action(f->multi, w->fd, flags, &running);
+    finish_all(f);
+}
+
+static void watch_closed(uv_handle_t *handle)
+{
+    mem_free(container_of(handle, struct watch, poll));
+}
+
+static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
+{
+    struct fetcher *f = arg;
+    struct watch *w = known;
+
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        if (w) {
+            uv_poll_stop(&w->poll);
+            uv_close((uv_handle_t *)&w->poll, watch_closed);
+            curl.multi_assign(f->multi, fd, NULL);
+        }
+        return 0;
+    }
+    if (!w) {
+        w = mem_new(sizeof *w);
+        w->fetcher = f;
+        w->fd = fd;
+        if (uv_poll_init(loop_uv(f->loop), &w->poll, fd) != 0) {
+            mem_free(w);
+            return -1;
+        }
+        curl.multi_assign(f->multi, fd, w);
+    }
+    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    return uv_poll_start(&w->poll, events, on_socket) == 0 ? 0 : -1;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct fetcher *f = timer->data;
+
+    f->is_due = true;
+    fetcher_go_on(f);
+}
+
+static int set_timer(CURLM *multi, long ms, void *arg)
+{
+    struct fetcher *f = arg;
+
+    (void)multi;
+    if (ms < 0)
+        uv_timer_stop(f->timer);
+    else
+        uv_timer_start(f->timer, on_timer, (uint64_t)ms, 0);
+    return 0;
+}
+
+/* --- a request ------------------------------------------------------------------------ */
+
+/* What is announced is made room for at once: bytes that come piece by piece would be copied
+ * each time that the buffer grows. Too much is refused here too, before it comes. */
+static void client_make_room(struct fetch_job *j)
+{
+    curl_off_t length = -1;
+
+    if (curl.easy_getinfo(j->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length) == CURLE_OK &&
+        length > 0)
+        buf_room(&j->body, (size_t)length);
+}
+
+static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
+{
+    struct fetch_job *j = arg;
+
+    if (fetcher_is_spent(j->fetcher)) {
+        fetcher_wait_turn(j);
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    if (!j->body.n)
+        client_make_room(j);
+    buf_add(&j->body, p, size * n);
+    j->too_large = buf_full(&j->body);
+    return j->too_large ? 0 : size * n;
+}
+
+/* Called with the address after the name was resolved: no name, however its
+ * answers change, leads anywhere that is not allowed. */
+static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+    struct fetch_job *j = arg;
+
+    (void)purpose;
+    if ((j->public_only || !j->fetcher->allow_private) && !address_is_public(&a->addr)) {
+        j->forbidden = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+}
+
+static bool has_part(CURLU *u, CURLUPart part)
+{
+    char *text = NULL;
+    bool has = curl.url_get(u, part, &text, 0) == CURLUE_OK;
+
+    curl.free(text);
+    return has;
+}
+
+static bool scheme_is_http(CURLU *u)
+{
+    char *scheme = NULL;
+    bool http = curl.url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+                (str_is(str_of(scheme), "http") || str_is(str_of(scheme), "https"));
+
+    curl.free(scheme);
+    return http;
+}
+
+static bool url_is_good(const char *url)
+{
+    CURLU *u = curl.url();
+    bool good = u && curl.url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK && scheme_is_http(u) &&
+                !has_part(u, CURLUPART_USER) && !has_part(u, CURLUPART_PASSWORD);
+
+    curl.url_cleanup(u);
+    return good;
+}
+
+/* A line break in a value would be another header. */
+static bool is_line(struct str s)
+{
+    return !memchr(s.p, '\r', s.n) && !memchr(s.p, '\n', s.n) && !memchr(s.p, 0, s.n);
+}
+
+static bool add_headers(struct fetch_job *j, const struct fetch *r)
+{
+    struct buf line;
+
+    buf_init(&line, 64 * 1024);
+    /* No waiting for a permission to send the body. */
+    j->headers = curl.slist_append(NULL, "Expect:");
+    for (size_t i = 0; i < r->header_count; i++) {
+        const struct fetch_header *h = &r->headers[i];
+
+        if (!is_line(h->name) || (h->value.n && !is_line(h->value)))
+            continue;
+        buf_reset(&line);
+        buf_add_str(&line, h->name);
+        /* curl sends an empty header when its line ends in a semicolon. */
+        buf_add_str(&line, h->value.n ? STR(": ") : STR(";"));
+        buf_add_str(&line, h->value);
+        buf_add_char(&line, 0);
+        if (buf_full(&line))
+            break;
+        j->headers = curl.slist_append(j->headers, line.p);
+    }
+    bool whole = !buf_full(&line);
+    buf_clear(&line);
+    return whole && j->headers;
+}
+
+static void set_method(struct fetch_job *j, const struct fetch *r)
+{
+    if (str_is(str_of(r->method), "HEAD"))
+        curl.easy_setopt(j->easy, CURLOPT_NOBODY, 1L);
+    else
+        curl.easy_setopt(j->easy, CURLOPT_CUSTOMREQUEST, r->method);
+    if (r->body.n || str_is(str_of(r->method), "POST")) {
+        curl.easy_setopt(j->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.n);
+        curl.easy_setopt(j->easy, CURLOPT_COPYPOSTFIELDS, r->body.n ? r->body.p : "");
+    }
+}
+
+static void set_options(struct fetch_job *j, const struct fetch *r)
+{
+    CURL *e = j->easy;
+
+    curl.easy_setopt(e, CURLOPT_PRIVATE, j);
+    curl.easy_setopt(e, CURLOPT_URL, r->url);
+    curl.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl.easy_setopt(e, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    curl.easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
+    curl.easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* none, whatever the environment says */
+    curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    /* A name server that is silent must not hold up the loop at the deadline. */
+    curl.easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
+    curl.easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
+    curl.easy_setopt(e, CURLOPT_HTTPHEADER, j->headers);
+    curl.easy_setopt(e, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl.easy_setopt(e, CURLOPT_WRITEDATA, j);
+    curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, j);
+    /* A connection that another request opened may lead to a private address. */
+    curl.easy_setopt(e, CURLOPT_FRESH_CONNECT, (long)r->public_only);
+    if (j->fetcher->ca_file)
+        curl.easy_setopt(e, CURLOPT_CAINFO, j->fetcher->ca_file);
+    set_method(j, r);
+}
+
+static uv_timer_t *fetcher_timer(struct fetcher *f)
+{
+    uv_timer_t *timer = mem_new(sizeof *timer);
+
+    uv_timer_init(loop_uv(f->loop), timer);
+    timer->data = f;
+    return timer;
+}
+
+static bool make_multi(struct fetcher *f)
+{
+    if (f->multi)
+        return true;
+    if (!curl_load())
+        return false;
+    f->multi = curl.multi_init();
+    if (!f->multi)
+        return false;
+    f->timer = fetcher_timer(f);
+    f->again = fetcher_timer(f);
+    f->turn_end.run = fetcher_end_turn;
+    loop_add_turn_end(f->loop, &f->turn_end);
+    curl.multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    curl.multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
+    curl.multi_setopt(f->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl.multi_setopt(f->multi, CURLMOPT_TIMERDATA, f);
+    return true;
+}
+
+static enum fetch_result client_begin(struct fetch_job *j, const struct fetch *r)
+{
+    if (!make_multi(j->fetcher))
+        return FETCH_UNREACHABLE;
+    if (!url_is_good(r->url))
+        return FETCH_BAD_URL;
+    j->easy = curl.easy_init();
+    if (!j->easy || !add_headers(j, r))
+        return FETCH_UNREACHABLE;
+    set_options(j, r);
+    return curl.multi_add_handle(j->fetcher->multi, j->easy) == CURLM_OK ? FETCH_OK
+                                                                         : FETCH_UNREACHABLE;
+}
+
+void fetcher_start(struct fetcher *f, const struct fetch *request)
+{
+    struct fetch_job *j = mem_new(sizeof *j);
+
+    j->fetcher = f;
+    j->loop = f->loop;
+    j->done = request->done;
+    j->arg = request->arg;
+    j->public_only = request->public_only;
+    buf_init(&j->body, request->max_answer);
+    links_append(&f->jobs, &j->link);
+    j->result = client_begin(j, request);
+    if (j->result == FETCH_OK)
+        return;
+    if (j->easy)
+        curl.easy_cleanup(j->easy);
+    j->easy = NULL;
+    j->post.run = never_began;
+    loop_post(f->loop, &j->post);
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
+struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
+{
+    const char *ca_file = options->ca_file ? options->ca_file : curl_ca_file();
+    struct fetcher *f = mem_new(sizeof *f);
+
+    f->loop = l;
+    f->allow_private = options->allow_private;
+    f->ca_file = ca_file ? mem_dupz(ca_file) : NULL;
+    links_init(&f->jobs);
+    links_init(&f->paused);
+    return f;
+}
+
+static void timer_closed(uv_handle_t *handle)
+{
+    mem_free(handle);
+}
+
+static void end_job(struct fetch_job *j)
+{
+    /* One that waits in the loop's queue is freed there. */
+    if (j->post.run) {
+        link_remove(&j->link);
+        return;
+    }
+    finish_without_answer(j, FETCH_UNREACHABLE);
+    job_free(j);
+}
+
+void fetcher_free(struct fetcher *f)
+{
+    if (!f)
+        return;
+    while (!links_empty(&f->jobs))
+        end_job(container_of(f->jobs.next, struct fetch_job, link));
+    if (f->multi) {
+        loop_drop_turn_end(&f->turn_end);
+        curl.multi_cleanup(f->multi);
+        uv_close((uv_handle_t *)f->timer, timer_closed);
+        uv_close((uv_handle_t *)f->again, timer_closed);
+    }
+    mem_free(f->ca_file);
+    mem_free(f);
+}

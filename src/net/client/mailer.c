@@ -1,0 +1,316 @@
+/* mailer.c - mail to people, handed to the operator's mail server. */
+#include "net/client/mailer.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/client/curl.h"
+
+/* A line of four and one under way, each with its time, fit into the lease of their jobs. */
+enum { MOST_WAITING = 4, MAIL_TIMEOUT_MS = 20000, MAIL_CONNECT_MS = 10000 };
+
+struct mailer {
+    char *url, *from, *envelope_from;
+    bool is_local; /* what goes to this machine needs no TLS */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct mail *first, **end;
+    unsigned waiting;
+    _Atomic bool stopping;
+    int fd;     /* of the connection; -1: none */
+    CURL *easy; /* the thread's own; keeps the connection for the next mail */
+};
+
+/* --- one mail ------------------------------------------------------------------------- */
+
+static size_t mail_read(char *p, size_t size, size_t n, void *arg)
+{
+    struct str *left = arg;
+    size_t taken = size * n < left->n ? size * n : left->n;
+
+    memcpy(p, left->p, taken);
+    *left = str_from(*left, taken);
+    return taken;
+}
+
+static int mail_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    (void)a, (void)b, (void)c, (void)d;
+    return ((struct mailer *)arg)->stopping;
+}
+
+/* The socket is known to mailer_stop, which ends what is said there: libcurl would wait for a
+ * farewell. */
+static curl_socket_t mail_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+    struct mailer *m = arg;
+
+    (void)purpose;
+    pthread_mutex_lock(&m->lock);
+    m->fd = m->stopping ? -1 : socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+    int fd = m->fd;
+    pthread_mutex_unlock(&m->lock);
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+static int mail_close(void *arg, curl_socket_t fd)
+{
+    struct mailer *m = arg;
+
+    pthread_mutex_lock(&m->lock);
+    if (m->fd == fd)
+        m->fd = -1;
+    close(fd);
+    pthread_mutex_unlock(&m->lock);
+    return 0;
+}
+
+static void mail_set_options(struct mailer *m, struct str *text, struct curl_slist *to)
+{
+    CURL *e = m->easy;
+
+    curl.easy_setopt(e, CURLOPT_URL, m->url);
+    curl.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+    curl.easy_setopt(e, CURLOPT_USE_SSL, (long)(m->is_local ? CURLUSESSL_NONE : CURLUSESSL_ALL));
+    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* none, whatever the environment says */
+    curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    if (curl_ca_file())
+        curl.easy_setopt(e, CURLOPT_CAINFO, curl_ca_file());
+    curl.easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)MAIL_TIMEOUT_MS);
+    curl.easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)MAIL_CONNECT_MS);
+    curl.easy_setopt(e, CURLOPT_SERVER_RESPONSE_TIMEOUT, (long)MAIL_TIMEOUT_MS / 1000);
+    curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, mail_open);
+    curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, m);
+    curl.easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, mail_close);
+    curl.easy_setopt(e, CURLOPT_CLOSESOCKETDATA, m);
+    curl.easy_setopt(e, CURLOPT_NOPROGRESS, 0L);
+    curl.easy_setopt(e, CURLOPT_XFERINFOFUNCTION, mail_progress);
+    curl.easy_setopt(e, CURLOPT_XFERINFODATA, m);
+    curl.easy_setopt(e, CURLOPT_MAIL_FROM, m->envelope_from);
+    curl.easy_setopt(e, CURLOPT_MAIL_RCPT, to);
+    curl.easy_setopt(e, CURLOPT_UPLOAD, 1L);
+    curl.easy_setopt(e, CURLOPT_INFILESIZE_LARGE, (curl_off_t)text->n);
+    curl.easy_setopt(e, CURLOPT_READFUNCTION, mail_read);
+    curl.easy_setopt(e, CURLOPT_READDATA, text);
+}
+
+/* A server that refuses us (a wrong password, greylisting) may take the mail later; one that
+ * refuses the mailbox or the text will refuse them again. */
+static bool is_refused(CURLcode code, long answer)
+{
+    return answer >= 550 && answer <= 559 &&
+           (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
+            code == CURLE_WEIRD_SERVER_REPLY);
+}
+
+static enum mail_result mail_result_of(struct mailer *m, CURLcode code)
+{
+    long answer = 0;
+
+    if (code == CURLE_OK)
+        return MAIL_SENT;
+    if (m->stopping)
+        return MAIL_STOPPED;
+    curl.easy_getinfo(m->easy, CURLINFO_RESPONSE_CODE, &answer);
+    log_warn("mail: not sent: %s (the mail server said %ld)", curl.easy_strerror(code), answer);
+    return is_refused(code, answer) ? MAIL_REFUSED : MAIL_FAILED;
+}
+
+static enum mail_result mail_perform(struct mailer *m, const struct mail *mail)
+{
+    struct str text = mail->text;
+
+    if (m->stopping)
+        return MAIL_STOPPED;
+    if (!curl_load())
+        return MAIL_FAILED;
+    if (!m->easy)
+        m->easy = curl.easy_init();
+    struct curl_slist *to = curl.slist_append(NULL, mail->to);
+    enum mail_result result = MAIL_FAILED;
+    if (m->easy && to) {
+        mail_set_options(m, &text, to);
+        result = mail_result_of(m, curl.easy_perform(m->easy));
+    }
+    curl.slist_free_all(to);
+    return result;
+}
+
+/* --- the line ------------------------------------------------------------------------- */
+
+static struct mail *mailer_wait(struct mailer *m)
+{
+    struct mail *mail;
+
+    pthread_mutex_lock(&m->lock);
+    while (!m->first && !m->stopping)
+        pthread_cond_wait(&m->changed, &m->lock);
+    mail = m->first;
+    if (mail) {
+        m->first = mail->next;
+        if (!m->first)
+            m->end = &m->first;
+        m->waiting--;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return mail;
+}
+
+static void *mailer_run(void *arg)
+{
+    struct mailer *m = arg;
+    struct mail *mail;
+
+    while ((mail = mailer_wait(m))) {
+        mail->result = mail_perform(m, mail);
+        loop_post(mail->loop, &mail->posted);
+    }
+    if (m->easy)
+        curl.easy_cleanup(m->easy);
+    return NULL;
+}
+
+bool mailer_send(struct mailer *m, struct mail *mail)
+{
+    bool taken;
+
+    mail->next = NULL;
+    pthread_mutex_lock(&m->lock);
+    taken = m->waiting < MOST_WAITING && !m->stopping;
+    if (taken) {
+        *m->end = mail;
+        m->end = &mail->next;
+        m->waiting++;
+        pthread_cond_signal(&m->changed);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return taken;
+}
+
+/* --- what the operator set ------------------------------------------------------------ */
+
+bool mail_address_fits(struct str address)
+{
+    for (size_t i = 0; i < address.n; i++) {
+        unsigned char c = (unsigned char)address.p[i];
+
+        if (c <= ' ' || c >= 127 || strchr("<>()[]\\,;:\"", c))
+            return false;
+    }
+    return address.n && address.n <= 254 && memchr(address.p, '@', address.n);
+}
+
+/* The host of a URL, without the user before it and the port behind it. */
+static struct str url_host(struct str url)
+{
+    struct str rest = str_from(url, str_starts(url, STR("smtps://")) ? 8 : 7);
+    struct str host = str_cut(&rest, '/');
+
+    for (const char *at; (at = memchr(host.p, '@', host.n));)
+        host = str_from(host, (size_t)(at - host.p) + 1);
+    if (host.n && *host.p == '[')
+        return str_cut(&host, ']');
+    return str_cut(&host, ':');
+}
+
+static bool host_is_local(struct str host)
+{
+    return str_starts(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "[::1");
+}
+
+static struct str envelope_of(struct str from)
+{
+    const char *open = memchr(from.p, '<', from.n);
+
+    if (!open || from.p[from.n - 1] != '>')
+        return from;
+    return str_slice(open + 1, (size_t)(from.p + from.n - 1 - open - 1));
+}
+
+static bool is_one_line(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] < ' ' || (unsigned char)s.p[i] >= 127)
+            return false;
+    return true;
+}
+
+static const char *mailer_problem(const struct mailer_options *o)
+{
+    struct str url = str_of(o->url), from = str_of(o->from);
+
+    if (!str_starts(url, STR("smtp://")) && !str_starts(url, STR("smtps://")))
+        return "smtp-url must begin with smtp:// or smtps://";
+    if (!url_host(url).n)
+        return "smtp-url names no mail server";
+    if (!from.n || !is_one_line(from) || !mail_address_fits(envelope_of(from)))
+        return "smtp-url needs smtp-from: a@b, or Name <a@b>";
+    return NULL;
+}
+
+struct mailer *mailer_new(const struct mailer_options *options, const char **ret_problem)
+{
+    *ret_problem = mailer_problem(options);
+    if (*ret_problem)
+        return NULL;
+    struct mailer *m = mem_new(sizeof *m);
+    struct str sender = envelope_of(str_of(options->from));
+
+    m->url = mem_dupz(options->url);
+    m->from = mem_dupz(options->from);
+    m->envelope_from = mem_new(sender.n + 1);
+    memcpy(m->envelope_from, sender.p, sender.n);
+    m->is_local =
+        str_starts(str_of(m->url), STR("smtp://")) && host_is_local(url_host(str_of(m->url)));
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_cond_init(&m->changed, NULL);
+    m->end = &m->first;
+    m->fd = -1;
+    int failed = pthread_create(&m->thread, NULL, mailer_run, m);
+    assert(!failed);
+    (void)failed;
+    return m;
+}
+
+struct str mailer_from(const struct mailer *m)
+{
+    return str_of(m->from);
+}
+
+struct str mailer_domain(const struct mailer *m)
+{
+    return str_of(strrchr(m->envelope_from, '@') + 1);
+}
+
+void mailer_stop(struct mailer *m)
+{
+    if (!m)
+        return;
+    pthread_mutex_lock(&m->lock);
+    m->stopping = true;
+    if (m->fd >= 0)
+        shutdown(m->fd, SHUT_RDWR);
+    pthread_cond_broadcast(&m->changed);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void mailer_free(struct mailer *m)
+{
+    if (!m)
+        return;
+    mailer_stop(m);
+    pthread_join(m->thread, NULL);
+    pthread_cond_destroy(&m->changed);
+    pthread_mutex_destroy(&m->lock);
+    mem_free(m->url);
+    mem_free(m->from);
+    mem_free(m->envelope_from);
+    mem_free(m);
+}

@@ -1,0 +1,179 @@
+/* framing.c - what the headers of a request say about where it ends and what
+ * becomes of its connection. */
+#include "net/http/framing.h"
+
+#include "base/mem.h"
+#include "net/http/syntax.h"
+
+static bool same_eight(const char *any_case, const char *lower)
+{
+    uint64_t a, b;
+
+    memcpy(&a, any_case, 8);
+    memcpy(&b, lower, 8);
+    return (a | 0x2020202020202020) == b;
+}
+
+/* Compares without case. The lower-case text is made of letters, digits and '-':
+ * no other byte of a header turns into one of those by setting the bit that tells
+ * 'a' from 'A'. */
+static bool is_word(struct str s, const char *lower, size_t n)
+{
+    if (s.n != n)
+        return false;
+    if (n >= 8) {
+        for (size_t i = 0; i + 8 < n; i += 8)
+            if (!same_eight(s.p + i, lower + i))
+                return false;
+        return same_eight(s.p + n - 8, lower + n - 8);
+    }
+    for (size_t i = 0; i < n; i++)
+        if ((s.p[i] | ' ') != lower[i])
+            return false;
+    return true;
+}
+#define IS_WORD(s, literal) is_word((s), (literal), sizeof(literal) - 1)
+
+/* For headers that may come once: a second one leaves open which counts. */
+static long take_single(struct str *field, struct str value)
+{
+    if (field->p)
+        return -400;
+    *field = value;
+    return 1;
+}
+
+static long take_host(struct head *h, struct str value)
+{
+    return octet_all(value, OCTET_HOST) ? take_single(&h->r->host, value) : -400;
+}
+
+static long take_authorization(struct head *h, struct str value)
+{
+    return take_single(&h->r->authorization, value);
+}
+
+static long take_content_type(struct head *h, struct str value)
+{
+    return take_single(&h->r->content_type, value);
+}
+
+static long take_accept_encoding(struct head *h, struct str value)
+{
+    if (!h->r->accept_encoding.p)
+        h->r->accept_encoding = value;
+    return 1;
+}
+
+static long take_content_length(struct head *h, struct str value)
+{
+    struct http_request *r = h->r;
+
+    if (r->has_length || r->chunked || !str_to_u64(value, &r->length) || r->length > INT64_MAX)
+        return -400;
+    r->has_length = true;
+    return 1;
+}
+
+/* Not plain "chunked": is it a coding we do not know, or an attempt to have it
+ * read in two ways? "chunked" may only stand alone and at the end. */
+static long refuse_coding(struct str list)
+{
+    if (!list.n || list.p[list.n - 1] == ',')
+        return -400;
+    while (list.n) {
+        struct str coding = str_trim(str_cut(&list, ','));
+        bool chunked = IS_WORD(coding, "chunked");
+
+        if (!coding.n || !octet_all(coding, OCTET_TOKEN) || (chunked && list.n))
+            return -400;
+        for (size_t i = 0; !chunked && i + 7 <= coding.n; i++)
+            if (IS_WORD(str_slice(coding.p + i, 7), "chunked"))
+                return -400;
+    }
+    return -501;
+}
+
+static long take_transfer_encoding(struct head *h, struct str value)
+{
+    struct http_request *r = h->r;
+
+    if (r->chunked || r->has_length || r->minor == 0)
+        return -400;
+    if (!IS_WORD(value, "chunked"))
+        return refuse_coding(value);
+    r->chunked = true;
+    return 1;
+}
+
+static long take_connection(struct head *h, struct str value)
+{
+    while (value.n) {
+        struct str option = str_trim(str_cut(&value, ','));
+
+        h->close |= IS_WORD(option, "close");
+        h->keep_alive |= IS_WORD(option, "keep-alive");
+        h->upgrade |= IS_WORD(option, "upgrade");
+    }
+    return 1;
+}
+
+static long take_upgrade(struct head *h, struct str value)
+{
+    while (value.n)
+        h->websocket |= IS_WORD(str_trim(str_cut(&value, ',')), "websocket");
+    return 1;
+}
+
+static long take_expect(struct head *h, struct str value)
+{
+    if (!IS_WORD(value, "100-continue"))
+        return -417;
+    h->expect = true;
+    return 1;
+}
+
+struct known_header {
+    const char *name;
+    long (*take)(struct head *h, struct str value);
+};
+
+/* By length, which no two of them share. */
+#define KNOWN(name, take) [sizeof(name) - 1] = { name, take }
+static const struct known_header known_headers[] = {
+    KNOWN("host", take_host),
+    KNOWN("expect", take_expect),
+    KNOWN("upgrade", take_upgrade),
+    KNOWN("connection", take_connection),
+    KNOWN("content-type", take_content_type),
+    KNOWN("authorization", take_authorization),
+    KNOWN("content-length", take_content_length),
+    KNOWN("accept-encoding", take_accept_encoding),
+    KNOWN("transfer-encoding", take_transfer_encoding),
+};
+#undef KNOWN
+
+long head_take(struct head *h, struct str name, struct str value)
+{
+    if (name.n >= COUNT_OF(known_headers) || !known_headers[name.n].name)
+        return 1;
+    const struct known_header *k = &known_headers[name.n];
+    return is_word(name, k->name, name.n) ? k->take(h, value) : 1;
+}
+
+long head_finish(struct head *h)
+{
+    struct http_request *r = h->r;
+    bool body = r->chunked || r->length > 0;
+
+    if (r->minor == 1 && !r->host.p)
+        return -400;
+    if (h->authority.p)
+        r->host = h->authority;
+    r->keep_alive = !h->close && (r->minor == 1 || h->keep_alive);
+    r->expect_continue = h->expect && r->minor == 1 && body;
+    /* A body would be mistaken for frames. */
+    r->upgrade_websocket =
+        h->upgrade && h->websocket && r->minor == 1 && r->method == HTTP_GET && !body;
+    return 1;
+}

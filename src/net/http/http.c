@@ -1,0 +1,288 @@
+/* http.c - the head of a request, in one strict pass.
+ *
+ * Every decision depends only on the bytes before it, so a head that arrives in
+ * pieces ends the same way as one that arrives whole. */
+#include "net/http/http.h"
+
+#include "net/http/framing.h"
+#include "net/http/syntax.h"
+
+#define ONES 0x0101010101010101ULL
+#define TOPS 0x8080808080808080ULL
+
+static const struct str method_names[HTTP_METHODS] = {
+    [HTTP_GET] = STR_INIT("GET"),         [HTTP_HEAD] = STR_INIT("HEAD"),
+    [HTTP_POST] = STR_INIT("POST"),       [HTTP_PUT] = STR_INIT("PUT"),
+    [HTTP_PATCH] = STR_INIT("PATCH"),     [HTTP_DELETE] = STR_INIT("DELETE"),
+    [HTTP_OPTIONS] = STR_INIT("OPTIONS"),
+};
+
+const char *http_method_name(enum http_method m)
+{
+    return m < HTTP_METHODS ? method_names[m].p : "OTHER";
+}
+
+static enum http_method method_of(struct str name)
+{
+    for (int m = 0; m < HTTP_METHODS; m++)
+        if (str_eq(name, method_names[m]))
+            return (enum http_method)m;
+    return HTTP_OTHER_METHOD;
+}
+
+static void http_limit(struct cursor *c, struct str rest, size_t max, int status)
+{
+    bool reached = rest.n >= max;
+
+    c->at = rest.p;
+    c->end = rest.p + (reached ? max : rest.n);
+    c->past = reached ? status : 0;
+}
+
+/* Eight bytes at a time: not zero when one of them is below b (or is b). */
+static uint64_t has_below(uint64_t word, unsigned char b)
+{
+    return (word - b * ONES) & ~word & TOPS;
+}
+
+static uint64_t has_byte(uint64_t word, unsigned char b)
+{
+    return has_below(word ^ b * ONES, 1);
+}
+
+/* Most bytes of a head are in values and the target, so both go in words as long
+ * as all of their bytes are good, and by the table from there. */
+static void skip_value(struct cursor *c)
+{
+    const char *p = c->at;
+    uint64_t word;
+
+    for (; c->end - p >= 8; p += 8) {
+        memcpy(&word, p, 8);
+        if (has_below(word, ' ') | has_byte(word, 0x7f))
+            break;
+    }
+    c->at = octet_skip(p, c->end, OCTET_VALUE);
+}
+
+static void skip_target(struct cursor *c)
+{
+    const char *p = c->at;
+    uint64_t word;
+
+    for (; c->end - p >= 8; p += 8) {
+        memcpy(&word, p, 8);
+        if (has_below(word, '!') | has_byte(word, '#') | has_byte(word, 0x7f) | (word & TOPS))
+            break;
+    }
+    c->at = octet_skip(p, c->end, OCTET_TARGET);
+}
+
+static long read_line_end(struct cursor *c)
+{
+    if (c->at == c->end)
+        return c->past;
+    if (*c->at != '\r')
+        return -400;
+    if (c->at + 1 == c->end)
+        return c->past;
+    if (c->at[1] != '\n')
+        return -400;
+    c->at += 2;
+    return 1;
+}
+
+/* A word of the request line ends at one space. */
+static long end_word(struct cursor *c, const char *start, struct str *ret)
+{
+    if (c->at == c->end)
+        return c->past;
+    *ret = str_slice(start, (size_t)(c->at - start));
+    if (*c->at != ' ' || ret->n == 0)
+        return -400;
+    c->at++;
+    return 1;
+}
+
+static long read_version(struct cursor *c, struct http_request *r)
+{
+    static const char pattern[] = "HTTP/0.0"; /* 0 stands for any digit */
+    const char *start = c->at;
+
+    if (c->end - c->at >= 8 && memcmp(c->at, "HTTP/1.1", 8) == 0) {
+        c->at += 8;
+        r->minor = 1;
+        return 1;
+    }
+    for (const char *want = pattern; *want; want++, c->at++) {
+        if (c->at == c->end)
+            return c->past;
+        if (*want == '0' ? *c->at < '0' || *c->at > '9' : *c->at != *want)
+            return -400;
+    }
+    if (start[5] != '1' || start[7] > '1')
+        return -505;
+    r->minor = start[7] - '0';
+    return 1;
+}
+
+static size_t scheme_length(struct str target)
+{
+    if (target.n > 7 && str_eq_nocase(str_slice(target.p, 7), STR("http://")))
+        return 7;
+    return target.n > 8 && str_eq_nocase(str_slice(target.p, 8), STR("https://")) ? 8 : 0;
+}
+
+/* "http://host/path" tells the host, too, and its word counts (RFC 9112 §3.2.2). */
+static long split_absolute(struct head *h, struct str *ret_path)
+{
+    struct str t = h->r->target;
+    size_t start = scheme_length(t), end = start;
+
+    while (end < t.n && octet_is(t.p[end], OCTET_HOST))
+        end++;
+    if (start == 0 || end == start || (end < t.n && t.p[end] != '/' && t.p[end] != '?'))
+        return -400;
+    h->authority = str_slice(t.p + start, end - start);
+    *ret_path = str_from(t, end);
+    return 1;
+}
+
+static long split_target(struct head *h)
+{
+    struct http_request *r = h->r;
+    struct str path = r->target;
+    bool asterisk = r->method == HTTP_OPTIONS && path.n == 1 && path.p[0] == '*';
+
+    if (path.p[0] != '/' && !asterisk) {
+        long n = split_absolute(h, &path);
+        if (n <= 0)
+            return n;
+    }
+
+    r->query = path;
+    r->path = str_cut(&r->query, '?');
+    /* An absolute target may leave "/" unsaid; there is one before its host. */
+    if (r->path.n == 0)
+        r->path = str_slice(h->authority.p - 1, 1);
+    return 1;
+}
+
+static long read_request_line(struct head *h)
+{
+    struct http_request *r = h->r;
+    const char *start = h->c.at;
+
+    h->c.at = octet_skip(start, h->c.end, OCTET_TOKEN);
+    long n = end_word(&h->c, start, &r->method_text);
+    if (n <= 0)
+        return n;
+    r->method = method_of(r->method_text);
+
+    start = h->c.at;
+    skip_target(&h->c);
+    n = end_word(&h->c, start, &r->target);
+    if (n <= 0)
+        return n;
+    n = split_target(h);
+    if (n <= 0)
+        return n;
+    n = read_version(&h->c, r);
+    if (n <= 0)
+        return n;
+    return read_line_end(&h->c);
+}
+
+static struct str http_trim(const char *start, const char *end)
+{
+    while (start < end && (*start == ' ' || *start == '\t'))
+        start++;
+    while (start < end && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    return str_slice(start, (size_t)(end - start));
+}
+
+static long read_header(struct head *h)
+{
+    struct cursor *c = &h->c;
+    const char *start = c->at;
+
+    if (h->r->header_count == HTTP_MAX_HEADERS)
+        return -431;
+    c->at = octet_skip(c->at, c->end, OCTET_TOKEN);
+    if (c->at == c->end)
+        return c->past;
+    struct str name = { start, (size_t)(c->at - start) };
+    if (*c->at != ':' || name.n == 0)
+        return -400;
+
+    start = ++c->at;
+    skip_value(c);
+    struct str value = http_trim(start, c->at);
+    long n = read_line_end(c);
+    if (n <= 0)
+        return n;
+
+    h->r->headers[h->r->header_count++] = (struct http_header){ name, value };
+    return head_take(h, name, value);
+}
+
+static long read_headers(struct head *h)
+{
+    for (;;) {
+        if (h->c.at == h->c.end)
+            return h->c.past;
+        if (*h->c.at == '\r')
+            return read_line_end(&h->c);
+        long n = read_header(h);
+        if (n <= 0)
+            return n;
+    }
+}
+
+/* One by one: clearing all of headers[] would cost more than reading a head. */
+static void http_clear(struct http_request *r)
+{
+    r->has_length = r->chunked = false;
+    r->length = 0;
+    r->host = r->authorization = r->content_type = r->accept_encoding = (struct str){ 0 };
+    r->header_count = 0;
+}
+
+long http_read_head(struct str bytes, struct http_request *ret)
+{
+    struct head h = { .r = ret };
+    struct str rest = bytes;
+
+    http_clear(ret);
+    if (bytes.n == 0)
+        return 0;
+    /* Some clients end a body with a line too many (RFC 9112 §2.2). */
+    if (rest.p[0] == '\r') {
+        http_limit(&h.c, rest, 2, -400);
+        long n = read_line_end(&h.c);
+        if (n <= 0)
+            return n;
+        rest = str_from(rest, 2);
+    }
+
+    http_limit(&h.c, rest, HTTP_MAX_LINE + 2, -414);
+    long n = read_request_line(&h);
+    if (n <= 0)
+        return n;
+    rest = str_slice(h.c.at, bytes.n - (size_t)(h.c.at - bytes.p));
+    http_limit(&h.c, rest, HTTP_MAX_HEAD, -431);
+    n = read_headers(&h);
+    if (n <= 0)
+        return n;
+    n = head_finish(&h);
+    return n <= 0 ? n : h.c.at - bytes.p;
+}
+
+struct str http_header(const struct http_request *r, struct str name)
+{
+    for (size_t i = 0; i < r->header_count; i++)
+        if (str_eq_nocase(r->headers[i].name, name))
+            return r->headers[i].value;
+    return (struct str){ 0 };
+}

@@ -1,0 +1,220 @@
+/* multipart.c - finds the parts of a multipart body as its bytes arrive. */
+#include "net/http/multipart.h"
+
+#include "base/mem.h"
+#include "net/loop.h"
+#include "net/http/multipart_head.h"
+
+enum state {
+    PREAMBLE,
+    CONTENT,
+    DELIMITED, /* behind a delimiter: padding and a line end, or "--" */
+    PADDING,
+    DELIMITED_LF,
+    CLOSING, /* behind its first '-' */
+    HEAD,
+    OVER, /* the closing delimiter was seen; the rest is nobody's */
+};
+
+struct multipart {
+    enum state state;
+    enum err error;                             /* stays once it happened */
+    char delimiter[4 + MULTIPART_MAX_BOUNDARY]; /* CRLF, "--", the boundary */
+    size_t delimiter_n;
+    size_t matched; /* bytes of the delimiter that were seen last */
+    size_t unreal;  /* how many of those nobody sent, see expect_delimiter */
+    size_t total, max_total;
+    struct buf head; /* of the part that begins */
+    size_t count;
+    struct part parts[MULTIPART_MAX_PARTS];
+};
+
+/* RFC 2046 §5.1.1. */
+static bool is_boundary(struct str s)
+{
+    if (s.n == 0 || s.n > MULTIPART_MAX_BOUNDARY || s.p[s.n - 1] == ' ')
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i], lower = c | 0x20;
+        if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') &&
+            (c == '\0' || !strchr("'()+_,-./:=? ", c)))
+            return false;
+    }
+    return true;
+}
+
+/* A delimiter begins with a line end; before the first one and in a part without
+ * content that may be the end of what came before, which is gone by now. */
+static void expect_delimiter(struct multipart *m, enum state state)
+{
+    m->state = state;
+    m->matched = m->unreal = 2;
+}
+
+struct multipart *multipart_new(struct str boundary, size_t max_total)
+{
+    if (!is_boundary(boundary))
+        return NULL;
+
+    struct multipart *m = mem_new(sizeof *m);
+    memcpy(m->delimiter, "\r\n--", 4);
+    memcpy(m->delimiter + 4, boundary.p, boundary.n);
+    m->delimiter_n = boundary.n + 4;
+    m->max_total = max_total;
+    buf_init(&m->head, MULTIPART_MAX_PART_HEAD);
+    expect_delimiter(m, PREAMBLE);
+    return m;
+}
+
+void multipart_free(struct multipart *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->count; i++)
+        part_clear(&m->parts[i]);
+    buf_clear(&m->head);
+    mem_free(m);
+}
+
+static void multipart_give_back(void *m)
+{
+    multipart_free(m);
+}
+
+void multipart_dispose(struct multipart *m, struct loop *l)
+{
+    if (m && m->total >= LOOP_DISPOSE_LEAST)
+        loop_dispose(l, m, multipart_give_back);
+    else
+        multipart_free(m);
+}
+
+static enum err add_content(struct multipart *m, const char *p, size_t n)
+{
+    if (m->state == PREAMBLE)
+        return OK;
+    if (n > m->max_total - m->total)
+        return ERR_ENTITY_TOO_LARGE;
+    m->total += n;
+    buf_add(&m->parts[m->count - 1].data, p, n);
+    return OK;
+}
+
+/* Content up to a delimiter. The delimiter's first byte occurs nowhere else in it,
+ * so what matched of it needs no second look: it was content, and the search goes
+ * on with the byte that did not match. */
+static enum err read_content(struct multipart *m, struct str *s)
+{
+    enum err e = OK;
+
+    while (s->n && !e) {
+        if (m->matched == 0) {
+            const char *end = memchr(s->p, '\r', s->n);
+            size_t n = end ? (size_t)(end - s->p) : s->n;
+
+            e = add_content(m, s->p, n);
+            *s = str_from(*s, n);
+        } else if (s->p[0] != m->delimiter[m->matched]) {
+            e = add_content(m, m->delimiter + m->unreal, m->matched - m->unreal);
+            m->matched = m->unreal = 0;
+            continue;
+        }
+        if (!s->n)
+            break;
+        *s = str_from(*s, 1);
+        if (++m->matched == m->delimiter_n) {
+            m->state = DELIMITED;
+            break;
+        }
+    }
+    return e;
+}
+
+static enum err begin_part(struct multipart *m)
+{
+    struct part *p = &m->parts[m->count++];
+
+    buf_init(&p->data, m->max_total);
+    enum err e = part_read_head(p, buf_str(&m->head));
+    buf_clear(&m->head);
+    expect_delimiter(m, CONTENT);
+    return e;
+}
+
+static enum err read_head(struct multipart *m, struct str *s)
+{
+    while (s->n) {
+        const struct buf *head = &m->head;
+
+        buf_add_char(&m->head, s->p[0]);
+        if (buf_full(head))
+            return ERR_ENTITY_TOO_LARGE;
+        *s = str_from(*s, 1);
+        /* The empty line, which may be the first. */
+        if (head->n >= 2 && memcmp(head->p + head->n - 2, "\r\n", 2) == 0 &&
+            (head->n == 2 || (head->n >= 4 && head->p[head->n - 3] == '\n')))
+            return begin_part(m);
+    }
+    return OK;
+}
+
+/* One byte between a delimiter and what it announces. */
+static enum err read_delimited(struct multipart *m, char c)
+{
+    bool blank = c == ' ' || c == '\t';
+
+    if (m->state == CLOSING && c == '-') {
+        m->state = OVER;
+    } else if (m->state == DELIMITED_LF && c == '\n') {
+        if (m->count == MULTIPART_MAX_PARTS)
+            return ERR_ENTITY_TOO_LARGE;
+        m->state = HEAD;
+    } else if (m->state == DELIMITED && c == '-') {
+        m->state = CLOSING;
+    } else if ((m->state == DELIMITED || m->state == PADDING) && (blank || c == '\r')) {
+        m->state = blank ? PADDING : DELIMITED_LF;
+    } else {
+        return ERR_BAD_REQUEST;
+    }
+    return OK;
+}
+
+enum err multipart_feed(struct multipart *m, struct str bytes)
+{
+    while (bytes.n && !m->error && m->state != OVER) {
+        if (m->state == PREAMBLE || m->state == CONTENT) {
+            m->error = read_content(m, &bytes);
+        } else if (m->state == HEAD) {
+            m->error = read_head(m, &bytes);
+        } else {
+            m->error = read_delimited(m, bytes.p[0]);
+            bytes = str_from(bytes, 1);
+        }
+    }
+    return m->error;
+}
+
+enum err multipart_end(struct multipart *m)
+{
+    if (!m->error && m->state != OVER)
+        m->error = ERR_BAD_REQUEST;
+    return m->error;
+}
+
+size_t multipart_count(const struct multipart *m)
+{
+    return m->count;
+}
+
+const struct part *multipart_at(const struct multipart *m, size_t i)
+{
+    return i < m->count ? &m->parts[i] : NULL;
+}
+
+const struct part *multipart_find(const struct multipart *m, struct str name)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (m->parts[i].name && str_eq(str_of(m->parts[i].name), name))
+            return &m->parts[i];
+    return NULL;
+}

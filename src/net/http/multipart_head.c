@@ -1,0 +1,153 @@
+/* multipart_head.c - what the head of one part says (RFC 7578 §4). */
+#include "net/http/multipart_head.h"
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "net/http/syntax.h"
+
+/* Names end up in files, logs and JSON: text, without controls. */
+static bool is_clean(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
+            return false;
+    return utf8_valid(s);
+}
+
+/* Some clients escape quotes and backslashes and others send a backslash as it
+ * is, so it counts as an escape only before one of the two. */
+static struct str multipart_unquote(const struct parameter *p, char *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->value.n; i++) {
+        const char *c = p->value.p + i;
+        bool escape =
+            p->quoted && *c == '\\' && i + 1 < p->value.n && (c[1] == '"' || c[1] == '\\');
+
+        i += escape;
+        out[n++] = p->value.p[i];
+    }
+    return str_slice(out, n);
+}
+
+/* "UTF-8''na%C3%AFve.txt" (RFC 8187); the language is of no use. */
+static bool decode_extended(struct str value, char *out, struct str *ret)
+{
+    struct str charset = str_cut(&value, '\'');
+    size_t n = 0;
+
+    if (!str_eq_nocase(charset, STR("UTF-8")) || !value.n || !memchr(value.p, '\'', value.n))
+        return false;
+    str_cut(&value, '\'');
+    for (size_t i = 0; i < value.n; i++) {
+        char c = value.p[i];
+
+        if (c == '%') {
+            int high = i + 2 < value.n ? octet_hex(value.p[i + 1]) : -1;
+            int low = i + 2 < value.n ? octet_hex(value.p[i + 2]) : -1;
+            if (high < 0 || low < 0)
+                return false;
+            c = (char)(high << 4 | low);
+            i += 2;
+        }
+        out[n++] = c;
+    }
+    *ret = str_slice(out, n);
+    return true;
+}
+
+/* A copy in *field; false when there is one already or it is not clean. */
+static bool set_field(char **field, struct str s)
+{
+    if (*field || !is_clean(s))
+        return false;
+    *field = mem_new(s.n + 1);
+    if (s.n)
+        memcpy(*field, s.p, s.n);
+    return true;
+}
+
+/* ret_extended: the filename of filename*=, which counts for more. */
+static bool take_parameter(struct part *p, const struct parameter *a, char **ret_extended)
+{
+    char text[MULTIPART_MAX_PART_HEAD];
+    struct str extended;
+
+    if (str_eq_nocase(a->name, STR("name")))
+        return set_field(&p->name, multipart_unquote(a, text));
+    if (str_eq_nocase(a->name, STR("filename")))
+        return set_field(&p->filename, multipart_unquote(a, text));
+    if (str_eq_nocase(a->name, STR("filename*")))
+        return decode_extended(a->value, text, &extended) && set_field(ret_extended, extended);
+    return true;
+}
+
+static bool take_disposition(struct part *p, struct str value)
+{
+    struct str rest = value, type = str_cut(&rest, ';');
+    struct parameter a;
+    char *extended = NULL;
+    int more;
+
+    /* One disposition only, of which the name tells. */
+    if (p->name || !str_eq_nocase(str_trim(type), STR("form-data")))
+        return false;
+    rest = str_from(value, type.n);
+    while ((more = parameter_cut(&rest, &a)) > 0)
+        if (!take_parameter(p, &a, &extended))
+            break;
+    if (extended) {
+        mem_free(p->filename);
+        p->filename = extended;
+    }
+    return more == 0 && p->name;
+}
+
+/* Long out of use in forms; what it would have us decode is refused. */
+static bool is_plain_encoding(struct str value)
+{
+    return str_eq_nocase(value, STR("binary")) || str_eq_nocase(value, STR("8bit")) ||
+           str_eq_nocase(value, STR("7bit"));
+}
+
+static bool take_line(struct part *p, struct str line)
+{
+    struct str value = line, name = str_cut(&value, ':');
+
+    if (name.n == 0 || name.n == line.n || !octet_all(name, OCTET_TOKEN) ||
+        !octet_all(value, OCTET_VALUE))
+        return false;
+    value = str_trim(value);
+    if (str_eq_nocase(name, STR("Content-Disposition")))
+        return take_disposition(p, value);
+    if (str_eq_nocase(name, STR("Content-Type")))
+        return set_field(&p->content_type, value);
+    if (str_eq_nocase(name, STR("Content-Transfer-Encoding")))
+        return is_plain_encoding(value);
+    return true;
+}
+
+enum err part_read_head(struct part *p, struct str head)
+{
+    for (;;) {
+        struct str line = str_cut(&head, '\n');
+
+        /* A bare CR inside the line is not a value's byte and fails there. */
+        if (line.n == 0 || line.p[line.n - 1] != '\r')
+            return ERR_BAD_REQUEST;
+        line.n--;
+        if (line.n == 0)
+            return p->name ? OK : ERR_BAD_REQUEST;
+        if (!take_line(p, line))
+            return ERR_BAD_REQUEST;
+    }
+}
+
+void part_clear(struct part *p)
+{
+    mem_free(p->name);
+    mem_free(p->filename);
+    mem_free(p->content_type);
+    buf_clear(&p->data);
+}

@@ -1,0 +1,230 @@
+/* server_listen.c - sockets that listen, and new connections. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/http/server_internal.h"
+
+enum { BACKLOG = 4096, ACCEPT_AT_ONCE = 256, TELL_AGAIN_MS = 10000 };
+
+static bool address_of(const char *host, int port, struct sockaddr_storage *ret, socklen_t *ret_n)
+{
+    if (strcmp(host, "localhost") == 0)
+        host = "127.0.0.1";
+    if (uv_ip4_addr(host, port, (struct sockaddr_in *)ret) == 0) {
+        *ret_n = sizeof(struct sockaddr_in);
+        return true;
+    }
+    *ret_n = sizeof(struct sockaddr_in6);
+    return uv_ip6_addr(host, port, (struct sockaddr_in6 *)ret) == 0;
+}
+
+static bool listen_option(int fd, int level, int name, int value)
+{
+    return setsockopt(fd, level, name, &value, sizeof value) == 0;
+}
+
+static int bound_socket(const char *host, int port, bool shared)
+{
+    struct sockaddr_storage address;
+    socklen_t n;
+
+    if (!address_of(host, port, &address, &n)) {
+        log_error("server: '%s' is not an address to listen on", host);
+        return -1;
+    }
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || !listen_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
+        (shared && !listen_option(fd, SOL_SOCKET, SO_REUSEPORT, 1)) ||
+        (address.ss_family == AF_INET6 && !listen_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0)) ||
+        bind(fd, (struct sockaddr *)&address, n) != 0 || listen(fd, BACKLOG) != 0) {
+        log_error("server: cannot listen on %s port %d: %s", host, port, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Sockets that share a port with SO_REUSEPORT would also share it with another
+ * server of the same user, who would then get some of our connections. A socket
+ * that does not share tells whether the port is free. */
+enum err listen_probe(const char *host, int port)
+{
+    int fd = bound_socket(host, port, false);
+
+    if (fd < 0)
+        return ERR_INTERNAL;
+    close(fd);
+    return OK;
+}
+
+static int port_of(int fd)
+{
+    struct sockaddr_storage got = { 0 };
+    socklen_t n = sizeof got;
+
+    getsockname(fd, (struct sockaddr *)&got, &n);
+    return ntohs(got.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&got)->sin6_port
+                                           : ((struct sockaddr_in *)&got)->sin_port);
+}
+
+int listen_open(const char *host, int port, int *ret_port)
+{
+    int fd = bound_socket(host, port, true);
+
+    if (fd < 0)
+        return -1;
+    /* Accepted sockets inherit it. */
+    listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    *ret_port = port_of(fd);
+    return fd;
+}
+
+int listen_share(int socket, int *ret_port)
+{
+    int fd = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+
+    if (fd < 0) {
+        log_error("server: cannot use the socket that was handed over: %s", strerror(errno));
+        return -1;
+    }
+    listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    *ret_port = port_of(fd);
+    return fd;
+}
+
+bool server_socket_host(int socket, char *host, size_t max)
+{
+    struct sockaddr_storage got = { 0 };
+    socklen_t n = sizeof got;
+    int listens = 0;
+    socklen_t size = sizeof listens;
+
+    if (getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || !listens ||
+        getsockname(socket, (struct sockaddr *)&got, &n) != 0)
+        return false;
+    if (got.ss_family == AF_INET)
+        return uv_ip4_name((struct sockaddr_in *)&got, host, max) == 0;
+    return got.ss_family == AF_INET6 && uv_ip6_name((struct sockaddr_in6 *)&got, host, max) == 0;
+}
+
+void connection_add_own_host(const struct connection *c, struct buf *out)
+{
+    struct sockaddr_storage own = { 0 };
+    socklen_t n = sizeof own;
+    char text[ADDRESS_TEXT];
+    uv_os_fd_t fd;
+
+    if (uv_fileno((const uv_handle_t *)&c->tcp, &fd) != 0)
+        return;
+    getsockname(fd, (struct sockaddr *)&own, &n);
+    struct address a = address_from(&own);
+    struct str host = str_slice(text, address_write(&a, text));
+    bool colons = memchr(host.p, ':', host.n) != NULL;
+
+    buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p, port_of(fd));
+}
+
+void websocket_add_own_host(const struct websocket *ws, struct buf *out)
+{
+    connection_add_own_host(websocket_connection(ws), out);
+}
+
+/* --- new connections ------------------------------------------------------------------ */
+
+void connection_set_remote(struct connection *c, const struct address *a)
+{
+    const struct proxies *p = c->home->proxies;
+
+    c->remote_n = (uint8_t)address_write(a, c->remote);
+    c->address = address_key(a);
+    c->trusted = p && proxies_hold(p, a);
+}
+
+static void add_connection(struct home *h, int fd, const struct sockaddr_storage *peer)
+{
+    struct connection *c = mem_new(sizeof *c);
+
+    c->home = h;
+    /* One read brings READ_SIZE, and reading pauses when as much waits: it is never full. */
+    buf_init(&c->in, 4 * READ_SIZE);
+    uv_tcp_init(loop_uv(h->loop), &c->tcp);
+    h->handles++;
+    links_append(&h->connections, &c->link);
+    figure_add(&h->figures.accepted, 1);
+    figure_add(&h->figures.open, 1);
+    if (uv_tcp_open(&c->tcp, fd) != 0) {
+        close(fd);
+        connection_close(c);
+        return;
+    }
+    struct address a = address_from(peer);
+    connection_set_remote(c, &a);
+    c->preamble = c->trusted && h->proxy_protocol;
+    deadline_touch(h->timers.reading, &c->deadline);
+    c->timing = TIMING_READING;
+    connection_read_start(c);
+}
+
+/* Out of descriptors or memory: whoever waits can wait a little longer. */
+static void pause_accepting(struct home *h, int problem)
+{
+    uint64_t now = uv_now(loop_uv(h->loop));
+
+    if (h->accept.told_at == 0 || now > h->accept.told_at + TELL_AGAIN_MS)
+        log_warn("server: cannot accept connections: %s", strerror(problem));
+    h->accept.told_at = now;
+    uv_poll_stop(&h->accept.listener);
+    deadline_touch(h->timers.pauses, &h->accept.pause);
+}
+
+static void accept_waiting(uv_poll_t *listener, int status, int events)
+{
+    struct home *h = container_of(listener, struct home, accept.listener);
+    struct sockaddr_storage peer;
+
+    (void)status;
+    (void)events;
+    for (int i = 0; i < ACCEPT_AT_ONCE; i++) {
+        socklen_t n = sizeof peer;
+        int fd = accept4(h->accept.listen_fd, (struct sockaddr *)&peer, &n,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+        if (fd >= 0) {
+            add_connection(h, fd, &peer);
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            pause_accepting(h, errno);
+            return;
+        } else if (errno == EAGAIN) {
+            return;
+        } /* else: that connection is gone already, or a signal came */
+    }
+}
+
+void home_accept_again(struct deadline *d)
+{
+    struct home *h = container_of(d, struct home, accept.pause);
+
+    uv_poll_start(&h->accept.listener, UV_READABLE, accept_waiting);
+}
+
+enum err home_listen(struct home *h, int fd)
+{
+    int e = uv_poll_init(loop_uv(h->loop), &h->accept.listener, fd);
+
+    if (e) {
+        log_error("server: cannot listen: %s", uv_strerror(e));
+        close(fd);
+        return ERR_INTERNAL;
+    }
+    h->accept.listen_fd = fd;
+    h->accept.listening = true;
+    h->handles++;
+    uv_poll_start(&h->accept.listener, UV_READABLE, accept_waiting);
+    return OK;
+}

@@ -1,0 +1,112 @@
+/* syntax.c - the bytes and small pieces that HTTP's grammar is made of. */
+#include "net/http/syntax.h"
+
+/* clang-format off */
+enum {
+    V = OCTET_VALUE,
+    K = OCTET_TOKEN | OCTET_VALUE,
+    T = OCTET_TARGET | OCTET_VALUE,
+    U = OCTET_TOKEN | OCTET_TARGET | OCTET_VALUE,
+    H = OCTET_TARGET | OCTET_VALUE | OCTET_HOST,
+    A = OCTET_TOKEN | OCTET_TARGET | OCTET_VALUE | OCTET_HOST,
+};
+
+const unsigned char octet_kinds[256] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, V, 0, 0, 0, 0, 0, 0, /*         HTAB         */
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    V, A, T, K, A, A, A, A, H, H, A, A, T, A, A, T, /*  !"#$%&'()*+,-./     */
+    A, A, A, A, A, A, A, A, A, A, H, H, T, H, T, T, /* 0123456789:;<=>?     */
+    T, A, A, A, A, A, A, A, A, A, A, A, A, A, A, A, /* @ABCDEFGHIJKLMNO     */
+    A, A, A, A, A, A, A, A, A, A, A, H, T, H, U, A, /* PQRSTUVWXYZ[\]^_     */
+    U, A, A, A, A, A, A, A, A, A, A, A, A, A, A, A, /* `abcdefghijklmno     */
+    A, A, A, A, A, A, A, A, A, A, A, T, U, T, A, 0, /* pqrstuvwxyz{|}~ DEL  */
+    V, V, V, V, V, V, V, V, V, V, V, V, V, V, V, V,
+    V, V, V, V, V, V, V, V, V, V, V, V, V, V, V, V,
+    V, V, V, V, V, V, V, V, V, V, V, V, V, V, V, V,
+    V, V, V, V, V, V, V, V, V, V, V, V, V, V, V, V,
+    V, V, V, V, V, V, V, V, V, V, V, V, V, V, V, V,
+    V, V, V, V, V, V, V, V, V, V, V, V, V, V, V, V,
+    V, V, V, V, V, V, V, V, V, V, V, V, V, V, V, V,
+    V, V, V, V, V, V, V, V, V, V, V, V, V, V, V, V,
+};
+/* clang-format on */
+
+int octet_hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static void skip_spaces(struct str *s)
+{
+    while (s->n && (s->p[0] == ' ' || s->p[0] == '\t'))
+        *s = str_from(*s, 1);
+}
+
+static struct str cut_token(struct str *s)
+{
+    const char *end = octet_skip(s->p, s->p + s->n, OCTET_TOKEN);
+    struct str token = { s->p, (size_t)(end - s->p) };
+
+    *s = str_from(*s, token.n);
+    return token;
+}
+
+/* Not only tokens: names such as files[0] and boundaries with '=' in them come
+ * without quotes, too, and nothing else can be meant by them. */
+static struct str cut_unquoted(struct str *s)
+{
+    size_t n = 0;
+
+    while (n < s->n && octet_is(s->p[n], OCTET_VALUE) && !strchr(";\" \t", s->p[n]))
+        n++;
+    struct str value = { s->p, n };
+    *s = str_from(*s, n);
+    return value;
+}
+
+/* *s starts behind the opening quote. */
+static bool cut_quoted(struct str *s, struct str *ret)
+{
+    for (size_t i = 0; i < s->n && octet_is(s->p[i], OCTET_VALUE); i++) {
+        if (s->p[i] == '"') {
+            *ret = str_slice(s->p, i);
+            *s = str_from(*s, i + 1);
+            return true;
+        }
+        if (s->p[i] == '\\')
+            i++;
+    }
+    return false;
+}
+
+int parameter_cut(struct str *rest, struct parameter *ret)
+{
+    bool separated = false;
+
+    skip_spaces(rest);
+    /* Empty parameters, as in "a/b;; c=d" and "a/b;", are allowed and mean nothing. */
+    while (rest->n && rest->p[0] == ';') {
+        separated = true;
+        *rest = str_from(*rest, 1);
+        skip_spaces(rest);
+    }
+    if (!rest->n)
+        return 0;
+    if (!separated)
+        return -1;
+
+    ret->name = cut_token(rest);
+    if (!ret->name.n || !rest->n || rest->p[0] != '=')
+        return -1;
+    *rest = str_from(*rest, 1);
+    ret->quoted = rest->n && rest->p[0] == '"';
+    if (!ret->quoted) {
+        ret->value = cut_unquoted(rest);
+        return ret->value.n ? 1 : -1;
+    }
+    *rest = str_from(*rest, 1);
+    return cut_quoted(rest, &ret->value) ? 1 : -1;
+}

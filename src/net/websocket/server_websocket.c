@@ -1,0 +1,638 @@
+/* server_websocket.c - connections that became WebSockets.
+ *
+ * What is sent gathers in the websocket and leaves at the end of the turn. The
+ * application is told of the end from there or from the loop, never from inside
+ * one of its own calls. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "net/http/server_internal.h"
+
+enum {
+    PIECE = 128 * 1024,        /* of a long message, in one go */
+    TURN_NS = 5 * 1000 * 1000, /* of a turn, for what websockets have to send */
+    SOCKETS_BETWEEN_LOOKS = 8, /* at the clock */
+    CONTROL_ROOM = 512,        /* for close frames beyond max_waiting */
+    PONGS_WAITING = 4 * 1024,  /* unsent bytes above which only the last ping is answered */
+    CONTROLS_A_MINUTE = 600,   /* pings and pongs of one peer */
+    MINUTE_MS = 60 * 1000,
+};
+
+/* The newest ping of a peer that does not read: the only one that must be answered
+ * (RFC 6455 §5.5.3). */
+struct owed_pong {
+    size_t n;
+    char payload[WS_MAX_CONTROL];
+};
+
+/* A message that leaves piece by piece, as the peer takes it; what is sent later waits
+ * behind it. */
+struct long_message {
+    struct buf bytes, after;
+    size_t at;
+};
+
+/* --- the application's side ----------------------------------------------------------- */
+
+void *websocket_data(const struct websocket *ws)
+{
+    return ws->open ? ws->data : NULL;
+}
+
+void websocket_set_data(struct websocket *ws, void *data)
+{
+    ws->data = data;
+}
+
+struct loop *websocket_loop(const struct websocket *ws)
+{
+    return websocket_connection(ws)->home->loop;
+}
+
+struct str websocket_remote(const struct websocket *ws)
+{
+    char *text = websocket_connection(ws)->home->remote;
+
+    return str_slice(text, address_write(&ws->remote, text));
+}
+
+uint64_t websocket_address(const struct websocket *ws)
+{
+    return websocket_connection(ws)->address;
+}
+
+bool websocket_secure(const struct websocket *ws)
+{
+    return websocket_connection(ws)->secure;
+}
+
+static void websocket_mark_pong(struct websocket *ws)
+{
+    if (!ws->dirty.next)
+        links_append(&websocket_connection(ws)->home->dirty, &ws->dirty);
+}
+
+void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting)
+{
+    ws->out.max = max_waiting + CONTROL_ROOM;
+}
+
+static size_t max_waiting_of(const struct websocket *ws)
+{
+    return ws->out.max - CONTROL_ROOM;
+}
+
+size_t websocket_waiting(const struct websocket *ws)
+{
+    const struct long_message *m = ws->long_message;
+    size_t behind = m ? m->bytes.n - m->at + m->after.n : 0;
+
+    return connection_unsent(websocket_connection(ws)) + ws->out.n + behind;
+}
+
+/* Where the next frame goes to. */
+static struct buf *frames_end(struct websocket *ws)
+{
+    return ws->long_message ? &ws->long_message->after : &ws->out;
+}
+
+/* Whether so much more may be sent; a peer that is too far behind is cut. */
+static bool has_room(struct websocket *ws, size_t n)
+{
+    if (ws->close_sent || ws->ending || ws->cut || ws->over)
+        return false;
+    websocket_mark_pong(ws);
+    size_t waiting = websocket_waiting(ws);
+    size_t most = max_waiting_of(ws);
+    ws->cut = waiting > most || n > most - waiting;
+    return !ws->cut;
+}
+
+void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    if (has_room(ws, payload.n))
+        ws_write(frames_end(ws), opcode, payload);
+}
+
+void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
+                          size_t count)
+{
+    char head[WS_MAX_HEAD];
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        n += parts[i].n;
+    if (!has_room(ws, n))
+        return;
+    struct buf *out = frames_end(ws);
+    size_t head_n = ws_write_head(head, opcode, n);
+    if (!buf_room(out, head_n + n))
+        return;
+    buf_add(out, head, head_n);
+    for (size_t i = 0; i < count; i++)
+        buf_add_str(out, parts[i]);
+}
+
+void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload)
+{
+    char head[WS_MAX_HEAD];
+
+    if (payload->n <= PIECE || ws->long_message) {
+        websocket_send(ws, opcode, buf_str(payload));
+        buf_clear(payload);
+        return;
+    }
+    if (!has_room(ws, payload->n)) {
+        buf_clear(payload);
+        return;
+    }
+    struct long_message *m = mem_new(sizeof *m);
+    buf_init(&m->after, ws->out.max);
+    m->bytes = *payload;
+    buf_init(payload, payload->max);
+    buf_add(&ws->out, head, ws_write_head(head, opcode, m->bytes.n));
+    ws->long_message = m;
+}
+
+/* Whether nothing is before what is sent next, which may leave. */
+static bool is_clear(const struct websocket *ws)
+{
+    return !ws->out.n && !ws->long_message && !ws->close_sent && !ws->ending && !ws->cut &&
+           !ws->over;
+}
+
+void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
+{
+    size_t n = now && is_clear(ws) ? connection_try(websocket_connection(ws), frame) : 0;
+
+    if (n < frame.n && has_room(ws, frame.n - n))
+        buf_add_str(frames_end(ws), str_from(frame, n));
+}
+
+/* Sends what the socket takes at once; the rest, and errors, wait for the end of the turn. */
+void websocket_flush(struct websocket *ws)
+{
+    size_t n = connection_try(websocket_connection(ws), buf_str(&ws->out));
+
+    if (n == ws->out.n) {
+        buf_clear(&ws->out);
+        if (!ws->awaited && !ws->pong && !ws->long_message && !ws->ending && !ws->cut)
+            link_remove(&ws->dirty);
+    } else if (n) {
+        memmove(ws->out.p, ws->out.p + n, ws->out.n - n);
+        ws->out.n -= n;
+    }
+}
+
+void websocket_fetch(const struct websocket *ws)
+{
+    __builtin_prefetch(ws);
+    __builtin_prefetch((const char *)ws + 64);
+}
+
+void websocket_fetch_more(const struct websocket *ws)
+{
+    connection_fetch(websocket_connection(ws));
+}
+
+void websocket_await(struct websocket *ws)
+{
+    ws->awaited = true;
+    websocket_mark_pong(ws);
+}
+
+/* May send more, which leaves in this turn, too. */
+static void tell_drained(struct websocket *ws)
+{
+    if (!ws->awaited || ws->long_message || connection_unsent(websocket_connection(ws)))
+        return;
+    if (ws->close_sent || ws->ending || ws->cut)
+        return;
+    ws->awaited = false;
+    ws->on->drained(ws);
+}
+
+/* Pongs must not pile up before a peer that asks and does not read. */
+static void answer_ping(struct websocket *ws, struct str payload)
+{
+    if (websocket_waiting(ws) <= PONGS_WAITING) {
+        websocket_send(ws, WS_PONG, payload);
+        return;
+    }
+    if (!ws->pong)
+        ws->pong = mem_new(sizeof *ws->pong);
+    ws->pong->n = payload.n;
+    memcpy(ws->pong->payload, payload.p, payload.n);
+}
+
+static void send_owed_pong(struct websocket *ws)
+{
+    struct owed_pong *p = ws->pong;
+
+    if (!p || connection_unsent(websocket_connection(ws)))
+        return;
+    ws->pong = NULL;
+    websocket_send(ws, WS_PONG, str_slice(p->payload, p->n));
+    mem_free(p);
+}
+
+/* No client needs more than ten control frames a second for a minute. */
+static bool controls_in_pace(struct websocket *ws)
+{
+    uint32_t now = (uint32_t)uv_now(loop_uv(websocket_loop(ws)));
+
+    if (ws->controls == 0 || now - ws->minute >= MINUTE_MS) {
+        ws->minute = now;
+        ws->controls = 0;
+    }
+    return ++ws->controls <= CONTROLS_A_MINUTE;
+}
+
+static void send_close(struct websocket *ws, int code, struct str reason)
+{
+    if (ws->close_sent)
+        return;
+    ws_write_close(frames_end(ws), code, reason);
+    ws->close_sent = true;
+    websocket_mark_pong(ws);
+}
+
+void websocket_close(struct websocket *ws, int code, struct str reason)
+{
+    if (ws->close_sent || ws->ending || ws->over)
+        return;
+    send_close(ws, code, reason);
+    deadline_touch(websocket_connection(ws)->home->timers.goodbyes,
+                   &websocket_connection(ws)->deadline);
+}
+
+/* --- beginning and end ---------------------------------------------------------------- */
+
+static void send_handshake(struct connection *c, const char *accept)
+{
+    struct buf *out = &c->home->buffers.out;
+
+    /* By itself: some clients lose what comes together with it. */
+    connection_flush(c);
+    buf_add_lit(out, "HTTP/1.1 101 Switching Protocols\r\n"
+                     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ");
+    buf_add(out, accept, 28);
+    buf_add_lit(out, "\r\n\r\n");
+    connection_flush(c);
+}
+
+/* --- handlers: a home has a few, its sockets refer to them ------------------------------ */
+
+struct kept_handler {
+    struct kept_handler *next;
+    struct websocket_handler on;
+};
+
+static bool same_handler(const struct websocket_handler *a, const struct websocket_handler *b)
+{
+    return a->max_message == b->max_message && a->too_large == b->too_large && a->open == b->open &&
+           a->message == b->message && a->closed == b->closed && a->shutdown == b->shutdown &&
+           a->drained == b->drained;
+}
+
+static const struct websocket_handler *home_handler(struct home *h,
+                                                    const struct websocket_handler *on)
+{
+    for (const struct kept_handler *k = h->handlers; k; k = k->next)
+        if (same_handler(&k->on, on))
+            return &k->on;
+    struct kept_handler *k = mem_new(sizeof *k);
+    k->on = *on;
+    k->next = h->handlers;
+    h->handlers = k;
+    return &k->on;
+}
+
+void handlers_free(struct home *h)
+{
+    while (h->handlers) {
+        struct kept_handler *next = h->handlers->next;
+
+        mem_free(h->handlers);
+        h->handlers = next;
+    }
+}
+
+bool websocket_begin(struct connection *c, struct serving *call)
+{
+    struct home *h = c->home;
+    struct websocket_handler on = { 0 };
+    char accept[29];
+    int status = 400;
+
+    if (!h->app.upgrade)
+        return false;
+    if (h->stopping) {
+        c->call = call;
+        connection_refuse(c, 503, STR("Retry-After: 1\r\n"));
+        return true;
+    }
+    if (!ws_handshake(call->x.request, accept, &status)) {
+        c->call = call;
+        connection_refuse(c, status,
+                          status == 426 ? STR("Sec-WebSocket-Version: 13\r\n") : STR(""));
+        return true;
+    }
+    if (!h->app.upgrade(h->app.arg, call->x.request, &on))
+        return false;
+
+    struct websocket *ws = &c->websocket;
+    c->upgraded = true;
+    memset(ws, 0, sizeof *ws);
+    address_parse(call->x.remote, &ws->remote);
+    ws->on = home_handler(h, &on);
+    ws->data = on.arg;
+    ws->code = 1006;
+    buf_init(&ws->out, on.max_waiting + CONTROL_ROOM);
+    c->secure = call->x.secure;
+    c->address = call->x.address;
+    c->state = CONN_WEBSOCKET;
+    c->timing = TIMING_NONE;
+    deadline_touch(h->timers.idle, &c->deadline); /* until the handshake has left */
+    serving_free(call);
+    figure_add(&h->figures.websockets, 1);
+    send_handshake(c, accept);
+    return true;
+}
+
+void websocket_end(struct connection *c)
+{
+    struct websocket *ws = &c->websocket;
+
+    link_remove(&ws->dirty);
+    if (ws->over)
+        return;
+    ws->over = true;
+    figure_add(&c->home->figures.websockets, (uint64_t)-1);
+    if (ws->on->closed)
+        ws->on->closed(ws, ws->code);
+}
+
+static void long_message_free(struct long_message *m)
+{
+    if (!m)
+        return;
+    buf_clear(&m->bytes);
+    buf_clear(&m->after);
+    mem_free(m);
+}
+
+void websocket_clear(struct websocket *ws)
+{
+    long_message_free(ws->long_message);
+    if (ws->reader)
+        ws_reader_clear(ws->reader);
+    mem_free(ws->reader);
+    buf_clear(&ws->out);
+    mem_free(ws->pong);
+}
+
+void websocket_tell_shutdown(struct connection *c)
+{
+    struct websocket *ws = &c->websocket;
+
+    if (!ws->open)
+        connection_close(c);
+    else if (ws->on->shutdown)
+        ws->on->shutdown(ws);
+    else
+        websocket_close(ws, 1001, STR(""));
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+static void finish_at_turn_end(struct websocket *ws)
+{
+    struct connection *c = websocket_connection(ws);
+
+    ws->ending = true;
+    c->linger = true; /* the peer may still be talking */
+    deadline_touch(c->home->timers.goodbyes, &c->deadline);
+    websocket_mark_pong(ws);
+}
+
+static void websocket_handle_frame(struct websocket *ws, const struct ws_message *m)
+{
+    switch (m->opcode) {
+    case WS_CLOSE:
+        ws->code = (uint16_t)m->close_code;
+        send_close(ws, m->close_code == 1005 ? 1000 : m->close_code, STR(""));
+        finish_at_turn_end(ws);
+        break;
+    case WS_PING:
+    case WS_PONG:
+        if (!controls_in_pace(ws)) {
+            send_close(ws, 1008, STR("too many control frames"));
+            finish_at_turn_end(ws);
+        } else if (m->opcode == WS_PING) {
+            answer_ping(ws, m->payload);
+        }
+        break;
+    case WS_TEXT:
+    case WS_BINARY:
+        if (!ws->close_sent)
+            ws->on->message(ws, m->opcode, m->payload);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Messages that are left when the turn's share is spent are handled in the next one. */
+static void postpone_messages(struct connection *c, const char *bytes, size_t n)
+{
+    buf_add(&c->in, bytes, n);
+    connection_pause(c, true);
+    connection_postpone(c);
+}
+
+void websocket_resume(struct connection *c)
+{
+    struct buf waiting = c->in;
+
+    buf_init(&c->in, waiting.max);
+    connection_pause(c, false);
+    websocket_input(c, waiting.p, waiting.n);
+    buf_clear(&waiting);
+}
+
+static void websocket_read(struct connection *c, struct ws_reader *r, char *bytes, size_t n)
+{
+    struct websocket *ws = &c->websocket;
+    bool first = true;
+
+    while (n && c->state == CONN_WEBSOCKET && !ws->ending && !ws->cut) {
+        if (!first && home_has_read_enough(c->home)) {
+            postpone_messages(c, bytes, n);
+            return;
+        }
+        first = false;
+        struct ws_message m = { 0 };
+        bool found = false;
+        long used = ws_read(r, bytes, n, &m, &found);
+
+        if (used < 0) {
+            bool large = used == -1009 && ws->on->too_large;
+
+            send_close(ws, large ? ws->on->too_large : (int)-used, STR(""));
+            finish_at_turn_end(ws);
+            return;
+        }
+        bytes += used;
+        n -= (size_t)used;
+        if (found)
+            websocket_handle_frame(ws, &m);
+    }
+}
+
+/* A reader stays while it is in the middle of something. */
+static void websocket_keep_reader(struct websocket *ws, struct ws_reader *r)
+{
+    bool rests = ws_reader_rests(r);
+
+    if (rests && r == ws->reader) {
+        mem_free(r);
+        ws->reader = NULL;
+    } else if (!rests && r != ws->reader) {
+        ws->reader = mem_new(sizeof *r);
+        *ws->reader = *r;
+    }
+}
+
+void websocket_input(struct connection *c, char *bytes, size_t n)
+{
+    struct websocket *ws = &c->websocket;
+    struct ws_reader fresh;
+
+    if (!ws->open || c->later.next) {
+        buf_add(&c->in, bytes, n);
+        connection_pause(c, c->later.next || c->in.n >= WAITING_INPUT);
+        return;
+    }
+    ws_reader_init(&fresh, ws->on->max_message);
+    struct ws_reader *r = ws->reader ? ws->reader : &fresh;
+    websocket_read(c, r, bytes, n);
+    websocket_keep_reader(ws, r);
+}
+
+/* --- sending -------------------------------------------------------------------------- */
+
+/* The handshake is with the kernel: the application may begin. */
+void websocket_sent(struct connection *c)
+{
+    struct websocket *ws = &c->websocket;
+    struct buf early = c->in;
+
+    if (ws->open) {
+        if (ws->long_message)
+            websocket_mark_pong(ws); /* its next piece */
+        send_owed_pong(ws);
+        tell_drained(ws);
+    }
+    if (ws->open || connection_unsent(c))
+        return;
+    void *arg = ws->data;
+    deadline_drop(&c->deadline);
+    ws->open = true;
+    ws->data = NULL;
+    if (ws->on->open)
+        ws->on->open(ws, arg);
+    buf_init(&c->in, early.max);
+    connection_pause(c, false);
+    if (early.n)
+        websocket_input(c, early.p, early.n);
+    buf_clear(&early);
+}
+
+/* The next piece, when the kernel has taken what came before it. */
+static void send_piece(struct websocket *ws)
+{
+    struct long_message *m = ws->long_message;
+    struct connection *c = websocket_connection(ws);
+
+    if (!m || c->state != CONN_WEBSOCKET || connection_unsent(c))
+        return;
+    size_t left = m->bytes.n - m->at;
+    struct str piece = str_slice(m->bytes.p + m->at, left < PIECE ? left : PIECE);
+
+    connection_send(c, &piece, 1);
+    m->at += piece.n;
+    if (m->at == m->bytes.n) {
+        m->after.max = ws->out.max; /* it may be another by now */
+        ws->out = m->after;
+        buf_init(&m->after, 0);
+        ws->long_message = NULL;
+        long_message_free(m);
+    }
+    /* What waited behind the last piece follows it, also where the kernel has not taken all of
+     * that. */
+    if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent(c)))
+        websocket_mark_pong(ws);
+}
+
+static void end_turn(struct websocket *ws)
+{
+    struct connection *c = websocket_connection(ws);
+
+    if (ws->cut) {
+        connection_close(c);
+        return;
+    }
+    if (ws->out.n) {
+        struct str all = buf_str(&ws->out);
+        size_t n = connection_try(c, all);
+        if (n < all.n) {
+            all = str_from(all, n);
+            connection_send(c, &all, 1);
+        }
+        buf_clear(&ws->out);
+    }
+    send_piece(ws);
+    if (c->state == CONN_WEBSOCKET) {
+        /* The kernel may have taken all at once: then nobody is told that it was sent. */
+        send_owed_pong(ws);
+        tell_drained(ws);
+    }
+    /* A long message goes before the close frame, which is behind it. */
+    if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
+        websocket_end(c);
+        connection_finish(c);
+        if (c->state == CONN_LAST)
+            deadline_touch(c->home->timers.goodbyes, &c->deadline);
+    }
+}
+
+static void turn_goes_on(struct post *post)
+{
+    mem_free(post);
+}
+
+/* The loop does not sleep before its next turn, at whose end the others follow. */
+static void go_on_next_turn(struct home *h)
+{
+    struct post *post = mem_new(sizeof *post);
+
+    post->run = turn_goes_on;
+    loop_post(h->loop, post);
+}
+
+/* As many as there is time for: there may be thousands, and new ones behind them. */
+void websockets_end_turn(struct home *h)
+{
+    int64_t began = links_empty(&h->dirty) ? 0 : clock_mono();
+
+    for (unsigned n = 1; !links_empty(&h->dirty); n++) {
+        struct websocket *ws = container_of(h->dirty.next, struct websocket, dirty);
+
+        if (n % SOCKETS_BETWEEN_LOOKS == 0 && clock_mono() - began > TURN_NS) {
+            go_on_next_turn(h);
+            return;
+        }
+        link_remove(&ws->dirty);
+        end_turn(ws);
+    }
+}

@@ -1,0 +1,120 @@
+/* deletion.c - deletes channels, with their threads. */
+#include "platform/channels/deletion.h"
+
+#include "api/hooks.h"
+#include "platform/channels/internal.h"
+
+enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* statements that find nothing take time as well */
+
+static enum err channel_next(struct tx *tx, struct sql sql, snowflake id, snowflake *ret,
+                             bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, sql, BIND(v_id(id)), &row, ret_found);
+
+    if (!e && *ret_found)
+        *ret = row_id(&row, 0);
+    return e;
+}
+
+/* next: one channel of the object with this id. */
+static enum err channels_delete(struct call *call, struct sql next, snowflake id,
+                                struct deletion_step *step)
+{
+    snowflake channel_id;
+    bool found = true;
+    enum err e = OK;
+
+    while (!e && found && step->room > 0) {
+        e = channel_next(call->tx, next, id, &channel_id, &found);
+        if (!e && found)
+            e = deletion_walk(call, WITH_CHANNEL, channel_id, step);
+        deletion_count(step, ROWS_OF_EMPTY_CHANNEL);
+    }
+    return e;
+}
+
+static const char THREAD_OF_CHANNEL[] = "select id from channels where parent_id = $1 limit 1";
+
+static enum err channel_step(struct call *call, snowflake id)
+{
+    struct deletion_step step = deletion_begin();
+    enum err e = channels_delete(call, SQL(THREAD_OF_CHANNEL), id, &step);
+
+    if (!e)
+        e = deletion_walk(call, WITH_CHANNEL, id, &step);
+    return e ? e : deletion_continue(call, &channel_leftovers, id, &step, STR(""));
+}
+
+static const char MARK_CHANNEL[] =
+    "update channels set type = -1, guild_id = null, parent_id = null where id = $1";
+
+/* Archived threads are found through their channel only. The open ones of a guild are few,
+ * the archived ones of a channel may be many. */
+static const char MARK_THREADS[] =
+    "update channels set type = -1, guild_id = null where guild_id = "
+    "(select guild_id from channels where id = $1) and thread_archived = 0 and +parent_id = $1";
+
+enum err channel_remove(struct call *call, snowflake id)
+{
+    enum err e = tx_exec(call->tx, MARK_THREADS, BIND(v_id(id)), NULL);
+
+    if (!e)
+        e = tx_exec(call->tx, MARK_CHANNEL, BIND(v_id(id)), NULL);
+    if (!e)
+        e = hook_channel_gone(call, id);
+    return e ? e : channel_step(call, id);
+}
+
+static const char IS_MARKED[] = "select id from channels where id = $1 and type = -1";
+
+static enum err channel_run(struct call *call, const struct job *job)
+{
+    snowflake id;
+    bool found;
+    enum err e = channel_next(call->tx, SQL(IS_MARKED), job->key, &id, &found);
+
+    return e || !found ? e : channel_step(call, id);
+}
+
+const struct job_kind channel_leftovers = {
+    .name = "channel-leftovers",
+    .doc = "Removes what a deleted channel leaves behind.",
+    .run = channel_run,
+};
+
+/* --- with their guild ----------------------------------------------------------------- */
+
+/* Threads are found through their channels. */
+static const char MARK_OF_GUILD[] = "update channels set type = -1 where guild_id = $1 and "
+                                    "thread_archived = 0 and not type between 10 and 12";
+
+enum err channels_mark_of_guild(struct call *call, snowflake guild_id)
+{
+    return tx_exec(call->tx, MARK_OF_GUILD, BIND(v_id(guild_id)), NULL);
+}
+
+static const char CHANNEL_OF_GUILD[] = "select id from channels where guild_id = $1 limit 1";
+
+static enum err channels_delete_of_guild(struct call *call, snowflake guild_id,
+                                         struct deletion_step *step)
+{
+    return channels_delete(call, SQL(CHANNEL_OF_GUILD), guild_id, step);
+}
+
+const struct deletion_rule channel_deletions[] = {
+    { WITH_GUILD, "channels", .run = channels_delete_of_guild, .phase = DELETE_PARTS },
+    { DELETE_FEW(WITH_ROLE, "overwrites", "type = 0 and target_id"), .phase = DELETE_FIRST },
+    { DELETE_OF(WITH_CHANNEL, "slow_modes", "channel_id", "user_id") },
+    { DELETE_OF(WITH_CHANNEL, "thread_members", "thread_id", "user_id") },
+    { DELETE_OF(WITH_CHANNEL, "recipients", "channel_id", "user_id") },
+    { DELETE_OF(WITH_CHANNEL, "overwrites", "channel_id", "target_id") },
+    { WITH_CHANNEL, "jobs",
+      .remove = { &"delete from jobs where kind = 'archive_thread' and key = $1 and "
+                   "cast($2 as bigint) > 0" } },
+    { WITH_CHANNEL, "channels", .phase = DELETE_LAST,
+      .mark = MARK_FILES("channel-icons", "id", "icon",
+                         "select id, icon from channels where id = $1 limit $2"),
+      .remove = { &"delete from channels where id = $1 and cast($2 as bigint) > 0" } },
+    { 0 },
+};

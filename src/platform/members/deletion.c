@@ -1,0 +1,81 @@
+/* deletion.c - members go with their guild, and accounts leave their guilds, some at a time. */
+#include "api/deletion.h"
+
+#include "base/mem.h"
+#include "model/fields/ids.h"
+#include "platform/members/internal.h"
+
+/* --- with a guild --------------------------------------------------------------------- */
+
+static const char MEMBERS_NEXT[] =
+    "select user_id from members where guild_id = $1 order by user_id limit $2";
+
+static enum err members_announce_deleted(struct call *call, snowflake guild_id, int64_t count)
+{
+    struct list users = { 0 };
+    enum err e = tx_ids(call->tx, MEMBERS_NEXT, BIND(v_id(guild_id), v_int(count)), &users);
+
+    for (size_t i = 0; !e && i < users.count; i++)
+        e = hook_membership_moves(
+            call,
+            &(struct member){ .guild_id = guild_id, .user_id = ((snowflake *)users.items)[i] });
+    return e;
+}
+
+#define MEMBERS \
+    "select user_id, avatar, banner from members where guild_id = $1 order by user_id limit $2"
+
+static const struct deletion_rule member_rows[] = {
+    { .mark = MARK_FILES("member-avatars", "user_id", "avatar", MEMBERS) },
+    { .mark = MARK_FILES("member-banners", "user_id", "banner", MEMBERS),
+      .remove = { &"delete from members where guild_id = $1 and user_id in (select user_id from "
+                   "(" MEMBERS ") x)" } },
+};
+
+/* The hook is called for the members whose rows are deleted next. */
+static enum err members_delete_of_guild(struct call *call, snowflake guild_id,
+                                        struct deletion_step *step)
+{
+    int64_t portion = 0, gone = 0;
+    enum err e = OK;
+
+    while (!e && step->room > 0 && gone == portion) {
+        portion = deletion_portion(step);
+        e = members_announce_deleted(call, guild_id, portion);
+        for (size_t i = 0; !e && i < COUNT_OF(member_rows); i++)
+            e = deletion_apply(call, &member_rows[i], guild_id, portion, &gone);
+        deletion_count(step, gone);
+    }
+    return e;
+}
+
+/* --- with an account ------------------------------------------------------------------ */
+
+enum { LEAVING_COSTS = 4 }; /* rows: each guild receives an event, and listeners write, too */
+
+static const char GUILDS_LEFT[] =
+    "select guild_id from members where user_id = $1 order by guild_id limit $2";
+
+static enum err members_leave_with_account(struct call *call, snowflake user_id,
+                                           struct deletion_step *step)
+{
+    struct list guilds = { 0 };
+    int64_t most = (step->room + LEAVING_COSTS - 1) / LEAVING_COSTS;
+    enum err e = tx_ids(call->tx, GUILDS_LEFT, BIND(v_id(user_id), v_int(most)), &guilds);
+
+    for (size_t i = 0; !e && i < guilds.count; i++)
+        e = member_leave(call, ((snowflake *)guilds.items)[i], user_id);
+    deletion_count(step, LEAVING_COSTS * (int64_t)guilds.count);
+    return e;
+}
+
+const struct deletion_rule member_deletions[] = {
+    { DELETE_WHERE(WITH_GUILD, "member_roles", "guild_id, user_id, role_id", "guild_id = $1"),
+      .phase = DELETE_FIRST },
+    { WITH_GUILD, "members", .run = members_delete_of_guild, .phase = DELETE_PARTS },
+    { WITH_ACCOUNT, "members", .run = members_leave_with_account, .phase = DELETE_PARTS },
+    { DELETE_WHERE(WITH_ROLE, "member_roles", "guild_id, user_id, role_id", "role_id = $1") },
+    { DELETE_OF(WITH_GUILD, "bans", "guild_id", "user_id") },
+    { DELETE_OF(WITH_GUILD, "member_sanctions", "guild_id", "user_id") },
+    { 0 },
+};

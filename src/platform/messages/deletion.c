@@ -1,0 +1,39 @@
+/* deletion.c - deletes the messages of a channel that is deleted. */
+#include "api/deletion.h"
+
+#include "platform/messages/internal.h"
+
+static const struct deletion_rule next_messages = {
+    .remove = { &"delete from messages where id in (" NEXT_DELETED_MESSAGES ")" },
+};
+
+/* The rows of messages go before the messages. Their rules have read at least as many messages as
+ * are deleted then, so that no row is left without its message. */
+static enum err messages_delete_of_channel(struct call *call, snowflake channel_id,
+                                           struct deletion_step *step)
+{
+    int64_t portion = 0, gone = 0;
+    enum err e = OK;
+
+    while (!e && step->room > 0 && gone == portion) {
+        e = deletion_walk(call, WITH_MESSAGES, channel_id, step);
+        if (e || step->room <= 0)
+            return e;
+        portion = deletion_portion(step);
+        e = deletion_apply(call, &next_messages, channel_id, portion, &gone);
+        deletion_count(step, gone);
+    }
+    return e;
+}
+
+#define ATTACHMENTS "select id from attachments where channel_id = $1 order by id limit $2"
+
+const struct deletion_rule message_deletions[] = {
+    { WITH_CHANNEL, "attachments", .phase = DELETE_FIRST,
+      .mark = { &"update files set gone = 1 where id in (select a.file_id from attachments a where "
+                 "a.id in (" ATTACHMENTS ") and not exists (select 1 from attachments b where "
+                 "b.file_id = a.file_id and b.id not in (" ATTACHMENTS ")))" },
+      .remove = { &"delete from attachments where id in (" ATTACHMENTS ")" } },
+    { WITH_CHANNEL, "messages", .run = messages_delete_of_channel, .phase = DELETE_PARTS },
+    { 0 },
+};

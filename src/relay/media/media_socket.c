@@ -1,0 +1,310 @@
+/* media_socket.c - the socket of media: datagrams in and out, in batches. */
+#include "relay/media/media_socket.h"
+
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "relay/media/media_bundles.h"
+
+enum {
+    BATCH_IN = 32,
+    BATCH_OUT = BUNDLES_MAX,
+    SOCKET_BUFFER = 4 * 1024 * 1024,
+    TURN_NS = 4 * 1000 * 1000, /* then the loop does what else there is to do */
+    FLUSH_MS = 2,              /* of a turn, to wait for room in the kernel */
+};
+
+struct media_socket {
+    struct relay *relay;
+    uv_poll_t poll;
+    int fd;
+    struct mmsghdr in[BATCH_IN];
+    struct iovec in_bytes[BATCH_IN];
+    union media_address from[BATCH_IN];
+    unsigned char in_data[BATCH_IN][PACKET_MAX + 1];
+    unsigned waiting; /* of those that follow */
+    struct mmsghdr out[BATCH_OUT];
+    struct iovec out_bytes[BATCH_OUT];
+    union media_address to[BATCH_OUT];
+    unsigned char out_data[BATCH_OUT][SEAL_MAX];
+    bool bundles;  /* the kernel takes several datagrams to one place as one message */
+    bool pictures; /* there are some among those that wait */
+    struct media_bundles bundled;
+    int received;       /* datagrams in there that wait for notes; as recvmmsg says */
+    int64_t full_until; /* by clock_mono: the kernel has no room, and is waited for; 0: it has */
+    struct media_work work;
+};
+
+static socklen_t address_size(const union media_address *a)
+{
+    return a->any.sa_family == AF_INET6 ? sizeof a->in6 : sizeof a->in;
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+/* A packet to a thousand people is more than the kernel takes at once where its buffers are small,
+ * and a moment later it takes the rest. A turn has so much time for that; when it is over packets
+ * are lost, as on any other hop. */
+static bool media_wait(struct media_socket *m)
+{
+    struct pollfd p = { .fd = m->fd, .events = POLLOUT };
+    int64_t now = clock_mono();
+
+    if (!m->full_until)
+        m->full_until = now + FLUSH_MS * INT64_C(1000000);
+    if (now >= m->full_until)
+        return false;
+    poll(&p, 1, FLUSH_MS);
+    return p.revents & POLLOUT;
+}
+
+/* How many of these are given up, for the reason that errno says. */
+static unsigned media_give_up(struct media_socket *m, const struct mmsghdr *messages,
+                              unsigned count)
+{
+    if (errno == EINTR || (errno == EAGAIN && media_wait(m)))
+        return 0;
+    /* One that cannot be sent to (no route) does not hold up the others. */
+    unsigned lost = errno == EAGAIN || errno == ENOBUFS ? count : 1;
+    for (unsigned i = 0; i < lost; i++)
+        media_tally(&m->relay->count.unsent, messages[i].msg_hdr.msg_iovlen);
+    return lost;
+}
+
+/* How many of these have left, or cannot. */
+static unsigned media_write(struct media_socket *m, struct mmsghdr *messages, unsigned count)
+{
+    int sent = sendmmsg(m->fd, messages, count, 0);
+
+    return sent > 0 ? (unsigned)sent : media_give_up(m, messages, count);
+}
+
+/* The way to somebody may not take them: a device that cannot take them apart (EIO), or one whose
+ * packets are smaller. */
+static bool bundle_was_refused(const struct mmsghdr *m)
+{
+    return m->msg_hdr.msg_controllen && (errno == EIO || errno == EINVAL || errno == EMSGSIZE);
+}
+
+/* Those that are left over are plain ones again. */
+static void media_flush_bundles(struct media_socket *m)
+{
+    struct media_bundles *b = &m->bundled;
+    unsigned at = 0, datagrams = m->waiting;
+
+    bundles_make(b, m->out, datagrams);
+    while (at < b->count) {
+        struct mmsghdr *next = b->messages + at;
+        int sent = sendmmsg(m->fd, next, b->count - at, 0);
+
+        if (sent < 0 && bundle_was_refused(next)) {
+            m->bundles = errno != EIO;
+            break;
+        }
+        at += sent > 0 ? (unsigned)sent : media_give_up(m, next, b->count - at);
+    }
+    m->waiting = bundles_undo(b, at, m->out, m->out_bytes);
+    media_tally(&m->relay->count.bundled, datagrams - m->waiting - at);
+}
+
+static void media_flush(struct media_socket *m)
+{
+    if (m->pictures && m->bundles && m->waiting > 1)
+        media_flush_bundles(m);
+    for (unsigned at = 0; at < m->waiting;)
+        at += media_write(m, m->out + at, m->waiting - at);
+    m->waiting = 0;
+    m->pictures = false;
+}
+
+void media_note_picture(struct media_socket *m)
+{
+    m->pictures = true;
+}
+
+unsigned char *media_room(struct media_socket *m)
+{
+    if (m->waiting == BATCH_OUT)
+        media_flush(m);
+    return m->out_data[m->waiting];
+}
+
+void media_push(struct media_socket *m, const union media_address *to, size_t n)
+{
+    unsigned i = m->waiting++;
+
+    m->to[i] = *to;
+    m->out_bytes[i] = (struct iovec){ m->out_data[i], n };
+    m->out[i].msg_hdr = (struct msghdr){
+        .msg_name = &m->to[i],
+        .msg_namelen = address_size(to),
+        .msg_iov = &m->out_bytes[i],
+        .msg_iovlen = 1,
+    };
+    media_tally(&m->relay->count.packets_out, 1);
+    media_tally(&m->relay->count.bytes_out, n);
+}
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static int media_receive(struct media_socket *m)
+{
+    for (unsigned i = 0; i < BATCH_IN; i++) {
+        m->in_bytes[i] = (struct iovec){ m->in_data[i], sizeof m->in_data[i] };
+        m->in[i].msg_hdr = (struct msghdr){
+            .msg_name = &m->from[i],
+            .msg_namelen = sizeof m->from[i],
+            .msg_iov = &m->in_bytes[i],
+            .msg_iovlen = 1,
+        };
+    }
+    return recvmmsg(m->fd, m->in, BATCH_IN, MSG_DONTWAIT, NULL);
+}
+
+static void media_take_received(struct media_socket *m)
+{
+    for (int i = 0; i < m->received; i++) {
+        struct str datagram = str_slice((const char *)m->in_data[i], m->in[i].msg_len);
+
+        media_tally(&m->relay->count.packets_in, 1);
+        media_tally(&m->relay->count.bytes_in, datagram.n);
+        media_take(&m->work, datagram, &m->from[i]);
+    }
+    m->received = 0;
+    media_flush(m);
+}
+
+void media_resume(struct media_socket *m)
+{
+    if (!m || m->received <= 0)
+        return;
+    m->full_until = 0;
+    media_take_received(m);
+}
+
+/* What was received waits while there are notes: who may speak is in them. */
+static void media_readable(uv_poll_t *poll, int status, int events)
+{
+    struct media_socket *m = container_of(poll, struct media_socket, poll);
+    int64_t until = clock_mono() + TURN_NS;
+    int count;
+
+    (void)status;
+    (void)events;
+    loop_part("voice_media");
+    m->full_until = 0;
+    do {
+        if (m->received <= 0)
+            m->received = media_receive(m);
+        count = m->received;
+        if (!notes_read(m->relay))
+            return;
+        media_take_received(m);
+    } while (count == BATCH_IN && clock_mono() < until);
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
+static bool media_parse_host(const char *host, int port, union media_address *ret)
+{
+    *ret = (union media_address){ 0 };
+    return uv_ip4_addr(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &ret->in) == 0 ||
+           uv_ip6_addr(host, port, &ret->in6) == 0;
+}
+
+/* As large as we ask for, or as the system lets everybody have it (net.core.rmem_max). */
+static void media_set_buffers(int fd)
+{
+    int size = SOCKET_BUFFER;
+
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+}
+
+/* An IPv6 socket takes IPv4 too, where the system lets it. */
+static int media_socket_new(const union media_address *a)
+{
+    int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int off = 0;
+
+    if (fd < 0)
+        return -1;
+    if (a->any.sa_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    media_set_buffers(fd);
+    if (bind(fd, &a->any, address_size(a)) == 0)
+        return fd;
+    int problem = errno;
+    close(fd);
+    errno = problem;
+    return -1;
+}
+
+static int media_bound_port(int fd)
+{
+    union media_address a = { 0 };
+    socklen_t n = sizeof a;
+
+    if (getsockname(fd, &a.any, &n) != 0)
+        return 0;
+    return (int)media_address_port(&a);
+}
+
+uint64_t media_overruns(const struct media_socket *m)
+{
+    uint32_t info[SK_MEMINFO_VARS] = { 0 };
+    socklen_t n = sizeof info;
+
+    getsockopt(m->fd, SOL_SOCKET, SO_MEMINFO, info, &n);
+    return info[SK_MEMINFO_DROPS];
+}
+
+enum err media_open(struct relay *r, struct media_socket **ret)
+{
+    union media_address a;
+    int fd = -1;
+
+    if (!media_parse_host(r->options.host, r->options.port, &a))
+        log_error("voice-port needs an address to receive on, not '%s'", r->options.host);
+    else if ((fd = media_socket_new(&a)) < 0)
+        log_error("cannot receive voice on %s, UDP port %d: %s", r->options.host, r->options.port,
+                  strerror(errno));
+    if (fd < 0)
+        return ERR_INTERNAL;
+    struct media_socket *m = mem_new(sizeof *m);
+    m->relay = r;
+    m->work.relay = r;
+    m->work.socket = m;
+    m->fd = fd;
+    m->bundles = bundles_known(fd);
+    r->port = media_bound_port(fd);
+    uv_poll_init(loop_uv(relay_loop(r)), &m->poll, fd);
+    uv_poll_start(&m->poll, UV_READABLE, media_readable);
+    *ret = m;
+    return OK;
+}
+
+static void media_closed(uv_handle_t *handle)
+{
+    struct media_socket *m = container_of(handle, struct media_socket, poll);
+
+    close(m->fd);
+    mem_free(m);
+}
+
+void media_close(struct media_socket *m)
+{
+    if (!m)
+        return;
+    uv_poll_stop(&m->poll);
+    uv_close((uv_handle_t *)&m->poll, media_closed);
+}

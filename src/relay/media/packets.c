@@ -1,0 +1,267 @@
+/* packets.c - datagrams of voice, over bytes. */
+#include "relay/media/packets.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+enum {
+    DISCOVERY_ASK = 1,
+    DISCOVERY_ANSWER = 2,
+    DISCOVERY_LENGTH = PACKET_DISCOVERY - 4,
+    DISCOVERY_TEXT = 64,
+    RTCP_FIRST = 200,
+    RTCP_LAST = 206,
+};
+
+static const unsigned char ping_head[4] = { 0x13, 0x37, 0xca, 0xfe };
+static const unsigned char pong_head[4] = { 0x13, 0x37, 0xf0, 0x0d };
+
+static uint16_t read_u16(const char *p)
+{
+    const unsigned char *b = (const unsigned char *)p;
+
+    return (uint16_t)(b[0] << 8 | b[1]);
+}
+
+static uint32_t read_u32(const char *p)
+{
+    return (uint32_t)read_u16(p) << 16 | read_u16(p + 2);
+}
+
+static void write_u16(unsigned char *p, unsigned v)
+{
+    p[0] = (unsigned char)(v >> 8);
+    p[1] = (unsigned char)v;
+}
+
+/* --- kinds ---------------------------------------------------------------------------- */
+
+enum packet_kind packet_kind(struct str d)
+{
+    if (d.n == PACKET_PING)
+        return memcmp(d.p, ping_head, sizeof ping_head) == 0 ? PACKET_PINGS : PACKET_NONE;
+    if (d.n == PACKET_DISCOVERY && read_u16(d.p) == DISCOVERY_ASK &&
+        read_u16(d.p + 2) == DISCOVERY_LENGTH)
+        return PACKET_ASKS_ADDRESS;
+    if (d.n < RTP_HEADER || d.n > PACKET_MAX || ((unsigned char)d.p[0] & 0xc0) != 0x80)
+        return PACKET_NONE;
+    unsigned char type = (unsigned char)d.p[1];
+    return type >= RTCP_FIRST && type <= RTCP_LAST ? PACKET_RTCP : PACKET_RTP;
+}
+
+uint32_t packet_ssrc(enum packet_kind kind, struct str d)
+{
+    return read_u32(d.p + (kind == PACKET_RTP ? 8 : 4));
+}
+
+void packet_write_address(uint32_t ssrc, struct str address, unsigned port,
+                          unsigned char out[PACKET_DISCOVERY])
+{
+    memset(out, 0, PACKET_DISCOVERY);
+    write_u16(out, DISCOVERY_ANSWER);
+    write_u16(out + 2, DISCOVERY_LENGTH);
+    write_u16(out + 4, ssrc >> 16);
+    write_u16(out + 6, ssrc);
+    memcpy(out + 8, address.p, address.n < DISCOVERY_TEXT ? address.n : DISCOVERY_TEXT - 1);
+    write_u16(out + 8 + DISCOVERY_TEXT, port);
+}
+
+void packet_write_pong(struct str ping, unsigned char out[PACKET_PING])
+{
+    memcpy(out, pong_head, sizeof pong_head);
+    memcpy(out + sizeof pong_head, ping.p + sizeof ping_head, PACKET_PING - sizeof ping_head);
+}
+
+bool rtp_read(struct str d, struct rtp_packet *ret)
+{
+    unsigned char first = (unsigned char)d.p[0];
+    unsigned sources = first & 0x0f;
+    bool extended = first & 0x10;
+    size_t clear = RTP_HEADER + 4 * (size_t)sources + (extended ? RTP_PREAMBLE : 0);
+
+    if (d.n < clear)
+        return false;
+    *ret = (struct rtp_packet){
+        .clear = str_slice(d.p, clear),
+        .sealed = str_from(d, clear),
+        .ssrc = read_u32(d.p + 8),
+        .timestamp = read_u32(d.p + 4),
+        .sequence = read_u16(d.p + 2),
+        .type = (unsigned char)d.p[1] & 0x7f,
+        .sources = sources,
+        .extended = extended,
+    };
+    return true;
+}
+
+/* --- what was there before ------------------------------------------------------------ */
+
+static bool window_bit(const struct replay_window *w, uint64_t back)
+{
+    return w->seen[back / 64] >> (back % 64) & 1;
+}
+
+bool window_is_new(const struct replay_window *w, uint64_t number)
+{
+    if (!w->begun || number > w->highest)
+        return true;
+    uint64_t back = w->highest - number;
+    return back < REPLAY_WINDOW && !window_bit(w, back);
+}
+
+/* Everything that was seen is so many numbers further back. */
+static void window_shift(struct replay_window *w, uint64_t by)
+{
+    if (by >= REPLAY_WINDOW) {
+        w->seen[0] = w->seen[1] = 0;
+    } else if (by >= 64) {
+        w->seen[1] = w->seen[0] << (by - 64);
+        w->seen[0] = 0;
+    } else if (by) {
+        w->seen[1] = w->seen[1] << by | w->seen[0] >> (64 - by);
+        w->seen[0] <<= by;
+    }
+}
+
+void window_add(struct replay_window *w, uint64_t number)
+{
+    if (!w->begun || number > w->highest) {
+        window_shift(w, w->begun ? number - w->highest : 0);
+        w->highest = number;
+        w->begun = true;
+    }
+    uint64_t back = w->highest - number;
+    if (back < REPLAY_WINDOW)
+        w->seen[back / 64] |= UINT64_C(1) << (back % 64);
+}
+
+/* The place of sequence 0 of a stream that begins: what comes late may be before it. */
+#define RTP_FIRST (UINT64_C(1) << 32)
+
+/* Sequence numbers come again after 65,536 packets, timestamps after a day: a packet that by
+ * its sequence is a new one and by its time is ten seconds old has been there before. One that by
+ * its sequence is older than the window and by its time is newer is of a sender that has set its
+ * sequence back. */
+bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uint64_t *ret)
+{
+    if (!highest->begun) {
+        *ret = RTP_FIRST + p->sequence;
+        return true;
+    }
+    int64_t ahead = (int16_t)(uint16_t)(p->sequence - (uint16_t)highest->number);
+    int64_t later = (int32_t)(p->timestamp - highest->timestamp);
+
+    if (later < -10 * RTP_CLOCK)
+        return false;
+    if (ahead <= -REPLAY_WINDOW && later > 0)
+        ahead += UINT16_MAX + 1;
+    *ret = (uint64_t)((int64_t)highest->number + ahead);
+    return true;
+}
+
+uint64_t rtp_age(const struct rtp_place *highest)
+{
+    return highest->number - RTP_FIRST;
+}
+
+void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t number)
+{
+    if (highest->begun && number <= highest->number)
+        return;
+    /* The newest of all times: what was there before is never newer than it. */
+    if (!highest->begun || (int32_t)(p->timestamp - highest->timestamp) > 0)
+        highest->timestamp = p->timestamp;
+    highest->number = number;
+    highest->begun = true;
+}
+
+/* --- streams -------------------------------------------------------------------------- */
+
+enum { START_SPAN = 8, FRAME_TIME = RTP_CLOCK / 50, STARTS_FIRST = 2 * START_SPAN };
+
+/* Packets may come out of order, so the beginning reaches to both sides of the first one. Its bit
+ * among those of the beginning; 0: it is of no beginning. */
+static unsigned stream_start_bit(const struct rtp_stream *s, const struct rtp_packet *p)
+{
+    uint16_t at = (uint16_t)(p->sequence - s->first + START_SPAN);
+
+    return at < 2 * START_SPAN ? 1U << at : 0;
+}
+
+static bool stream_knows_start(const struct rtp_stream *s, const struct rtp_packet *p)
+{
+    uint64_t hash = hash_str(p->sealed);
+
+    for (unsigned i = 0; i < s->start_count; i++)
+        if (s->starts[i] == hash)
+            return true;
+    return false;
+}
+
+bool rtp_stream_admits(const struct rtp_stream *s, const struct rtp_packet *p,
+                       struct rtp_admission *ret)
+{
+    static const struct rtp_stream none;
+    struct rtp_packet shifted = *p;
+
+    s = s ? s : &none;
+    shifted.sequence = (uint16_t)(shifted.sequence + s->ahead);
+    shifted.timestamp += s->ahead_time;
+    *ret = (struct rtp_admission){ .sequence = shifted.sequence, .timestamp = shifted.timestamp };
+    bool known =
+        !rtp_extend(&s->highest, &shifted, &ret->number) || !window_is_new(&s->window, ret->number);
+    ret->newest = !s->highest.begun || ret->number > s->highest.number;
+    if (!known)
+        return true;
+    /* One that never came may be late; another one in the place of one that came is of a track that
+     * begins again. */
+    if (!(stream_start_bit(s, p) & s->start_bits) || rtp_stream_is_full(s) ||
+        stream_knows_start(s, p))
+        return false;
+    ret->number = s->highest.number + 1;
+    ret->sequence = (uint16_t)ret->number;
+    ret->timestamp = s->highest.timestamp + FRAME_TIME;
+    ret->newest = ret->restarts = true;
+    return true;
+}
+
+static void stream_note_start(struct rtp_stream *s, const struct rtp_packet *p)
+{
+    if (rtp_stream_is_full(s))
+        return;
+    if (s->start_count % STARTS_FIRST == 0)
+        s->starts = mem_resize(s->starts, (s->start_count + STARTS_FIRST) * sizeof *s->starts);
+    s->starts[s->start_count++] = hash_str(p->sealed);
+}
+
+void rtp_stream_take(struct rtp_stream *s, const struct rtp_packet *p,
+                     const struct rtp_admission *a)
+{
+    struct rtp_packet shifted = *p;
+
+    if (!s->highest.begun)
+        s->first = p->sequence;
+    if (a->restarts) {
+        s->ahead = (uint16_t)(a->sequence - p->sequence);
+        s->ahead_time = a->timestamp - p->timestamp;
+        s->start_bits = 0;
+    }
+    unsigned bit = stream_start_bit(s, p);
+    s->start_bits |= bit;
+    if (bit)
+        stream_note_start(s, p);
+    shifted.timestamp = a->timestamp;
+    window_add(&s->window, a->number);
+    rtp_advance(&s->highest, &shifted, a->number);
+}
+
+bool rtp_stream_is_full(const struct rtp_stream *s)
+{
+    return s->start_count >= RTP_STARTS;
+}
+
+void rtp_stream_clear(struct rtp_stream *s)
+{
+    mem_free(s->starts);
+    *s = (struct rtp_stream){ 0 };
+}

@@ -1,0 +1,52 @@
+/* rtcp.c - what participants tell each other about media. */
+#include "relay/media/rtcp.h"
+
+enum {
+    SENDER_REPORT = 200,
+    RECEIVER_REPORT = 201,
+    DESCRIPTION = 202,
+    RTP_FEEDBACK = 205,
+    PAYLOAD_FEEDBACK = 206,
+    FULL_INTRA_REQUEST = 4, /* a format of payload feedback: it names the media further back */
+};
+
+static uint32_t rtcp_word(struct str bytes, size_t at)
+{
+    const unsigned char *b = (const unsigned char *)bytes.p + at;
+
+    if (bytes.n < at + 4)
+        return 0;
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+static uint32_t rtcp_about(struct str bytes, unsigned type, unsigned format)
+{
+    if (type == RECEIVER_REPORT)
+        return format ? rtcp_word(bytes, RTCP_HEADER) : 0;
+    if (type != RTP_FEEDBACK && type != PAYLOAD_FEEDBACK)
+        return 0;
+    return rtcp_word(bytes, type == PAYLOAD_FEEDBACK && format == FULL_INTRA_REQUEST
+                                ? RTCP_HEADER + 4
+                                : RTCP_HEADER);
+}
+
+bool rtcp_next(struct str *datagram, struct rtcp_part *ret)
+{
+    const unsigned char *b = (const unsigned char *)datagram->p;
+
+    if (datagram->n < RTCP_HEADER || b[0] >> 6 != 2)
+        return false;
+    size_t size = 4 * (1 + ((size_t)b[2] << 8 | b[3]));
+    if (size < RTCP_HEADER || size > datagram->n)
+        return false;
+    unsigned type = b[1], format = b[0] & 0x1f;
+    struct str bytes = str_slice(datagram->p, size);
+    *ret = (struct rtcp_part){
+        .bytes = bytes,
+        .sender = rtcp_word(bytes, 4),
+        .about = rtcp_about(bytes, type, format),
+        .announces = type == SENDER_REPORT || type == DESCRIPTION,
+    };
+    *datagram = str_from(*datagram, size);
+    return true;
+}

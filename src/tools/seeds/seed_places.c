@@ -1,0 +1,271 @@
+/* seed_places.c - what is where in a random world, worked out from numbers. */
+#include "tools/seeds/seed.h"
+
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+enum {
+    MAX_IDS_OF_GUILD = 4000, /* of the 4096 that a millisecond has */
+    EVERY_BIG = 10,          /* one guild in so many is a big one, */
+    BIG_WEIGHT = 11,         /* so many times as big as the others */
+    LEAST_WINDOW = 5000,
+};
+
+#define DAY_MS INT64_C(86400000)
+/* Accounts came first, then guilds, then members, then what they say. */
+static const int64_t USERS_FROM = 1640995200000, USERS_FOR = 700 * DAY_MS;
+static const int64_t GUILDS_FROM = 1704067200000, GUILDS_FOR = 360 * DAY_MS;
+static const int64_t JOINED_FROM = 1735689600000, JOINED_FOR = 180 * DAY_MS;
+static const int64_t MESSAGES_FROM = 1751328000000, MESSAGES_FOR = 300 * DAY_MS;
+
+uint64_t seed_draw(const struct seed_options *o, enum seed_draw what, int64_t i, int64_t j)
+{
+    uint64_t mixed = hash_u64((uint64_t)o->random * 31 + what);
+
+    mixed = hash_u64(mixed ^ (uint64_t)i);
+    return hash_u64(mixed + (uint64_t)j * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* The nth of `count` moments; a millisecond each when they are close together. */
+static snowflake id_of(const struct seed_options *o, int64_t from, int64_t span, int64_t count,
+                       int64_t n)
+{
+    int64_t step = span / (count ? count : 1);
+    snowflake node = (snowflake)(o->random & 1023) << 12;
+
+    return snowflake_at(from + n * (step ? step : 1)) | node;
+}
+
+/* --- accounts ------------------------------------------------------------------------- */
+
+snowflake seed_user_id(const struct seed_options *o, int64_t n)
+{
+    return id_of(o, USERS_FROM, USERS_FOR, o->users, n);
+}
+
+void seed_username(const struct seed_options *o, int64_t n, char out[33])
+{
+    /* In the order of their numbers also as text: they are written in key order. */
+    snprintf(out, 33, "s%lld_%09lld", (long long)o->random, (long long)n);
+}
+
+struct str seed_display_name(const struct seed_options *o, int64_t n, char *out, size_t max)
+{
+    static const char *const first[] = { "Ada",  "Bo",   "Cleo", "Dara", "Eli", "Fay",
+                                         "Gus",  "Hana", "Ivo",  "Juno", "Kai", "Lior",
+                                         "Mina", "Noor", "Otis", "Pia" };
+    static const char *const last[] = { "Ash",   "Brook", "Cole", "Dale",  "Elm",   "Frost",
+                                        "Glade", "Hill",  "Isle", "Jones", "Lake",  "Moor",
+                                        "North", "Oak",   "Pond", "Quill", "Ridge", "Stone" };
+    uint64_t draw = seed_draw(o, DRAW_NAME, n, 0);
+    int length = snprintf(out, max, "%s %s", first[draw % COUNT_OF(first)],
+                          last[(draw >> 32) % COUNT_OF(last)]);
+
+    return str_slice(out, (size_t)length);
+}
+
+/* --- guilds --------------------------------------------------------------------------- */
+
+/* Sequence 0 is never used: the id before a guild's stands for all its channels. */
+snowflake seed_guild_id(const struct seed_options *o, int64_t n)
+{
+    return id_of(o, GUILDS_FROM, GUILDS_FOR, o->guilds, n) + 1;
+}
+
+snowflake seed_role_id(const struct seed_options *o, int64_t guild, int64_t role)
+{
+    return seed_guild_id(o, guild) + 1 + (snowflake)role;
+}
+
+snowflake seed_channel_id(const struct seed_options *o, int64_t guild, int64_t channel)
+{
+    return seed_role_id(o, guild, o->roles_per_guild) + (snowflake)channel;
+}
+
+bool seed_channel_is_voice(int64_t channel)
+{
+    return channel % 5 == 3;
+}
+
+/* Sizes differ where there are members enough for the small and for the big ones. */
+static bool sizes_differ(const struct seed_options *o)
+{
+    return o->members / o->guilds >= 4 && o->members / o->guilds < o->users / BIG_WEIGHT;
+}
+
+static int64_t weight_before(const struct seed_options *o, int64_t guild)
+{
+    if (!sizes_differ(o))
+        return guild;
+    return guild + (guild + EVERY_BIG - 1) / EVERY_BIG * (BIG_WEIGHT - 1);
+}
+
+static int64_t members_before(const struct seed_options *o, int64_t guild)
+{
+    return share_before(o->members, weight_before(o, guild), weight_before(o, o->guilds));
+}
+
+int64_t seed_guild_size(const struct seed_options *o, int64_t guild)
+{
+    return members_before(o, guild + 1) - members_before(o, guild);
+}
+
+/* A guild's members come from a window of accounts that moves on from guild to
+ * guild. Each takes one account of his part of the window, so all are different,
+ * and the index from accounts to guilds grows where it was touched last. */
+int64_t seed_member(const struct seed_options *o, int64_t guild, int64_t j)
+{
+    int64_t size = seed_guild_size(o, guild);
+    int64_t window = size * 4 > LEAST_WINDOW ? size * 4 : LEAST_WINDOW;
+
+    if (window > o->users)
+        window = o->users;
+    int64_t first = o->guilds > 1 ? share_before(o->users - window, guild, o->guilds - 1) : 0;
+    int64_t low = share_before(window, j, size), high = share_before(window, j + 1, size);
+    return first + low +
+           (int64_t)(seed_draw(o, DRAW_MEMBER, guild, j) % (uint64_t)(high > low ? high - low : 1));
+}
+
+int64_t seed_guild_owner(const struct seed_options *o, int64_t n)
+{
+    uint64_t draw = seed_draw(o, DRAW_OWNER, n, 0), size = (uint64_t)seed_guild_size(o, n);
+
+    return seed_member(o, n, size ? (int64_t)(draw % size) : 0);
+}
+
+int64_t seed_joined_at(const struct seed_options *o, int64_t guild, int64_t j)
+{
+    uint64_t draw = seed_draw(o, DRAW_JOINED, guild, j);
+
+    return (JOINED_FROM + (int64_t)(draw % (uint64_t)JOINED_FOR)) * 1000;
+}
+
+/* --- messages ------------------------------------------------------------------------- */
+
+static int64_t text_channels(const struct seed_options *o)
+{
+    int64_t count = 0;
+
+    for (int64_t c = 0; c < o->channels_per_guild; c++)
+        count += !seed_channel_is_voice(c);
+    return count;
+}
+
+static int64_t nth_text_channel(int64_t n)
+{
+    return n / 4 * 5 + n % 4 + (n % 4 == 3);
+}
+
+static int64_t index_of_text_channel(int64_t channel)
+{
+    return channel / 5 * 4 + channel % 5 - (channel % 5 > 3);
+}
+
+int64_t seed_guild_messages(const struct seed_options *o, int64_t guild)
+{
+    return share_before(o->messages, guild + 1, o->guilds) -
+           share_before(o->messages, guild, o->guilds);
+}
+
+/* The first message of a guild's nth text channel, among the guild's. */
+static int64_t first_message(const struct seed_options *o, int64_t guild, int64_t n)
+{
+    return share_before(seed_guild_messages(o, guild), n, text_channels(o));
+}
+
+int64_t seed_message_channel(const struct seed_options *o, int64_t guild, int64_t j)
+{
+    int64_t messages = seed_guild_messages(o, guild);
+    int64_t n = messages ? j * text_channels(o) / messages : 0;
+
+    while (first_message(o, guild, n + 1) <= j)
+        n++;
+    return nth_text_channel(n);
+}
+
+snowflake seed_message_id(const struct seed_options *o, int64_t guild, int64_t j)
+{
+    return id_of(o, MESSAGES_FROM, MESSAGES_FOR, o->messages,
+                 share_before(o->messages, guild, o->guilds) + j);
+}
+
+snowflake seed_last_message(const struct seed_options *o, int64_t guild, int64_t channel)
+{
+    if (seed_channel_is_voice(channel))
+        return 0;
+    int64_t n = index_of_text_channel(channel);
+    int64_t next = first_message(o, guild, n + 1);
+    return next > first_message(o, guild, n) ? seed_message_id(o, guild, next - 1) : 0;
+}
+
+int64_t seed_reactions(const struct seed_options *o, int64_t guild, int64_t j)
+{
+    int64_t n = share_before(o->messages, guild, o->guilds) + j;
+
+    return share_before(o->reactions, n + 1, o->messages) -
+           share_before(o->reactions, n, o->messages);
+}
+
+struct str seed_words(const struct seed_options *o, int64_t guild, int64_t j)
+{
+    static const char *const words[] = {
+        "Good morning!",
+        "Has anybody seen the notes of yesterday?",
+        "I pushed a fix, please have a look.",
+        "Who is in for a round tonight?",
+        "That was quick, thank you.",
+        "Lunch?",
+        "The build is green again.",
+        "See you at eight in the voice channel.",
+        "Ha, I said the same thing last week.",
+        "Could you say more about that?",
+    };
+
+    return str_of(words[seed_draw(o, DRAW_WORDS, guild, j) % COUNT_OF(words)]);
+}
+
+/* --- friends -------------------------------------------------------------------------- */
+
+int64_t seed_longest_reach(const struct seed_options *o)
+{
+    if (o->friends == 0)
+        return 0;
+    for (int64_t reach = 1; reach < o->users; reach++)
+        if (o->friends <= reach * (o->users - reach))
+            return reach;
+    return -1;
+}
+
+int64_t seed_reach(const struct seed_options *o, int64_t n)
+{
+    int64_t from = o->users - seed_longest_reach(o);
+
+    if (o->friends == 0 || n < 0 || n >= from)
+        return 0;
+    return share_before(o->friends, n + 1, from) - share_before(o->friends, n, from);
+}
+
+/* --- is there such a world? ----------------------------------------------------------- */
+
+const char *seed_problem(const struct seed_options *o)
+{
+    if (o->guilds && o->members < o->guilds)
+        return "every guild has an owner: --members must not be below --guilds";
+    if (o->members && !o->guilds)
+        return "members need guilds: give --guilds";
+    if (o->guilds && (o->members + o->guilds - 1) / o->guilds > o->users)
+        return "nobody is in a guild twice: give more --users, or fewer --members";
+    if (1 + o->roles_per_guild + o->channels_per_guild > MAX_IDS_OF_GUILD)
+        return "a guild has room for 4000 roles and channels together";
+    if (o->messages && (!o->guilds || !o->channels_per_guild))
+        return "messages need guilds with channels";
+    if (o->reactions && !o->messages)
+        return "reactions need messages";
+    if (o->messages && o->reactions / o->messages >= SEED_EMOJI * seed_guild_size(o, o->guilds - 1))
+        return "a message has at most 20 reactions of each member: give fewer --reactions";
+    if (seed_longest_reach(o) < 0)
+        return "there are not so many pairs among the users: give fewer --friends";
+    return NULL;
+}

@@ -1,0 +1,224 @@
+/* call_routes.c - /channels/{channel.id}/call: whom a call rings for, and where it is
+ * hosted. */
+#include "voice/calls/calls.h"
+
+#include "base/clock.h"
+#include "model/fields/ids.h"
+#include "model/configured/regions.h"
+#include "platform/channels/channels.h"
+
+#define RINGS_FOR (INT64_C(60) * 1000000)
+
+struct ring_request {
+    struct opt_list recipients; /* snowflakes */
+};
+struct call_patch {
+    struct opt_str region;
+};
+struct call_state {
+    bool ringable;
+};
+
+static const struct type type_recipients = { .kind = KIND_ARRAY, .max = 25, .of = &type_id };
+static const struct field ring_fields[] = {
+    { FIELD(struct ring_request, recipients), .type = &type_recipients,
+      .flags = OPTIONAL | NULLABLE, .doc = "People of the channel" },
+    { 0 },
+};
+static const struct schema ring_schema = {
+    .name = "RingRequest",
+    .size = sizeof(struct ring_request),
+    .fields = ring_fields,
+    .doc = "For whom to ring, or no longer.",
+};
+static const struct type ring_body = { .kind = KIND_OBJECT, .schema = &ring_schema };
+
+static const struct field patch_fields[] = {
+    { FIELD(struct call_patch, region), .type = &type_text, .flags = OPTIONAL | NULLABLE,
+      .doc = "A voice region" },
+    { 0 },
+};
+static const struct schema patch_schema = {
+    .name = "CallPatch",
+    .size = sizeof(struct call_patch),
+    .fields = patch_fields,
+    .doc = "What changes about a call.",
+};
+static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+
+static const struct field state_fields[] = {
+    { FIELD(struct call_state, ringable), .type = &type_bool },
+    { 0 },
+};
+static const struct schema state_schema = {
+    .name = "CallState",
+    .size = sizeof(struct call_state),
+    .fields = state_fields,
+    .doc = "Whether a call can ring.",
+};
+static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &state_schema };
+
+/* --- who ------------------------------------------------------------------------------ */
+
+/* Those who were named, all of them of the channel, or everybody else. */
+static enum err call_routes_choose(struct call *call, const struct ring_request *in, bool self,
+                                   struct list *ret)
+{
+    const struct list *named = &in->recipients.value;
+    struct list all;
+    enum err e = channel_others(call->tx, call->target.channel->id, 0, &all);
+
+    if (e)
+        return e;
+    if (in->recipients.given != GIVEN) {
+        if (!self)
+            return channel_others(call->tx, call->target.channel->id, call->caller->id, ret);
+        ids_add(call->arena, ret, call->caller->id);
+        return OK;
+    }
+    for (size_t i = 0; i < named->count; i++)
+        if (!ids_hold(&all, ((const snowflake *)named->items)[i]))
+            return call_invalid(call, "recipients", FORM_CHOICES,
+                                "Somebody is not in the channel.");
+    *ret = *named;
+    return OK;
+}
+
+/* --- handlers ------------------------------------------------------------------------- */
+
+/* GET /channels/{channel.id}/call */
+static enum err get_call(struct call *call)
+{
+    struct call_state state = { 0 };
+    enum err e = channel_check_barred(call);
+
+    state.ringable = !e;
+    if (e && e != ERR_CANNOT_MESSAGE)
+        return e;
+    return call_reply(call, &state);
+}
+
+/* POST /channels/{channel.id}/call/ring */
+static enum err ring_call(struct call *call)
+{
+    snowflake id = call->target.channel->id;
+    struct voice_call running;
+    struct list people = { 0 };
+    enum err e = call_routes_choose(call, call->body, false, &people);
+
+    if (!e)
+        e = voice_call_find(call->tx, id, &running);
+    if (!e)
+        e = channel_check_barred(call);
+    for (size_t i = 0; !e && i < people.count; i++) {
+        snowflake user_id = ((const snowflake *)people.items)[i];
+        struct voice_state s;
+
+        e = voice_find(call->tx, 0, user_id, &s);
+        if (!e && voice_channel(&s) == id)
+            continue; /* is in it already */
+        if (!e || e == ERR_UNKNOWN_VOICE_STATE)
+            e = ringing_add(call->tx, id, user_id);
+    }
+    if (!e)
+        e = job_schedule(call, &call_ring_job, id, clock_us() + RINGS_FOR, STR(""));
+    return e ? e : voice_call_tell(call, id);
+}
+
+/* POST /channels/{channel.id}/call/stop-ringing */
+static enum err stop_ringing(struct call *call)
+{
+    snowflake id = call->target.channel->id;
+    struct voice_call running;
+    struct list people = { 0 };
+    bool changed = false;
+    enum err e = call_routes_choose(call, call->body, true, &people);
+
+    if (!e)
+        e = voice_call_find(call->tx, id, &running);
+    for (size_t i = 0; !e && i < people.count; i++) {
+        snowflake user_id = ((const snowflake *)people.items)[i];
+
+        changed = changed || ids_hold(&running.ringing, user_id);
+        e = ringing_remove(call->tx, id, user_id);
+    }
+    return e || !changed ? e : voice_call_tell(call, id);
+}
+
+/* PATCH /channels/{channel.id}/call */
+static enum err modify_call(struct call *call)
+{
+    const struct call_patch *in = call->body;
+    snowflake id = call->target.channel->id;
+    struct voice_call running;
+
+    if (in->region.given == GIVEN && !region_usable(in->region.value, false))
+        return call_invalid(call, "region", FORM_CHOICES, "There is no such voice region.");
+    enum err e = voice_call_find(call->tx, id, &running);
+    if (e || in->region.given != GIVEN || str_eq(in->region.value, running.region))
+        return e;
+    e = voice_call_move(call->tx, id, in->region.value);
+    if (!e)
+        e = voice_call_tell(call, id);
+    return e ? e : voice_migrate_call(call, id, in->region.value);
+}
+
+static const enum event fired[] = { EVENT_CALL_UPDATE, EVENT_NONE };
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/channels/{channel.id}/call",
+        .name = "get_call",
+        .doc = "Whether a call in a private channel can ring.",
+        .auth = AUTH_USER,
+        .reply = &type_call_state,
+        .admit = channel_admit_private,
+        .handle = get_call,
+    },
+    {
+        .method = PATCH,
+        .path = "/channels/{channel.id}/call",
+        .name = "modify_call",
+        .doc = "Move a running call to another region.",
+        .auth = AUTH_USER,
+        .body = &patch_body,
+        .fires = (const enum event[]){ EVENT_CALL_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_NONE },
+        .admit = channel_admit_private,
+        .handle = modify_call,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/call/ring",
+        .name = "ring_call",
+        .doc = "Let a running call ring for some people of the channel, or for all others. Nobody "
+               "is rung for longer than a minute.",
+        .auth = AUTH_USER,
+        .body = &ring_body,
+        .fires = fired,
+        .admit = channel_admit_private,
+        .handle = ring_call,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/call/stop-ringing",
+        .name = "stop_ringing",
+        .doc = "Stop ringing for some people, or for oneself.",
+        .auth = AUTH_USER,
+        .body = &ring_body,
+        .fires = fired,
+        .admit = channel_admit_private,
+        .handle = stop_ringing,
+    },
+    { 0 },
+};
+
+static const struct job_kind *const jobs[] = { &call_ring_job, NULL };
+
+const struct domain calls_domain = {
+    .name = "Calls",
+    .doc = "Calls in direct channels and groups.",
+    .routes = routes,
+    .jobs = jobs,
+    .hooks = &(const struct hooks){ .voice_left = voice_call_left },
+};

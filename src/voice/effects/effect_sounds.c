@@ -1,0 +1,112 @@
+/* effect_sounds.c - emoji and sounds that go with effects in voice. */
+#include "voice/effects/effects.h"
+
+#include "model/permissions/permissions.h"
+#include "platform/accounts/settings.h"
+#include "platform/members/members.h"
+#include "platform/sounds/sounds.h"
+
+/* --- sounds that every server has ----------------------------------------------------- */
+
+static bool find_built_in(struct arena *arena, snowflake id, struct effect_sound *ret)
+{
+    struct effect_emoji *emoji = arena_alloc(arena, sizeof *emoji);
+    const struct sound *s = sound_built_in(id);
+
+    if (!s)
+        return false;
+    *emoji = (struct effect_emoji){ s->emoji_id, s->emoji_name, false };
+    *ret = (struct effect_sound){ .id = id, .built_in = true, .volume = 1, .emoji = emoji };
+    return true;
+}
+
+/* --- sounds of guilds ----------------------------------------------------------------- */
+
+static const char FIND_SOUND[] =
+    "select guild_id, volume, emoji_id, emoji_name from sounds where id = $1";
+
+static enum err sound_emoji(struct tx *tx, const struct rows *row, const struct effect_emoji **ret)
+{
+    struct effect_emoji *emoji = arena_alloc(tx_arena(tx), sizeof *emoji);
+    struct emoji found;
+
+    *ret = emoji;
+    if (!row_null(row, 2)) {
+        enum err e = emoji_find(tx, row_id(row, 2), &found);
+
+        if (!e)
+            *emoji = effect_emoji_of(&found);
+        if (e != ERR_UNKNOWN_EMOJI)
+            return e;
+    }
+    if (row_null(row, 3))
+        *ret = NULL;
+    else
+        *emoji = (struct effect_emoji){ given_id(0), given_str(row_text(row, 3)), false };
+    return OK;
+}
+
+/* A sound of another guild is played by members of that guild. */
+static enum err check_guild_of_sound(struct call *call, snowflake guild_id)
+{
+    struct member m;
+
+    if (guild_id == call->target.channel->guild_id.value)
+        return OK;
+    if (!(call->target.rights & PERMISSION(USE_EXTERNAL_SOUNDS)))
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = member_find(call->tx, guild_id, call->caller->id, &m);
+    return e == ERR_UNKNOWN_MEMBER ? ERR_UNKNOWN_SOUND : e;
+}
+
+static enum err find_of_guild(struct call *call, snowflake id, struct effect_sound *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, FIND_SOUND, BIND(v_id(id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_SOUND;
+    e = check_guild_of_sound(call, row_id(&row, 0));
+    if (e)
+        return e;
+    *ret = (struct effect_sound){ .id = id, .volume = row_real(&row, 1) };
+    return sound_emoji(call->tx, &row, &ret->emoji);
+}
+
+enum err call_sound_find(struct call *call, struct effect_sound *ret)
+{
+    struct user_settings settings;
+    enum err e = settings_find(call->tx, call->caller->id, &settings);
+
+    if (e)
+        return e;
+    const struct call_sound *chosen = settings.custom_call_sound.value;
+    if (settings.custom_call_sound.given != GIVEN)
+        return ERR_UNKNOWN_SOUND;
+    if (find_built_in(call->arena, chosen->sound_id, ret))
+        return OK;
+    return find_of_guild(call, chosen->sound_id, ret);
+}
+
+/* Whoever plays a sound of another guild says which guild it is from. */
+static enum err check_source(struct call *call, snowflake id, snowflake source)
+{
+    struct sound s;
+    enum err e = sound_find(call->tx, id, &s);
+
+    if (e || s.guild_id.value == call->target.channel->guild_id.value)
+        return e;
+    return s.guild_id.value == source ? OK : ERR_UNKNOWN_SOUND;
+}
+
+enum err board_sound_find(struct call *call, snowflake id, snowflake source,
+                          struct effect_sound *ret)
+{
+    if (find_built_in(call->arena, id, ret))
+        return OK;
+    enum err e = check_source(call, id, source);
+    return e ? e : find_of_guild(call, id, ret);
+}

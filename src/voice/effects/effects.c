@@ -1,0 +1,325 @@
+/* effects.c - what people in voice throw into the room: emoji and their own call sound. */
+#include "voice/effects/effects.h"
+
+#include "base/emoji.h"
+#include "model/permissions/permissions.h"
+#include "model/sound.h"
+#include "platform/channels/channels.h"
+#include "platform/emojis/emojis.h"
+
+struct effect_draft {
+    int64_t animation_type, animation_id;
+    struct opt_id emoji_id;
+    struct opt_str emoji_name;
+};
+struct effect {
+    snowflake channel_id, guild_id, user_id;
+    const struct effect_emoji *emoji;
+    int64_t animation_type, animation_id;
+    struct str sound_id; /* JSON: a number for those that are built in */
+    struct opt_real sound_volume;
+};
+
+/* --- rows of the interface ------------------------------------------------------------ */
+
+static const struct choice animations[] = {
+    { EFFECT_PREMIUM, NULL, "PREMIUM", "A fun animation, for premium accounts" },
+    { EFFECT_BASIC, NULL, "BASIC", "The ordinary one" },
+    { 0 },
+};
+static const struct type type_animation = { .kind = KIND_INT, .choices = animations };
+static const struct type type_animation_id = { .kind = KIND_INT,
+                                               .min = 0,
+                                               .max = EFFECT_MAX_PREMIUM };
+
+static void check_animation(struct form *form, const struct place *here, const void *object)
+{
+    const struct effect_draft *in = object;
+    struct place kind = place_key(here, STR("animation_type"));
+    struct place at = place_key(here, STR("animation_id"));
+
+    if (!form_failed_at(form, &kind) && !form_failed_at(form, &at) &&
+        in->animation_type == EFFECT_BASIC && in->animation_id != 0)
+        form_fail(form, &at, FORM_NUMBER_MAX, 0LL);
+}
+
+/* The animation first, so that both bodies are one struct. */
+#define ANIMATION(flags_)                                                                        \
+    { FIELD(struct effect_draft, animation_type), .type = &type_animation, .flags = (flags_),    \
+      .fallback = EFFECT_BASIC },                                                                \
+    {                                                                                            \
+        FIELD(struct effect_draft, animation_id), .type = &type_animation_id, .flags = (flags_), \
+                                                  .doc = "0 to 20; of BASIC there is only 0"     \
+    }
+
+static const struct field effect_fields[] = {
+    ANIMATION(OPTIONAL | NULLABLE),
+    { FIELD(struct effect_draft, emoji_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct effect_draft, emoji_name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema effect_schema = {
+    .name = "VoiceChannelEffectDraft",
+    .size = sizeof(struct effect_draft),
+    .fields = effect_fields,
+    .check = check_animation,
+    .doc = "An effect to send.",
+};
+static const struct type effect_body = { .kind = KIND_OBJECT, .schema = &effect_schema };
+
+static const struct field sound_fields[] = { ANIMATION(OPTIONAL), { 0 } };
+static const struct schema call_sound_schema = {
+    .name = "CustomCallSoundDraft",
+    .size = sizeof(struct effect_draft),
+    .fields = sound_fields,
+    .check = check_animation,
+    .doc = "How to show the caller's own call sound.",
+};
+static const struct type sound_body = { .kind = KIND_OBJECT, .schema = &call_sound_schema };
+
+static const struct field emoji_fields[] = {
+    { FIELD(struct effect_emoji, id), .type = &type_id, .flags = NULLABLE },
+    { FIELD(struct effect_emoji, name), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct effect_emoji, animated), .type = &type_bool },
+    { 0 },
+};
+static const struct schema effect_emoji_schema = {
+    .name = "EffectEmoji",
+    .size = sizeof(struct effect_emoji),
+    .fields = emoji_fields,
+    .doc = "An emoji in an effect.",
+};
+static const struct type type_effect_emoji = { .kind = KIND_OBJECT,
+                                               .schema = &effect_emoji_schema };
+
+static const struct field sent_fields[] = {
+    { FIELD(struct effect, channel_id), .type = &type_id },
+    { FIELD(struct effect, guild_id), .type = &type_id },
+    { FIELD(struct effect, user_id), .type = &type_id },
+    { FIELD(struct effect, emoji), .type = &type_effect_emoji, .flags = NULLABLE },
+    { FIELD(struct effect, animation_type), .type = &type_animation },
+    { FIELD(struct effect, animation_id), .type = &type_animation_id },
+    { FIELD(struct effect, sound_id), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct effect, sound_volume), .type = &type_volume, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema sent_schema = {
+    .name = "VoiceChannelEffect",
+    .size = sizeof(struct effect),
+    .fields = sent_fields,
+    .doc = "An effect that somebody in voice sent.",
+};
+
+static const struct limit effect_limit = { .name = "voice-effects", .count = 20, .window_s = 10 };
+
+/* --- who may -------------------------------------------------------------------------- */
+
+static bool everybody = true;
+
+void voice_effects_set(bool everybody_is_premium)
+{
+    everybody = everybody_is_premium;
+}
+
+/* In this very channel, and heard there. */
+static enum err effect_admit(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+    struct voice_state s;
+
+    if (!channel_is_voice(c->type))
+        return ERR_CHANNEL_TYPE;
+    if (!(call->target.rights & PERMISSION(CONNECT)))
+        return ERR_MISSING_ACCESS;
+    enum err e = voice_find(call->tx, c->guild_id.value, call->caller->id, &s);
+    if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_channel(&s) != c->id))
+        return ERR_EFFECT_NOT_IN_VOICE;
+    return e ? e : s.mute || s.deaf || s.suppress ? ERR_EFFECT_SILENCED : OK;
+}
+
+static enum err check_premium(struct call *call, int64_t animation_type)
+{
+    struct user user;
+
+    if (animation_type != EFFECT_PREMIUM || everybody)
+        return OK;
+    enum err e = user_find(call->tx, call->caller->id, &user);
+    return e ? e : user.premium_type > 0 ? OK : ERR_PREMIUM_REQUIRED;
+}
+
+/* --- sending -------------------------------------------------------------------------- */
+
+static void effect_tell(struct call *call, const struct effect_draft *in, struct effect *out)
+{
+    const struct channel *c = call->target.channel;
+
+    out->channel_id = c->id;
+    out->guild_id = c->guild_id.value;
+    out->user_id = call->caller->id;
+    out->animation_type = in->animation_type;
+    out->animation_id = in->animation_id;
+    call_emit(call, EVENT_VOICE_CHANNEL_EFFECT_SEND, to_viewers(out->guild_id, out->channel_id),
+              &sent_schema, out);
+}
+
+static enum err find_custom_emoji(struct call *call, snowflake id, struct effect_emoji *ret)
+{
+    struct emoji_user who = { .user_id = call->caller->id,
+                              .application_id = call->caller->application_id,
+                              .guild_id = call->target.channel->guild_id.value,
+                              .rights = call->target.rights };
+    struct emoji found;
+    enum err e = emoji_use(call->tx, &who, id, &found);
+
+    if (!e)
+        *ret = effect_emoji_of(&found);
+    return e;
+}
+
+static enum err find_emoji(struct call *call, struct effect_emoji *ret)
+{
+    const struct effect_draft *in = call->body;
+
+    if (in->emoji_id.given == GIVEN)
+        return find_custom_emoji(call, in->emoji_id.value, ret);
+    if (in->emoji_name.given != GIVEN)
+        return call_invalid(call, "emoji_name", FORM_REQUIRED);
+    *ret = (struct effect_emoji){ given_id(0), in->emoji_name, false };
+    return is_emoji(in->emoji_name.value) ? OK : ERR_INVALID_EMOJI;
+}
+
+/* POST /channels/{channel.id}/voice-channel-effects */
+static enum err send_voice_channel_effect(struct call *call)
+{
+    const struct effect_draft *in = call->body;
+    struct effect_emoji emoji;
+    struct effect out = { .emoji = &emoji };
+
+    enum err e = check_premium(call, in->animation_type);
+    if (!e)
+        e = find_emoji(call, &emoji);
+    if (!e)
+        effect_tell(call, in, &out);
+    return e;
+}
+
+/* POST /channels/{channel.id}/custom-call-sounds */
+static enum err send_custom_call_sound(struct call *call)
+{
+    const struct effect_draft *in = call->body;
+    const uint64_t needed = PERMISSION(USE_SOUNDBOARD) | PERMISSION(SPEAK);
+    struct effect_sound sound;
+
+    if ((call->target.rights & needed) != needed)
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = check_premium(call, in->animation_type);
+    if (!e)
+        e = call_sound_find(call, &sound);
+    if (e)
+        return e;
+    struct effect out = {
+        .emoji = sound.emoji,
+        .sound_id = str_printf(call->arena, sound.built_in ? "%llu" : "\"%llu\"",
+                               (unsigned long long)sound.id),
+        .sound_volume = { GIVEN, sound.volume },
+    };
+    effect_tell(call, in, &out);
+    return OK;
+}
+
+/* --- the soundboard ------------------------------------------------------------------- */
+
+struct board_draft {
+    snowflake sound_id;
+    struct opt_id source_guild_id;
+};
+static const struct field board_fields[] = {
+    { FIELD(struct board_draft, sound_id), .type = &type_id },
+    { FIELD(struct board_draft, source_guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
+      .doc = "Of sounds of another guild" },
+    { 0 },
+};
+static const struct schema board_schema = {
+    .name = "SoundboardSend",
+    .size = sizeof(struct board_draft),
+    .fields = board_fields,
+    .doc = "A sound to play.",
+};
+static const struct type board_body = { .kind = KIND_OBJECT, .schema = &board_schema };
+
+/* As for effects, and who is deaf by choice plays nothing either. */
+static enum err board_admit(struct call *call)
+{
+    struct voice_state s;
+    enum err e = effect_admit(call);
+
+    if (!e)
+        e = voice_find(call->tx, call->target.channel->guild_id.value, call->caller->id, &s);
+    return e ? e : s.self_deaf ? ERR_EFFECT_SILENCED : OK;
+}
+
+/* POST /channels/{channel.id}/send-soundboard-sound */
+static enum err send_soundboard_sound(struct call *call)
+{
+    const struct board_draft *in = call->body;
+    struct effect_draft plain = { .animation_type = EFFECT_BASIC };
+    struct effect_sound sound;
+    enum err e = board_sound_find(call, in->sound_id, in->source_guild_id.value, &sound);
+
+    if (e)
+        return e;
+    struct effect out = {
+        .emoji = sound.emoji,
+        .sound_id = str_printf(call->arena, sound.built_in ? "%llu" : "\"%llu\"",
+                               (unsigned long long)sound.id),
+        .sound_volume = { GIVEN, sound.volume },
+    };
+    effect_tell(call, &plain, &out);
+    return OK;
+}
+
+static const enum event fired[] = { EVENT_VOICE_CHANNEL_EFFECT_SEND, EVENT_NONE };
+
+/* What the rows have in common. */
+#define EFFECT_ROW .method = POST, .status = 204, .fires = fired, .limit = &effect_limit
+
+static const struct route routes[] = {
+    {
+        EFFECT_ROW,
+        .path = "/channels/{channel.id}/voice-channel-effects",
+        .name = "send_voice_channel_effect",
+        .doc = "Show an emoji to everybody in the voice channel that the caller is in.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &effect_body,
+        .admit = effect_admit,
+        .handle = send_voice_channel_effect,
+    },
+    {
+        EFFECT_ROW,
+        .path = "/channels/{channel.id}/custom-call-sounds",
+        .name = "send_custom_call_sound",
+        .doc = "Play the sound that the caller chose in its settings (`custom_call_sound`).",
+        .auth = AUTH_USER,
+        .body = &sound_body,
+        .admit = effect_admit,
+        .handle = send_custom_call_sound,
+    },
+    {
+        EFFECT_ROW,
+        .path = "/channels/{channel.id}/send-soundboard-sound",
+        .name = "send_soundboard_sound",
+        .doc = "Play a sound to everybody in the voice channel that the caller is in.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(SPEAK) | PERMISSION(USE_SOUNDBOARD),
+        .body = &board_body,
+        .admit = board_admit,
+        .handle = send_soundboard_sound,
+    },
+    { 0 },
+};
+
+const struct domain voice_effects_domain = {
+    .name = "Voice effects",
+    .doc = "What people in voice throw into the room.",
+    .routes = routes,
+};

@@ -1,0 +1,51 @@
+/* stage_rules.c - who may be heard on a stage: the interface's table. */
+#include "voice/stages/stage_rules.h"
+
+#include "model/permissions/permissions.h"
+
+#define SKEW (INT64_C(60) * 1000000)
+
+static const struct opt_int no_time = { GIVEN_NULL, 0 };
+
+static bool speaks_up(const struct voice_state *s, const struct stage_request *request)
+{
+    return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
+}
+
+/* Accepting an invitation takes no right: the invited state is no longer suppressed. */
+uint64_t stage_request_needs(const struct voice_state *s, const struct stage_request *request)
+{
+    uint64_t needs = speaks_up(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
+
+    if (request->request_to_speak_timestamp.given == GIVEN)
+        needs |= PERMISSION(REQUEST_TO_SPEAK);
+    return needs;
+}
+
+bool stage_moment_counts(int64_t at, int64_t now)
+{
+    return at >= now - SKEW;
+}
+
+void stage_request_apply(struct voice_state *s, const struct stage_request *request, int64_t now)
+{
+    const struct opt_int *at = &request->request_to_speak_timestamp;
+
+    /* Going back to the audience lowers the hand, beginning to speak as well. */
+    if (request->suppress.given == GIVEN && (request->suppress.value || speaks_up(s, request))) {
+        s->suppress = request->suppress.value;
+        s->request_to_speak_timestamp = no_time;
+    }
+    if (at->given == GIVEN_NULL)
+        s->request_to_speak_timestamp = no_time;
+    else if (at->given == GIVEN)
+        s->request_to_speak_timestamp =
+            (struct opt_int){ GIVEN, at->value < now ? now : at->value };
+}
+
+/* Whoever is asked to speak, also a speaker, is asked now; bots are not asked. */
+void stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now)
+{
+    s->suppress = suppress;
+    s->request_to_speak_timestamp = suppress || bot ? no_time : (struct opt_int){ GIVEN, now };
+}

@@ -1,0 +1,127 @@
+/* channel_events.c - what is heard in one channel, and files that are sent to it. */
+#include "channel_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "internal.h"
+
+static size_t heard_so_far(struct world *w)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&w->lock);
+    for (const struct heard *h = w->heard; h; h = h->next)
+        n++;
+    pthread_mutex_unlock(&w->lock);
+    return n;
+}
+
+struct channel_events world_channel_events(struct world *w, const char *channel_id)
+{
+    struct channel_events r = { .world = w, .heard = heard_so_far(w) };
+
+    snprintf(r.id, sizeof r.id, "%s", channel_id);
+    return r;
+}
+
+static bool is_for(const struct heard *h, snowflake channel)
+{
+    return (h->to.kind == SUBJECT_CHANNEL && h->to.id == channel) ||
+           (h->to.kind == SUBJECT_GUILD && h->to.channel_id == channel && h->to.any_of == 0);
+}
+
+static const struct heard *next_heard(void *of)
+{
+    struct channel_events *r = of;
+    struct world *w = r->world;
+    snowflake channel = strtoull(r->id, NULL, 10);
+    const struct heard *found = NULL;
+    size_t i = 0;
+
+    pthread_mutex_lock(&w->lock);
+    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
+        if (i >= r->heard && is_for(h, channel))
+            found = h;
+    if (found)
+        r->heard = i;
+    pthread_mutex_unlock(&w->lock);
+    return found;
+}
+
+void expect_channel_event_at(const char *file, int line, struct channel_events *r,
+                             const char *event, const char *fmt, ...)
+{
+    struct arena *a = world_arena(r->world);
+    const struct heard *h = heard_soon(next_heard, r);
+    struct str where;
+    va_list args;
+
+    if (!h)
+        fail_test(file, line, "the channel heard nothing, not %s", event);
+    if (strcmp(event_name(h->event), event) != 0)
+        fail_test(file, line, "the channel heard %s, not %s", event_name(h->event), event);
+    va_start(args, fmt);
+    const struct dom *expected = parse_expected(a, fmt, args);
+    va_end(args);
+    if (!dom_contains(dom_parse(a, str_of(h->payload)), expected, a, &where))
+        fail_test(file, line, "%s: %s in %s", event, where.p, h->payload);
+}
+
+void expect_channel_silence_at(const char *file, int line, struct channel_events *r)
+{
+    const struct heard *h = next_heard(r);
+
+    if (h)
+        fail_test(file, line, "the channel heard %s", event_name(h->event));
+}
+
+static void add_part(struct buf *out, const char *name, const char *filename, struct str bytes)
+{
+    buf_printf(out, "--frontier\r\nContent-Disposition: form-data; name=\"%s\"", name);
+    if (filename)
+        buf_printf(out, "; filename=\"%s\"\r\nContent-Type: application/octet-stream", filename);
+    buf_add_lit(out, "\r\n\r\n");
+    buf_add_str(out, bytes);
+    buf_add_lit(out, "\r\n");
+}
+
+struct answer client_upload(struct client *c, const char *method, const char *json,
+                            const struct upload *uploads, const char *path, ...)
+{
+    struct arena *a = world_arena(c->world);
+    struct buf out;
+    char tail[1000];
+    va_list args;
+
+    va_start(args, path);
+    vsnprintf(tail, sizeof tail, path, args);
+    va_end(args);
+    buf_init(&out, 128 * 1024 * 1024);
+    if (json) {
+        char *text = str_dupz(a, str_of(json));
+
+        for (char *p = text; *p; p++)
+            *p = *p == '\'' ? '"' : *p;
+        add_part(&out, "payload_json", NULL, str_of(text));
+    }
+    for (; uploads->name; uploads++)
+        add_part(&out, uploads->name, uploads->filename, uploads->bytes);
+    buf_add_lit(&out, "--frontier--\r\n");
+    struct answer answer =
+        client_request(c, method, str_printf(a, "/api/v10%s", tail).p,
+                       "Content-Type: multipart/form-data; boundary=frontier\r\n", buf_str(&out));
+    buf_clear(&out);
+    return answer;
+}
+
+const char *say_text(struct client *c, const char *channel, const char *text)
+{
+    char body[300];
+
+    snprintf(body, sizeof body, "{'content': '%s'}", text);
+    struct answer a = client_post(c, body, "/channels/%s/messages", channel);
+    expect_status(a, 200);
+    return answer_text(a, "id");
+}

@@ -1,0 +1,85 @@
+/* gateway_directory.c - how often a server sends all its sessions to the others. */
+#include "unit.h"
+
+#include "cluster/cluster.h"
+#include "gateway/presence/directory_internal.h"
+#include "gateway/sessions/registry.h"
+
+/* The linker puts these functions in place of the real ones: meson.build. */
+static int64_t fake_now_ns;
+static unsigned sent_all, sent_heads;
+
+int64_t __wrap_clock_mono(void);
+uint32_t __wrap_cluster_identity(const struct cluster *c);
+void __wrap_cluster_tell(struct cluster *c, enum cluster_topic topic, struct str message);
+
+int64_t __wrap_clock_mono(void)
+{
+    return fake_now_ns;
+}
+
+uint32_t __wrap_cluster_identity(const struct cluster *c)
+{
+    (void)c;
+    return 1;
+}
+
+void __wrap_cluster_tell(struct cluster *c, enum cluster_topic topic, struct str message)
+{
+    struct serial_reader in = { .rest = message };
+    uint64_t kind = serial_get(&in);
+
+    (void)c;
+    assert_int_equal(topic, CLUSTER_SESSIONS);
+    sent_all += kind == DIRECTORY_ALL;
+    sent_heads += kind == DIRECTORY_HEAD;
+}
+
+static void assert_sent(unsigned all, unsigned heads)
+{
+    assert_int_equal(sent_all, all);
+    assert_int_equal(sent_heads, heads);
+}
+
+/* When the broker restarts, every server asks every other one: one answer is for all of them. */
+static void all_sessions_are_sent_at_most_once_per_250_ms(void **state)
+{
+    const int64_t ms = 1000 * 1000, start = 5000 * ms;
+    static struct gateway gateway;
+    struct directory d = { .gateway = &gateway };
+
+    (void)state;
+    pthread_mutex_init(&d.lock, NULL);
+    fake_now_ns = start;
+    directory_tend(&d); /* nobody has asked */
+    assert_sent(0, 1);
+    for (int i = 0; i < 10; i++)
+        directory_send_all(&d);
+    assert_sent(1, 1);
+
+    /* The requests that came meanwhile are answered together, when the time is over. */
+    fake_now_ns = start + 250 * ms - 1;
+    directory_send_all(&d);
+    directory_tend(&d);
+    assert_sent(1, 2);
+    fake_now_ns = start + 250 * ms;
+    directory_tend(&d);
+    assert_sent(2, 3);
+
+    /* Later nobody has asked any more; who asks now is answered at once. */
+    fake_now_ns = start + 1000 * ms;
+    directory_tend(&d);
+    assert_sent(2, 4);
+    directory_send_all(&d);
+    assert_sent(3, 4);
+    pthread_mutex_destroy(&d.lock);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_sessions_are_sent_at_most_once_per_250_ms),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,683 @@
+/* gateway_journal.c - what a session is owed, by what its killed server noted. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "gateway/resume/journal/replication.h"
+#include "gateway/resume/journal/replica.h"
+#include "gateway/resume/journal/journal.h"
+#include "gateway/resume/journal/journal_file.h"
+#include "gateway/sessions/session.h"
+
+/* --- the rule, against a session that remembers everything ---------------------------- */
+
+enum { LONGEST = 2000 };
+
+/* What a session was told: the number of an event, or SENT_TRANSIENT or SENT_RESPONSE. */
+struct memory {
+    uint64_t told[LONGEST];
+    uint64_t seq;      /* of the last */
+    uint64_t position; /* of the hub */
+};
+
+static void remember(struct memory *m, struct journal_slot *slot, uint64_t what)
+{
+    m->told[++m->seq] = what;
+    journal_note(slot, m->seq, what);
+}
+
+/* Whether nothing that was read comes after `seen`, and nothing that was not read before it. */
+static void check_cut(const struct memory *m, uint64_t seq, uint64_t seen)
+{
+    for (uint64_t i = 1; i <= m->seq; i++)
+        if (m->told[i] > SENT_RESPONSE)
+            assert_true(i <= seq ? m->told[i] <= seen : m->told[i] > seen);
+}
+
+static bool has_answer_after(const struct memory *m, uint64_t seq)
+{
+    for (uint64_t i = seq + 1; i <= m->seq; i++)
+        if (m->told[i] == SENT_RESPONSE)
+            return true;
+    return false;
+}
+
+static void check_all_readers(const struct memory *m, const struct journal_slot *slot)
+{
+    uint64_t least = m->seq < JOURNAL_SENT ? 0 : m->seq - JOURNAL_SENT, seen;
+
+    for (uint64_t seq = least; seq <= m->seq; seq++) {
+        bool known = journal_slot_seen(slot, m->position, seq, &seen);
+
+        assert_int_equal(known, m->seq - seq < JOURNAL_SENT && !has_answer_after(m, seq));
+        if (!known)
+            continue;
+        check_cut(m, seq, seen);
+        /* Nothing that the hub has been through is read again for who has read everything. */
+        if (seq == m->seq)
+            assert_true(seen >= m->position);
+    }
+    assert_false(journal_slot_seen(slot, m->position, m->seq + 1, &seen));
+}
+
+static void every_reader_is_cut_where_it_stopped(void **state)
+{
+    (void)state;
+    static struct memory m;
+    struct journal_slot slot = { .hub = 0 };
+
+    srand(7);
+    for (uint64_t number = 1000; m.seq < LONGEST - 2; number += 1 + (uint64_t)(rand() % 3)) {
+        int what = rand() % 100;
+
+        if (what < 30)
+            remember(&m, &slot, number);
+        else if (what < 50)
+            remember(&m, &slot, SENT_TRANSIENT);
+        else if (what == 50)
+            remember(&m, &slot, SENT_RESPONSE);
+        if (rand() % 8) /* else it is killed between the event and the end of it */
+            m.position = number;
+        if (rand() % 40 == 0)
+            check_all_readers(&m, &slot);
+    }
+}
+
+static void a_number_that_was_being_written_does_not_count(void **state)
+{
+    (void)state;
+    static struct memory m;
+    struct journal_slot slot = { .hub = 0 };
+
+    for (uint64_t number = 1000; number < 1600; number++) {
+        remember(&m, &slot, number % 5 ? SENT_TRANSIENT : number);
+        m.position = number;
+        struct journal_slot killed = slot;
+        killed.sent[(m.seq + 1) % JOURNAL_SENT] = number + 1;
+        check_all_readers(&m, &killed);
+    }
+}
+
+static void what_may_be_incomplete_is_not_told(void **state)
+{
+    (void)state;
+    struct journal_slot good = { .hub = 0, .first = 3, .seq = 3, .base = 70 }, bad;
+    uint64_t seen = 0;
+
+    journal_note(&good, 4, 80);
+    assert_true(journal_slot_seen(&good, 75, 3, &seen));
+    assert_int_equal(seen, 79);
+    assert_true(journal_slot_seen(&good, 75, 4, &seen));
+    assert_int_equal(seen, 80);
+    assert_true(journal_slot_seen(&good, 95, 4, &seen));
+    assert_int_equal(seen, 95);
+    assert_false(journal_slot_seen(&good, 95, 2, &seen)); /* from before it was noted */
+    bad = good;
+    bad.torn = 1;
+    assert_false(journal_slot_seen(&bad, 95, 4, &seen));
+    bad = good;
+    bad.errands = 1;
+    assert_false(journal_slot_seen(&bad, 95, 4, &seen));
+    bad = good;
+    bad.hub = JOURNAL_IN_TRANSIT; /* between two loops: no hub speaks for it */
+    assert_true(journal_slot_seen(&bad, 95, 4, &seen));
+    assert_int_equal(seen, 80);
+}
+
+/* --- files ---------------------------------------------------------------------------- */
+
+static void who_lives_is_known_by_its_lock(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/guildhall-ledger.XXXXXX";
+    struct arena *arena = arena_new();
+    struct journal_entry entry;
+    struct list kept = { 0 };
+
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(journal_find(folder, 5, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    struct journal *own = journal_open(folder, 5);
+    assert_non_null(own);
+    assert_int_equal(journal_find(folder, 5, 1, 0, arena, &entry), JOURNAL_LIVES);
+    pid_t child = fork();
+    if (!child)
+        _exit(!journal_open(folder, 6)); /* as one that is killed: nothing is closed */
+    waitpid(child, NULL, 0);
+    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_GONE);
+    journals_prune(folder, INT64_C(1) << 50, arena, &kept);
+    assert_int_equal(kept.count, 1); /* the other was missed long ago */
+    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    journal_close(own);
+    assert_int_equal(rmdir(folder), 0);
+    arena_free(arena);
+}
+
+/* The machine was started anew since: its pages may be of different times. Whoever keeps what it
+ * told may know. */
+static void a_ledger_of_another_boot_says_nothing(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/guildhall-ledger.XXXXXX", path[64];
+    struct arena *arena = arena_new();
+    struct journal_entry entry;
+    struct list kept = { 0 };
+
+    assert_non_null(mkdtemp(folder));
+    pid_t child = fork();
+    if (!child)
+        _exit(!journal_open(folder, 6));
+    waitpid(child, NULL, 0);
+    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_GONE);
+    snprintf(path, sizeof path, "%s/ledger-6", folder);
+    int fd = open(path, O_RDWR);
+    assert_int_equal(pwrite(fd, "another", 7, offsetof(struct journal_head, boot)), 7);
+    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    char boot[JOURNAL_BOOT_ID];
+    journal_boot_id(boot);
+    assert_int_equal(pwrite(fd, boot, 7, offsetof(struct journal_head, boot)), 7);
+    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_GONE);
+    assert_int_equal(pwrite(fd, "another", 7, 0), 7); /* of another version */
+    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    close(fd);
+    journals_prune(folder, INT64_C(1) << 50, arena, &kept);
+    assert_int_equal(kept.count, 0);
+    assert_int_equal(rmdir(folder), 0);
+    arena_free(arena);
+}
+
+/* --- what another server keeps -------------------------------------------------------- */
+
+enum { SENDER = 7, NUMBER = 42 };
+
+/* A session that is told things, and a server that hears of most of that. */
+struct kept_scene {
+    struct memory m;
+    struct journal_slot slot;
+    struct replica *keeper;
+    struct buf out; /* records of the next message */
+    uint64_t messages, copied;
+    uint64_t owed; /* an event that the session is told later than its hub has passed it; or 0 */
+    bool whole, was_lost;
+};
+
+static void scene_hear(struct kept_scene *s, bool is_lost)
+{
+    struct replica_reply reply = { 0 };
+    struct buf message;
+
+    buf_init(&reply.bytes, 64);
+    buf_init(&message, 1 << 20);
+    replication_write_head(&message, SENDER, 0, ++s->messages, s->m.position);
+    buf_add_str(&message, buf_str(&s->out));
+    buf_reset(&s->out);
+    if (!is_lost)
+        replica_receive(s->keeper, buf_str(&message), &reply);
+    if (!is_lost) /* who misses one says so, with the next */
+        assert_int_equal(reply.to, s->was_lost ? SENDER : 0);
+    s->was_lost = is_lost;
+    buf_clear(&reply.bytes);
+    buf_clear(&message);
+}
+
+static void scene_copy(struct kept_scene *s)
+{
+    if (s->whole || !replication_write_sent(&s->out, NUMBER, &s->slot, s->copied))
+        replication_write_all(&s->out, NUMBER, &s->slot, s->m.position);
+    s->copied = s->m.seq;
+    s->whole = false;
+}
+
+static void scene_leave_hub(struct kept_scene *s, uint64_t owed)
+{
+    s->slot.base = s->m.position > s->slot.base ? s->m.position : s->slot.base;
+    s->slot.hub = JOURNAL_IN_TRANSIT;
+    s->whole = true;
+    scene_copy(s);
+    s->owed = owed;
+}
+
+static void scene_return(struct kept_scene *s)
+{
+    remember(&s->m, &s->slot, s->owed);
+    s->owed = 0;
+    s->slot.base = s->m.position;
+    s->slot.hub = 0;
+    s->whole = true;
+}
+
+static unsigned scene_check(struct kept_scene *s, struct arena *arena)
+{
+    struct journal_entry entry;
+    unsigned known = 0;
+
+    for (uint64_t back = 0; back < 20 && back <= s->m.seq; back++) {
+        uint64_t seq = s->m.seq - back;
+
+        if (replica_find(s->keeper, SENDER, NUMBER, seq, arena, &entry) != JOURNAL_FOUND)
+            continue;
+        known++;
+        check_cut(&s->m, seq, entry.seen);
+        assert_true(!s->owed || entry.seen < s->owed);
+    }
+    assert_int_equal(replica_find(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
+                     JOURNAL_UNKNOWN);
+    assert_int_equal(replica_find(s->keeper, SENDER, NUMBER + 1, s->m.seq, arena, &entry),
+                     JOURNAL_UNKNOWN);
+    return known;
+}
+
+static void scene_step(struct kept_scene *s, uint64_t number)
+{
+    int what = rand() % 100;
+
+    if (s->owed && what < 30)
+        scene_return(s);
+    else if (!s->owed && what < 5)
+        scene_leave_hub(s, number);
+    else if (!s->owed && what < 60)
+        remember(&s->m, &s->slot, number);
+    else if (what < 70)
+        remember(&s->m, &s->slot, SENT_TRANSIENT);
+    s->m.position = number;
+    s->whole |= rand() % 20 == 0;
+    scene_copy(s);
+}
+
+static void what_is_kept_is_exact_whatever_is_lost_on_the_way(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct kept_scene *s = calloc(1, sizeof *s);
+        struct arena *arena = arena_new();
+        unsigned known = 0;
+        uint64_t number = 1000;
+
+        srand(seed);
+        s->keeper = replica_new();
+        s->whole = true;
+        buf_init(&s->out, 1 << 20);
+        while (s->m.seq < LONGEST - 2) {
+            scene_step(s, number);
+            number += 1 + (uint64_t)(rand() % 3);
+            scene_hear(s, rand() % 10 == 0);
+            known += scene_check(s, arena);
+            arena_reset(arena);
+        }
+        assert_true(known > LONGEST);
+        replication_write_end(&s->out, NUMBER);
+        scene_hear(s, false);
+        assert_int_equal(replica_count(s->keeper), 0);
+        buf_clear(&s->out);
+        replica_free(s->keeper);
+        arena_free(arena);
+        free(s);
+    }
+}
+
+static void who_keeps_nothing_is_lent_it(void **state)
+{
+    (void)state;
+    struct kept_scene s = { .whole = true };
+    struct replica *other = replica_new();
+    struct arena *arena = arena_new();
+    struct replica_reply reply = { 0 }, none = { 0 };
+    struct journal_entry entry;
+    struct buf question;
+
+    s.keeper = replica_new();
+    buf_init(&s.out, 1 << 20);
+    buf_init(&reply.bytes, 1 << 20);
+    buf_init(&question, 1 << 20);
+    for (uint64_t number = 1000; number < 1040; number++) {
+        remember(&s.m, &s.slot, number);
+        s.m.position = number;
+        scene_copy(&s);
+        scene_hear(&s, false);
+    }
+    assert_int_equal(replica_count(s.keeper), 1);
+    replica_write_question(&question, SENDER, NUMBER, 30, 9);
+    replica_receive(other, buf_str(&question), &none);
+    assert_int_equal(none.to, 0); /* it has nothing to lend */
+    replica_receive(s.keeper, buf_str(&question), &reply);
+    assert_int_equal(reply.to, 9);
+    replica_receive(other, buf_str(&reply.bytes), &none);
+    assert_int_equal(none.number, NUMBER);
+    assert_int_equal(replica_find(other, SENDER, NUMBER, 30, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(entry.seen, 1029);
+    assert_int_equal(replica_find(other, SENDER, NUMBER, 40, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(entry.seen, 1039);
+    assert_int_equal(replica_find(other, SENDER, NUMBER, 41, arena, &entry), JOURNAL_SHORT);
+    for (size_t n = 0; n < reply.bytes.n; n += 7) /* what is cut short is no answer */
+        replica_receive(other, str_slice(reply.bytes.p, n), &none);
+    replica_prune(other, INT64_C(1) << 50);
+    assert_int_equal(replica_count(other), 0);
+    buf_clear(&question);
+    buf_clear(&reply.bytes);
+    buf_clear(&s.out);
+    replica_free(s.keeper);
+    replica_free(other);
+    arena_free(arena);
+}
+
+/* --- one keeper beside another -------------------------------------------------------- */
+
+static struct buf begin_message(unsigned hub, uint64_t message)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 20);
+    replication_write_head(&b, SENDER, hub, message, 0);
+    return b;
+}
+
+static void hear_message(struct replica *k, struct buf *b, struct replica_reply *ret)
+{
+    struct replica_reply reply = { 0 };
+
+    buf_init(&reply.bytes, 1 << 20);
+    replica_receive(k, buf_str(b), &reply);
+    buf_clear(b);
+    if (ret)
+        *ret = reply;
+    else
+        buf_clear(&reply.bytes);
+}
+
+static void hear_slot(struct replica *k, unsigned hub, uint64_t message, uint64_t number,
+                      const struct journal_slot *slot)
+{
+    struct buf b = begin_message(hub, message);
+
+    replication_write_all(&b, number, slot, 0);
+    hear_message(k, &b, NULL);
+}
+
+static struct replica_reply ask_for(struct replica *k, uint64_t seq)
+{
+    struct replica_reply reply;
+    struct buf b;
+
+    buf_init(&b, 64);
+    replica_write_question(&b, SENDER, NUMBER, seq, 9);
+    hear_message(k, &b, &reply);
+    return reply;
+}
+
+static void what_is_of_no_use_is_answered_in_a_word(void **state)
+{
+    (void)state;
+    struct replica *k = replica_new(), *asker = replica_new(), *another = replica_new();
+    struct arena *arena = arena_new();
+    struct journal_slot slot = { .first = 10, .seq = 10, .hub = 0, .errands = 1 };
+    struct journal_entry entry;
+
+    hear_slot(k, 0, 1, NUMBER, &slot);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNFIT);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 11, arena, &entry), JOURNAL_SHORT);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 9, arena, &entry), JOURNAL_SHORT);
+    struct replica_reply reply = ask_for(k, 10);
+    assert_int_equal(reply.to, 9);
+    assert_true(reply.bytes.n < 64);
+    struct replica_reply heard;
+    hear_message(asker, &reply.bytes, &heard);
+    assert_int_equal(heard.number, NUMBER); /* it is worth a look: */
+    assert_int_equal(replica_find(asker, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNFIT);
+    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_SHORT);
+    buf_clear(&heard.bytes);
+    slot.errands = 0; /* another one knows more */
+    slot.seq = slot.first = 11;
+    hear_slot(another, 0, 1, NUMBER, &slot);
+    reply = ask_for(another, 11);
+    hear_message(asker, &reply.bytes, NULL);
+    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
+    reply = ask_for(k, 11); /* a word does not take that away */
+    hear_message(asker, &reply.bytes, &heard);
+    assert_int_equal(heard.number, 0);
+    buf_clear(&heard.bytes);
+    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
+    replica_free(k);
+    replica_free(asker);
+    replica_free(another);
+    arena_free(arena);
+}
+
+/* A session goes to another loop, which tells of it before the first has said its last. */
+static void what_was_overtaken_does_not_count(void **state)
+{
+    (void)state;
+    struct replica *k = replica_new();
+    struct arena *arena = arena_new();
+    struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .hub = 1 };
+    struct journal_entry entry;
+
+    hear_slot(k, 1, 1, NUMBER, &late);
+    hear_slot(k, 0, 1, NUMBER, &early);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_FOUND);
+    early.first = 5; /* it was away and is noted anew */
+    hear_slot(k, 0, 2, NUMBER, &early);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_SHORT);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_FOUND);
+    replica_free(k);
+    arena_free(arena);
+}
+
+static void only_some_are_forgotten_at_once(void **state)
+{
+    (void)state;
+    struct replica *k = replica_new();
+    struct journal_slot slot = { .seq = 1 };
+
+    for (uint64_t number = 1; number <= 3000; number++)
+        hear_slot(k, 0, number, number, &slot);
+    replica_prune(k, 0);
+    assert_int_equal(replica_count(k), 3000);
+    replica_prune(k, INT64_C(1) << 50);
+    assert_int_equal(replica_count(k), 3000 - 1024);
+    replica_prune(k, INT64_C(1) << 50);
+    replica_prune(k, INT64_C(1) << 50);
+    assert_int_equal(replica_count(k), 0);
+    replica_free(k);
+}
+
+static void who_has_other_slots_is_not_kept(void **state)
+{
+    (void)state;
+    struct replica *k = replica_new();
+    struct journal_slot slot = { .seq = 1 };
+    struct replica_reply reply;
+    struct buf b = begin_message(0, 1);
+
+    replication_write_all(&b, NUMBER, &slot, 0);
+    b.p[16] ^= 1; /* after the kind and the identity */
+    hear_message(k, &b, &reply);
+    assert_int_equal(replica_count(k), 0);
+    assert_int_equal(reply.to, 0);
+    buf_clear(&reply.bytes);
+    b = begin_message(3, 7); /* the first one that is heard is not its first */
+    hear_message(k, &b, &reply);
+    assert_int_equal(reply.to, SENDER);
+    struct replica_reply missed;
+    hear_message(k, &reply.bytes, &missed);
+    assert_true(missed.restart);
+    assert_int_equal(missed.hub, 3);
+    buf_clear(&missed.bytes);
+    replica_free(k);
+}
+
+static void say_here(struct replica *k, uint32_t identity, bool is_ours)
+{
+    struct buf b;
+
+    buf_init(&b, 64);
+    replica_write_hello(&b, identity);
+    if (!is_ours)
+        b.p[16] ^= 1;
+    hear_message(k, &b, NULL);
+}
+
+static void only_who_says_so_is_chosen(void **state)
+{
+    (void)state;
+    struct replica *k = replica_new();
+    const uint32_t all[] = { 2, 5, 7, 9 };
+
+    assert_int_equal(replica_choose(k, 5, all, 4), 0);
+    say_here(k, 5, true);
+    say_here(k, 7, false); /* of another version */
+    assert_int_equal(replica_choose(k, 5, all, 4), 0);
+    say_here(k, 2, true);
+    assert_int_equal(replica_choose(k, 5, all, 4), 2);
+    say_here(k, 9, true);
+    assert_int_equal(replica_choose(k, 5, all, 4), 9);
+    assert_int_equal(replica_choose(k, 5, all, 3), 2);
+    assert_int_equal(replica_choose(k, 5, all, 4), 2); /* it was gone, and has to say it again */
+    replica_free(k);
+}
+
+/* --- rounds --------------------------------------------------------------------------- */
+
+enum { MANY = 20000 };
+
+struct round_scene {
+    struct hub hub;
+    struct replication copies;
+    struct journal_slot slot; /* of all of them */
+    struct session *sessions;
+};
+
+static struct round_scene *round_scene_new(uint32_t presence)
+{
+    struct round_scene *s = calloc(1, sizeof *s);
+
+    s->sessions = calloc(MANY, sizeof *s->sessions);
+    s->hub.resume.replication = &s->copies;
+    s->copies.hub = &s->hub;
+    s->copies.round = 1;
+    s->slot.presence_n = presence;
+    links_init(&s->hub.sessions);
+    links_init(&s->copies.unsent);
+    for (size_t i = 0; i < MANY; i++) {
+        s->sessions[i].hub = &s->hub;
+        s->sessions[i].resume.slot = &s->slot;
+        links_append(&s->hub.sessions, &s->sessions[i].link);
+    }
+    return s;
+}
+
+static void round_scene_free(struct round_scene *s)
+{
+    for (size_t i = 0; i < MANY; i++)
+        mem_free(s->sessions[i].sync);
+    free(s->sessions);
+    free(s);
+}
+
+/* Bytes of what was marked, as a message has it. */
+static size_t write_marked(struct round_scene *s, size_t *count)
+{
+    struct buf b;
+
+    buf_init(&b, 16 << 20);
+    for (; !links_empty(&s->copies.unsent); ++*count) {
+        link_remove(s->copies.unsent.next);
+        replication_write_all(&b, NUMBER, &s->slot, 0);
+    }
+    size_t bytes = b.n;
+    buf_clear(&b);
+    return bytes;
+}
+
+/* How many steps a round takes; *most is what one of them writes at most. */
+static size_t count_steps(struct round_scene *s, size_t *most)
+{
+    size_t steps = 0, count = 0;
+
+    s->copies.round++;
+    s->copies.marked = 0;
+    *most = 0;
+    for (bool goes_on = true; goes_on; steps++) {
+        goes_on = replication_step(&s->copies, 0);
+        size_t bytes = write_marked(s, &count);
+        *most = bytes > *most ? bytes : *most;
+    }
+    assert_int_equal(count, MANY); /* each once */
+    return steps;
+}
+
+static void a_round_is_spread_over_its_time(void **state)
+{
+    (void)state;
+    struct round_scene *s = round_scene_new(0);
+    size_t most;
+
+    assert_true(count_steps(s, &most) >= 40);
+    assert_true(most <= 512 * 1024);
+    size_t steps = count_steps(s, &most); /* now it is known how many there are */
+    assert_in_range(steps, 38, 44);
+    assert_true(most <= 512 * 1024);
+    round_scene_free(s);
+    s = round_scene_new(JOURNAL_PRESENCE);
+    assert_true(count_steps(s, &most) >= 40);
+    assert_true(most <= 600 * 1024); /* with what stands before each */
+    round_scene_free(s);
+}
+
+static void a_round_waits_while_much_is_unsent(void **state)
+{
+    (void)state;
+    struct round_scene *s = round_scene_new(0);
+
+    s->copies.round++;
+    assert_true(replication_step(&s->copies, (1 << 20) + 1));
+    assert_true(links_empty(&s->copies.unsent));
+    assert_true(replication_step(&s->copies, 1 << 20));
+    assert_false(links_empty(&s->copies.unsent));
+    round_scene_free(s);
+}
+
+static void what_is_missed_again_and_again_is_told_after_a_rest(void **state)
+{
+    (void)state;
+    struct replication c = { .rest = 3 }; /* one has just begun for that reason */
+
+    for (int i = 0; i < 100; i++)
+        assert_false(replication_is_due(&c, true));
+    assert_false(replication_is_due(&c, false));
+    assert_false(replication_is_due(&c, false));
+    assert_true(replication_is_due(&c, false));
+    c = (struct replication){ .round_runs = true };
+    assert_true(replication_is_due(&c, true));
+    c = (struct replication){ .round_runs = true };
+    for (int i = 0; i < 20; i++) /* one that takes longer comes to its end first */
+        assert_false(replication_is_due(&c, false));
+    c.round_runs = false;
+    assert_true(replication_is_due(&c, false));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_reader_is_cut_where_it_stopped),
+        cmocka_unit_test(a_number_that_was_being_written_does_not_count),
+        cmocka_unit_test(what_may_be_incomplete_is_not_told),
+        cmocka_unit_test(who_lives_is_known_by_its_lock),
+        cmocka_unit_test(what_is_kept_is_exact_whatever_is_lost_on_the_way),
+        cmocka_unit_test(who_keeps_nothing_is_lent_it),
+        cmocka_unit_test(a_ledger_of_another_boot_says_nothing),
+        cmocka_unit_test(what_is_of_no_use_is_answered_in_a_word),
+        cmocka_unit_test(what_was_overtaken_does_not_count),
+        cmocka_unit_test(only_some_are_forgotten_at_once),
+        cmocka_unit_test(who_has_other_slots_is_not_kept),
+        cmocka_unit_test(only_who_says_so_is_chosen),
+        cmocka_unit_test(a_round_is_spread_over_its_time),
+        cmocka_unit_test(a_round_waits_while_much_is_unsent),
+        cmocka_unit_test(what_is_missed_again_and_again_is_told_after_a_rest),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
