@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/hold.h"
 #include "base/mem.h"
+#include "net/http/server.h"
 #include "admin/console/figures.h"
 #include "admin/console/internal.h"
 #include "admin/orders/internal.h"
