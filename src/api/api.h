@@ -1,4 +1,21 @@
-/* api.h - the whole declared interface, ready to answer. */
+/* api.h - the whole declared interface, ready to answer.
+ *
+ * src/api takes a request from its head to its answer: it finds the row of the route, checks the
+ * credential, the rate limits and the body, and runs the handler in a transaction. It uses net/,
+ * store/, model/ and cluster/; domains are rows that the caller of api_new lists.
+ *
+ *   route.h, call.h   what a domain writes and what its handlers see: start here
+ *   life.c            a call from stage to stage; checks.c, attempt.c and answer.c are its parts
+ *   auth/             tokens, banned addresses, threads that hash passwords
+ *   limits/           rate limits: counters, exchange between servers, headers
+ *   jobs/             work that no client asked for, now (errand.h) or at a time (jobs.h)
+ *   files/            rows of uploaded files, and their removal
+ *   openapi/          the OpenAPI document and the reference, from the rows
+ *   monitoring/       /metrics and probes, durations, records of the traffic
+ *   faults/           answers that go wrong on purpose, for authors of clients
+ *
+ * Invariants: a handler may run more than once, and nothing that it announces leaves before its
+ * transaction has committed. A call ends with exactly one answer, on its own loop. */
 #ifndef API_API_H
 #define API_API_H
 
