@@ -45,13 +45,12 @@ struct engine {
     /* See tx_foresee and tx_exec_soon; NULL: there is no way to be saved. */
     void (*foresee)(struct tx *tx, const char *sql, const struct value *values, size_t count);
     enum err (*exec_soon)(struct tx *tx, struct sql sql, const struct value *values, size_t count);
-    uint64_t (*version)(struct tx *tx);    /* see tx_version; or NULL */
     unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: 0 */
     bool (*go_aside)(struct tx *tx);       /* see tx_expect_long; NULL: nothing runs on loops */
-    /* See tx_seen; NULL: nothing is noted. */
+    /* See tx_seen; NULL: nothing can be cached. */
     bool (*seen)(struct tx *tx, struct tx_seen *ret);
-    bool (*row_changed)(struct tx *tx, const struct tx_seen *since, enum noted_rows rows,
-                        uint64_t id);
+    bool (*unchanged)(struct tx *tx, const struct tx_seen *since, const uint16_t *slots,
+                      size_t count);
     void (*touch)(struct tx *tx, enum noted_rows rows, uint64_t id);
     /* Several statements without parameters or rows, for migrations. */
     enum err (*script)(struct tx *tx, const char *sql);
@@ -92,6 +91,7 @@ struct tx {
     void *connection;        /* the engine's */
     struct row_cursor *open; /* queries that were not ended, newest first */
     enum err failed;         /* the first query that failed decides */
+    struct tx_reads *reads;  /* collects what queries read; or NULL */
 };
 
 /* The part of a cursor that every engine has; its first member. */

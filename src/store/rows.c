@@ -34,13 +34,6 @@ enum err tx_expect_long(struct tx *tx)
     return engine->go_aside && engine->go_aside(tx) ? ERR_STORE_RETRY : OK;
 }
 
-uint64_t tx_version(struct tx *tx)
-{
-    const struct engine *engine = tx->store->engine;
-
-    return engine->version && tx->work->mode == STORE_READ ? engine->version(tx) : 0;
-}
-
 bool tx_seen(struct tx *tx, struct tx_seen *ret)
 {
     const struct engine *engine = tx->store->engine;
@@ -48,9 +41,16 @@ bool tx_seen(struct tx *tx, struct tx_seen *ret)
     return engine->seen && engine->seen(tx, ret);
 }
 
-bool tx_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows, snowflake id)
+bool tx_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t *slots, size_t count)
 {
-    return tx->store->engine->row_changed(tx, since, rows, id);
+    const struct engine *engine = tx->store->engine;
+
+    return engine->unchanged && engine->unchanged(tx, since, slots, count);
+}
+
+void tx_collect_reads(struct tx *tx, struct tx_reads *to)
+{
+    tx->reads = to;
 }
 
 void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id)

@@ -189,12 +189,9 @@ unsigned tx_lane(const struct tx *tx);
  * error that this returns, and begins anew aside; anywhere else it is OK. */
 enum err tx_expect_long(struct tx *tx);
 
-/* Two reads of this process with the same version, on the same thread, have seen the
- * same data. Asked after a query. 0: not known (writes; PostgreSQL). */
-uint64_t tx_version(struct tx *tx);
-
-/* Tables whose changes are noted row by row, where one process writes: what a read has seen of
- * them can be remembered, and used by later reads of the same thread while it still holds. */
+/* Where one process writes (SQLite), everything that a cached result may depend on has a version
+ * slot: each column, each row of the tables below, and the rows of an owner. A result that was made
+ * of them can be used by later reads of the same thread until one of its slots changes. */
 enum noted_rows {
     NOTED_MESSAGES,
     NOTED_USERS,
@@ -206,11 +203,20 @@ enum noted_rows {
 struct tx_seen {
     uint64_t connection, commits;
 };
-/* What this read has seen at least. False: not known (writes; PostgreSQL). */
+/* The commits that this read has seen, or more. False: nothing can be cached (writes; PostgreSQL).
+ */
 bool tx_seen(struct tx *tx, struct tx_seen *ret);
-/* Whether the row of that id may have changed since an earlier read of the same connection, which
- * this one can say since tx_seen was true for it. */
-bool tx_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows, snowflake id);
+uint16_t row_slot(enum noted_rows rows, snowflake id);
+/* Whether an earlier read of the same connection saw in these slots what this one would see. */
+bool tx_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t *slots, size_t count);
+/* Collects the slots of all columns that queries of the transaction read; NULL: not any more. */
+enum { TX_MOST_SLOTS = 256 };
+struct tx_reads {
+    uint16_t slots[TX_MOST_SLOTS];
+    size_t count;
+    bool is_unknown; /* there are too many, or a result does not follow from rows alone */
+};
+void tx_collect_reads(struct tx *tx, struct tx_reads *to);
 
 /* Of a new row nobody has seen the id: who makes a command says which application's it is. */
 void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id);

@@ -13,7 +13,8 @@
 
 enum { HOMES = 1 << 13 };
 
-/* Two that meet here take turns. A torn one is a question in vain. */
+/* Not a struct cache: all threads read and write it without a lock. Two channels of one slot
+ * replace each other, and a torn entry only causes a needless query. */
 static struct channel_home {
     _Atomic snowflake id, guild_id, parent_id;
 } homes[HOMES];
