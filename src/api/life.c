@@ -146,8 +146,8 @@ static void life_submit(struct life *l, enum call_stage stage, enum store_mode m
         .name = call->route->name,
         .loop = call->loop,
         .run = attempt_run,
-        .foresee =
-            mode == STORE_APPEND && call->route->foresee && !call->alone ? attempt_foresee : NULL,
+        .prefetch =
+            mode == STORE_APPEND && call->route->prefetch && !call->alone ? attempt_prefetch : NULL,
         .committed = call_committed,
         .done = tx_done,
         .arena = call->arena,

@@ -108,9 +108,9 @@ struct route {
      * setting call->look, call->hash and call->compute. */
     enum err (*prepare)(struct call *call);
     /* Inside the handler's transaction, before the path is resolved: says what the handler is going
-     * to ask of the store (tx_foresee), so that it comes along with the first question. Ids of the
+     * to ask of the store (tx_prefetch), so that it comes along with the first question. Ids of the
      * path and the query are known. */
-    enum err (*foresee)(struct call *call);
+    enum err (*prefetch)(struct call *call);
     /* Inside the transaction, after the path and `needs`, before the body counts:
      * rights that a set of bits cannot say. */
     enum err (*admit)(struct call *call);

@@ -42,8 +42,8 @@ struct engine {
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
-    /* See tx_foresee and tx_exec_soon; NULL: there is no way to be saved. */
-    void (*foresee)(struct tx *tx, const char *sql, const struct value *values, size_t count);
+    /* See tx_prefetch and tx_exec_soon; NULL: no query is a round trip. */
+    void (*prefetch)(struct tx *tx, const char *sql, const struct value *values, size_t count);
     enum err (*exec_soon)(struct tx *tx, struct sql sql, const struct value *values, size_t count);
     unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: 0 */
     bool (*go_aside)(struct tx *tx);       /* see tx_expect_long; NULL: nothing runs on loops */
@@ -71,7 +71,7 @@ struct store {
     const struct engine *engine;
     char *folder;
     int lock; /* keeps other processes out of the folder; -1: none held */
-    _Atomic uint64_t reads, writes, commits, retries, failures, ways, damaged_files;
+    _Atomic uint64_t reads, writes, commits, retries, failures, round_trips, damaged_files;
     _Atomic int64_t
         full_since; /* when the last write found no room (clock_mono); 0: there is room */
     _Atomic(const char *) retried; /* the name of the work that was last tried again, or NULL */
@@ -165,9 +165,8 @@ enum lane_name {
 /* Of a thread for those that do not take long. Nobody knows beforehand which do: one that takes
  * more is broken off, and begins anew among the long ones. */
 enum { LANE_SHARE_MS = 40 };
-/* What is far away takes its time, however little there is to read: so many ways to the database
- * and back are not counted. */
-enum { LANE_FREE_WAYS = 16 };
+/* The time of so many round trips to the database is not counted. */
+enum { LANE_FREE_ROUND_TRIPS = 16 };
 
 struct lanes {
     pthread_mutex_t lock;

@@ -148,17 +148,17 @@ enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values,
     return query_rows(tx, sql, values, count, false, ret);
 }
 
-void tx_foresee_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
+void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
 {
     const struct engine *engine = tx->store->engine;
 
-    if (engine->foresee && !tx->failed && !holds_nul(values, count))
-        engine->foresee(tx, *sql.text, values, count);
+    if (engine->prefetch && !tx->failed && !holds_nul(values, count))
+        engine->prefetch(tx, *sql.text, values, count);
 }
 
-bool tx_travels(const struct tx *tx)
+bool tx_is_remote(const struct tx *tx)
 {
-    return tx->store->engine->foresee;
+    return tx->store->engine->prefetch;
 }
 
 enum err tx_exec_soon_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)

@@ -182,7 +182,7 @@ const struct domain stickers_domain = {
     .doc = "Pictures of guilds that messages show.",
     .routes = routes,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .guild_foreseen = stickers_foresee_in_guild,
+    .hooks = &(const struct hooks){ .guild_prefetched = stickers_prefetch_in_guild,
                                     .guild_shown = stickers_show_in_guild },
 };
 

@@ -96,8 +96,8 @@ static void finding_add(struct sqlite_finding *r, int action, const char *table,
 /* SQLite prepares some statements by itself: after a change of the schema, or for a full-text
  * index. Nothing marks what they write, so the query cache is invalidated as a whole (sqlite_end).
  */
-static int authorize(void *arg, int action, const char *table, const char *column,
-                     const char *database, const char *trigger)
+static int statement_authorize(void *arg, int action, const char *table, const char *column,
+                               const char *database, const char *trigger)
 {
     struct sqlite_conn *c = arg;
     bool writes = action == SQLITE_INSERT || action == SQLITE_DELETE || action == SQLITE_UPDATE;
@@ -113,7 +113,7 @@ static int authorize(void *arg, int action, const char *table, const char *colum
 
 bool sqlite_dependencies_begin(struct sqlite_conn *c)
 {
-    return sqlite3_set_authorizer(c->db, authorize, c) == SQLITE_OK;
+    return sqlite3_set_authorizer(c->db, statement_authorize, c) == SQLITE_OK;
 }
 
 static struct sqlite_slots slots_copy(const struct finding_slots *s, uint16_t *to)
