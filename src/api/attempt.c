@@ -80,28 +80,28 @@ static struct frame effects_frame(const struct call_effects *effects)
                            .voices = effects->voices };
 }
 
-bool call_was_foreseen(const struct call *call)
+bool call_was_prefetched(const struct call *call)
 {
-    return run_of(call)->work.foresee;
+    return run_of(call)->work.prefetch;
 }
 
-void attempt_foresee(struct work *w, struct tx *tx)
+void attempt_prefetch(struct work *w, struct tx *tx)
 {
     struct call *call = &container_of(w, struct call_run, work)->call;
 
     call->tx = tx;
     if (!call->decoded)
-        call->route->foresee(call);
+        call->route->prefetch(call);
     call->tx = NULL;
 }
 
 /* A handler that has something to say of it says it before its path is resolved. One that adds says
- * it for its group (attempt_foresee); by itself its path says enough. */
-static enum err handler_foresee(struct call *call)
+ * it for its group (attempt_prefetch); by itself its path says enough. */
+static enum err handler_prefetch(struct call *call)
 {
     bool said = call->decoded || route_store(call->route) == ROUTE_STORE_APPEND;
 
-    return call->route->foresee && !said ? call->route->foresee(call) : OK;
+    return call->route->prefetch && !said ? call->route->prefetch(call) : OK;
 }
 
 enum err attempt_run(struct work *w, struct tx *tx)
@@ -134,7 +134,7 @@ enum err attempt_run(struct work *w, struct tx *tx)
             e = call->look(call);
         break;
     default:
-        e = handler_foresee(call);
+        e = handler_prefetch(call);
         if (!e)
             e = attempt_enter(run);
         if (!e)

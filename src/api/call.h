@@ -153,8 +153,8 @@ enum err call_text_id(struct call *call, const char *name, snowflake *ret);
 
 /* The account or address whose turn the call takes where many wait for the store; 0: nobody's. */
 uint64_t call_owner(const struct call *call);
-/* Was the row's foresee called for the whole group of appending calls? */
-bool call_was_foreseen(const struct call *call);
+/* Was the row's prefetch called for the whole group of appending calls? */
+bool call_was_prefetched(const struct call *call);
 
 /* For call->look: the path and the rights are all there is to look at. */
 enum err call_looked(struct call *call);

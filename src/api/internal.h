@@ -219,7 +219,7 @@ void attempt_forget(struct call_run *run);
 /* For struct work: the stage that the call is in. */
 enum err attempt_run(struct work *w, struct tx *tx);
 /* See struct work. */
-void attempt_foresee(struct work *w, struct tx *tx);
+void attempt_prefetch(struct work *w, struct tx *tx);
 /* For struct work, of a call's or an errand's: on a thread of the store, in the order of the
  * commits. */
 void call_committed(struct work *w);

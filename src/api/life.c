@@ -147,8 +147,8 @@ static void run_submit(struct call_run *run, enum call_stage stage, enum store_m
         .name = call->route->name,
         .loop = call->loop,
         .run = attempt_run,
-        .foresee =
-            mode == STORE_APPEND && call->route->foresee && !call->alone ? attempt_foresee : NULL,
+        .prefetch =
+            mode == STORE_APPEND && call->route->prefetch && !call->alone ? attempt_prefetch : NULL,
         .committed = call_committed,
         .done = tx_done,
         .arena = call->arena,

@@ -103,9 +103,9 @@ struct route {
      * setting call->look, call->hash and call->compute. */
     enum err (*prepare)(struct call *call);
     /* Inside the handler's transaction, before the path is resolved: says what the handler is going
-     * to ask of the store (tx_foresee), so that it comes along with the first question. Ids of the
+     * to ask of the store (tx_prefetch), so that it comes along with the first question. Ids of the
      * path and the query are known. */
-    enum err (*foresee)(struct call *call);
+    enum err (*prefetch)(struct call *call);
     /* Inside the transaction, after the path and `needs`, before the body counts:
      * rights that a set of bits cannot say. On a service route, whose path may be the credential,
      * also in a read transaction before a long body is read: it may set call->files_of, the account

@@ -270,9 +270,9 @@ enum err modify_command_permissions(struct call *call);
 enum err admit_read_permissions(struct call *call);
 enum err admit_modify_permissions(struct call *call);
 
-enum err foresee_guild_command_index(struct call *call);
+enum err prefetch_guild_command_index(struct call *call);
 enum err get_guild_command_index(struct call *call);
-enum err foresee_user_command_index(struct call *call);
+enum err prefetch_user_command_index(struct call *call);
 enum err get_user_command_index(struct call *call);
 enum err get_application_command_index(struct call *call);
 enum err get_channel_command_index(struct call *call);

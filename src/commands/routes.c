@@ -253,7 +253,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .reply = &command_index_reply,
         .measured = true,
-        .foresee = foresee_guild_command_index,
+        .prefetch = prefetch_guild_command_index,
         .handle = get_guild_command_index,
     },
     {
@@ -264,7 +264,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .reply = &command_index_reply,
         .measured = true,
-        .foresee = foresee_user_command_index,
+        .prefetch = prefetch_user_command_index,
         .handle = get_user_command_index,
     },
     {

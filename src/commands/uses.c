@@ -77,7 +77,7 @@ static enum err note_day(struct tx *tx, snowflake command_id, struct value day, 
     const struct value values[] = { v_id(command_id), day };
     struct rows row;
     bool noted = false;
-    enum err e = tx_travels(tx) ? OK : tx_one(tx, IS_NOTED, values, 2, &row, &noted);
+    enum err e = tx_is_remote(tx) ? OK : tx_one(tx, IS_NOTED, values, 2, &row, &noted);
 
     *ret_first = 0;
     return e || noted ? e : tx_exec(tx, NOTE_DAY, values, 2, ret_first);

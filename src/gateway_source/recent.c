@@ -1,10 +1,7 @@
 /* recent.c - the parts of guilds that were read last, for the next reader.
  *
  * After a restart everybody connects at once, and all members of a guild are sent the same roles
- * and channels. Each thread caches those of the last guilds that it read, as long as nothing at
- * all was written since. */
-#include "base/cache.h"
-#include "base/mem.h"
+ * and channels. Each thread caches those of the last guilds that it read (store/kept.h). */
 #include "gateway/capabilities.h"
 #include "gateway_source/gateway_source.h"
 #include "platform/channels/channels.h"
@@ -12,63 +9,10 @@
 #include "platform/guilds/guilds.h"
 #include "platform/sounds/sounds.h"
 #include "platform/stickers/stickers.h"
+#include "store/kept.h"
 
-/* A larger guild is not cached. If its parts are larger than a quarter of that, it is not also
- * cached as text, with which it might become too large. */
-enum { LARGEST = 256 * 1024, LARGEST_WRITTEN = LARGEST / 4 };
-
-struct recent {
-    struct cache_entry entry;
-    snowflake guild_id;
-    uint64_t version;
-    bool whole;
-    struct arena *arena;
-    struct guild_parts *parts; /* in the arena */
-};
-
-static bool recent_is(const struct cache_entry *e, const void *version)
-{
-    return ((const struct recent *)e)->version == *(const uint64_t *)version;
-}
-
-static void recent_free(struct cache_entry *e)
-{
-    arena_free(((struct recent *)e)->arena);
-    mem_free(e);
-}
-
-/* An outdated entry is replaced by the next read of its guild; idle ones return their memory. */
-static struct cache_kind recents = {
-    .name = "guilds",
-    .entries = 256,
-    .bytes = 8 * 1024 * 1024,
-    .idle_ms = 60 * 1000,
-    .is = recent_is,
-    .free = recent_free,
-};
-/* The guild that was read last and is not cached: its parts are valid until the next such read. */
-static struct cache_kind passing = { .entries = 1, .free = recent_free };
-
-static struct recent *recent_new(snowflake guild_id, uint64_t version)
-{
-    struct recent *r = mem_new(sizeof *r);
-
-    r->guild_id = guild_id;
-    r->version = version;
-    r->arena = arena_new_small();
-    r->parts = arena_alloc(r->arena, sizeof *r->parts);
-    return r;
-}
-
-static void recent_keep(struct recent *r, bool failed)
-{
-    size_t size = arena_used(r->arena);
-    /* Incidents end at some time, whether or not anything is written. */
-    bool passes = failed || size > LARGEST || r->parts->guild.incidents_data;
-
-    cache_put(cache_of_thread(passes ? &passing : &recents), r->guild_id, sizeof *r + size,
-              &r->entry);
-}
+/* A larger guild is not also cached as text, with which it might become too large to be cached. */
+enum { LARGEST_WRITTEN = 64 * 1024 };
 
 static enum err read_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
 {
@@ -88,46 +32,46 @@ static enum err read_rest(struct tx *tx, snowflake guild_id, struct guild_parts 
     return e ? e : guild_sounds(tx, guild_id, &ret->sounds);
 }
 
-/* Reads what the entry lacks; it is in no cache meanwhile. */
-static enum err recent_read(struct tx *tx, struct recent *r, bool has_parts, bool whole)
+static enum err read_guild(struct tx *tx, snowflake guild_id, bool whole, struct guild_parts *ret)
 {
-    struct arena *before = tx_use_arena(tx, r->arena);
-    enum err e = has_parts ? OK : read_parts(tx, r->guild_id, r->parts);
+    enum err e = read_parts(tx, guild_id, ret);
 
-    if (!e && whole)
-        e = read_rest(tx, r->guild_id, r->parts);
-    if (!e && whole && arena_used(r->arena) <= LARGEST_WRITTEN)
-        r->parts->written =
-            guild_write(r->arena, &r->parts->guild, &r->parts->sounds, &r->parts->channels);
+    return e || !whole ? e : read_rest(tx, guild_id, ret);
+}
+
+static enum err read_cached(struct tx *tx, const struct kept_key *key, struct kept_read *kept,
+                            struct guild_parts *ret)
+{
+    struct arena *arena = kept_arena(kept), *before = tx_use_arena(tx, arena);
+    struct guild_parts *parts = arena_alloc(arena, sizeof *parts);
+    bool whole = key->of[1];
+    enum err e = read_guild(tx, key->of[0], whole, parts);
+
+    if (!e && whole && arena_used(arena) <= LARGEST_WRITTEN)
+        parts->written = guild_write(arena, &parts->guild, &parts->sounds, &parts->channels);
     tx_use_arena(tx, before);
-    r->whole = whole;
-    recent_keep(r, e != OK);
+    if (!e)
+        *ret = *parts;
+    /* Incidents end at some time, whether or not anything is written. */
+    kept_end_reading(kept, e ? NULL : parts, parts->guild.incidents_data);
     return e;
 }
 
 static enum err parts_of(struct tx *tx, snowflake guild_id, bool whole, struct guild_parts *ret)
 {
-    uint64_t version = tx_version(tx);
+    static const char what[] = "guild";
+    struct kept_key key = { what, { guild_id, whole } };
+    const struct guild_parts *found = kept_find(tx, &key);
 
-    if (!version) {
-        ret->written = NULL;
-        enum err e = read_parts(tx, guild_id, ret);
-
-        return e || !whole ? e : read_rest(tx, guild_id, ret);
+    if (found) {
+        *ret = *found;
+        return OK;
     }
-    struct cache *cache = cache_of_thread(&recents);
-    struct recent *r = cache_find(cache, guild_id, &version);
-    bool has_parts = r != NULL;
-    enum err e = OK;
-    if (has_parts && whole && !r->whole)
-        cache_take(cache, &r->entry);
-    if (!has_parts)
-        r = recent_new(guild_id, version);
-    if (!has_parts || (whole && !r->whole))
-        e = recent_read(tx, r, has_parts, whole);
-    if (!e)
-        *ret = *r->parts;
-    return e;
+    struct kept_read *kept = kept_begin_reading(tx, &key);
+    if (kept)
+        return read_cached(tx, &key, kept, ret);
+    ret->written = NULL;
+    return read_guild(tx, guild_id, whole, ret);
 }
 
 enum err guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret)

@@ -42,16 +42,15 @@ struct engine {
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
-    /* See tx_foresee and tx_exec_soon; NULL: there is no way to be saved. */
-    void (*foresee)(struct tx *tx, const char *sql, const struct value *values, size_t count);
+    /* See tx_prefetch and tx_exec_soon; NULL: no query is a round trip. */
+    void (*prefetch)(struct tx *tx, const char *sql, const struct value *values, size_t count);
     enum err (*exec_soon)(struct tx *tx, struct sql sql, const struct value *values, size_t count);
-    uint64_t (*version)(struct tx *tx);    /* see tx_version; or NULL */
     unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: 0 */
     bool (*go_aside)(struct tx *tx);       /* see tx_expect_long; NULL: nothing runs on loops */
-    /* See tx_seen; NULL: nothing is noted. */
+    /* See tx_seen; NULL: nothing can be cached. */
     bool (*seen)(struct tx *tx, struct tx_seen *ret);
-    bool (*row_changed)(struct tx *tx, const struct tx_seen *since, enum noted_rows rows,
-                        uint64_t id);
+    bool (*unchanged)(struct tx *tx, const struct tx_seen *since, const uint16_t *slots,
+                      size_t count);
     void (*touch)(struct tx *tx, enum noted_rows rows, uint64_t id);
     /* Several statements without parameters or rows, for migrations. */
     enum err (*script)(struct tx *tx, const char *sql);
@@ -72,7 +71,7 @@ struct store {
     const struct engine *engine;
     char *folder;
     int lock; /* keeps other processes out of the folder; -1: none held */
-    _Atomic uint64_t reads, writes, commits, retries, failures, ways, damaged_files;
+    _Atomic uint64_t reads, writes, commits, retries, failures, round_trips, damaged_files;
     _Atomic int64_t
         full_since; /* when the last write found no room (clock_mono); 0: there is room */
     _Atomic(const char *) retried; /* the name of the work that was last tried again, or NULL */
@@ -92,6 +91,7 @@ struct tx {
     void *connection;        /* the engine's */
     struct row_cursor *open; /* queries that were not ended, newest first */
     enum err failed;         /* the first query that failed decides */
+    struct tx_reads *reads;  /* collects what queries read; or NULL */
 };
 
 /* The part of a cursor that every engine has; its first member. */
@@ -165,9 +165,8 @@ enum lane_name {
 /* Of a thread for those that do not take long. Nobody knows beforehand which do: one that takes
  * more is broken off, and begins anew among the long ones. */
 enum { LANE_SHARE_MS = 40 };
-/* What is far away takes its time, however little there is to read: so many ways to the database
- * and back are not counted. */
-enum { LANE_FREE_WAYS = 16 };
+/* The time of so many round trips to the database is not counted. */
+enum { LANE_FREE_ROUND_TRIPS = 16 };
 
 struct lanes {
     pthread_mutex_t lock;

@@ -1,4 +1,4 @@
-/* kept.c - what a thread has made of rows, and whether it still holds. */
+/* kept.c - results that a thread has made of rows, and whether they are still valid. */
 #include "store/kept.h"
 
 #include <assert.h>
@@ -9,39 +9,24 @@
 
 enum { LARGEST = 256 * 1024, LARGEST_TEXT = 1024 * 1024 };
 
-struct kept_from {
-    enum noted_rows rows;
-    snowflake id;
-};
-
 struct kept_read {
     struct cache_entry entry;
     struct kept_key key;
     struct tx_seen seen;
     struct arena *arena;
-    struct kept_from *from;
+    struct tx *tx;          /* whose reads are collected … */
+    struct tx_reads *reads; /* … here; or NULL */
+    uint16_t *slots;
     size_t count, room;
     const void *made;
     struct shared_text *text; /* is .made, too */
 };
 
-/* tx is NULL: what follows from the key alone holds always. */
+/* tx is NULL: what follows from the key alone is always valid. */
 struct kept_asked {
     const struct kept_key *key;
     struct tx *tx;
-    struct tx_seen now;
 };
-
-/* Another connection counts other commits: the store was opened again. */
-static bool kept_holds(const struct kept_asked *asked, const struct kept_read *k)
-{
-    if (k->seen.connection != asked->now.connection)
-        return false;
-    for (size_t i = 0; i < k->count; i++)
-        if (tx_row_changed(asked->tx, &k->seen, k->from[i].rows, k->from[i].id))
-            return false;
-    return true;
-}
 
 static bool kept_is(const struct cache_entry *e, const void *arg)
 {
@@ -50,7 +35,7 @@ static bool kept_is(const struct cache_entry *e, const void *arg)
 
     return k->key.what == asked->key->what &&
            memcmp(k->key.of, asked->key->of, sizeof k->key.of) == 0 &&
-           (!asked->tx || kept_holds(asked, k));
+           (!asked->tx || tx_unchanged(asked->tx, &k->seen, k->slots, k->count));
 }
 
 static void kept_free(struct cache_entry *e)
@@ -64,11 +49,13 @@ static void kept_free(struct cache_entry *e)
 
 static struct cache_kind replies = {
     .name = "pages and lists",
-    .entries = 512,
+    .entries = 768,
     .bytes = 24 * 1024 * 1024,
     .is = kept_is,
     .free = kept_free,
 };
+/* What was made last and is not cached, of those that use what is in the arena. */
+static struct cache_kind passing = { .entries = 1, .free = kept_free };
 
 static uint64_t kept_hash(const struct kept_key *key)
 {
@@ -81,11 +68,9 @@ static uint64_t kept_hash(const struct kept_key *key)
 
 const void *kept_find(struct tx *tx, const struct kept_key *key)
 {
-    struct kept_asked asked = { .key = key, .tx = tx };
-    const struct kept_read *k = NULL;
+    const struct kept_read *k = cache_find(cache_of_thread(&replies), kept_hash(key),
+                                           &(struct kept_asked){ .key = key, .tx = tx });
 
-    if (tx_seen(tx, &asked.now))
-        k = cache_find(cache_of_thread(&replies), kept_hash(key), &asked);
     return k ? k->made : NULL;
 }
 
@@ -103,7 +88,7 @@ static struct kept_read *kept_new(const struct kept_key *key, const struct tx_se
 
     *k = (struct kept_read){ .key = *key, .seen = *seen, .room = rows };
     k->arena = arena_new_small();
-    k->from = arena_raw(k->arena, rows * sizeof *k->from);
+    k->slots = arena_raw(k->arena, rows * sizeof *k->slots);
     return k;
 }
 
@@ -114,6 +99,18 @@ struct kept_read *kept_begin(struct tx *tx, const struct kept_key *key, size_t r
     return tx_seen(tx, &now) ? kept_new(key, &now, rows) : NULL;
 }
 
+struct kept_read *kept_begin_reading(struct tx *tx, const struct kept_key *key)
+{
+    struct kept_read *k = kept_begin(tx, key, 0);
+
+    if (!k)
+        return NULL;
+    k->tx = tx;
+    k->reads = arena_alloc(k->arena, sizeof *k->reads);
+    tx_collect_reads(tx, k->reads);
+    return k;
+}
+
 struct arena *kept_arena(struct kept_read *k)
 {
     return k->arena;
@@ -122,16 +119,34 @@ struct arena *kept_arena(struct kept_read *k)
 void kept_row(struct kept_read *k, enum noted_rows rows, snowflake id)
 {
     assert(k->count < k->room);
-    k->from[k->count++] = (struct kept_from){ rows, id };
+    k->slots[k->count++] = row_slot(rows, id);
 }
 
-void kept_end(struct kept_read *k, const void *made)
+static void kept_put(struct kept_read *k, const void *made, struct cache_kind *kind)
 {
     size_t size = arena_used(k->arena) + (k->text ? shared_text_str(k->text).n : 0);
 
     k->made = made;
+    cache_put(cache_of_thread(kind), kept_hash(&k->key), sizeof *k + size, &k->entry);
+}
+
+void kept_end(struct kept_read *k, const void *made)
+{
     if (made && arena_used(k->arena) <= LARGEST)
-        cache_put(cache_of_thread(&replies), kept_hash(&k->key), sizeof *k + size, &k->entry);
+        kept_put(k, made, &replies);
+    else
+        kept_free(&k->entry);
+}
+
+void kept_end_reading(struct kept_read *k, const void *made, bool passes)
+{
+    tx_collect_reads(k->tx, NULL);
+    k->tx = NULL;
+    k->slots = k->reads->slots;
+    k->count = k->reads->count;
+    passes |= k->reads->is_unknown || arena_used(k->arena) > LARGEST;
+    if (made)
+        kept_put(k, made, passes ? &passing : &replies);
     else
         kept_free(&k->entry);
 }

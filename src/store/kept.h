@@ -1,10 +1,11 @@
-/* kept.h - what a thread has made of rows, for its next reads, while those rows stay as they are.
+/* kept.h - results that a thread has made of rows, for its next reads, while those rows are
+ * unchanged.
  *
- * Where one process writes (SQLite) the store notes which rows change (tx_row_changed), so that
- * something that was made of some rows can be used again until one of them does. Each thread keeps
- * some such things for itself and forgets the oldest. Only reads use them: inside a writing
- * transaction nothing is decided from memory. On PostgreSQL, where others may write, nothing is
- * kept. What is kept must not depend on who asks, unless the key says who that is. */
+ * Where one process writes (SQLite) the store knows the version of each row (tx_unchanged), so that
+ * a result that was made of some rows can be used again until one of them changes. Each thread has
+ * a cache of its own. Only reads use it: a writing transaction decides from rows alone. On
+ * PostgreSQL, where others may write, nothing is cached. A result must not depend on who asks,
+ * unless the key says who that is. */
 #ifndef STORE_KEPT_H
 #define STORE_KEPT_H
 
@@ -30,6 +31,13 @@ struct kept_read *kept_begin(struct tx *tx, const struct kept_key *key, size_t r
 struct arena *kept_arena(struct kept_read *k);
 void kept_row(struct kept_read *k, enum noted_rows rows, snowflake id);
 void kept_end(struct kept_read *k, const void *made);
+
+/* The same for a result of which only its queries know the rows: it is valid until a column that a
+ * query has read since kept_begin_reading is written, in any row. The result stays in the arena:
+ * what is too large, or passes (is not to be found again), stays until the thread makes the next.
+ */
+struct kept_read *kept_begin_reading(struct tx *tx, const struct kept_key *key);
+void kept_end_reading(struct kept_read *k, const void *made, bool passes);
 
 /* The same for a text of up to a mebibyte, which lies outside the arena: who finds it gets a hold
  * of its own, and need not copy it. */

@@ -113,7 +113,7 @@ struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms)
 
 static bool can_share(const struct work *w)
 {
-    return w->mode == STORE_APPEND && w->foresee && w->owner && !w->by_itself;
+    return w->mode == STORE_APPEND && w->prefetch && w->owner && !w->by_itself;
 }
 
 static bool has_owner(const struct work *first, const struct work *end, uint64_t owner)

@@ -34,13 +34,6 @@ enum err tx_expect_long(struct tx *tx)
     return engine->go_aside && engine->go_aside(tx) ? ERR_STORE_RETRY : OK;
 }
 
-uint64_t tx_version(struct tx *tx)
-{
-    const struct engine *engine = tx->store->engine;
-
-    return engine->version && tx->work->mode == STORE_READ ? engine->version(tx) : 0;
-}
-
 bool tx_seen(struct tx *tx, struct tx_seen *ret)
 {
     const struct engine *engine = tx->store->engine;
@@ -48,9 +41,16 @@ bool tx_seen(struct tx *tx, struct tx_seen *ret)
     return engine->seen && engine->seen(tx, ret);
 }
 
-bool tx_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows, snowflake id)
+bool tx_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t *slots, size_t count)
 {
-    return tx->store->engine->row_changed(tx, since, rows, id);
+    const struct engine *engine = tx->store->engine;
+
+    return engine->unchanged && engine->unchanged(tx, since, slots, count);
+}
+
+void tx_collect_reads(struct tx *tx, struct tx_reads *to)
+{
+    tx->reads = to;
 }
 
 void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id)
@@ -148,17 +148,17 @@ enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values,
     return query_rows(tx, sql, values, count, false, ret);
 }
 
-void tx_foresee_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
+void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
 {
     const struct engine *engine = tx->store->engine;
 
-    if (engine->foresee && !tx->failed && !holds_nul(values, count))
-        engine->foresee(tx, *sql.text, values, count);
+    if (engine->prefetch && !tx->failed && !holds_nul(values, count))
+        engine->prefetch(tx, *sql.text, values, count);
 }
 
-bool tx_travels(const struct tx *tx)
+bool tx_is_remote(const struct tx *tx)
 {
-    return tx->store->engine->foresee;
+    return tx->store->engine->prefetch;
 }
 
 enum err tx_exec_soon_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)

@@ -117,7 +117,7 @@ void store_stats(struct store *s, struct store_stats *ret)
         .commits = s->commits,
         .retries = s->retries,
         .failures = s->failures,
-        .ways = s->ways,
+        .round_trips = s->round_trips,
         .damaged_files = s->damaged_files,
         .corruptions = sqlite_corruptions(),
         .retried = s->retried,

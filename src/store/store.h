@@ -104,10 +104,10 @@ struct work {
      * tx_arena. */
     enum err (*run)(struct work *w, struct tx *tx);
     bool again; /* of STORE_READ: run may be begun anew, it leaves nothing behind but its answer */
-    /* Of STORE_APPEND; may be NULL. Says what run is going to ask (tx_foresee), where there is a
+    /* Of STORE_APPEND; may be NULL. Says what run is going to ask (tx_prefetch), where there is a
      * way to be saved. Works that do so may be run one after the other in one transaction, in which
      * none sees what the others write. */
-    void (*foresee)(struct work *w, struct tx *tx);
+    void (*prefetch)(struct work *w, struct tx *tx);
     /* May be NULL. Right after a commit that kept this work's writes and before done,
      * on a thread of the store, one at a time and in the order of the commits: a work
      * that saw or overwrote what another wrote comes after it. */
@@ -189,12 +189,9 @@ unsigned tx_lane(const struct tx *tx);
  * error that this returns, and begins anew aside; anywhere else it is OK. */
 enum err tx_expect_long(struct tx *tx);
 
-/* Two reads of this process with the same version, on the same thread, have seen the
- * same data. Asked after a query. 0: not known (writes; PostgreSQL). */
-uint64_t tx_version(struct tx *tx);
-
-/* Tables whose changes are noted row by row, where one process writes: what a read has seen of
- * them can be remembered, and used by later reads of the same thread while it still holds. */
+/* Where one process writes (SQLite), everything that a cached result may depend on has a version
+ * slot: each column, each row of the tables below, and the rows of an owner. A result that was made
+ * of them can be used by later reads of the same thread until one of its slots changes. */
 enum noted_rows {
     NOTED_MESSAGES,
     NOTED_USERS,
@@ -206,11 +203,20 @@ enum noted_rows {
 struct tx_seen {
     uint64_t connection, commits;
 };
-/* What this read has seen at least. False: not known (writes; PostgreSQL). */
+/* The commits that this read has seen, or more. False: nothing can be cached (writes; PostgreSQL).
+ */
 bool tx_seen(struct tx *tx, struct tx_seen *ret);
-/* Whether the row of that id may have changed since an earlier read of the same connection, which
- * this one can say since tx_seen was true for it. */
-bool tx_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows, snowflake id);
+uint16_t row_slot(enum noted_rows rows, snowflake id);
+/* Whether an earlier read of the same connection saw in these slots what this one would see. */
+bool tx_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t *slots, size_t count);
+/* Collects the slots of all columns that queries of the transaction read; NULL: not any more. */
+enum { TX_MOST_SLOTS = 256 };
+struct tx_reads {
+    uint16_t slots[TX_MOST_SLOTS];
+    size_t count;
+    bool is_unknown; /* there are too many, or a result does not follow from rows alone */
+};
+void tx_collect_reads(struct tx *tx, struct tx_reads *to);
 
 /* Of a new row nobody has seen the id: who makes a command says which application's it is. */
 void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id);
@@ -333,13 +339,13 @@ struct str row_bytes(const struct rows *r, int column);
 enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      int64_t *ret_changed);
 
-/* What will be asked soon, and with what. An engine with a way to go asks for it together with
- * the next query, and has the rows when they are wanted; a write in between makes them
- * forgotten. Nothing comes of it where there is no way to be saved. */
-#define tx_foresee(tx, sql, ...) tx_foresee_sql(tx, SQL(sql), __VA_ARGS__)
-void tx_foresee_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
-/* Whether there is a way to be saved: then one question for all is better than one for each. */
-bool tx_travels(const struct tx *tx);
+/* A query that will be sent soon. PostgreSQL sends it together with the next query, in one round
+ * trip, and has the rows when they are wanted; a write in between makes them forgotten. On SQLite
+ * this does nothing. Reads on loops learn most of this by themselves (postgres/prefetch.c). */
+#define tx_prefetch(tx, sql, ...) tx_prefetch_sql(tx, SQL(sql), __VA_ARGS__)
+void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
+/* Each query is a network round trip: batch them. */
+bool tx_is_remote(const struct tx *tx);
 
 /* Like tx_exec, for writes that cannot meet a row of the same key and of which nobody has to
  * know before the end: it may travel with what comes next, or with the commit, which fails
@@ -396,8 +402,8 @@ enum err store_check(struct store *s);
 /* For /metrics. */
 struct store_stats {
     uint64_t reads, writes, commits, retries, failures;
-    uint64_t ways;        /* to the database and back, that somebody waited for; SQLite has none */
-    uint64_t corruptions; /* statements that met a damaged database (SQLite) */
+    uint64_t round_trips;   /* to PostgreSQL, that somebody waited for */
+    uint64_t corruptions;   /* statements that met a damaged database (SQLite) */
     uint64_t damaged_files; /* that were asked for, and missing or of another size */
     const char *retried;    /* which work was last tried again; NULL: none with a name */
 };

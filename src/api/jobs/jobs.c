@@ -83,7 +83,7 @@ enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake ke
     bool found = false;
     enum err e = OK;
 
-    if (!tx_travels(call->tx))
+    if (!tx_is_remote(call->tx))
         e = tx_one(call->tx,
                    "select 1 from jobs where kind = $1 and key = $2 and due = $3 and taken = 0",
                    BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us)), &row, &found);

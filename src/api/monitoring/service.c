@@ -143,7 +143,7 @@ static void store_metrics(struct api *api, struct buf *out)
     api_metric(out, "guildhall_store_retries_total", "counter", "Transactions tried again.",
                s.retries);
     api_metric(out, "guildhall_store_round_trips_total", "counter",
-               "Ways to PostgreSQL and back that a transaction waited for.", s.ways);
+               "Round trips to PostgreSQL that a transaction waited for.", s.round_trips);
     api_metric(out, "guildhall_store_failures_total", "counter", "Commits that failed.",
                s.failures);
     api_metric(out, "guildhall_store_full", "gauge", "1 while writes find no room on the disk.",

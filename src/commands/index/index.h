@@ -38,7 +38,7 @@ struct command_uses {
 /* key: the guild, account, application or channel. */
 enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
 /* All of it but the commands will be asked for, of an index whose place is its key. */
-void index_foresee(struct tx *tx, enum index_kind kind, snowflake key);
+void index_prefetch(struct tx *tx, enum index_kind kind, snowflake key);
 /* The global commands of these applications, in a guild each time followed by its own; each
  * bundle is there until the next. */
 enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct rows *ret);
@@ -67,7 +67,7 @@ struct index_reader {
 enum err index_reader_load(struct tx *tx, const struct standing *s, bool adult,
                            struct index_reader *ret);
 /* What it is going to ask. */
-void index_reader_foresee(struct tx *tx, snowflake guild_id, snowflake user_id);
+void index_reader_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
 /* Rows of a command or an application in the guild (struct command_permission). */
 struct list index_rows_of(const struct index_reader *r, snowflake target_id);
 /* Is there a channel in the guild where the question is answered with yes? It has everything
@@ -87,7 +87,7 @@ struct index_place {
 };
 /* Those where the reader may view and use commands. Of places that are alike there is one. */
 enum err index_places(struct tx *tx, const struct standing *s, bool by_channel, struct list *ret);
-void index_places_foresee(struct tx *tx, snowflake guild_id, snowflake user_id);
+void index_places_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
 
 /* --- indexes.c ------------------------------------------------------------------------ */
 

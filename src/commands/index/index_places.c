@@ -114,10 +114,10 @@ static bool is_known(const struct list *places, const struct index_place *p)
     return false;
 }
 
-void index_places_foresee(struct tx *tx, snowflake guild_id, snowflake user_id)
+void index_places_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id)
 {
-    tx_foresee(tx, OPEN_CHANNELS, BIND(v_id(guild_id), v_id(user_id)));
-    tx_foresee(tx, OVERWRITES_ABOUT, BIND(v_id(guild_id), v_id(user_id)));
+    tx_prefetch(tx, OPEN_CHANNELS, BIND(v_id(guild_id), v_id(user_id)));
+    tx_prefetch(tx, OVERWRITES_ABOUT, BIND(v_id(guild_id), v_id(user_id)));
 }
 
 enum err index_places(struct tx *tx, const struct standing *s, bool by_channel, struct list *ret)

@@ -173,11 +173,11 @@ void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks
 
 static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
 
-void index_foresee(struct tx *tx, enum index_kind kind, snowflake key)
+void index_prefetch(struct tx *tx, enum index_kind kind, snowflake key)
 {
-    tx_foresee(tx, applications_of(kind), BIND(v_id(key)));
-    tx_foresee(tx, OWN_VERSION, BIND(v_id(key)));
-    tx_foresee(tx, uses_sql[kind], BIND(v_id(key), v_int(ranked_since())));
+    tx_prefetch(tx, applications_of(kind), BIND(v_id(key)));
+    tx_prefetch(tx, OWN_VERSION, BIND(v_id(key)));
+    tx_prefetch(tx, uses_sql[kind], BIND(v_id(key), v_int(ranked_since())));
 }
 
 enum err index_version(struct tx *tx, snowflake place, const struct list *applications,

@@ -27,10 +27,10 @@ static enum err load_rows(struct index_reader *r, bool *ret_channels)
     return rows_end(&rows);
 }
 
-void index_reader_foresee(struct tx *tx, snowflake guild_id, snowflake user_id)
+void index_reader_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id)
 {
-    tx_foresee(tx, PERMISSIONS_OF_GUILD, BIND(v_id(guild_id)));
-    index_places_foresee(tx, guild_id, user_id);
+    tx_prefetch(tx, PERMISSIONS_OF_GUILD, BIND(v_id(guild_id)));
+    index_places_prefetch(tx, guild_id, user_id);
 }
 
 enum err index_reader_load(struct tx *tx, const struct standing *s, bool adult,

@@ -260,13 +260,13 @@ static enum err index_reply(struct index_view *v)
 
 /* --- the four of them ----------------------------------------------------------------- */
 
-enum err foresee_guild_command_index(struct call *call)
+enum err prefetch_guild_command_index(struct call *call)
 {
     snowflake guild_id = call_id(call, "guild.id");
 
-    user_foresee(call->tx, call->caller->id);
-    index_foresee(call->tx, INDEX_GUILD, guild_id);
-    index_reader_foresee(call->tx, guild_id, call->caller->id);
+    user_prefetch(call->tx, call->caller->id);
+    index_prefetch(call->tx, INDEX_GUILD, guild_id);
+    index_reader_prefetch(call->tx, guild_id, call->caller->id);
     return OK;
 }
 
@@ -295,10 +295,10 @@ enum {
     ANYHOW = 1u << INSTALL_GUILD | 1u << INSTALL_USER,
 };
 
-enum err foresee_user_command_index(struct call *call)
+enum err prefetch_user_command_index(struct call *call)
 {
-    user_foresee(call->tx, call->caller->id);
-    index_foresee(call->tx, INDEX_USER, call->caller->id);
+    user_prefetch(call->tx, call->caller->id);
+    index_prefetch(call->tx, INDEX_USER, call->caller->id);
     return OK;
 }
 

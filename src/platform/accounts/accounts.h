@@ -16,7 +16,7 @@ extern const struct world_parts accounts_world;
 
 /* ERR_UNKNOWN_USER when there is none. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
-void user_foresee(struct tx *tx, snowflake id);
+void user_prefetch(struct tx *tx, snowflake id);
 
 /* The two colours of somebody's profile, as JSON; null: none were chosen. */
 enum err theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);

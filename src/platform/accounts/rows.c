@@ -53,9 +53,9 @@ enum err user_find(struct tx *tx, snowflake id, struct user *ret)
     return OK;
 }
 
-void user_foresee(struct tx *tx, snowflake id)
+void user_prefetch(struct tx *tx, snowflake id)
 {
-    tx_foresee(tx, FIND_USER, BIND(v_id(id)));
+    tx_prefetch(tx, FIND_USER, BIND(v_id(id)));
 }
 
 void user_read_partial(const struct rows *r, int column, struct user *ret)
@@ -74,9 +74,9 @@ void user_read_partial(const struct rows *r, int column, struct user *ret)
 
 static const char FIND_PARTIAL[] = "select " PARTIAL_USER_COLUMNS " from users u where u.id = $1";
 
-void user_foresee_partial(struct tx *tx, snowflake id)
+void user_prefetch_partial(struct tx *tx, snowflake id)
 {
-    tx_foresee(tx, FIND_PARTIAL, BIND(v_id(id)));
+    tx_prefetch(tx, FIND_PARTIAL, BIND(v_id(id)));
 }
 
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret)

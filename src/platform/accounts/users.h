@@ -21,6 +21,6 @@ enum { PARTIAL_USER_COLUMN_COUNT = 7 };
 void user_read_partial(const struct rows *r, int column, struct user *ret);
 /* ERR_UNKNOWN_USER. */
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret);
-void user_foresee_partial(struct tx *tx, snowflake id);
+void user_prefetch_partial(struct tx *tx, snowflake id);
 
 #endif

@@ -61,7 +61,7 @@ static enum err resolve_guild(struct call *call)
     bool open = call->route->auth & AUTH_OPEN; /* for anybody: nobody has a right there */
 
     if (!open)
-        standing_foresee(call->tx, id, call->caller->id);
+        standing_prefetch(call->tx, id, call->caller->id);
     enum err e = guild_find(call->tx, id, TARGET(call, guild));
     if (!e && open)
         return OK;
@@ -87,12 +87,12 @@ static enum err enter_private(struct call *call, const struct channel *c)
     return e;
 }
 
-/* said: it was foreseen as far as it could be. */
+/* said: it was prefetched as far as it could be. */
 static enum err enter_channel(struct call *call, snowflake id, bool said)
 {
     struct channel *c = TARGET(call, channel);
-    bool foreseen =
-        tx_travels(call->tx) && (said ? channel_home_known(id) : channel_home_foresee(call, id));
+    bool prefetched =
+        tx_is_remote(call->tx) && (said ? channel_home_known(id) : channel_home_prefetch(call, id));
     uint64_t rights;
     enum err e = channel_find_bare(call->tx, id, c);
 
@@ -100,8 +100,8 @@ static enum err enter_channel(struct call *call, snowflake id, bool said)
         return e;
     if (channel_is_private(c->type))
         return enter_private(call, c);
-    if (!foreseen || !channel_home_agrees(c))
-        channel_guild_foresee(call, c);
+    if (!prefetched || !channel_home_agrees(c))
+        channel_guild_prefetch(call, c);
     e = channel_load_overwrites(call->tx, c);
     if (!e)
         e = standing_find(call->tx, c->guild_id.value, call->caller->id, TARGET(call, standing));
@@ -125,7 +125,7 @@ enum err channel_enter(struct call *call, snowflake id)
 /* {channel.id}: exists, and the caller can view it. */
 static enum err resolve_channel(struct call *call)
 {
-    return enter_channel(call, call_id(call, "channel.id"), call_was_foreseen(call));
+    return enter_channel(call, call_id(call, "channel.id"), call_was_prefetched(call));
 }
 
 /* {role.id}: a role of the path's guild. */

@@ -33,7 +33,7 @@ bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id
  * call's target and rights. ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS. */
 enum err channel_enter(struct call *call, snowflake id);
 /* Foresees what that will ask, where it is known which guild the channel is in; else false. */
-bool channel_home_foresee(struct call *call, snowflake id);
+bool channel_home_prefetch(struct call *call, snowflake id);
 /* Whether it was seen to be a channel of a guild. */
 bool channel_home_known(snowflake id);
 

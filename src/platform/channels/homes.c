@@ -13,7 +13,8 @@
 
 enum { HOMES = 1 << 13 };
 
-/* Two that meet here take turns. A torn one is a question in vain. */
+/* Not a struct cache: all threads read and write it without a lock. Two channels of one slot
+ * replace each other, and a torn entry only causes a needless query. */
 static struct channel_home {
     _Atomic snowflake id, guild_id, parent_id;
 } homes[HOMES];
@@ -38,25 +39,25 @@ static void home_note(const struct channel *c)
     atomic_store_explicit(&h->parent_id, parent, memory_order_relaxed);
 }
 
-static void foresee_standing(struct call *call, snowflake guild_id)
+static void prefetch_standing(struct call *call, snowflake guild_id)
 {
-    standing_foresee(call->tx, guild_id, call->caller->id);
+    standing_prefetch(call->tx, guild_id, call->caller->id);
     /* Who adds something is shown beside it. */
     if (route_store(call->route) == ROUTE_STORE_APPEND)
-        user_foresee_partial(call->tx, call->caller->id);
+        user_prefetch_partial(call->tx, call->caller->id);
 }
 
-bool channel_home_foresee(struct call *call, snowflake id)
+bool channel_home_prefetch(struct call *call, snowflake id)
 {
     struct channel_home *h = home_of(id);
     snowflake parent = atomic_load_explicit(&h->parent_id, memory_order_relaxed);
 
     if (!channel_home_known(id))
         return false;
-    channel_foresee(call->tx, id, !parent);
+    channel_prefetch(call->tx, id, !parent);
     if (parent)
-        channel_foresee(call->tx, parent, true);
-    foresee_standing(call, atomic_load_explicit(&h->guild_id, memory_order_relaxed));
+        channel_prefetch(call->tx, parent, true);
+    prefetch_standing(call, atomic_load_explicit(&h->guild_id, memory_order_relaxed));
     return true;
 }
 
@@ -69,12 +70,12 @@ bool channel_home_agrees(const struct channel *c)
            atomic_load_explicit(&h->parent_id, memory_order_relaxed) == parent;
 }
 
-void channel_guild_foresee(struct call *call, const struct channel *c)
+void channel_guild_prefetch(struct call *call, const struct channel *c)
 {
-    if (!tx_travels(call->tx))
+    if (!tx_is_remote(call->tx))
         return;
-    foresee_standing(call, c->guild_id.value);
+    prefetch_standing(call, c->guild_id.value);
     if (channel_is_thread(c->type))
-        channel_foresee(call->tx, c->parent_id.value, true);
+        channel_prefetch(call->tx, c->parent_id.value, true);
     home_note(c);
 }

@@ -26,13 +26,13 @@ enum {
 /* As channel_find, without overwrites. */
 enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_load_overwrites(struct tx *tx, struct channel *c);
-void channel_foresee(struct tx *tx, snowflake id, bool overwrites);
+void channel_prefetch(struct tx *tx, snowflake id, bool overwrites);
 
 /* --- homes.c -------------------------------------------------------------------------- */
 
 /* What is asked of a channel of a guild that was found, before it is entered. */
-void channel_guild_foresee(struct call *call, const struct channel *c);
-/* Whether what was foreseen of it was of the right guild. */
+void channel_guild_prefetch(struct call *call, const struct channel *c);
+/* Whether what was prefetched of it was of the right guild. */
 bool channel_home_agrees(const struct channel *c);
 /* Channels of a category, without overwrites, or threads of a channel: five hundred of them,
  * archived ones last. */

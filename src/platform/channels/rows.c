@@ -219,8 +219,8 @@ enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret)
 {
     struct rows row;
     bool found;
-    enum err e = tx_travels(tx) ? tx_one(tx, FIND_CHANNEL, BIND(v_id(id)), &row, &found)
-                                : find_in_two(tx, id, &row, &found);
+    enum err e = tx_is_remote(tx) ? tx_one(tx, FIND_CHANNEL, BIND(v_id(id)), &row, &found)
+                                  : find_in_two(tx, id, &row, &found);
 
     if (!e && !found)
         e = ERR_UNKNOWN_CHANNEL;
@@ -229,11 +229,11 @@ enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret)
     return e;
 }
 
-void channel_foresee(struct tx *tx, snowflake id, bool overwrites)
+void channel_prefetch(struct tx *tx, snowflake id, bool overwrites)
 {
-    tx_foresee(tx, FIND_CHANNEL, BIND(v_id(id)));
+    tx_prefetch(tx, FIND_CHANNEL, BIND(v_id(id)));
     if (overwrites)
-        tx_foresee(tx, OVERWRITES_OF_CHANNEL, BIND(v_id(id)));
+        tx_prefetch(tx, OVERWRITES_OF_CHANNEL, BIND(v_id(id)));
 }
 
 enum err channel_load_overwrites(struct tx *tx, struct channel *c)

@@ -14,7 +14,7 @@
 
 /* The oldest first, without .user. struct emoji */
 enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret);
-void guild_emojis_foresee(struct tx *tx, snowflake guild_id);
+void guild_emojis_prefetch(struct tx *tx, snowflake guild_id);
 enum err application_emojis(struct tx *tx, snowflake application_id, struct list *ret);
 /* Of a guild or an application; ERR_UNKNOWN_EMOJI. */
 enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret);

@@ -24,9 +24,9 @@ static enum err emojis_show_in_guild(struct call *call, struct guild *g)
     return guild_emojis(call->tx, g->id, &g->emojis);
 }
 
-static enum err emojis_foresee_in_guild(struct call *call, snowflake guild_id)
+static enum err emojis_prefetch_in_guild(struct call *call, snowflake guild_id)
 {
-    guild_emojis_foresee(call->tx, guild_id);
+    guild_emojis_prefetch(call->tx, guild_id);
     return OK;
 }
 
@@ -288,7 +288,7 @@ const struct domain emojis_domain = {
     .routes = routes,
     .world = &emojis_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .guild_foreseen = emojis_foresee_in_guild,
+    .hooks = &(const struct hooks){ .guild_prefetched = emojis_prefetch_in_guild,
                                     .guild_shown = emojis_show_in_guild,
                                     .role_gone = emojis_forget_role },
     .deletions =

@@ -49,9 +49,9 @@ enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret)
     return read_emojis(tx, SQL(EMOJIS_OF_GUILD), guild_id, ret);
 }
 
-void guild_emojis_foresee(struct tx *tx, snowflake guild_id)
+void guild_emojis_prefetch(struct tx *tx, snowflake guild_id)
 {
-    tx_foresee(tx, EMOJIS_OF_GUILD, BIND(v_id(guild_id)));
+    tx_prefetch(tx, EMOJIS_OF_GUILD, BIND(v_id(guild_id)));
 }
 
 enum err application_emojis(struct tx *tx, snowflake application_id, struct list *ret)

@@ -197,7 +197,7 @@ enum err entitlements_in_force(struct tx *tx, snowflake application_id, snowflak
     enum err e = OK;
 
     *ret = (struct list){ 0 };
-    if (!tx_travels(tx))
+    if (!tx_is_remote(tx))
         e = tx_one(tx, EVER, BIND(v_id(user_id), v_id(application_id), v_id(guild_id)), &row,
                    &some);
     if (e || !some)

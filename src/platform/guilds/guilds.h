@@ -17,9 +17,9 @@ enum err guild_admit_visitor(struct call *call);
 /* With all its lists, as calls and events show it. */
 enum err guild_show(struct call *call, struct guild *g);
 /* What guild_show is going to ask. */
-enum err guild_foresee_shown(struct call *call, snowflake id);
+enum err guild_prefetch_shown(struct call *call, snowflake id);
 enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
-void guild_roles_foresee(struct tx *tx, snowflake guild_id);
+void guild_roles_prefetch(struct tx *tx, snowflake guild_id);
 /* ERR_UNKNOWN_ROLE. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
 /* A new role at a position; others are not moved. */

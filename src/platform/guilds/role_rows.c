@@ -58,9 +58,9 @@ enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret)
     return tx_list(tx, ROLES_OF_GUILD, BIND(v_id(guild_id)), sizeof(struct role), read_role, ret);
 }
 
-void guild_roles_foresee(struct tx *tx, snowflake guild_id)
+void guild_roles_prefetch(struct tx *tx, snowflake guild_id)
 {
-    tx_foresee(tx, ROLES_OF_GUILD, BIND(v_id(guild_id)));
+    tx_prefetch(tx, ROLES_OF_GUILD, BIND(v_id(guild_id)));
 }
 
 static const char FIND_ROLE[] =

@@ -5,9 +5,9 @@
 #include "gateway/gateway.h"
 #include "platform/guilds/deletion.h"
 
-static enum err foresee_guild(struct call *call)
+static enum err prefetch_guild(struct call *call)
 {
-    return guild_foresee_shown(call, call_id(call, "guild.id"));
+    return guild_prefetch_shown(call, call_id(call, "guild.id"));
 }
 
 /* GET /guilds/{guild.id} */
@@ -59,7 +59,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &guild_query_schema,
         .reply = &type_guild,
-        .foresee = foresee_guild,
+        .prefetch = prefetch_guild,
         .handle = get_guild,
     },
     {

@@ -108,10 +108,10 @@ enum err guild_show(struct call *call, struct guild *g)
     return e ? e : hook_guild_shown(call, g);
 }
 
-enum err guild_foresee_shown(struct call *call, snowflake id)
+enum err guild_prefetch_shown(struct call *call, snowflake id)
 {
-    guild_roles_foresee(call->tx, id);
-    return hook_guild_foreseen(call, id);
+    guild_roles_prefetch(call->tx, id);
+    return hook_guild_prefetched(call, id);
 }
 
 static const char ADD_GUILD[] =

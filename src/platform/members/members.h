@@ -11,7 +11,7 @@ enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struc
 enum err member_load_user(struct tx *tx, struct member *m);
 /* ERR_UNKNOWN_GUILD: no such guild; ERR_MISSING_ACCESS: not a member. */
 enum err standing_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct standing *ret);
-void standing_foresee(struct tx *tx, snowflake guild_id, snowflake user_id);
+void standing_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
 /* The same for somebody else: ERR_UNKNOWN_MEMBER when not a member. */
 enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct standing *ret);

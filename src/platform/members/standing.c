@@ -100,10 +100,10 @@ static enum err add_roles(struct tx *tx, struct standing *s)
     return rows_end(&rows);
 }
 
-void standing_foresee(struct tx *tx, snowflake guild_id, snowflake user_id)
+void standing_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id)
 {
-    tx_foresee(tx, FIND_STANDING, BIND(v_id(guild_id), v_id(user_id)));
-    tx_foresee(tx, RANKED_ROLES, BIND(v_id(guild_id), v_id(user_id)));
+    tx_prefetch(tx, FIND_STANDING, BIND(v_id(guild_id), v_id(user_id)));
+    tx_prefetch(tx, RANKED_ROLES, BIND(v_id(guild_id), v_id(user_id)));
 }
 
 static enum err standing_load(struct tx *tx, snowflake guild_id, snowflake user_id,

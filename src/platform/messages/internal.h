@@ -24,7 +24,7 @@ enum err message_page(struct tx *tx, snowflake channel_id, const struct message_
                       struct list *ret);
 /* Where that saves ways to the database: says that the page will be asked for, by a channel that is
  * perhaps not there; and who wrote it (struct user), else nobody. */
-void message_page_foresee(struct tx *tx, snowflake channel_id, const struct message_page *page);
+void message_page_prefetch(struct tx *tx, snowflake channel_id, const struct message_page *page);
 enum err message_page_authors(struct tx *tx, snowflake channel_id, const struct message_page *page,
                               struct list *ret);
 /* The newest one of a channel, whole; none where there is none. */
@@ -179,7 +179,7 @@ enum err mentions_find(struct call *call, const struct channel *c, uint64_t righ
 
 enum err may_send(struct call *call);
 enum err prepare_create_message(struct call *call);
-enum err foresee_create_message(struct call *call);
+enum err prefetch_create_message(struct call *call);
 enum err create_message(struct call *call);
 enum err trigger_typing(struct call *call);
 

@@ -57,11 +57,11 @@ static struct message_page asked_page(const struct call *call)
     return (struct message_page){ q->before.value, q->after.value, q->around.value, q->limit };
 }
 
-static enum err foresee_messages(struct call *call)
+static enum err prefetch_messages(struct call *call)
 {
     struct message_page page = asked_page(call);
 
-    message_page_foresee(call->tx, call_id(call, "channel.id"), &page);
+    message_page_prefetch(call->tx, call_id(call, "channel.id"), &page);
     return OK;
 }
 
@@ -338,7 +338,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &page_query,
         .reply = &type_messages,
-        .foresee = foresee_messages,
+        .prefetch = prefetch_messages,
         .handle = list_messages,
     },
     {
@@ -364,7 +364,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, JUDGED_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
-        .foresee = foresee_create_message,
+        .prefetch = prefetch_create_message,
         .admit = may_send,
         .handle = create_message,
     },

@@ -279,16 +279,16 @@ enum err message_page(struct tx *tx, snowflake channel_id, const struct message_
     return e ? e : read_rest(tx, channel_id, ret);
 }
 
-void message_page_foresee(struct tx *tx, snowflake channel_id, const struct message_page *page)
+void message_page_prefetch(struct tx *tx, snowflake channel_id, const struct message_page *page)
 {
     struct page_stretch s[2];
     size_t count = page_stretches(page, s);
 
     for (size_t i = 0; i < count; i++) {
-        tx_foresee(tx, s[i].newer ? SQL(PAGE_AFTER) : SQL(PAGE_BEFORE),
-                   BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
-        tx_foresee(tx, s[i].newer ? SQL(AUTHORS_AFTER) : SQL(AUTHORS_BEFORE),
-                   BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
+        tx_prefetch(tx, s[i].newer ? SQL(PAGE_AFTER) : SQL(PAGE_BEFORE),
+                    BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
+        tx_prefetch(tx, s[i].newer ? SQL(AUTHORS_AFTER) : SQL(AUTHORS_BEFORE),
+                    BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
     }
 }
 
@@ -301,7 +301,7 @@ enum err message_page_authors(struct tx *tx, snowflake channel_id, const struct 
                               struct list *ret)
 {
     struct page_stretch s[2];
-    size_t count = tx_travels(tx) ? page_stretches(page, s) : 0;
+    size_t count = tx_is_remote(tx) ? page_stretches(page, s) : 0;
     enum err e = OK;
 
     *ret = (struct list){ 0 };

@@ -84,9 +84,9 @@ enum err prepare_create_message(struct call *call)
     return prepare_sending(call, check_files);
 }
 
-enum err foresee_create_message(struct call *call)
+enum err prefetch_create_message(struct call *call)
 {
-    channel_home_foresee(call, call_id(call, "channel.id"));
+    channel_home_prefetch(call, call_id(call, "channel.id"));
     return OK;
 }
 

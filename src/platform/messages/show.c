@@ -248,14 +248,14 @@ static enum err show_thread(struct call *call, struct message *m)
     return e;
 }
 
-static void foresee_authors(struct call *call, const struct shown_people *people,
-                            const struct list *messages)
+static void prefetch_authors(struct call *call, const struct shown_people *people,
+                             const struct list *messages)
 {
     const struct message *m = messages->items;
 
     for (size_t i = 0; i < messages->count; i++)
         if (lacks_author(&m[i]) && !people_find(people, m[i].author_id))
-            user_foresee_partial(call->tx, m[i].author_id);
+            user_prefetch_partial(call->tx, m[i].author_id);
 }
 
 enum err messages_complete_by(struct call *call, struct list *messages, const struct list *users)
@@ -266,8 +266,8 @@ enum err messages_complete_by(struct call *call, struct list *messages, const st
     people.count = 0;
     for (size_t i = 0; i < users->count; i++)
         people_add(&people, (const struct user *)users->items + i);
-    if (tx_travels(call->tx))
-        foresee_authors(call, &people, messages);
+    if (tx_is_remote(call->tx))
+        prefetch_authors(call, &people, messages);
     for (size_t i = 0; !e && i < messages->count; i++) {
         struct message *m = &((struct message *)messages->items)[i];
 

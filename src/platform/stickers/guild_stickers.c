@@ -24,9 +24,9 @@ enum err stickers_show_in_guild(struct call *call, struct guild *g)
     return guild_stickers(call->tx, g->id, &g->stickers);
 }
 
-enum err stickers_foresee_in_guild(struct call *call, snowflake guild_id)
+enum err stickers_prefetch_in_guild(struct call *call, snowflake guild_id)
 {
-    guild_stickers_foresee(call->tx, guild_id);
+    guild_stickers_prefetch(call->tx, guild_id);
     return OK;
 }
 

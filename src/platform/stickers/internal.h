@@ -28,7 +28,7 @@ enum err may_change_sticker(struct call *call); /* in .admit */
 enum err modify_guild_sticker(struct call *call);
 enum err delete_guild_sticker(struct call *call);
 enum err stickers_show_in_guild(struct call *call, struct guild *g);
-enum err stickers_foresee_in_guild(struct call *call, snowflake guild_id);
+enum err stickers_prefetch_in_guild(struct call *call, snowflake guild_id);
 /* Adds who brought them, for those who could bring one. */
 enum err stickers_dress(struct call *call, struct list *stickers);
 enum err sticker_reply(struct call *call, struct sticker *sticker);

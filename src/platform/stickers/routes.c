@@ -184,7 +184,7 @@ const struct domain stickers_domain = {
     .routes = routes,
     .world = &stickers_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .guild_foreseen = stickers_foresee_in_guild,
+    .hooks = &(const struct hooks){ .guild_prefetched = stickers_prefetch_in_guild,
                                     .guild_shown = stickers_show_in_guild },
     .deletions =
         (const struct deletion_rule[]){

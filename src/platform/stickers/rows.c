@@ -32,9 +32,9 @@ enum err guild_stickers(struct tx *tx, snowflake guild_id, struct list *ret)
                    read_sticker, ret);
 }
 
-void guild_stickers_foresee(struct tx *tx, snowflake guild_id)
+void guild_stickers_prefetch(struct tx *tx, snowflake guild_id)
 {
-    tx_foresee(tx, STICKERS_OF_GUILD, BIND(v_id(guild_id)));
+    tx_prefetch(tx, STICKERS_OF_GUILD, BIND(v_id(guild_id)));
 }
 
 enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret)

@@ -10,7 +10,7 @@
 
 /* The oldest first, without .user. struct sticker */
 enum err guild_stickers(struct tx *tx, snowflake guild_id, struct list *ret);
-void guild_stickers_foresee(struct tx *tx, snowflake guild_id);
+void guild_stickers_prefetch(struct tx *tx, snowflake guild_id);
 /* ERR_UNKNOWN_STICKER. */
 enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret);
 

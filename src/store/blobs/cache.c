@@ -7,6 +7,8 @@
  * the copies take more than they may, a thread of its own deletes those that were opened longest
  * ago: who brings a new one does not wait for it.
  *
+ * This is not a struct cache: the folder is the table, which outlives the process.
+ *
  * The folder is none of those that hold the only copy of something: all in it may be deleted. */
 #include <dirent.h>
 #include <errno.h>

@@ -82,7 +82,7 @@ static enum err commit_together(struct postgres_conn *c)
 
 enum err postgres_conn_commit(struct postgres_conn *c)
 {
-    postgres_forget_foreseen(c);
+    postgres_forget_prefetched(c);
     if (c->errand_count)
         return commit_together(c);
     if (!is_begun(c))
@@ -169,7 +169,7 @@ enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, i
     struct postgres_statement *add;
 
     *ret = 0;
-    postgres_forget_foreseen(c);
+    postgres_forget_prefetched(c);
     enum err e = postgres_find_statement(c, ADD_FRAME, 1, &add);
     if (e)
         return e;
@@ -222,7 +222,7 @@ enum err postgres_conn_commit_group(struct postgres_conn *c, struct work *const 
     struct postgres_failure f = { 0 };
     struct postgres_statement *add;
 
-    postgres_forget_foreseen(c);
+    postgres_forget_prefetched(c);
     enum err e = postgres_find_statement(c, ADD_FRAME, 1, &add);
     if (e)
         return e;

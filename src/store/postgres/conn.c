@@ -151,11 +151,11 @@ enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char 
 
 void postgres_conn_count(struct postgres_conn *c)
 {
-    if (c->ways)
-        atomic_fetch_add_explicit(c->ways, 1, memory_order_relaxed);
-    if (c->until && c->free_ways) {
+    if (c->round_trips)
+        atomic_fetch_add_explicit(c->round_trips, 1, memory_order_relaxed);
+    if (c->until && c->free_round_trips) {
         c->until += c->way_ns;
-        c->free_ways--;
+        c->free_round_trips--;
     }
 }
 

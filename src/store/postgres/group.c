@@ -1,7 +1,7 @@
 /* group.c - works that add something, done together.
  *
  * Of works that wait at the same time and only add (STORE_APPEND), several are run in one
- * transaction: what they foresee is asked for at once, what they write goes with the one commit.
+ * transaction: what they prefetch is asked for at once, what they write goes with the one commit.
  * Until that nothing was written, so that one that is refused takes nobody along. One that has to
  * see what it wrote, or what became of it, is run by itself afterwards; so is one that fails, and
  * the others try again without it, a few times.
@@ -71,14 +71,14 @@ static void member_failed(struct group *g, unsigned i, enum err e)
     group_break(g, e, culprit ? culprit : g->works[i]);
 }
 
-static void group_foresee(struct group *g)
+static void group_prefetch(struct group *g)
 {
     for (unsigned i = 0; i < g->count && !g->broken; i++) {
         struct tx tx = group_tx(g, i);
 
         if (g->states[i] != MEMBER_READY)
             continue;
-        g->works[i]->foresee(g->works[i], &tx);
+        g->works[i]->prefetch(g->works[i], &tx);
         if (tx.failed)
             member_failed(g, i, tx.failed);
     }
@@ -174,7 +174,7 @@ static void group_attempt(struct group *g)
 
     postgres_conn_begin(c, postgres_begin_words[STORE_APPEND]);
     c->gathers = true;
-    group_foresee(g);
+    group_prefetch(g);
     for (unsigned i = 0; i < g->count && !g->broken; i++)
         if (g->states[i] == MEMBER_READY)
             member_run(g, i);

@@ -2,9 +2,9 @@
  *
  * Most reads of a kind ask as often as the one before: all at once, or something more when they
  * know the first rows. The last time that one asks is the end of its transaction, too, which saves
- * another way; when that is mistaken it begins anew, and the kind is not trusted again before it
- * did the same three times. A kind that took a loop too long, or too many ways, is the workers' for
- * a while. */
+ * another round trip; when that is mistaken it begins anew, and the kind is not trusted again
+ * before it did the same three times. A kind that took a loop too long, or too many round trips, is
+ * the workers' for a while. */
 #include "store/postgres/postgres.h"
 
 /* 0: not known yet; above: it asks so often as it did. */
@@ -12,7 +12,7 @@ enum { TRUST_BARRED = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
 
 struct kind {
     int8_t trust;
-    uint8_t ways;
+    uint8_t round_trips;
 };
 
 static struct postgres_kind *kind_of_read(struct postgres *p, const struct work *work)
@@ -26,12 +26,12 @@ static struct kind kind_load(struct postgres *p, const struct work *work)
 {
     uint16_t both = atomic_load_explicit(&kind_of_read(p, work)->both, memory_order_relaxed);
 
-    return (struct kind){ .trust = (int8_t)(both >> 8), .ways = (uint8_t)both };
+    return (struct kind){ .trust = (int8_t)(both >> 8), .round_trips = (uint8_t)both };
 }
 
 static void kind_store(struct postgres *p, const struct work *work, struct kind k)
 {
-    uint16_t both = (uint16_t)((unsigned)(uint8_t)k.trust << 8 | k.ways);
+    uint16_t both = (uint16_t)((unsigned)(uint8_t)k.trust << 8 | k.round_trips);
 
     atomic_store_explicit(&kind_of_read(p, work)->both, both, memory_order_relaxed);
 }
@@ -41,11 +41,11 @@ static bool has_kind(const struct work *work)
     return work->mode == STORE_READ && work->again && work->name;
 }
 
-bool postgres_kind_ends_with(struct postgres *p, const struct work *work, unsigned ways)
+bool postgres_kind_ends_with(struct postgres *p, const struct work *work, unsigned round_trips)
 {
     struct kind k = has_kind(work) ? kind_load(p, work) : (struct kind){ 0 };
 
-    return k.trust > 0 && k.ways <= ways;
+    return k.trust > 0 && k.round_trips <= round_trips;
 }
 
 bool postgres_kind_fits_loop(struct postgres *p, const struct work *work)
@@ -53,19 +53,19 @@ bool postgres_kind_fits_loop(struct postgres *p, const struct work *work)
     return has_kind(work) && kind_load(p, work).trust >= TRUST_LOST;
 }
 
-void postgres_kind_note(struct postgres *p, const struct work *work, unsigned ways)
+void postgres_kind_note(struct postgres *p, const struct work *work, unsigned round_trips)
 {
     if (!has_kind(work))
         return;
 
     struct kind k = kind_load(p, work);
-    bool same = k.ways == ways || !k.ways;
+    bool same = k.round_trips == round_trips || !k.round_trips;
 
     if (!same && k.trust > TRUST_LOST)
         k.trust = TRUST_LOST;
     else if (k.trust < (same ? TRUST_MOST : TRUST_LOST))
         k.trust++;
-    k.ways = ways < UINT8_MAX ? (uint8_t)ways : UINT8_MAX;
+    k.round_trips = round_trips < UINT8_MAX ? (uint8_t)round_trips : UINT8_MAX;
     kind_store(p, work, k);
 }
 

@@ -45,7 +45,7 @@ struct postgres_reader {
     enum answer_step step;
     int64_t asked_at, heard_at; /* heard_at: of the last sign of life since */
     int64_t spent_at;           /* processor time of the loop, when these runs began */
-    struct postgres_habits habits;
+    struct prefetcher prefetcher;
 };
 
 /* --- the connection, postgres_loop_conn.c ---------------------------------------------- */

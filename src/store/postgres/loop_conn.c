@@ -65,7 +65,7 @@ static void open_aside(uv_work_t *w)
                 (!r->pool->serves || postgres_conn_serve(c, r->pool)) &&
                 !postgres_conn_do(c, READ_ONLY) && pq.setnonblocking(c->pg, 1) == 0 &&
                 pq.enterPipelineMode(c->pg);
-    c->ways = &r->pool->store.ways;
+    c->round_trips = &r->pool->store.round_trips;
     c->on_loop = true;
 }
 
@@ -194,7 +194,7 @@ static void reader_end(struct postgres_reader *r)
         reader_close(r);
     uv_close((uv_handle_t *)&r->soon, handle_is_closed);
     uv_close((uv_handle_t *)&r->look, handle_is_closed);
-    postgres_habits_clear(&r->habits);
+    prefetcher_clear(&r->prefetcher);
 }
 
 static void on_loop_end(struct loop_end *e)
@@ -222,7 +222,7 @@ void postgres_readers_init(struct postgres *p, unsigned count)
     p->readers = mem_new((count + 1) * sizeof *p->readers);
     for (unsigned i = 0; i < count; i++) {
         p->readers[i].pool = p;
-        map_init(&p->readers[i].habits.by_kind);
+        map_init(&p->readers[i].prefetcher.by_kind);
         p->readers[i].conn.lane = postgres_lane_of(p->count + 1 + i);
     }
 }

@@ -145,7 +145,7 @@ enum read_outcome { READ_FINISHED, READ_ASKS, READ_PASSED_ON };
 
 static void read_finish(struct postgres_reader *r, struct work *w)
 {
-    postgres_habits_learn(&r->habits, &r->conn, w);
+    prefetcher_learn(&r->prefetcher, &r->conn, w);
     postgres_drop_errands(&r->conn, w);
     if (r->rounds)
         postgres_kind_note(r->pool, w, r->rounds);
@@ -159,12 +159,12 @@ static enum read_outcome read_go_on(struct postgres_reader *r, struct work *w)
     if (c->leaves || r->rounds == MOST_ROUNDS)
         postgres_kind_bar(r->pool, w);
     if (c->leaves || r->rounds == MOST_ROUNDS || c->is_full) {
-        postgres_habits_learn(&r->habits, c, w);
+        prefetcher_learn(&r->prefetcher, c, w);
         reader_pass_on(r, w);
         return READ_PASSED_ON;
     }
     if (!r->rounds)
-        postgres_habits_guess(&r->habits, c, w);
+        prefetcher_guess(&r->prefetcher, c, w);
     if (!r->synced)
         return READ_ASKS;
     /* Its transaction is over, and it begins another. */

@@ -24,7 +24,7 @@ enum err postgres_find_statement(struct postgres_conn *c, const char *sql, size_
 bool postgres_send_statement(struct postgres_conn *c, const struct postgres_statement *st,
                              size_t count, const struct postgres_values *p);
 /* Of all works. */
-void postgres_forget_foreseen(struct postgres_conn *c);
+void postgres_forget_prefetched(struct postgres_conn *c);
 
 /* Sends the beginning, if it was not sent yet, and what was put off. */
 bool pipeline_open(struct postgres_conn *c);

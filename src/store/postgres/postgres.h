@@ -27,19 +27,19 @@ struct postgres_conn {
     bool lost;             /* noticed while it was used … */
     bool silent;           /* … by its silence: others may be silent too */
     int patience_ms;       /* for an answer; 0: any time */
-    int64_t until;      /* the end of the share of the read that runs (lanes.c); 0: it has none */
-    unsigned free_ways; /* so many more put that end off */
-    int64_t way_ns;     /* the least that one took on this connection; 0: none was measured */
-    bool is_spent;      /* it was broken off then */
-    bool is_hurried;    /* the database breaks off what takes longer than a share */
-    _Atomic uint64_t *ways;     /* counts those to the database and back; or NULL */
-    const char *begin;          /* a transaction that was not begun yet, by these words */
-    int64_t position;           /* the last of the log that it was told; 0: none yet */
+    int64_t until; /* the end of the share of the read that runs (lanes.c); 0: it has none */
+    unsigned free_round_trips; /* so many more put that end off */
+    int64_t way_ns;  /* the least that one took on this connection; 0: none was measured */
+    bool is_spent;   /* it was broken off then */
+    bool is_hurried; /* the database breaks off what takes longer than a share */
+    _Atomic uint64_t *round_trips; /* counts blocking ones; or NULL */
+    const char *begin;             /* a transaction that was not begun yet, by these words */
+    int64_t position;              /* the last of the log that it was told; 0: none yet */
     bool ending;                /* the commit of a read was sent, and its answer not waited for */
     bool at_once;               /* a read that ends with its first way … */
     bool is_over;               /* … has ended … */
     bool wants_more;            /* … and asks something else: it begins anew */
-    unsigned began;             /* ways of this transaction so far */
+    unsigned began;             /* round trips of this transaction so far */
     const struct work *culprit; /* whose errand failed; NULL: none's that is known */
     bool may_be_written;        /* a commit was sent, and is not known to have come to nothing */
     bool gathers;               /* works of a group run: what they write waits for its end … */
@@ -57,12 +57,12 @@ struct postgres_conn {
         const struct postgres_values *values;
         size_t count;
         const struct work *work; /* whose it is */
-        bool writes;             /* nobody waits for it; else it was foreseen */
+        bool writes;             /* nobody waits for it; else it was prefetched */
         bool prepares;           /* on a loop: it is the first of its statement */
         bool used;               /* on a loop: its rows were wanted */
         uint8_t round;           /* on a loop: with which questions of its work it went */
-        uint8_t guess;           /* which of postgres_habits.c, or 0 */
-        PGresult *result;        /* of what was foreseen, once it was asked for */
+        uint8_t guess;           /* which of prefetch.c, or 0 */
+        PGresult *result;        /* of what was prefetched, once it was asked for */
     } errands[POSTGRES_MOST_ASKED];
 };
 
@@ -130,8 +130,8 @@ void postgres_forget_statements(struct postgres_conn *c);
 void postgres_forget_errands(struct postgres_conn *c);
 /* Those of one work of a group. */
 void postgres_drop_errands(struct postgres_conn *c, const struct work *work);
-/* See tx_foresee and tx_exec_soon. */
-void postgres_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count);
+/* See tx_prefetch and tx_exec_soon. */
+void postgres_prefetch(struct tx *tx, const char *sql, const struct value *values, size_t count);
 enum err postgres_exec_soon(struct tx *tx, struct sql sql, const struct value *values,
                             size_t count);
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
@@ -267,29 +267,28 @@ void *postgres_worker_live(void *arg);
 
 /* --- what reads do, postgres_kinds.c --------------------------------------------------- */
 
-/* Whether those of its kind have lately asked all they wanted in so many ways; whether a loop may
- * run it. */
-bool postgres_kind_ends_with(struct postgres *p, const struct work *work, unsigned ways);
+/* Whether those of its kind have lately asked all they wanted in so many round trips; whether a
+ * loop may run it. */
+bool postgres_kind_ends_with(struct postgres *p, const struct work *work, unsigned round_trips);
 bool postgres_kind_fits_loop(struct postgres *p, const struct work *work);
-/* It has asked in so many ways, or in so many at least. */
-void postgres_kind_note(struct postgres *p, const struct work *work, unsigned ways);
+/* It has asked in so many round trips, or more. */
+void postgres_kind_note(struct postgres *p, const struct work *work, unsigned round_trips);
 /* Not on loops for a while. */
 void postgres_kind_bar(struct postgres *p, const struct work *work);
 
-/* --- what they will ask, postgres_habits.c: used by one thread ------------------------- */
+/* --- what they will ask, prefetch.c: used by one thread ---------------------------------- */
 
-struct postgres_habits {
+struct prefetcher {
     struct map by_kind;
 };
-void postgres_habits_clear(struct postgres_habits *h);
+void prefetcher_clear(struct prefetcher *h);
 /* After the first run of a read: adds what it will probably ask later. */
-void postgres_habits_guess(struct postgres_habits *h, struct postgres_conn *c, struct work *work);
+void prefetcher_guess(struct prefetcher *h, struct postgres_conn *c, struct work *work);
 /* Its errands are answered, and it has all it wants. */
-void postgres_habits_learn(struct postgres_habits *h, const struct postgres_conn *c,
-                           const struct work *work);
+void prefetcher_learn(struct prefetcher *h, const struct postgres_conn *c, const struct work *work);
 /* Adds an errand of that number, unless it is there. */
-void postgres_guess(struct postgres_conn *c, const struct work *work, const char *sql,
-                    const struct postgres_values *p, size_t count, unsigned number);
+void postgres_prefetch_add(struct postgres_conn *c, const struct work *work, const char *sql,
+                           const struct postgres_values *p, size_t count, unsigned number);
 
 /* --- reads on loops, postgres_loop_reads.c ---------------------------------------------- */
 

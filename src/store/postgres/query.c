@@ -2,7 +2,7 @@
  *
  * A query's rows are all here before the first is looked at. Each query is a way to the
  * database and back, so what can travel together does, in a pipeline: a transaction begins
- * with its first query, queries that were foreseen go with the one before them, and writes
+ * with its first query, queries that were prefetched go with the one before them, and writes
  * that nobody waits for go with what comes next, or with the commit. */
 #include <assert.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { MAX_STATEMENTS = 512 };
 struct postgres_cursor {
     struct row_cursor cursor;
     PGresult *result;
-    bool lent; /* by what was foreseen, for this work to begin anew with */
+    bool lent; /* by what was prefetched, for this work to begin anew with */
     int at, count;
 };
 
@@ -123,14 +123,14 @@ void postgres_forget_errands(struct postgres_conn *c)
 
 /* After a write the rows may be others, for who has written: works of a group do not see what the
  * others write, as if each had a transaction of its own. */
-static void forget_foreseen(struct postgres_conn *c, const struct work *work)
+static void forget_prefetched(struct postgres_conn *c, const struct work *work)
 {
     for (unsigned i = c->errand_count; i-- > 0;)
         if (!c->errands[i].writes && c->errands[i].work == work)
             errand_remove(c, i);
 }
 
-void postgres_forget_foreseen(struct postgres_conn *c)
+void postgres_forget_prefetched(struct postgres_conn *c)
 {
     for (unsigned i = c->errand_count; i-- > 0;)
         if (!c->errands[i].writes)
@@ -174,8 +174,8 @@ static bool is_errand(const struct postgres_errand *e, const struct work *work, 
     return true;
 }
 
-static bool is_foreseen(const struct postgres_conn *c, const struct work *work, const char *sql,
-                        const struct postgres_values *p, size_t count)
+static bool is_prefetched(const struct postgres_conn *c, const struct work *work, const char *sql,
+                          const struct postgres_values *p, size_t count)
 {
     for (unsigned i = 0; i < c->errand_count; i++)
         if (is_errand(&c->errands[i], work, sql, p, count))
@@ -204,7 +204,7 @@ static enum err errand_add(struct tx *tx, const char *sql, const struct value *v
     for (size_t i = 0; c->on_loop && i < count; i++)
         if (p->binary[i])
             p->text[i] = value_copy(a, VALUE_BYTES, p->text[i], (size_t)p->length[i]).s.p;
-    if (!writes && is_foreseen(c, tx->work, sql, p, count))
+    if (!writes && is_prefetched(c, tx->work, sql, p, count))
         return OK;
     c->errands[c->errand_count++] = (struct postgres_errand){
         .sql = sql, .statement = st, .values = p, .count = count, .work = tx->work, .writes = writes
@@ -212,12 +212,12 @@ static enum err errand_add(struct tx *tx, const char *sql, const struct value *v
     return OK;
 }
 
-void postgres_guess(struct postgres_conn *c, const struct work *work, const char *sql,
-                    const struct postgres_values *p, size_t count, unsigned number)
+void postgres_prefetch_add(struct postgres_conn *c, const struct work *work, const char *sql,
+                           const struct postgres_values *p, size_t count, unsigned number)
 {
     struct postgres_statement *st;
 
-    if (!has_room(c) || is_foreseen(c, work, sql, p, count) ||
+    if (!has_room(c) || is_prefetched(c, work, sql, p, count) ||
         postgres_find_statement(c, sql, count, &st))
         return;
     c->errands[c->errand_count++] = (struct postgres_errand){ .sql = sql,
@@ -228,7 +228,7 @@ void postgres_guess(struct postgres_conn *c, const struct work *work, const char
                                                               .guess = (uint8_t)number };
 }
 
-/* The rows of what was foreseen, if they have come. */
+/* The rows of what was prefetched, if they have come. */
 static PGresult *result_here(struct postgres_conn *c, const struct work *work, const char *sql,
                              const struct postgres_values *p, size_t count)
 {
@@ -240,9 +240,9 @@ static PGresult *result_here(struct postgres_conn *c, const struct work *work, c
     return NULL;
 }
 
-/* The rows of a query that was foreseen. NULL: they have to be asked for, once. */
-static PGresult *take_foreseen(struct postgres_conn *c, const struct work *work, const char *sql,
-                               const struct postgres_values *p, size_t count)
+/* The rows of a query that was prefetched. NULL: they have to be asked for, once. */
+static PGresult *take_prefetched(struct postgres_conn *c, const struct work *work, const char *sql,
+                                 const struct postgres_values *p, size_t count)
 {
     for (unsigned i = 0; i < c->errand_count; i++) {
         struct postgres_errand *e = &c->errands[i];
@@ -258,7 +258,7 @@ static PGresult *take_foreseen(struct postgres_conn *c, const struct work *work,
     return NULL;
 }
 
-void postgres_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count)
+void postgres_prefetch(struct tx *tx, const char *sql, const struct value *values, size_t count)
 {
     struct postgres_conn *c = tx->connection;
 
@@ -270,7 +270,7 @@ enum err postgres_exec_soon(struct tx *tx, struct sql sql, const struct value *v
 {
     struct postgres_conn *c = tx->connection;
 
-    forget_foreseen(c, tx->work);
+    forget_prefetched(c, tx->work);
     if (!has_room(c))
         return tx_exec(tx, sql, values, count, NULL);
     return errand_add(tx, *sql.text, values, count, true);
@@ -315,7 +315,7 @@ static bool send_errands(struct postgres_conn *c)
     return true;
 }
 
-/* What was foreseen is kept until it is asked for. */
+/* What was prefetched is kept until it is asked for. */
 static void take_errands(struct postgres_conn *c, struct postgres_failure *f)
 {
     unsigned kept = 0;
@@ -443,8 +443,8 @@ static PGresult *postgres_exec(struct tx *tx, const struct postgres_statement *s
     struct postgres_conn *c = tx->connection;
 
     if (!sql_reads(*sql))
-        forget_foreseen(c, tx->work);
-    PGresult *result = take_foreseen(c, tx->work, *sql, p, count);
+        forget_prefetched(c, tx->work);
+    PGresult *result = take_prefetched(c, tx->work, *sql, p, count);
     if (result)
         return result;
     c->began++;

@@ -40,7 +40,7 @@ static bool open_connection(struct postgres_worker *w, bool log)
 {
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
-    w->conn.ways = &w->pool->store.ways;
+    w->conn.round_trips = &w->pool->store.round_trips;
     if (!w->pool->serves || postgres_conn_serve(&w->conn, w->pool))
         return true;
     postgres_conn_close(&w->conn);
@@ -203,8 +203,8 @@ static struct tx work_attempt(struct postgres_worker *w, struct work *work)
     work->log = (struct str){ 0 };
     work->position = 0;
     work_begin(w, work);
-    if (work->foresee)
-        work->foresee(work, &tx);
+    if (work->prefetch)
+        work->prefetch(work, &tx);
     work->result = tx_run(&tx);
     note_kind(w, work);
     return tx;
@@ -288,7 +288,7 @@ static bool worker_run_share(struct postgres_worker *w, struct work *work, enum 
         postgres_worker_hang_up(w);
     if (w->conn.pg)
         postgres_conn_settle(&w->conn); /* the end of the one before is not waited for in this */
-    w->conn.free_ways = LANE_FREE_WAYS;
+    w->conn.free_round_trips = LANE_FREE_ROUND_TRIPS;
     w->conn.until = hurry ? clock_mono() + (int64_t)LANE_SHARE_MS * 1000000 : 0;
     *ret = postgres_worker_run(w, work);
     w->conn.until = 0;

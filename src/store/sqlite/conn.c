@@ -92,8 +92,8 @@ static enum err sqlite_prepare_cached(struct sqlite_conn *c, const char *sql, in
                                       bool temporary, struct sqlite_statement **ret)
 {
     struct sqlite_statement *st = mem_new(sizeof *st);
-    int code = sqlite_reach_prepare(c, sql, temporary ? 0 : SQLITE_PREPARE_PERSISTENT, &st->stmt,
-                                    &st->reach);
+    int code = sqlite_dependencies_prepare(c, sql, temporary ? 0 : SQLITE_PREPARE_PERSISTENT,
+                                           &st->stmt, &st->dependencies);
     enum err e = code == SQLITE_OK ? OK : sqlite_error(c, code, sql);
 
     st->temporary = temporary;
@@ -204,13 +204,13 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
 
     pthread_once(&once, configure_library);
     map_init(&c->statements);
-    map_init(&c->reaches);
+    map_init(&c->dependencies);
     c->number = ++opened;
     bool read_only = is_read_only(path);
     int code =
         read_only ? open_read_only(path, &c->db) : sqlite3_open_v2(path, &c->db, flags, NULL);
     if (code != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK ||
-        !sqlite_reach_begin(c) ||
+        !sqlite_dependencies_begin(c) ||
         sqlite3_exec(c->db, read_only ? read_only_settings : settings, NULL, NULL, NULL) !=
             SQLITE_OK) {
         log_error("store: cannot open '%s': %s", path, sqlite3_errmsg(c->db));
@@ -228,8 +228,8 @@ void sqlite_conn_close(struct sqlite_conn *c)
     if (!c)
         return;
     sqlite_forget_statements(c);
-    sqlite_reaches_clear(c);
-    sqlite_recalls_free(c->recalls);
+    sqlite_dependencies_clear(c);
+    query_cache_free(c->cache);
     sqlite3_close(c->db);
     mem_free(c);
 }
@@ -253,10 +253,42 @@ static bool is_in_transaction(struct sqlite_conn *c)
     return sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_NONE;
 }
 
-/* SQLite takes its snapshot with the first statement that it runs: before something from memory is
- * given out there has to be one, so that all is of the same moment. */
-bool sqlite_snapshot_taken(struct sqlite_conn *c)
+/* SQLite takes its snapshot with the first statement that it runs. */
+static bool has_snapshot(struct sqlite_conn *c)
 {
     return is_in_transaction(c) ||
            (sqlite_conn_do(c, "pragma schema_version") == SQLITE_OK && is_in_transaction(c));
+}
+
+/* Cached rows are valid when they are given out. Later rows are of the same moment if they are of a
+ * snapshot that was taken before, or if no commit was begun until it was taken. */
+bool sqlite_may_give(struct sqlite_conn *c)
+{
+    if (c->in_snapshot)
+        return has_snapshot(c);
+    c->has_given = true;
+    return true;
+}
+
+static enum err snapshot_compare(struct sqlite *q, struct sqlite_conn *c)
+{
+    if (!has_snapshot(c))
+        return ERR_UNAVAILABLE;
+    c->has_given = false;
+    c->is_outdated = atomic_load_explicit(&q->versions.committing, memory_order_acquire) != c->seen;
+    return c->is_outdated ? ERR_STORE_RETRY : OK;
+}
+
+enum err sqlite_snapshot_begin(struct tx *tx)
+{
+    struct sqlite_conn *c = tx->connection;
+
+    if (c->in_snapshot)
+        return OK;
+    int code = sqlite_conn_do(c, "begin");
+    if (code != SQLITE_OK)
+        return tx_fail(tx, sqlite_error(c, code, "begin"));
+    c->in_snapshot = true;
+    enum err e = c->has_given ? snapshot_compare((struct sqlite *)tx->store, c) : OK;
+    return e ? tx_fail(tx, e) : OK;
 }

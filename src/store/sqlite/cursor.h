@@ -10,7 +10,7 @@ enum { SQLITE_MAX_PARAMETERS = 64 };
  * time; who needs it meanwhile gets one of its own, gone with its cursor. */
 struct sqlite_statement {
     sqlite3_stmt *stmt;
-    struct sqlite_reach *reach; /* the connection's */
+    struct query_dependencies *dependencies; /* the connection's */
     bool busy, temporary, reads_only;
     int parameters;
     unsigned char place[SQLITE_MAX_PARAMETERS]; /* of $1, $2 … among SQLite's own numbers */
@@ -18,10 +18,10 @@ struct sqlite_statement {
 
 struct sqlite_cursor {
     struct row_cursor cursor;
-    struct sqlite_statement *statement; /* NULL: its rows were read before, … */
-    const struct recalled *recalled;    /* … and are these */
+    struct sqlite_statement *statement; /* NULL: its rows come from the query cache, … */
+    const struct cached_rows *cached;   /* … from this entry */
     unsigned next_row;
-    struct sqlite_asking *asking; /* to be remembered; or NULL */
+    struct cache_question *question; /* its rows are to be cached; or NULL */
     const char *sql;
     bool at_end;
 };
@@ -39,19 +39,35 @@ void sqlite_forget_statements(struct sqlite_conn *c);
 struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int columns,
                                         struct rows *ret);
 
-/* --- answers from memory, sqlite_remember.c --------------------------------------------- */
+/* --- cached rows, query_cache.c --------------------------------------------------------- */
 
-/* True: the rows of this question are there. Else asking says whether its answer is to be. */
-bool sqlite_remembered(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                       struct sqlite_asking *asking, struct rows *ret);
-bool sqlite_remembered_next(struct rows *r, struct sqlite_cursor *cursor);
-enum err sqlite_remembered_end(struct rows *r, struct sqlite_cursor *cursor);
-/* The cursor's rows are to be remembered, if they may. */
-void sqlite_remember_begin(struct tx *tx, struct sqlite_cursor *cursor,
-                           const struct sqlite_asking *asking, const struct value *values,
-                           size_t count, const struct rows *ret);
-void sqlite_remember_row(struct rows *r, const struct sqlite_cursor *cursor);
-/* When it is read to its end, and nothing went wrong. */
-void sqlite_remember_end(struct sqlite_conn *c, const struct sqlite_cursor *cursor);
+struct cached_rows;
+
+/* A query whose rows are to be cached. hash 0: they are not. */
+struct cache_question {
+    uint64_t hash;
+    unsigned patience;
+    const char *sql;
+    const struct sqlite_slots *reads;
+    const struct value *values;
+    size_t count;
+    bool single;
+    int columns;
+    unsigned rows, room;
+    struct value *cells;
+};
+
+/* True: ret gives out cached rows. Else question says whether those of this query are to be. */
+bool query_cache_find(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                      struct cache_question *question, struct rows *ret);
+bool query_cache_next(struct rows *r, struct sqlite_cursor *cursor);
+enum err query_cache_close(struct rows *r, struct sqlite_cursor *cursor);
+/* The rows of the cursor are to be cached, if they may. */
+void query_cache_begin(struct tx *tx, struct sqlite_cursor *cursor,
+                       const struct cache_question *question, const struct value *values,
+                       size_t count, const struct rows *ret);
+void query_cache_row(struct rows *r, const struct sqlite_cursor *cursor);
+/* All rows were read, and nothing went wrong. */
+void query_cache_end(struct sqlite_conn *c, const struct sqlite_cursor *cursor);
 
 #endif

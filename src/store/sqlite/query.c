@@ -36,21 +36,27 @@ struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int colu
 }
 
 static enum err sqlite_query_at(struct tx *tx, const char *sql, const struct value *values,
-                                size_t count, struct sqlite_asking *asking, struct rows *ret)
+                                size_t count, const struct cache_question *question,
+                                struct rows *ret)
 {
     struct sqlite_conn *c = tx->connection;
     struct sqlite_statement *st;
-    enum err e = sqlite_statement_take(c, sql, (int)count, &st);
+    bool writes = work_writes(tx->work);
+    enum err e = writes ? OK : sqlite_snapshot_begin(tx);
 
-    if (!e && tx->work->mode == STORE_READ && !st->reads_only) {
+    if (e)
+        return e;
+    e = sqlite_statement_take(c, sql, (int)count, &st);
+
+    if (!e && !writes && !st->reads_only) {
         sqlite_statement_release(st);
         e = tx_refuse_write(sql);
     }
     if (e)
         return tx_fail(tx, e);
     c->has_written |= !st->reads_only;
-    if (work_writes(tx->work))
-        sqlite_reach_write((struct sqlite *)tx->store, st->reach);
+    if (writes)
+        sqlite_dependencies_write((struct sqlite *)tx->store, st->dependencies);
     for (size_t i = 0; i < count; i++) {
         int code = bind_value(st->stmt, st->place[i], &values[i]);
 
@@ -63,18 +69,18 @@ static enum err sqlite_query_at(struct tx *tx, const char *sql, const struct val
 
     struct sqlite_cursor *cursor = sqlite_cursor_add(tx, sql, sqlite3_column_count(st->stmt), ret);
     cursor->statement = st;
-    sqlite_remember_begin(tx, cursor, asking, values, count, ret);
+    query_cache_begin(tx, cursor, question, values, count, ret);
     return OK;
 }
 
 enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret)
 {
-    struct sqlite_asking asking;
+    struct cache_question question;
 
-    if (sqlite_remembered(tx, sql, values, count, &asking, ret))
+    if (query_cache_find(tx, sql, values, count, &question, ret))
         return OK;
-    return sqlite_query_at(tx, sql, values, count, &asking, ret);
+    return sqlite_query_at(tx, sql, values, count, &question, ret);
 }
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -133,19 +139,19 @@ bool sqlite_next(struct rows *r)
 {
     struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
 
-    if (cursor->recalled)
-        return sqlite_remembered_next(r, cursor);
+    if (cursor->cached)
+        return query_cache_next(r, cursor);
     if (!sqlite_step_row(r, cursor))
         return false;
     struct arena *a = r->lent ? NULL : tx_arena(r->tx);
     for (int i = 0; i < r->columns; i++)
         cursor->cursor.row[i] = sqlite_column(a, cursor->statement->stmt, i);
     r->row = cursor->cursor.row;
-    sqlite_remember_row(r, cursor);
+    query_cache_row(r, cursor);
     return true;
 }
 
-/* What it wrote was not found out. */
+/* Nobody knows what it wrote. */
 static void lose_track(struct tx *tx)
 {
     struct sqlite_conn *c = tx->connection;
@@ -154,8 +160,8 @@ static void lose_track(struct tx *tx)
     if (!work_writes(tx->work))
         return;
     sqlite_forget_statements(c);
-    c->reach_age++;
-    sqlite_reach_write_all((struct sqlite *)tx->store);
+    c->dependencies_age++;
+    sqlite_columns_change((struct sqlite *)tx->store);
 }
 
 enum err sqlite_end(struct rows *r)
@@ -163,8 +169,8 @@ enum err sqlite_end(struct rows *r)
     struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
     struct sqlite_conn *c = r->tx->connection;
 
-    if (cursor->recalled)
-        return sqlite_remembered_end(r, cursor);
+    if (cursor->cached)
+        return query_cache_close(r, cursor);
     sqlite3_stmt *stmt = cursor->statement->stmt;
     /* A write is whole only at its end, where its foreign keys are looked at. */
     if (!cursor->statement->reads_only)
@@ -177,24 +183,12 @@ enum err sqlite_end(struct rows *r)
     else if (c->share.is_spent)
         e = tx_fail(r->tx, ERR_STORE_RETRY); /* between two rows, which SQLite knows nothing of */
     else
-        sqlite_remember_end(c, cursor);
+        query_cache_end(c, cursor);
     tx_remove_cursor(r->tx, &cursor->cursor);
     sqlite_statement_release(cursor->statement);
     if (c->has_lost_track)
         lose_track(r->tx);
     return e;
-}
-
-/* The library counts the changes that a connection has come across; connections count
- * each for themselves. */
-uint64_t sqlite_version(struct tx *tx)
-{
-    struct sqlite_conn *c = tx->connection;
-    unsigned changes = 0;
-
-    if (sqlite3_file_control(c->db, "main", SQLITE_FCNTL_DATA_VERSION, &changes) != SQLITE_OK)
-        return 0;
-    return c->number << 32 | (changes + 1);
 }
 
 enum err sqlite_script(struct tx *tx, const char *sql)

@@ -20,38 +20,37 @@ static struct sqlite *sqlite_of(struct store *s)
 /* Reads of one turn share a snapshot, as beginning one costs more than most
  * queries; but whoever was told of a commit must see it, so the snapshot is
  * renewed when there was one since. */
-static enum err hold_snapshot(struct store *s, struct sqlite_conn *c)
-{
-    uint64_t commits = atomic_load_explicit(&s->commits, memory_order_acquire);
-    int code = SQLITE_OK;
-
-    if (c->in_snapshot && c->seen == commits)
-        return OK;
-    if (c->in_snapshot)
-        code = sqlite_conn_do(c, "commit");
-    c->in_snapshot = false;
-    if (code == SQLITE_OK)
-        code = sqlite_conn_do(c, "begin");
-    if (code != SQLITE_OK)
-        return sqlite_error(c, code, "begin");
-    c->in_snapshot = true;
-    c->seen = commits;
-    return OK;
-}
-
 static void drop_snapshot(struct sqlite_conn *c)
 {
     if (c->in_snapshot && sqlite_conn_do(c, "commit") != SQLITE_OK)
         sqlite_conn_do(c, "rollback");
-    c->in_snapshot = false;
+    c->in_view = c->in_snapshot = c->has_given = false;
+}
+
+static void hold_snapshot(struct store *s, struct sqlite_conn *c)
+{
+    uint64_t commits = atomic_load_explicit(&s->commits, memory_order_acquire);
+
+    c->has_given = false;
+    if (c->in_view && c->seen == commits)
+        return;
+    drop_snapshot(c);
+    c->in_view = true;
+    c->seen = commits;
 }
 
 static enum err run_read(struct store *s, struct work *w, struct sqlite_conn *c)
 {
-    struct tx tx = { .store = s, .work = w, .connection = c };
-    enum err e = hold_snapshot(s, c);
+    struct tx tx = { .store = s, .work = w, .connection = c }, again = tx;
+    struct arena *arena = w->arena;
 
-    return e ? e : tx_run(&tx);
+    hold_snapshot(s, c);
+    enum err e = tx_run(&tx);
+    if (!c->is_outdated)
+        return e;
+    c->is_outdated = false;
+    w->arena = arena; /* the first run may have used another one */
+    return tx_run(&again);
 }
 
 /* A search of many rows would read its pages anew each time with SQLite's usual 2 MiB. The
@@ -77,7 +76,7 @@ static enum err reader_of_loop(struct sqlite *q, struct loop *loop, struct sqlit
         if (!e && q->asides[0].has_thread)
             sqlite_share_watch(q->readers[i]);
         if (!e && q->has_thread)
-            q->readers[i]->recalls = sqlite_recalls_new(); /* nobody else writes */
+            q->readers[i]->cache = query_cache_new(); /* nobody else writes */
     }
     *ret = q->readers[i];
     return e;
@@ -226,9 +225,9 @@ static enum err open_to_write(struct sqlite *q, const struct store_options *o)
     if (!e)
         e = migrations_apply(&q->store, o->as_is, sqlite_run_alone);
     if (!e)
-        e = sqlite_touched_begin(q);
+        e = sqlite_versions_begin(q);
     if (!e) {
-        q->writer->recalls = sqlite_recalls_new();
+        q->writer->cache = query_cache_new();
         sqlite_writer_start(q);
         sqlite_asides_start(q);
     }
@@ -279,10 +278,9 @@ const struct engine sqlite_engine = {
     .query = sqlite_query,
     .next = sqlite_next,
     .end = sqlite_end,
-    .version = sqlite_version,
     .go_aside = sqlite_go_aside,
     .seen = sqlite_seen,
-    .row_changed = sqlite_row_changed,
+    .unchanged = sqlite_unchanged,
     .touch = sqlite_touch,
     .script = sqlite_script,
     .id_word = "integer primary key",

@@ -34,15 +34,18 @@ struct sqlite_share {
 struct sqlite_conn {
     sqlite3 *db;
     struct map statements;          /* by the address of the SQL */
-    struct map reaches;             /* the same; kept as long as the connection */
-    struct sqlite_finding *finding; /* a statement is being prepared, for which this is found out */
-    bool has_lost_track;            /* SQLite prepared one that writes by itself */
-    unsigned reach_age;             /* how often that has happened */
-    struct sqlite_recalls *recalls; /* a loop's, or the writer's; or NULL */
+    struct map dependencies;        /* the same; kept as long as the connection */
+    struct sqlite_finding *finding; /* collects the columns of a statement that is prepared */
+    bool has_lost_track;            /* SQLite prepared by itself a statement that writes */
+    unsigned dependencies_age;      /* how often that has happened */
+    struct query_cache *cache;      /* a loop's, or the writer's; or NULL */
     uint64_t number;                /* no two have the same */
-    /* Readers: a snapshot is open, as of this many commits. */
-    bool in_snapshot;
+    /* Readers: what is read is of this many commits, or more. SQLite's snapshot begins with the
+     * first statement, so that a read which finds everything in caches does not call SQLite. */
+    bool in_view, in_snapshot;
     uint64_t seen;
+    bool has_given;   /* cached rows, before there was a snapshot */
+    bool is_outdated; /* … which came after another commit: the read has to run again */
     bool has_written; /* since somebody set it to false: a statement that writes was asked for */
     struct sqlite_share share; /* of a loop's turn */
 };
@@ -64,8 +67,11 @@ int sqlite_conn_do_sql(struct sqlite_conn *c, struct sql sql);
  * developer should know of. */
 enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql);
 
-/* There is a snapshot now. */
-bool sqlite_snapshot_taken(struct sqlite_conn *c);
+/* Begins SQLite's snapshot of a read, unless it has one. ERR_STORE_RETRY, with is_outdated: cached
+ * rows that were given out may be older. */
+enum err sqlite_snapshot_begin(struct tx *tx);
+/* Whether cached rows can be given out beside those of the snapshot. */
+bool sqlite_may_give(struct sqlite_conn *c);
 
 /* --- a share of a turn, sqlite_share.c -------------------------------------------------- */
 
@@ -87,12 +93,33 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
                       struct rows *ret);
 bool sqlite_next(struct rows *r);
 enum err sqlite_end(struct rows *r);
-uint64_t sqlite_version(struct tx *tx);
 enum err sqlite_script(struct tx *tx, const char *sql);
 
-/* --- columns that statements read and write, sqlite_reach.c ----------------------------- */
+/* --- versions of rows and columns, row_versions.c --------------------------------------- */
 
-enum { REACH_BITS = 14 };
+enum { SQLITE_VERSION_BITS = 16 };
+
+struct sqlite_versions {
+    _Atomic uint64_t last[1 << SQLITE_VERSION_BITS]; /* by slot: the last commit that changed it */
+    _Atomic uint64_t committing;                     /* the last commit that was begun */
+};
+
+struct sqlite;
+
+/* The writer's connection reports changed rows from now on. */
+enum err sqlite_versions_begin(struct sqlite *q);
+/* The writer is about to change them. */
+void sqlite_slots_change(struct sqlite *q, const uint16_t *slots, unsigned count);
+/* Whether none of them was changed since a snapshot that had seen so many commits. */
+bool sqlite_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
+                            uint64_t commits);
+/* See tx_touch, tx_seen, tx_unchanged. */
+void sqlite_touch(struct tx *tx, enum noted_rows rows, uint64_t id);
+bool sqlite_seen(struct tx *tx, struct tx_seen *ret);
+bool sqlite_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t *slots,
+                      size_t count);
+
+/* --- columns that statements read and write, query_dependencies.c ------------------------ */
 
 struct sqlite_slots {
     const uint16_t *all;
@@ -100,83 +127,29 @@ struct sqlite_slots {
     bool too_many;
 };
 
-struct sqlite_reach {
+struct query_dependencies {
     struct sqlite_slots reads, writes;
-    bool is_fickle; /* rows and parameters do not decide what it returns */
-    uint64_t noted; /* its writes, for the commit of this number */
-    unsigned age;   /* of the connection's knowledge when it was found out */
-    struct sqlite_reach *older;
+    bool is_volatile; /* rows and parameters do not decide what it returns */
+    uint64_t marked;  /* its writes, for the commit of this number */
+    unsigned age;     /* dependencies_age of the connection when this was collected */
+    struct query_dependencies *older;
 };
 
-/* When they were last written. */
-struct sqlite_reached {
-    _Atomic uint64_t last[1 << REACH_BITS]; /* by slot: the number of a commit */
-    _Atomic uint64_t all;                   /* of one of which it is not known what it wrote */
-};
+/* The connection collects the columns of its statements. */
+bool sqlite_dependencies_begin(struct sqlite_conn *c);
+int sqlite_dependencies_prepare(struct sqlite_conn *c, const char *sql, unsigned flags,
+                                sqlite3_stmt **ret, struct query_dependencies **ret_found);
+void sqlite_dependencies_clear(struct sqlite_conn *c);
+/* The writer's: nobody knows which columns are written; the same of a statement, before it runs. */
+void sqlite_columns_change(struct sqlite *q);
+void sqlite_dependencies_write(struct sqlite *q, struct query_dependencies *r);
 
-struct sqlite;
+/* --- cached rows of statements, query_cache.c: of one connection ------------------------- */
 
-/* The connection finds out what its statements reach. */
-bool sqlite_reach_begin(struct sqlite_conn *c);
-int sqlite_reach_prepare(struct sqlite_conn *c, const char *sql, unsigned flags, sqlite3_stmt **ret,
-                         struct sqlite_reach **ret_reach);
-void sqlite_reaches_clear(struct sqlite_conn *c);
-/* The writer's, before such a statement runs; the same, of one that may write anything. */
-void sqlite_reach_write(struct sqlite *q, struct sqlite_reach *r);
-void sqlite_reach_write_all(struct sqlite *q);
-/* Whether none of them was written since a snapshot that had seen so many commits. Asked in a
- * later snapshot. */
-bool sqlite_reach_holds(struct sqlite *q, const struct sqlite_slots *reads, uint64_t commits);
-
-/* --- rows that were read before, sqlite_recall.c: of one connection ---------------------- */
-
-struct recalled;
-
-/* What is asked now and to be remembered. hash 0: it is not. */
-struct sqlite_asking {
-    uint64_t hash;
-    unsigned patience;
-    const char *sql;
-    const struct sqlite_slots *reads;
-    const struct value *values;
-    size_t count;
-    bool single;
-    int columns;
-    unsigned rows, room;
-    struct value *cells;
-};
-
-struct sqlite_recalls *sqlite_recalls_new(void);
-void sqlite_recalls_free(struct sqlite_recalls *all); /* accepts NULL */
-/* How often rows came from memory. */
-uint64_t sqlite_recalls_given(const struct sqlite_recalls *all);
-/* The rows of the same question, if they still hold; they stay until sqlite_recalled_done. Else
- * NULL, and ret, which was empty, says whether this answer is to be remembered. */
-const struct recalled *sqlite_recall(struct sqlite *q, struct sqlite_conn *c, const char *sql,
-                                     const struct value *values, size_t count, bool single,
-                                     struct sqlite_asking *ret);
-int sqlite_recalled_columns(const struct recalled *r);
-/* a: where text and bytes are copied to; NULL: they are not. False: there is none. */
-bool sqlite_recalled_row(const struct recalled *r, unsigned row, struct arena *a,
-                         struct value *ret);
-void sqlite_recalled_done(const struct recalled *r);
-void sqlite_asking_row(struct arena *arena, struct sqlite_asking *a, const struct value *row,
-                       int columns);
-/* When all rows are there. */
-void sqlite_recall_keep(struct sqlite_conn *c, const struct sqlite_asking *a);
-
-/* --- rows that were changed, sqlite_touched.c ----------------------------------------- */
-
-enum { TOUCHED_BITS = 16, TOUCHED_AT_ONCE = 2048 };
-
-struct sqlite_touched {
-    _Atomic uint64_t last[1 << TOUCHED_BITS]; /* by slot: the number of a commit */
-    _Atomic uint64_t all;                     /* of one that changed too many to note */
-    /* The writer's: slots of what its transaction has changed. */
-    uint16_t noted[TOUCHED_AT_ONCE];
-    unsigned count;
-    bool too_many;
-};
+struct query_cache *query_cache_new(void);
+void query_cache_free(struct query_cache *cache); /* accepts NULL */
+/* How often rows came from the cache. */
+uint64_t query_cache_hits(const struct query_cache *cache);
 
 /* --- files with functions of their own, sqlite_methods.c --------------------------------- */
 
@@ -221,8 +194,7 @@ struct sqlite {
     struct hold_meter meter;
     bool has_no_syncs;
     unsigned wary; /* so many batches more are run with savepoints */
-    struct sqlite_touched touched;
-    struct sqlite_reached reached;
+    struct sqlite_versions versions;
     struct sqlite_log {
         uint64_t number; /* of the logs since the start: it is started afresh now and then */
         int pages;       /* in it after the last commit */
@@ -244,15 +216,6 @@ struct sqlite {
         bool has_thread;
     } copier;
 };
-
-/* The writer's connection notes rows from now on. */
-enum err sqlite_touched_begin(struct sqlite *q);
-/* Before the commit of this number. */
-void sqlite_touched_commit(struct sqlite *q, uint64_t number);
-void sqlite_touch(struct tx *tx, enum noted_rows rows, uint64_t id);
-bool sqlite_seen(struct tx *tx, struct tx_seen *ret);
-bool sqlite_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows,
-                        uint64_t id);
 
 /* A connection that only reads. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret);

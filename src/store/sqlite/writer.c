@@ -37,9 +37,9 @@ static void writer_rollback(struct sqlite_conn *c)
 
 static enum err writer_commit(struct sqlite *q)
 {
-    /* Before anybody can read the rows: who sees one of them must not be shown, of another, what
-     * was remembered from before. Should this commit fail, the next one has the number. */
-    sqlite_touched_commit(q, q->store.commits + 1);
+    /* Before anybody can read the rows: a reader that has given out cached rows must not see newer
+     * ones beside them. If this commit fails, the next one has the number. */
+    atomic_store_explicit(&q->versions.committing, q->store.commits + 1, memory_order_release);
     int code = sqlite_conn_do(q->writer, "commit");
 
     if (code != SQLITE_OK) {

@@ -11,7 +11,7 @@ static uint64_t ways(struct world *w)
     struct store_stats stats;
 
     store_stats(guildhall_store(world_server(w)), &stats);
-    return stats.ways;
+    return stats.round_trips;
 }
 
 /* The least of some tries: each connection prepares its statements at first, and jobs ask something

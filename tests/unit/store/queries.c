@@ -403,38 +403,38 @@ static int64_t value_of_pair(struct tx *tx, int64_t k)
     return found ? row_int(&r, 0) : -1;
 }
 
-static enum err foresee_and_ask(struct tx *tx, void *arg)
+static enum err prefetch_and_ask(struct tx *tx, void *arg)
 {
     (void)arg;
     for (int64_t k = 1; k <= 200; k++) /* more than are kept */
-        tx_foresee(tx, pair_of, BIND(v_int(k)));
+        tx_prefetch(tx, pair_of, BIND(v_int(k)));
     for (int64_t k = 20; k >= 0; k--)
         assert_int_equal(value_of_pair(tx, k), k && k <= 3 ? k * 10 : -1);
-    /* Asked for twice, foreseen once. */
-    tx_foresee(tx, pair_of, BIND(v_int(2)));
+    /* Asked for twice, prefetched once. */
+    tx_prefetch(tx, pair_of, BIND(v_int(2)));
     assert_int_equal(value_of_pair(tx, 1), 10);
     assert_int_equal(value_of_pair(tx, 2), 20);
     assert_int_equal(value_of_pair(tx, 2), 20);
     /* What was asked for before a write is of no use after it. */
-    tx_foresee(tx, pair_of, BIND(v_int(2)));
-    tx_foresee(tx, pair_of, BIND(v_int(3)));
+    tx_prefetch(tx, pair_of, BIND(v_int(2)));
+    tx_prefetch(tx, pair_of, BIND(v_int(3)));
     assert_int_equal(value_of_pair(tx, 1), 10);
     no_error(tx_exec(tx, move_pair, BIND(v_int(2), v_int(5)), NULL));
     assert_int_equal(value_of_pair(tx, 2), 25);
-    tx_foresee(tx, pair_of, BIND(v_int(3)));
+    tx_prefetch(tx, pair_of, BIND(v_int(3)));
     assert_int_equal(value_of_pair(tx, 1), 10);
     no_error(tx_exec_soon(tx, move_pair, BIND(v_int(3), v_int(5))));
     assert_int_equal(value_of_pair(tx, 3), 35);
     return OK;
 }
 
-static void what_was_foreseen_is_what_is_there(void **state)
+static void what_was_prefetched_is_what_is_there(void **state)
 {
     struct fixture *f = *state;
 
     no_error(store_do(f->store, PAIRS));
     no_error(store_do(f->store, "insert into pairs (k, v) values (1, 10), (2, 20), (3, 30)"));
-    no_error(in_one(f, foresee_and_ask, NULL));
+    no_error(in_one(f, prefetch_and_ask, NULL));
     assert_int_equal(store_number(f->store, "select v from pairs where k = 3"), 35);
 }
 
@@ -499,7 +499,7 @@ int main(void)
         store_test(a_row_without_its_owner_is_refused),
         store_test(a_wrong_query_is_our_fault_and_the_next_one_works),
         store_test(a_read_cannot_write),
-        store_test(what_was_foreseen_is_what_is_there),
+        store_test(what_was_prefetched_is_what_is_there),
         store_test(what_is_written_soon_is_seen_and_kept),
         store_test(a_write_that_fails_later_takes_all_of_it_along),
     };

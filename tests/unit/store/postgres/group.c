@@ -29,10 +29,10 @@ static void note_committed(struct work *w)
     said.works[said.count++] = w;
 }
 
-static void foresee_counter(struct work *w, struct tx *tx)
+static void prefetch_counter(struct work *w, struct tx *tx)
 {
     (void)w;
-    tx_foresee(tx, counted, BIND(v_int(1)));
+    tx_prefetch(tx, counted, BIND(v_int(1)));
 }
 
 /* Notes what the counter says, of its owner. */
@@ -73,7 +73,7 @@ static struct test_work *adders_new(size_t count, sem_t *finished)
     for (size_t i = 0; i < count; i++) {
         ones[i].work.mode = STORE_APPEND;
         ones[i].work.owner = count - i; /* they are sorted by it */
-        ones[i].work.foresee = foresee_counter;
+        ones[i].work.prefetch = prefetch_counter;
         ones[i].work.run = add_note;
         ones[i].work.committed = note_committed;
     }

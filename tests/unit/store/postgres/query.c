@@ -41,7 +41,7 @@ static enum err ask_and_write(struct tx *tx, void *arg)
 
     (void)arg;
     for (int i = 1; i < 3; i++)
-        tx_foresee(tx, all[i], NO_BIND);
+        tx_prefetch(tx, all[i], NO_BIND);
     for (int i = 0; i < 3; i++)
         no_error(tx_one(tx, all[i], NO_BIND, &r, &found));
     for (int i = 0; i < 3; i++)

@@ -1,62 +1,65 @@
-/* habits.c - what reads of a kind ask when they have seen their first rows.
+/* prefetch.c - learns which queries reads of a kind send after their first ones.
  *
- * Much of it follows from what they asked at first: who asks for the emoji of a guild asks for the
- * guild, then for the emoji by the same id. So a loop remembers which question came later, and
- * where its ids stood before, and asks it together with the first ones the next time. Rows that
- * nobody wants then were asked for in vain; a question that was so too often is not asked any more.
- * A guess decides nothing: a read gets the rows of the very question that it asks. */
+ * Most of them follow from the first: a route that reads the emoji of a guild reads the guild, then
+ * the emoji by the same id. A loop remembers which query came later and where its ids stood before,
+ * and the next time sends it together with the first one, in one round trip. A query whose rows
+ * were not used too often is not sent any more. A prefetch decides nothing: a read gets the rows of
+ * exactly the query that it sends.
+ *
+ * Some queries cannot be learned here, and are declared by tx_prefetch: those of works that run on
+ * workers (writes, and reads that a busy loop hands over), and those with values that no earlier
+ * query has, such as ?before= of a page. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "store/postgres/pipeline.h"
 
 enum {
-    MOST_QUESTIONS = 12, /* of a kind */
-    MOST_PLACES = 6,     /* of a question */
+    MOST_QUERIES = 12, /* of a kind */
+    MOST_PLACES = 6,   /* of a question */
     SHORT_TEXT = 8,
     BEST_SCORE = 8,
     WORST_SCORE = -4,
 };
 
-/* What stands in one place of a question: what stood in that place of another, or always the same.
- */
-struct habit_source {
-    const char *sql; /* NULL: always the same */
+/* Where the value of one parameter comes from: a parameter of an earlier query, or a constant. */
+struct query_source {
+    const char *sql; /* NULL: a constant */
     size_t place;
     bool is_null;
     char text[SHORT_TEXT + 1];
 };
 
-struct habit_question {
+struct learned_query {
     const char *sql;
     size_t count;
     int score;
-    struct habit_source from[MOST_PLACES];
+    struct query_source from[MOST_PLACES];
 };
 
-struct habit {
+struct learned_kind {
     unsigned count;
-    struct habit_question questions[MOST_QUESTIONS];
+    struct learned_query queries[MOST_QUERIES];
 };
 
-static uint64_t habit_key(const struct work *work)
+static uint64_t kind_key(const struct work *work)
 {
     return (uint64_t)(uintptr_t)work->name;
 }
 
-void postgres_habits_clear(struct postgres_habits *h)
+void prefetcher_clear(struct prefetcher *h)
 {
-    struct habit *habit;
+    struct learned_kind *kind;
     size_t at = 0;
 
-    while ((habit = map_next(&h->by_kind, &at)))
-        mem_free(habit);
+    while ((kind = map_next(&h->by_kind, &at)))
+        mem_free(kind);
     map_clear(&h->by_kind);
 }
 
-/* --- guesses -------------------------------------------------------------------------- */
+/* --- prefetching -------------------------------------------------------------------------- */
 
-/* Only what is surely a number goes where a number may be wanted. */
+/* Only digits are sent where the column may be a number. */
 static bool is_id_text(const char *text)
 {
     enum { LEAST = 10, MOST = 18 };
@@ -71,7 +74,7 @@ static const char *text_at(const struct postgres_errand *e, size_t place)
 }
 
 static const char *source_text(const struct postgres_conn *c, const struct work *work,
-                               const struct habit_source *s)
+                               const struct query_source *s)
 {
     if (!s->sql)
         return s->text;
@@ -85,7 +88,7 @@ static const char *source_text(const struct postgres_conn *c, const struct work 
     return NULL;
 }
 
-static void guess_one(struct postgres_conn *c, struct work *work, const struct habit_question *q,
+static void guess_one(struct postgres_conn *c, struct work *work, const struct learned_query *q,
                       unsigned number)
 {
     struct postgres_values *p = arena_raw(work->arena, sizeof *p);
@@ -95,27 +98,27 @@ static void guess_one(struct postgres_conn *c, struct work *work, const struct h
 
         if (!text && !q->from[i].is_null)
             return;
-        /* Copied: another question may take this one's place before it is answered. */
+        /* Copied: another query may replace this one before it is answered. */
         p->text[i] = text ? str_dupz(work->arena, str_of(text)) : NULL;
         p->length[i] = p->binary[i] = 0;
     }
-    postgres_guess(c, work, q->sql, p, q->count, number);
+    postgres_prefetch_add(c, work, q->sql, p, q->count, number);
 }
 
-void postgres_habits_guess(struct postgres_habits *h, struct postgres_conn *c, struct work *work)
+void prefetcher_guess(struct prefetcher *h, struct postgres_conn *c, struct work *work)
 {
-    struct habit *habit = map_get(&h->by_kind, habit_key(work));
+    struct learned_kind *kind = map_get(&h->by_kind, kind_key(work));
 
-    for (unsigned i = 0; habit && i < habit->count; i++)
-        if (habit->questions[i].score > WORST_SCORE)
-            guess_one(c, work, &habit->questions[i], i + 1);
+    for (unsigned i = 0; kind && i < kind->count; i++)
+        if (kind->queries[i].score > WORST_SCORE)
+            guess_one(c, work, &kind->queries[i], i + 1);
 }
 
-/* --- what came of them ---------------------------------------------------------------- */
+/* --- whether it was useful ---------------------------------------------------------------- */
 
-static void note_guess(struct habit *habit, const struct postgres_errand *e)
+static void note_guess(struct learned_kind *kind, const struct postgres_errand *e)
 {
-    struct habit_question *q = &habit->questions[e->guess - 1];
+    struct learned_query *q = &kind->queries[e->guess - 1];
 
     if (e->used && q->score < BEST_SCORE)
         q->score++;
@@ -123,10 +126,10 @@ static void note_guess(struct habit *habit, const struct postgres_errand *e)
         q->score--;
 }
 
-/* --- questions that came later -------------------------------------------------------- */
+/* --- learning -------------------------------------------------------- */
 
 static bool find_source(const struct postgres_conn *c, const struct work *work, const char *text,
-                        struct habit_source *ret)
+                        struct query_source *ret)
 {
     for (unsigned i = 0; i < c->errand_count; i++) {
         const struct postgres_errand *e = &c->errands[i];
@@ -147,7 +150,7 @@ static bool find_source(const struct postgres_conn *c, const struct work *work, 
 }
 
 static bool source_of(const struct postgres_conn *c, const struct postgres_errand *e, size_t place,
-                      struct habit_source *ret)
+                      struct query_source *ret)
 {
     const char *text = e->values->text[place];
 
@@ -164,7 +167,7 @@ static bool source_of(const struct postgres_conn *c, const struct postgres_erran
 }
 
 static bool question_of(const struct postgres_conn *c, const struct postgres_errand *e,
-                        struct habit_question *ret)
+                        struct learned_query *ret)
 {
     memset(ret, 0, sizeof *ret);
     ret->sql = e->sql;
@@ -177,13 +180,13 @@ static bool question_of(const struct postgres_conn *c, const struct postgres_err
     return true;
 }
 
-static bool same_source(const struct habit_source *a, const struct habit_source *b)
+static bool same_source(const struct query_source *a, const struct query_source *b)
 {
     return a->sql == b->sql && a->place == b->place && a->is_null == b->is_null &&
            strcmp(a->text, b->text) == 0;
 }
 
-static bool same_question(const struct habit_question *a, const struct habit_question *b)
+static bool same_question(const struct learned_query *a, const struct learned_query *b)
 {
     if (a->sql != b->sql || a->count != b->count)
         return false;
@@ -193,13 +196,13 @@ static bool same_question(const struct habit_question *a, const struct habit_que
     return true;
 }
 
-/* One that is asked in vain too often makes room. */
-static void habit_add(struct habit *habit, const struct habit_question *q)
+/* A query that was useless too often is replaced. */
+static void kind_add(struct learned_kind *kind, const struct learned_query *q)
 {
-    struct habit_question *place = NULL;
+    struct learned_query *place = NULL;
 
-    for (unsigned i = 0; i < habit->count; i++) {
-        struct habit_question *old = &habit->questions[i];
+    for (unsigned i = 0; i < kind->count; i++) {
+        struct learned_query *old = &kind->queries[i];
 
         if (same_question(old, q)) {
             old->score += old->score < 0;
@@ -208,27 +211,26 @@ static void habit_add(struct habit *habit, const struct habit_question *q)
         if (old->score <= WORST_SCORE)
             place = old;
     }
-    if (habit->count < MOST_QUESTIONS)
-        place = &habit->questions[habit->count++];
+    if (kind->count < MOST_QUERIES)
+        place = &kind->queries[kind->count++];
     if (place)
         *place = *q;
 }
 
-static struct habit *habit_of(struct postgres_habits *h, const struct work *work)
+static struct learned_kind *kind_of(struct prefetcher *h, const struct work *work)
 {
-    struct habit *habit = map_get(&h->by_kind, habit_key(work));
+    struct learned_kind *kind = map_get(&h->by_kind, kind_key(work));
 
-    if (!habit) {
-        habit = mem_new(sizeof *habit);
-        map_put(&h->by_kind, habit_key(work), habit);
+    if (!kind) {
+        kind = mem_new(sizeof *kind);
+        map_put(&h->by_kind, kind_key(work), kind);
     }
-    return habit;
+    return kind;
 }
 
-void postgres_habits_learn(struct postgres_habits *h, const struct postgres_conn *c,
-                           const struct work *work)
+void prefetcher_learn(struct prefetcher *h, const struct postgres_conn *c, const struct work *work)
 {
-    struct habit_question q;
+    struct learned_query q;
 
     for (unsigned i = 0; i < c->errand_count; i++) {
         const struct postgres_errand *e = &c->errands[i];
@@ -236,8 +238,8 @@ void postgres_habits_learn(struct postgres_habits *h, const struct postgres_conn
         if (e->work != work)
             continue;
         if (e->guess)
-            note_guess(habit_of(h, work), e);
+            note_guess(kind_of(h, work), e);
         else if (e->round > 1 && question_of(c, e, &q))
-            habit_add(habit_of(h, work), &q);
+            kind_add(kind_of(h, work), &q);
     }
 }

@@ -1,12 +1,14 @@
-/* store_recall.c - rows that a loop was given before, until what was read of them changes. Tests
- * src/store/sqlite/recall.c. */
-#include "unit.h"
+/* query_cache.c - a loop reuses the rows of a query until a column that it read changes. */
+#include "unit/unit.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/loop.h"
+#include "store/kept.h"
 #include "store/sqlite/sqlite.h"
 #include "support/stores.h"
 #include "support/test_work.h"
@@ -74,7 +76,7 @@ static void submit_question(struct loop *l, void *arg)
 
 static uint64_t given(void)
 {
-    return sqlite_recalls_given(((struct sqlite *)asked)->readers[0]->recalls);
+    return query_cache_hits(((struct sqlite *)asked)->readers[0]->cache);
 }
 
 /* True: from memory. */
@@ -378,13 +380,13 @@ static struct str name_within(struct tx *tx)
 static enum err rename_within(struct tx *tx, void *arg)
 {
     const struct sqlite *q = (const struct sqlite *)asked;
-    uint64_t before = sqlite_recalls_given(q->writer->recalls);
+    uint64_t before = query_cache_hits(q->writer->cache);
     const enum err *answer = arg;
 
     for (int i = 0; i < 3; i++)
         assert_true(str_is(name_within(tx), "one"));
     /* After one that came to nothing it is tried more rarely. */
-    assert_true(sqlite_recalls_given(q->writer->recalls) > before || *answer == OK);
+    assert_true(query_cache_hits(q->writer->cache) > before || *answer == OK);
     no_error(tx_exec(tx, "update guild_like set name = 'new' where id = 1", NO_BIND, NULL));
     for (int i = 0; i < 3; i++)
         assert_true(str_is(name_within(tx), "new"));
@@ -510,6 +512,214 @@ static void what_changes_each_time_is_tried_more_rarely(void **state)
     assert_string_equal(q.answer, "b;");
 }
 
+/* --- all caches at once ---------------------------------------------------------------- */
+
+enum { FIRST_ID = 1, LAST_ID = 4, STEPS = 600 };
+
+/* What a read finds, with all that is cached, and without. */
+struct view {
+    struct one *one;
+    bool fresh;
+    char text[1000];
+    unsigned runs;
+};
+static struct view *viewed;
+
+static const char *user_name(struct tx *tx, int64_t id, bool fresh)
+{
+    static const char what[] = "test user";
+    struct kept_key key = { what, { (uint64_t)id } };
+    const char *found = fresh ? NULL : kept_find(tx, &key);
+    struct rows r;
+    bool is_there;
+
+    if (found)
+        return found;
+    struct kept_read *kept = fresh ? NULL : kept_begin(tx, &key, 1);
+    no_error(
+        tx_one(tx, "select username from users where id = $1", BIND(v_int(id)), &r, &is_there));
+    struct str name = is_there ? row_text(&r, 0) : STR("none");
+    if (!kept)
+        return str_dupz(tx_arena(tx), name);
+    kept_row(kept, NOTED_USERS, (snowflake)id);
+    found = str_dupz(kept_arena(kept), name);
+    kept_end(kept, found);
+    return found;
+}
+
+static void read_parts(struct tx *tx, struct arena *arena, int64_t id, struct buf *out)
+{
+    struct arena *before = tx_use_arena(tx, arena);
+    struct rows r;
+
+    no_error(tx_query(tx,
+                      "select g.name, p.n from guild_like g join part_like p on "
+                      "p.guild_id = g.id where g.id = $1 order by p.n",
+                      BIND(v_int(id)), &r));
+    while (rows_next(&r))
+        buf_printf(out, "%.*s %lld,", STR_FMT(row_text(&r, 0)), (long long)row_int(&r, 1));
+    no_error(rows_end(&r));
+    tx_use_arena(tx, before);
+}
+
+static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
+{
+    static const char what[] = "test guild";
+    struct kept_key key = { what, { (uint64_t)id } };
+    const char *found = fresh ? NULL : kept_find(tx, &key);
+    struct kept_read *kept = found || fresh ? NULL : kept_begin_reading(tx, &key);
+    struct arena *arena = kept ? kept_arena(kept) : tx_arena(tx);
+    struct buf out;
+
+    if (found)
+        return found;
+    buf_init(&out, sizeof viewed->text);
+    read_parts(tx, arena, id, &out);
+    found = str_dupz(arena, buf_str(&out));
+    buf_clear(&out);
+    if (kept)
+        kept_end_reading(kept, found, false);
+    return found;
+}
+
+static long long count_parts(struct tx *tx, int64_t id)
+{
+    struct rows r;
+    bool found;
+
+    no_error(tx_one(tx, "select count(*) from part_like where guild_id = $1", BIND(v_int(id)), &r,
+                    &found));
+    return row_int(&r, 0);
+}
+
+static void view_everything(struct tx *tx, struct view *v)
+{
+    size_t n = 0;
+
+    for (int64_t id = FIRST_ID; id <= LAST_ID; id++)
+        n += (size_t)snprintf(v->text + n, sizeof v->text - n, "%s/%s/%lld;",
+                              user_name(tx, id, v->fresh), guild_text(tx, id, v->fresh),
+                              count_parts(tx, id));
+}
+
+static enum err run_view(struct work *w, struct tx *tx)
+{
+    (void)w;
+    view_everything(tx, viewed);
+    return OK;
+}
+
+static enum err run_fresh(struct tx *tx, void *arg)
+{
+    view_everything(tx, arg);
+    return OK;
+}
+
+static void submit_view(struct loop *l, void *arg)
+{
+    struct one *one = arg;
+
+    one->work.mode = STORE_READ;
+    one->work.loop = l;
+    store_submit(asked, &one->work);
+}
+
+static void view_on_loop(struct view *v, enum err (*run)(struct work *w, struct tx *tx))
+{
+    sem_t finished;
+    struct one *one = test_works_new(1, &finished);
+
+    viewed = v;
+    one->work.run = run;
+    loop_call(loops_at(loops, 0), submit_view, one);
+    wait_for(&finished);
+    assert_int_equal(one->result, OK);
+    test_works_free(one, 1);
+    sem_destroy(&finished);
+}
+
+/* Statements are cached by the address of their text, which stays in the arena. */
+static void change_at_random(struct arena *arena, unsigned *seed)
+{
+    static const char *const changes[] = {
+        "insert into users (id, username) values (%1$d, 'u%1$d x%2$d') on conflict (id) do update "
+        "set username = excluded.username",
+        "delete from users where id = %d and %d > 0",
+        "insert into guild_like (id, name) values (%d, 'g%d') on conflict (id) do update set name "
+        "= excluded.name",
+        "delete from guild_like where id = %d and %d > 0",
+        "insert or ignore into part_like select id, %2$d %% 5 from guild_like where id = %1$d",
+        "delete from part_like where guild_id = %d and n <= %d %% 5",
+        "update guild_like set seen = %2$d where id = %1$d",
+    };
+    const char *sql = changes[rand_r(seed) % COUNT_OF(changes)];
+    char text[300];
+
+    snprintf(text, sizeof text, sql, FIRST_ID + rand_r(seed) % LAST_ID, 1 + rand_r(seed) % 100);
+    change(str_dupz(arena, str_of(text)));
+}
+
+/* The rows of statements, results by rows and results by columns, after random writes. */
+static void cached_and_fresh_reads_agree(void **state)
+{
+    struct view cached = { 0 }, fresh = { .fresh = true };
+    struct arena *arena = arena_new();
+    unsigned seed = 7;
+    uint64_t before = 0;
+
+    (void)state;
+    for (int i = 0; i < STEPS; i++) {
+        for (unsigned n = rand_r(&seed) % 3; n; n--)
+            change_at_random(arena, &seed);
+        view_on_loop(&cached, run_view);
+        no_error(store_run(asked, STORE_READ, arena, run_fresh, &fresh));
+        assert_string_equal(cached.text, fresh.text);
+        before = before ? before : given() + 1;
+    }
+    assert_true(given() > before);
+    arena_free(arena);
+}
+
+static void *rename_user(void *arg)
+{
+    (void)arg;
+    change("update users set username = 'later' where id = 1");
+    return NULL;
+}
+
+/* The name comes from the cache, before SQLite has a snapshot; then it changes. */
+static enum err read_around_commit(struct work *w, struct tx *tx)
+{
+    pthread_t thread;
+    struct rows r;
+    bool found;
+
+    (void)w;
+    snprintf(viewed->text, sizeof viewed->text, "%s/", user_name(tx, 1, false));
+    if (viewed->runs++ == 0) {
+        pthread_create(&thread, NULL, rename_user, NULL);
+        pthread_join(thread, NULL);
+    }
+    enum err e = tx_one(tx, "select username from users where id = 1", NO_BIND, &r, &found);
+    if (!e)
+        snprintf(viewed->text + strlen(viewed->text), 100, "%.*s", STR_FMT(row_text(&r, 0)));
+    return e;
+}
+
+static void a_commit_after_cached_rows_makes_a_read_run_again(void **state)
+{
+    struct view v = { 0 }, first = { 0 };
+
+    (void)state;
+    change("insert into users (id, username) values (1, 'early')");
+    view_on_loop(&first, run_view);
+    view_on_loop(&v, read_around_commit);
+    assert_int_equal(v.runs, 2);
+    assert_string_equal(v.text, "later/later");
+    view_on_loop(&v, read_around_commit);
+    assert_int_equal(v.runs, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -529,8 +739,10 @@ int main(void)
         asking_test(values_are_told_apart),
         asking_test(chance_and_orders_are_not_remembered),
         asking_test(what_changes_each_time_is_tried_more_rarely),
+        asking_test(cached_and_fresh_reads_agree),
+        asking_test(a_commit_after_cached_rows_makes_a_read_run_again),
     };
 
     log_init(2, LOG_OFF, 0);
-    return run_on_sqlite("store/recall", tests);
+    return run_on_sqlite("store/query_cache", tests);
 }

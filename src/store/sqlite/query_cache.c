@@ -1,0 +1,382 @@
+/* query_cache.c - rows of statements that a connection has run before.
+ *
+ * Most of what a call asks (who is this, what may they do there, what is that app) was asked with
+ * the same values a moment ago. The rows are cached with the statement and its values, from the
+ * second time on that they are asked for, and given out while no column that the statement reads
+ * was written (query_dependencies.c). Each loop has the cache of its snapshots, and the writer its
+ * own: this process is the only one that writes. The writer's statements mark what they write
+ * before they run, so that a transaction sees its own writes. Rows that change as often as they are
+ * read are cached ever more rarely. */
+#include <string.h>
+
+#include "base/cache.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "store/sqlite/cursor.h"
+
+enum {
+    NOTICED = 8192,
+    MOST_ROWS = 64,
+    LARGEST = 16 * 1024,
+    LONGEST_TEXT = 64, /* of a value */
+    MOST_VALUES = 8,
+    MOST_PATIENCE = 64,
+};
+
+struct cached_rows {
+    struct cache_entry entry;
+    const char *sql;
+    const struct sqlite_slots *reads; /* the connection's, kept as long as it */
+    uint64_t seen;                    /* commits */
+    unsigned holders;                 /* the cache, and cursors that give it out */
+    bool used;                        /* since it was last read */
+    bool waits;                       /* it became stale before it was used */
+    unsigned wait, patience;
+    bool single;
+    unsigned rows;
+    int columns;
+    size_t count;
+    struct value *values, *cells; /* behind it, with their bytes */
+};
+
+struct query_cache {
+    struct cache rows;
+    uint32_t noticed[NOTICED]; /* hashes of what was asked once */
+    uint64_t hits;
+};
+
+static void cached_unref(struct cache_entry *e)
+{
+    struct cached_rows *r = (struct cached_rows *)e;
+
+    if (--r->holders == 0)
+        mem_free(r);
+}
+
+/* --- the question --------------------------------------------------------------------- */
+
+static bool same_value(const struct value *a, const struct value *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == VALUE_TEXT)
+        return str_eq(a->s, b->s);
+    return a->kind == VALUE_NULL || a->i == b->i;
+}
+
+static bool cached_is(const struct cache_entry *e, const void *key)
+{
+    const struct cached_rows *r = (const struct cached_rows *)e;
+    const struct cache_question *q = key;
+
+    if (r->sql != q->sql || r->count != q->count || r->single != q->single)
+        return false;
+    for (size_t i = 0; i < q->count; i++)
+        if (!same_value(&r->values[i], &q->values[i]))
+            return false;
+    return true;
+}
+
+static bool can_cache(const struct value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i].kind == VALUE_BYTES || values[i].kind == VALUE_REAL ||
+            (values[i].kind == VALUE_TEXT && values[i].s.n > LONGEST_TEXT))
+            return false;
+    return count <= MOST_VALUES;
+}
+
+static uint64_t hash_of_value(const struct value *v)
+{
+    if (v->kind == VALUE_TEXT)
+        return hash_str(v->s);
+    return v->kind == VALUE_INT ? (uint64_t)v->i + 1 : 0;
+}
+
+static uint64_t hash_of_question(const struct cache_question *q)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)q->sql << 1 | q->single;
+
+    for (size_t i = 0; i < q->count; i++)
+        hash = hash_u64(hash ^ hash_of_value(&q->values[i])) + i;
+    return hash_u64(hash) | 1;
+}
+
+static struct cache_kind queries = {
+    .name = "queries",
+    .entries = 4096,
+    .bytes = 1024 * 1024, /* of a connection */
+    .is = cached_is,
+    .free = cached_unref,
+};
+
+struct query_cache *query_cache_new(void)
+{
+    struct query_cache *cache = mem_new(sizeof *cache);
+
+    cache->rows.kind = &queries;
+    return cache;
+}
+
+void query_cache_free(struct query_cache *cache)
+{
+    if (!cache)
+        return;
+    if (cache->rows.order.next)
+        cache_clear(&cache->rows);
+    mem_free(cache);
+}
+
+uint64_t query_cache_hits(const struct query_cache *cache)
+{
+    return cache->hits;
+}
+
+/* --- giving out ----------------------------------------------------------------------- */
+
+/* True: asked before, so that it may be cached this time. */
+static bool question_notice(struct query_cache *cache, uint64_t hash)
+{
+    uint32_t *at = &cache->noticed[hash >> 1 & (NOTICED - 1)], mark = (uint32_t)(hash >> 32) | 1;
+    bool before = *at == mark;
+
+    *at = mark;
+    return before;
+}
+
+/* Rows that became stale before they were used are cached again after ever more questions. */
+static bool has_to_wait(struct cached_rows *r)
+{
+    if (r->used) {
+        r->patience = 0;
+        return false;
+    }
+    if (!r->waits) {
+        r->waits = true;
+        r->patience = r->patience ? 2 * r->patience : 2;
+        if (r->patience > MOST_PATIENCE)
+            r->patience = MOST_PATIENCE;
+        r->wait = r->patience;
+    }
+    return r->wait && r->wait--;
+}
+
+static bool may_find(struct tx *tx, const char *sql)
+{
+    struct sqlite_conn *c = tx->connection;
+
+    if (!c->cache || c->has_lost_track)
+        return false;
+    if (!work_writes(tx->work))
+        return c->in_view;
+    const struct sqlite_statement *st = map_get(&c->statements, (uint64_t)(uintptr_t)sql);
+    c->seen = atomic_load_explicit(&tx->store->commits, memory_order_relaxed);
+    return !st || !st->dependencies->writes.count;
+}
+
+static void collect_reads(struct tx_reads *to, const struct sqlite_slots *reads)
+{
+    for (unsigned i = 0; i < reads->count; i++) {
+        size_t at = 0;
+
+        while (at < to->count && to->slots[at] != reads->all[i])
+            at++;
+        if (at == TX_MOST_SLOTS)
+            to->is_unknown = true;
+        else if (at == to->count)
+            to->slots[to->count++] = reads->all[i];
+    }
+}
+
+bool query_cache_find(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                      struct cache_question *question, struct rows *ret)
+{
+    struct sqlite_conn *c = tx->connection;
+    struct cache_question q = {
+        .sql = sql, .values = values, .count = count, .single = ret->single
+    };
+
+    question->hash = 0;
+    if (!may_find(tx, sql) || !can_cache(values, count))
+        return false;
+    uint64_t hash = hash_of_question(&q);
+    struct cached_rows *r = cache_find(&c->cache->rows, hash, &q);
+    if (r && sqlite_may_give(c) &&
+        sqlite_slots_unchanged((struct sqlite *)tx->store, r->reads->all, r->reads->count,
+                               r->seen)) {
+        r->used = true;
+        r->holders++;
+        c->cache->hits++;
+        if (tx->reads)
+            collect_reads(tx->reads, r->reads);
+        sqlite_cursor_add(tx, sql, r->columns, ret)->cached = r;
+        return true;
+    }
+    if (r ? !has_to_wait(r) : question_notice(c->cache, hash)) {
+        *question = q;
+        question->hash = hash;
+        question->patience = r ? r->patience : 0;
+    }
+    return false;
+}
+
+static bool cached_row(const struct cached_rows *r, unsigned row, struct arena *a,
+                       struct value *ret)
+{
+    if (row >= r->rows)
+        return false;
+    const struct value *cell = r->cells + row * (size_t)r->columns;
+    for (int i = 0; i < r->columns; i++)
+        if (a && (cell[i].kind == VALUE_TEXT || cell[i].kind == VALUE_BYTES))
+            ret[i] = value_copy(a, cell[i].kind, cell[i].s.p, cell[i].s.n);
+        else
+            ret[i] = cell[i];
+    return true;
+}
+
+bool query_cache_next(struct rows *r, struct sqlite_cursor *cursor)
+{
+    struct arena *a = r->lent ? NULL : tx_arena(r->tx);
+
+    if (sqlite_share_over(r->tx->connection) ||
+        !cached_row(cursor->cached, cursor->next_row, a, cursor->cursor.row))
+        return false;
+    cursor->next_row++;
+    r->row = cursor->cursor.row;
+    return true;
+}
+
+enum err query_cache_close(struct rows *r, struct sqlite_cursor *cursor)
+{
+    struct sqlite_conn *c = r->tx->connection;
+
+    cached_unref((struct cache_entry *)cursor->cached);
+    tx_remove_cursor(r->tx, &cursor->cursor);
+    return c->share.is_spent ? tx_fail(r->tx, ERR_STORE_RETRY) : OK;
+}
+
+/* --- caching -------------------------------------------------------------------------- */
+
+/* The caller's own values may be gone before all rows were read. */
+static const struct value *values_copy(struct arena *a, const struct value *values, size_t count)
+{
+    struct value *copy = arena_raw(a, count * sizeof *copy);
+
+    for (size_t i = 0; i < count; i++)
+        copy[i] = values[i].kind == VALUE_TEXT
+                      ? value_copy(a, VALUE_TEXT, values[i].s.p, values[i].s.n)
+                      : values[i];
+    return copy;
+}
+
+void query_cache_begin(struct tx *tx, struct sqlite_cursor *cursor,
+                       const struct cache_question *question, const struct value *values,
+                       size_t count, const struct rows *ret)
+{
+    const struct query_dependencies *d = cursor->statement->dependencies;
+    bool is_known = !d->is_volatile && !d->reads.too_many;
+
+    if (tx->reads && is_known)
+        collect_reads(tx->reads, &d->reads);
+    else if (tx->reads)
+        tx->reads->is_unknown = true;
+    if (!question->hash || !is_known || d->writes.count || !cursor->statement->reads_only)
+        return;
+    struct cache_question *q = cursor->question = arena_raw(tx_arena(tx), sizeof *q);
+    *q = *question;
+    q->reads = &d->reads;
+    q->values = values_copy(tx_arena(tx), values, count);
+    q->columns = ret->columns;
+}
+
+static void question_add_row(struct arena *arena, struct cache_question *q, const struct value *row)
+{
+    enum { FIRST = 4 };
+    size_t size = (size_t)q->columns * sizeof *row;
+
+    if (q->rows == MOST_ROWS || (q->rows + 1) * size > LARGEST) {
+        q->hash = 0;
+        return;
+    }
+    if (q->rows == q->room) {
+        unsigned room = q->room ? 4 * q->room : q->single ? 1 : FIRST;
+        struct value *more = arena_raw(arena, room * size);
+
+        if (q->rows)
+            memcpy(more, q->cells, q->rows * size);
+        q->cells = more;
+        q->room = room;
+    }
+    memcpy(q->cells + q->rows++ * (size_t)q->columns, row, size);
+}
+
+void query_cache_row(struct rows *r, const struct sqlite_cursor *cursor)
+{
+    struct cache_question *q = cursor->question;
+
+    if (q && r->lent)
+        q->hash = 0; /* this row is gone before the others were read */
+    if (q && q->hash)
+        question_add_row(tx_arena(r->tx), q, r->row);
+}
+
+static size_t bytes_of_values(const struct value *v, size_t count)
+{
+    size_t n = count * sizeof *v;
+
+    for (size_t i = 0; i < count; i++)
+        if (v[i].kind == VALUE_TEXT || v[i].kind == VALUE_BYTES)
+            n += v[i].s.n;
+    return n;
+}
+
+/* The bytes of values lie behind all values. */
+static char *copy_values(struct value *to, const struct value *from, size_t count, char *bytes)
+{
+    for (size_t i = 0; i < count; i++) {
+        to[i] = from[i];
+        if (from[i].kind != VALUE_TEXT && from[i].kind != VALUE_BYTES)
+            continue;
+        if (from[i].s.n)
+            memcpy(bytes, from[i].s.p, from[i].s.n);
+        to[i].s.p = bytes;
+        bytes += from[i].s.n;
+    }
+    return bytes;
+}
+
+static void question_put(struct sqlite_conn *c, const struct cache_question *q)
+{
+    size_t cells = (size_t)q->rows * (size_t)q->columns;
+    size_t size = sizeof(struct cached_rows) + bytes_of_values(q->values, q->count) +
+                  bytes_of_values(q->cells, cells);
+
+    if (size > LARGEST)
+        return;
+    struct cached_rows *r = mem_new(size);
+    *r = (struct cached_rows){
+        .sql = q->sql,
+        .reads = q->reads,
+        .seen = c->seen,
+        .holders = 1,
+        .patience = q->patience,
+        .single = q->single,
+        .rows = q->rows,
+        .columns = q->columns,
+        .count = q->count,
+        .values = (struct value *)(r + 1),
+        .cells = (struct value *)(r + 1) + q->count,
+    };
+    char *bytes = copy_values(r->values, q->values, q->count, (char *)(r->cells + cells));
+    copy_values(r->cells, q->cells, cells, bytes);
+    cache_put(&c->cache->rows, q->hash, size, &r->entry);
+}
+
+/* A cursor that was closed early has not seen all rows. */
+void query_cache_end(struct sqlite_conn *c, const struct sqlite_cursor *cursor)
+{
+    const struct cache_question *q = cursor->question;
+
+    if (q && q->hash && (cursor->at_end || (q->single && q->rows)))
+        question_put(c, q);
+}

@@ -1,0 +1,145 @@
+/* row_versions.c - the one way to notice that cached rows are stale.
+ *
+ * Everything that a cache may depend on has a slot: a row of some tables, the rows of an owner (the
+ * members of a guild, say), and each column (query_dependencies.c). The writer stores the number of
+ * the coming commit in the slot of what it is about to change. A cached result lists the slots of
+ * what it was made of, and the number of commits that its snapshot had seen; it is valid while
+ * none of them has a greater number. Two things that share a slot only cause a needless read.
+ *
+ * SQLite reports each changed row to the writer's connection, also those of triggers and cascades.
+ * It does not report tables without a rowid: they have triggers, known to this connection only,
+ * that name the owner of the row. */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+static const char *const noted_tables[] = {
+    [NOTED_MESSAGES] = "messages",
+    [NOTED_USERS] = "users",
+    [NOTED_CHANNELS] = "channels",
+    [NOTED_COMMANDS] = "commands",
+};
+
+uint16_t row_slot(enum noted_rows rows, snowflake id)
+{
+    uint64_t of = id + rows * UINT64_C(0xd1b54a32d192ed03); /* ids follow each other */
+
+    return (uint16_t)((of * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
+}
+
+/* A transaction that is rolled back leaves the number of the next commit: that is only early. */
+static void row_changes(struct sqlite *q, enum noted_rows rows, uint64_t id)
+{
+    sqlite_slots_change(q, &(uint16_t){ row_slot(rows, id) }, 1);
+}
+
+void sqlite_slots_change(struct sqlite *q, const uint16_t *slots, unsigned count)
+{
+    uint64_t number = atomic_load_explicit(&q->store.commits, memory_order_relaxed) + 1;
+
+    for (unsigned i = 0; i < count; i++)
+        atomic_store_explicit(&q->versions.last[slots[i]], number, memory_order_relaxed);
+}
+
+bool sqlite_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count, uint64_t commits)
+{
+    for (size_t i = 0; i < count; i++)
+        if (atomic_load_explicit(&q->versions.last[slots[i]], memory_order_relaxed) > commits)
+            return false;
+    return true;
+}
+
+/* --- changes of rows ------------------------------------------------------------------ */
+
+static void note_row(void *arg, int what, const char *database, const char *table, sqlite3_int64 id)
+{
+    (void)what;
+    (void)database;
+    for (size_t i = 0; i < COUNT_OF(noted_tables); i++)
+        if (strcmp(table, noted_tables[i]) == 0)
+            row_changes(arg, (enum noted_rows)i, (uint64_t)id);
+}
+
+void sqlite_touch(struct tx *tx, enum noted_rows rows, uint64_t id)
+{
+    if (work_writes(tx->work))
+        row_changes((struct sqlite *)tx->store, rows, id);
+}
+
+/* noted(kind, id): a row of this owner changed. */
+static void note_owner(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    row_changes(sqlite3_user_data(context), (enum noted_rows)sqlite3_value_int(values[0]),
+                (uint64_t)sqlite3_value_int64(values[1]));
+}
+
+/* Tables without a rowid, and the column of the owner. */
+static const struct {
+    enum noted_rows rows;
+    const char *table, *owner;
+} noted_owners[] = {
+    { NOTED_MEMBERS, "members", "guild_id" },
+    { NOTED_MEMBERS, "member_roles", "guild_id" },
+    { NOTED_RELATIONSHIPS, "relationships", "user_id" },
+};
+
+static bool note_when(sqlite3 *db, size_t i, const char *what, const char *row)
+{
+    char *sql = sqlite3_mprintf("create temp trigger %s_%s_%s after %s on main.%s begin "
+                                "select noted(%d, %s.%s); end",
+                                noted_owners[i].table, what, row, what, noted_owners[i].table,
+                                (int)noted_owners[i].rows, row, noted_owners[i].owner);
+    bool done = sql && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+
+    sqlite3_free(sql);
+    return done;
+}
+
+enum err sqlite_versions_begin(struct sqlite *q)
+{
+    sqlite3 *db = q->writer->db;
+    bool done = sqlite3_create_function(db, "noted", 2, SQLITE_UTF8, q, note_owner, NULL, NULL) ==
+                SQLITE_OK;
+
+    sqlite3_update_hook(db, note_row, q);
+    for (size_t i = 0; i < COUNT_OF(noted_owners) && done; i++)
+        done = note_when(db, i, "insert", "new") && note_when(db, i, "update", "old") &&
+               note_when(db, i, "update", "new") && note_when(db, i, "delete", "old");
+    if (done)
+        return OK;
+    log_error("store: changes cannot be noted: %s", sqlite3_errmsg(db));
+    return ERR_UNAVAILABLE;
+}
+
+/* --- what reads ask of them ----------------------------------------------------------- */
+
+static bool may_cache(const struct tx *tx)
+{
+    const struct sqlite_conn *c = tx->connection;
+
+    return tx->work->mode == STORE_READ && c->in_view && ((struct sqlite *)tx->store)->writer;
+}
+
+bool sqlite_seen(struct tx *tx, struct tx_seen *ret)
+{
+    struct sqlite_conn *c = tx->connection;
+
+    /* The rows that are read from now on are of the same snapshot. */
+    if (!may_cache(tx) || tx->failed || sqlite_snapshot_begin(tx) || !sqlite_may_give(c))
+        return false;
+    *ret = (struct tx_seen){ c->number, c->seen };
+    return true;
+}
+
+bool sqlite_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t *slots,
+                      size_t count)
+{
+    struct sqlite_conn *c = tx->connection;
+
+    /* Another connection counts other commits: the store was opened again. */
+    return may_cache(tx) && since->connection == c->number && sqlite_may_give(c) &&
+           sqlite_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
+}
