@@ -128,11 +128,11 @@ static void works_that_wait_travel_together(void **state)
         before = group_stats(f);
         run_as_batch(f, ones, COUNT, &finished);
         after = group_stats(f);
-    } while (after.ways - before.ways > MOST_WAYS);
+    } while (after.round_trips - before.round_trips > MOST_WAYS);
     /* What holds the connection until all wait has a commit of its own. */
     assert_int_equal(after.commits - before.commits, 2);
     /* A statement may be prepared once more. */
-    assert_in_range(after.ways - before.ways, 2, MOST_WAYS);
+    assert_in_range(after.round_trips - before.round_trips, 2, MOST_WAYS);
     assert_int_equal(after.retries - before.retries, 0);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(ones[i].result, OK);

@@ -17,7 +17,7 @@ static uint64_t ways(struct fixture *f)
     struct store_stats stats;
 
     store_stats(f->store, &stats);
-    return stats.ways;
+    return stats.round_trips;
 }
 
 static void reads_of_a_turn_go_together(void **state)

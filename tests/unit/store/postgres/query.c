@@ -27,7 +27,7 @@ static uint64_t ways_of(struct fixture *f)
     struct store_stats stats;
 
     store_stats(f->store, &stats);
-    return stats.ways;
+    return stats.round_trips;
 }
 
 static enum err ask_and_write(struct tx *tx, void *arg)

@@ -518,7 +518,7 @@ enum { FIRST_ID = 1, LAST_ID = 4, STEPS = 600 };
 
 /* What a read finds, with all that is cached, and without. */
 struct view {
-    struct one *one;
+    struct test_work *one;
     bool fresh;
     char text[1000];
     unsigned runs;
@@ -617,7 +617,7 @@ static enum err run_fresh(struct tx *tx, void *arg)
 
 static void submit_view(struct loop *l, void *arg)
 {
-    struct one *one = arg;
+    struct test_work *one = arg;
 
     one->work.mode = STORE_READ;
     one->work.loop = l;
@@ -627,7 +627,7 @@ static void submit_view(struct loop *l, void *arg)
 static void view_on_loop(struct view *v, enum err (*run)(struct work *w, struct tx *tx))
 {
     sem_t finished;
-    struct one *one = test_works_new(1, &finished);
+    struct test_work *one = test_works_new(1, &finished);
 
     viewed = v;
     one->work.run = run;
