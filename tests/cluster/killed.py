@@ -76,7 +76,7 @@ def settle(sessions, pens, client, channel, quick=LONG):
     acknowledged = [text for pen in pens for text in pen.acknowledged]
     check_all(sessions, acknowledged, all_messages(client(), channel))
     resumed, anew = sum(s.resumed for s in sessions), sum(s.anew for s in sessions)
-    ways = sorted(way for s in sessions for way in s.round_trips)
+    ways = sorted(way for s in sessions for way in s.resume_times)
     late = sum(way > SOON for way in ways)
     print("seconds to RESUMED, by tenths of all:", " ".join(
         f"{ways[len(ways) * tenth // 10]:.1f}" for tenth in range(10)) if ways else "-")

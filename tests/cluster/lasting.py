@@ -83,7 +83,7 @@ class Lasting:
         self.events, self.resumed, self.anew, self.trouble = [], 0, 0, None
         self.last_error = None
         self.reasons = []  # codes with which sockets were closed; None: it went without a word
-        self.round_trips, self.lost_at = [], None  # seconds from each loss to RESUMED
+        self.resume_times, self.lost_at = [], None  # seconds from each loss to RESUMED
         self.begins = []  # where in events a life began, after the first
         self.changed, self.ending, self.socket = threading.Condition(), False, None
         self.thread = threading.Thread(target=self._live, daemon=True)
@@ -144,7 +144,7 @@ class Lasting:
             elif message["t"] == "RESUMED":
                 self.resumed += 1
                 if self.lost_at:
-                    self.round_trips.append(time.monotonic() - self.lost_at)
+                    self.resume_times.append(time.monotonic() - self.lost_at)
                 self.lost_at = None
             else:
                 self.events.append((message["t"], message["d"]))
@@ -168,7 +168,7 @@ class Lasting:
 
     @property
     def longest(self):
-        return max(self.round_trips, default=0)
+        return max(self.resume_times, default=0)
 
     def lives(self):
         """What it heard from each READY on, and whether that is the last."""
