@@ -164,7 +164,7 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
     g->delay_ms = 0;
     for (unsigned i = 0; i < g->hub_count; i++)
         loop_call(g->hubs[i]->loop, send_away, g);
-    for (int64_t waited = 0; g->connected && waited < patience_ms; waited += 5)
+    for (int64_t waited = 0; g->count.connected && waited < patience_ms; waited += 5)
         usleep(5 * 1000);
 }
 
@@ -266,16 +266,16 @@ static uint64_t count_delivered(const struct gateway *g)
 void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
 {
     *ret = (struct gateway_stats){
-        .sessions = g->session_count,
-        .connected = g->connected,
-        .identified = g->identified,
-        .resumed = g->resumed,
-        .recovered = g->recovered,
+        .sessions = g->count.session_count,
+        .connected = g->count.connected,
+        .identified = g->count.identified,
+        .resumed = g->count.resumed,
+        .recovered = g->count.recovered,
         .kept_by = g->replicated_by,
         .kept = g->replica ? replica_count(g->replica) : 0,
         .published = g->published,
         .delivered = count_delivered(g),
-        .cut = g->cut,
-        .closed = g->closed,
+        .cut = g->count.cut,
+        .closed = g->count.closed,
     };
 }

@@ -361,7 +361,7 @@ static void ready_finish(struct load *l, enum err e)
         session_owner_add(s);
     journal_begin(s);
     journal_settle(s);
-    atomic_fetch_add(&g->identified, 1);
+    atomic_fetch_add(&g->count.identified, 1);
     identification_free(i);
 }
 

@@ -132,12 +132,13 @@ static void list_settle(struct shown_list *l)
 {
     struct roster *r = l->roster;
     const struct guild_view *v = roster_view(r);
-    struct ordered_member **some = mem_new((r->come_count + 1) * sizeof(struct ordered_member *));
+    struct ordered_member **some =
+        mem_new((r->changed.come_count + 1) * sizeof(struct ordered_member *));
     size_t count = 0;
 
-    for (size_t i = 0; i < r->come_count; i++)
-        if (!r->come[i]->gone && list_shows(l, v, r->come[i]))
-            some[count++] = r->come[i];
+    for (size_t i = 0; i < r->changed.come_count; i++)
+        if (!r->changed.come[i]->gone && list_shows(l, v, r->changed.come[i]))
+            some[count++] = r->changed.come[i];
     order_sweep(&l->order);
     order_merge(&l->order, some, count);
     mem_free(some);
@@ -156,21 +157,21 @@ static struct shown_list *list_unsettled(const struct roster *r)
 
 static void forget_changes(struct roster *r)
 {
-    for (size_t i = 0; i < r->gone_count; i++)
-        mem_free(r->gone[i]);
-    r->gone_count = r->come_count = 0;
+    for (size_t i = 0; i < r->changed.gone_count; i++)
+        mem_free(r->changed.gone[i]);
+    r->changed.gone_count = r->changed.come_count = 0;
 }
 
 bool lists_settle(struct roster *r)
 {
     struct shown_list *l = list_unsettled(r);
 
-    if (l && r->come_count > COME_AT_ONCE) {
+    if (l && r->changed.come_count > COME_AT_ONCE) {
         list_reset(l);
         roster_continue(r);
         return true;
     }
-    if (l && (r->come_count || r->gone_count)) {
+    if (l && (r->changed.come_count || r->changed.gone_count)) {
         l->settled = r->round;
         list_settle(l);
         roster_continue(r);

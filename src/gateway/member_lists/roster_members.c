@@ -37,8 +37,8 @@ static enum err read_ranks(struct load *l, struct tx *tx)
 {
     struct roster *r = container_of(l, struct roster, load);
 
-    r->found = (struct list){ 0 };
-    return l->hub->gateway->options.source->roles(tx, r->guild_id, &r->found);
+    r->read.found = (struct list){ 0 };
+    return l->hub->gateway->options.source->roles(tx, r->guild_id, &r->read.found);
 }
 
 static void reset_lists(struct roster *r)
@@ -51,13 +51,13 @@ static void ranks_read(struct load *l, enum err e)
 {
     struct roster *r = container_of(l, struct roster, load);
     const struct guild_view *v = roster_view(r);
-    struct role *roles = r->found.items;
+    struct role *roles = r->read.found.items;
 
-    if (!e && r->found.count)
-        qsort(roles, r->found.count, sizeof *roles, compare_roles);
-    r->failed_roles = e != OK;
+    if (!e && r->read.found.count)
+        qsort(roles, r->read.found.count, sizeof *roles, compare_roles);
+    r->read.failed_roles = e != OK;
     r->rank_count = 0;
-    for (size_t i = 0; !e && i < r->found.count && r->rank_count < LIST_GROUPS - 2; i++)
+    for (size_t i = 0; !e && i < r->read.found.count && r->rank_count < LIST_GROUPS - 2; i++)
         if (roles[i].hoist && roles[i].id != r->guild_id)
             r->ranks[r->rank_count++] = roles[i].id;
     r->owner_id = v ? v->owner_id : 0;
@@ -82,7 +82,7 @@ static void roster_drop(struct roster *r, struct ordered_member *m)
 {
     m->gone = true;
     map_remove(&r->members, m->user_id);
-    pointer_add(&r->gone, &r->gone_count, &r->gone_cap, m);
+    pointer_add(&r->changed.gone, &r->changed.gone_count, &r->changed.gone_cap, m);
 }
 
 static void roster_put(struct roster *r, struct ordered_member *m)
@@ -94,7 +94,7 @@ static void roster_put(struct roster *r, struct ordered_member *m)
     m->rank = roster_rank(r, m);
     m->version = ++r->version;
     map_put(&r->members, m->user_id, m);
-    pointer_add(&r->come, &r->come_count, &r->come_cap, m);
+    pointer_add(&r->changed.come, &r->changed.come_count, &r->changed.come_cap, m);
 }
 
 static bool is_seen(const struct roster *r, snowflake user_id)
@@ -111,9 +111,9 @@ static struct str shown_name(const struct member *m)
 
 static void put_found(struct roster *r)
 {
-    const struct member *m = r->found.items;
+    const struct member *m = r->read.found.items;
 
-    for (size_t i = 0; i < r->found.count; i++) {
+    for (size_t i = 0; i < r->read.found.count; i++) {
         struct str name = str_lower(r->load.arena, shown_name(&m[i]));
         bool online = is_seen(r, m[i].user_id);
 
@@ -138,15 +138,15 @@ static enum err read_everybody(struct load *l, struct tx *tx)
     struct roster *r = container_of(l, struct roster, load);
     struct gateway_search search = { .guild_id = r->guild_id, .limit = 2 * ROSTER_WHOLE };
 
-    r->found = (struct list){ 0 };
-    return l->hub->gateway->options.source->members(tx, &search, &r->found);
+    r->read.found = (struct list){ 0 };
+    return l->hub->gateway->options.source->members(tx, &search, &r->read.found);
 }
 
 static void everybody_read(struct load *l, enum err e)
 {
     struct roster *r = container_of(l, struct roster, load);
 
-    r->failed_members = e != OK;
+    r->read.failed_members = e != OK;
     if (!e)
         put_found(r);
     roster_continue(r);
@@ -182,22 +182,22 @@ static void roster_read(struct roster *r, enum err (*run)(struct load *l, struct
 
 bool roster_gather(struct roster *r)
 {
-    if (r->wants_ids) {
-        r->wants_ids = false;
+    if (r->wants.wants_ids) {
+        r->wants.wants_ids = false;
         subscriptions_move_begin(r);
     }
-    if (r->moving && subscriptions_move(r)) {
+    if (r->move.moving && subscriptions_move(r)) {
         roster_continue(r);
         return true;
     }
-    if (r->wants_roles) {
-        r->wants_roles = false;
+    if (r->wants.wants_roles) {
+        r->wants.wants_roles = false;
         roster_read(r, read_ranks, ranks_read);
         return true;
     }
-    if (!r->wants_members)
+    if (!r->wants.wants_members)
         return false;
-    r->wants_members = false;
+    r->wants.wants_members = false;
     r->whole = roster_view(r)->member_count <= ROSTER_WHOLE;
     r->todo_at = 0;
     if (!r->whole)
@@ -215,17 +215,17 @@ static enum err read_noted(struct load *l, struct tx *tx)
 {
     struct roster *r = container_of(l, struct roster, load);
     struct gateway_search search = { .guild_id = r->guild_id,
-                                     .user_ids = { r->reading, r->reading_count } };
+                                     .user_ids = { r->read.reading, r->read.reading_count } };
 
-    r->found = (struct list){ 0 };
-    return l->hub->gateway->options.source->members(tx, &search, &r->found);
+    r->read.found = (struct list){ 0 };
+    return l->hub->gateway->options.source->members(tx, &search, &r->read.found);
 }
 
 static bool is_found(const struct roster *r, snowflake user_id)
 {
-    const struct member *m = r->found.items;
+    const struct member *m = r->read.found.items;
 
-    for (size_t i = 0; i < r->found.count; i++)
+    for (size_t i = 0; i < r->read.found.count; i++)
         if (m[i].user_id == user_id)
             return true;
     return false;
@@ -235,14 +235,14 @@ static void noted_read(struct load *l, enum err e)
 {
     struct roster *r = container_of(l, struct roster, load);
 
-    for (size_t i = 0; !e && i < r->reading_count; i++) {
-        struct ordered_member *m = map_get(&r->members, r->reading[i]);
+    for (size_t i = 0; !e && i < r->read.reading_count; i++) {
+        struct ordered_member *m = map_get(&r->members, r->read.reading[i]);
 
         if (m && !is_found(r, m->user_id))
             roster_drop(r, m);
     }
-    for (size_t i = 0; e && i < r->reading_count; i++)
-        map_put(&r->noted, r->reading[i], (void *)(uintptr_t)NOTE_READ);
+    for (size_t i = 0; e && i < r->read.reading_count; i++)
+        map_put(&r->wants.noted, r->read.reading[i], (void *)(uintptr_t)NOTE_READ);
     if (!e)
         put_found(r);
     roster_continue(r);
@@ -273,15 +273,16 @@ static void look_at_noted(struct roster *r, snowflake user_id, enum roster_note 
     if (m && note == NOTE_LOOK)
         look_again(r, m);
     else if (m || r->whole || is_seen(r, user_id))
-        r->reading[r->reading_count++] = user_id;
+        r->read.reading[r->read.reading_count++] = user_id;
 }
 
 bool roster_look(struct roster *r)
 {
     size_t looked = 0;
 
-    r->reading_count = 0;
-    for (; r->todo_at < r->todo.cap && looked < LOOKED_AT_ONCE && r->reading_count < ROSTER_READ;
+    r->read.reading_count = 0;
+    for (;
+         r->todo_at < r->todo.cap && looked < LOOKED_AT_ONCE && r->read.reading_count < ROSTER_READ;
          r->todo_at++) {
         const struct map_slot *slot = &r->todo.slots[r->todo_at];
 
@@ -290,7 +291,7 @@ bool roster_look(struct roster *r)
         look_at_noted(r, slot->key, (enum roster_note)(uintptr_t)slot->value);
         looked++;
     }
-    if (r->reading_count)
+    if (r->read.reading_count)
         roster_read(r, read_noted, noted_read);
     else if (looked)
         roster_continue(r);

@@ -38,12 +38,12 @@ struct roster *roster_make(struct hub *h, snowflake guild_id)
     r->hub = h;
     r->guild_id = guild_id;
     r->post.run = roster_piece;
-    r->wants_roles = r->wants_members = true;
+    r->wants.wants_roles = r->wants.wants_members = true;
     links_init(&r->lists);
     map_init(&r->members);
-    map_init(&r->noted);
+    map_init(&r->wants.noted);
     map_init(&r->todo);
-    map_init(&r->moved_to);
+    map_init(&r->move.moved_to);
     map_put(&h->rosters->map, guild_id, r);
     /* From now on changes are told; who was there before is found by roster_gather. */
     crowd_watch(&h->gateway->crowds, guild_id, true);
@@ -60,13 +60,13 @@ static bool roster_free_some(struct roster *r, size_t most)
 
         if (!m) {
             map_clear(&r->members);
-            map_clear(&r->noted);
+            map_clear(&r->wants.noted);
             map_clear(&r->todo);
-            map_clear(&r->moved_to);
-            for (size_t k = 0; k < r->gone_count; k++)
-                mem_free(r->gone[k]);
-            mem_free(r->come);
-            mem_free(r->gone);
+            map_clear(&r->move.moved_to);
+            for (size_t k = 0; k < r->changed.gone_count; k++)
+                mem_free(r->changed.gone[k]);
+            mem_free(r->changed.come);
+            mem_free(r->changed.gone);
             mem_free(r);
             return true;
         }
@@ -111,8 +111,8 @@ static void roster_post(struct roster *r)
 
 static bool has_something_to_do(const struct roster *r)
 {
-    return r->noted.count || r->wants_roles || r->wants_members || r->wants_ids || r->fresh ||
-           r->owes;
+    return r->wants.noted.count || r->wants.wants_roles || r->wants.wants_members ||
+           r->wants.wants_ids || r->wants.fresh || r->wants.owes;
 }
 
 /* A quick one only tells those who wait for their first answer. */
@@ -123,14 +123,14 @@ static void round_begin(struct roster *r, bool quick)
     r->running = true;
     r->quick = quick;
     r->looking = !quick;
-    r->fresh = false;
+    r->wants.fresh = false;
     r->round++;
     r->began = clock_mono();
     if (!quick) {
-        r->owes = false;
-        r->todo = r->noted;
+        r->wants.owes = false;
+        r->todo = r->wants.noted;
         r->todo_at = 0;
-        map_init(&r->noted);
+        map_init(&r->wants.noted);
     }
     roster_post(r);
 }
@@ -165,9 +165,9 @@ static int64_t rest_ms(const struct roster *r)
 static void round_end(struct roster *r)
 {
     r->running = false;
-    r->wants_roles |= r->failed_roles;
-    r->wants_members |= r->failed_members;
-    r->failed_roles = r->failed_members = false;
+    r->wants.wants_roles |= r->read.failed_roles;
+    r->wants.wants_members |= r->read.failed_members;
+    r->read.failed_roles = r->read.failed_members = false;
     map_clear(&r->todo);
     lists_tell_drop(r);
     drop_unused_lists(r);
@@ -182,7 +182,7 @@ static void round_end(struct roster *r)
         r->told_bytes = 0;
         deadline_touch(r->hub->rosters->pace, &r->pace);
     }
-    if (r->fresh)
+    if (r->wants.fresh)
         roster_hurry(r);
 }
 
@@ -204,8 +204,8 @@ static bool is_paced(const struct roster *r)
 /* Who comes while everything has to be read anew waits for that. */
 void roster_hurry(struct roster *r)
 {
-    r->fresh = true;
-    if (!r->running && !(is_paced(r) && (r->wants_roles || r->wants_members)))
+    r->wants.fresh = true;
+    if (!r->running && !(is_paced(r) && (r->wants.wants_roles || r->wants.wants_members)))
         round_begin(r, is_paced(r));
 }
 
@@ -225,7 +225,7 @@ static bool round_goes_on(struct roster *r)
         return true;
     r->looking = false;
     /* What could not be read is read in the next round: until then nothing is told. */
-    if (r->failed_roles || r->failed_members)
+    if (r->read.failed_roles || r->read.failed_members)
         return false;
     return lists_build(r) || (!r->quick && lists_settle(r)) || lists_tell(r);
 }
@@ -259,14 +259,14 @@ static void roster_piece(struct post *post)
 
 void roster_note(struct roster *r, snowflake user_id, enum roster_note note)
 {
-    enum roster_note before = (enum roster_note)(uintptr_t)map_get(&r->noted, user_id);
+    enum roster_note before = (enum roster_note)(uintptr_t)map_get(&r->wants.noted, user_id);
 
     /* In a large guild those do not matter who are neither seen nor listed. */
-    if (!r->whole && !r->wants_members && !map_get(&r->members, user_id) &&
+    if (!r->whole && !r->wants.wants_members && !map_get(&r->members, user_id) &&
         !gateway_status(r->hub->gateway, user_id, NULL))
         return;
     if (note > before)
-        map_put(&r->noted, user_id, (void *)(uintptr_t)note);
+        map_put(&r->wants.noted, user_id, (void *)(uintptr_t)note);
     roster_want(r);
 }
 
@@ -276,7 +276,7 @@ static void roster_hear_size(struct roster *r)
     const struct guild_view *v = roster_view(r);
 
     if (v && (v->member_count <= ROSTER_WHOLE) != r->whole)
-        r->wants_members = true;
+        r->wants.wants_members = true;
 }
 
 void lists_hear(struct hub *h, const struct news *n)
@@ -297,17 +297,17 @@ void lists_hear(struct hub *h, const struct news *n)
     case EVENT_GUILD_ROLE_CREATE:
     case EVENT_GUILD_ROLE_UPDATE:
     case EVENT_GUILD_ROLE_DELETE:
-        r->wants_roles = r->wants_ids = true;
+        r->wants.wants_roles = r->wants.wants_ids = true;
         roster_want(r);
         break;
     case EVENT_GUILD_UPDATE: /* an owner sees everything */
-        r->wants_roles |= n->facts.guild.owner_id && n->facts.guild.owner_id != r->owner_id;
+        r->wants.wants_roles |= n->facts.guild.owner_id && n->facts.guild.owner_id != r->owner_id;
         roster_want(r);
         break;
     case EVENT_CHANNEL_UPDATE:
     case EVENT_CHANNEL_DELETE:
     case EVENT_GUILD_DELETE:
-        r->wants_ids = true;
+        r->wants.wants_ids = true;
         roster_want(r);
         break;
     default:

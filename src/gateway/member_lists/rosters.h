@@ -59,6 +59,35 @@ struct shown_list {
     uint64_t settled; /* the round in which the changes of it were put in */
 };
 
+/* What the next round has to do. */
+struct roster_wants {
+    struct map noted; /* user id -> enum roster_note */
+    bool wants_roles, wants_members, wants_ids;
+    bool fresh; /* somebody waits for a first answer */
+    bool owes;  /* somebody could not be told, or has left */
+};
+
+/* Subscriptions that move to other lists, because permissions changed. */
+struct roster_moves {
+    bool moving;         /* subscriptions are moved to the right lists */
+    uint64_t moves;      /* how often they were */
+    struct map moved_to; /* while they are: channel id -> struct shown_list */
+};
+
+/* Members that came or left since the lists were last updated. */
+struct roster_changes {
+    struct ordered_member **come, **gone; /* since the lists were last put right */
+    size_t come_count, come_cap, gone_count, gone_cap;
+};
+
+/* What the current round reads from the store. */
+struct roster_read {
+    bool failed_roles, failed_members; /* could not be read */
+    snowflake reading[ROSTER_READ];
+    size_t reading_count;
+    struct list found; /* struct member, in the look's arena */
+};
+
 struct roster {
     struct hub *hub;
     snowflake guild_id, owner_id;
@@ -69,30 +98,20 @@ struct roster {
     snowflake ranks[LIST_GROUPS]; /* hoisted roles, the highest first */
     uint32_t rank_count;
 
-    /* What is to be done in the next round. */
-    struct map noted; /* user id -> enum roster_note */
-    bool wants_roles, wants_members, wants_ids;
-    bool fresh; /* somebody waits for a first answer */
-    bool owes;  /* somebody could not be told, or has left */
+    struct roster_wants wants;
 
     /* The round at hand. */
     bool running, quick;
-    bool failed_roles, failed_members; /* could not be read */
-    bool looking;                      /* at who is there: lists wait for the end of it */
-    bool moving;                       /* subscriptions are moved to the right lists */
-    uint64_t moves;                    /* how often they were */
-    struct map moved_to;               /* while they are: channel id -> struct shown_list */
+    struct roster_read read;
+    bool looking; /* at who is there: lists wait for the end of it */
+    struct roster_moves move;
     uint64_t round;
-    int64_t began;                        /* monotonic */
-    int64_t told_bytes;                   /* since the last rest */
-    int64_t rest_until;                   /* milliseconds */
-    struct map todo;                      /* the notes that it goes through, … */
-    size_t todo_at;                       /* … and how far */
-    struct ordered_member **come, **gone; /* since the lists were last put right */
-    size_t come_count, come_cap, gone_count, gone_cap;
-    snowflake reading[ROSTER_READ];
-    size_t reading_count;
-    struct list found; /* struct member, in the look's arena */
+    int64_t began;      /* monotonic */
+    int64_t told_bytes; /* since the last rest */
+    int64_t rest_until; /* milliseconds */
+    struct map todo;    /* the notes that it goes through, … */
+    size_t todo_at;     /* … and how far */
+    struct roster_changes changed;
     struct list_report *report;
     struct deadline pace;
     struct load load;

@@ -107,7 +107,7 @@ static void subscription_enter(struct list_subscription *u, struct shown_list *l
 {
     u->fresh = true;
     u->round = 0;
-    u->moves = l->roster->moves;
+    u->moves = l->roster->move.moves;
     face_put(face_make(l, u), u);
     roster_hurry(l->roster);
 }
@@ -119,7 +119,7 @@ void subscription_leave(struct list_subscription *u)
 
     face_take(u);
     if (r) {
-        r->owes = true;
+        r->wants.owes = true;
         roster_want(r);
     }
 }
@@ -183,10 +183,10 @@ static bool walk_subscriptions(struct roster *r,
 /* False: this one was looked at, and so were all behind it. */
 static bool subscription_move(struct roster *r, struct list_subscription *u)
 {
-    struct shown_list *l = map_get(&r->moved_to, u->channel_id);
+    struct shown_list *l = map_get(&r->move.moved_to, u->channel_id);
     struct list_face *face = u->face;
 
-    if (u->moves == r->moves)
+    if (u->moves == r->move.moves)
         return false;
     if (!map_get(&roster_view(r)->channels, u->channel_id)) {
         subscription_free(u);
@@ -194,11 +194,11 @@ static bool subscription_move(struct roster *r, struct list_subscription *u)
     }
     if (!l) {
         l = list_of_channel(r, u->channel_id);
-        map_put(&r->moved_to, u->channel_id, l);
+        map_put(&r->move.moved_to, u->channel_id, l);
     }
     face_take(u);
     if (l == face->list) {
-        u->moves = r->moves;
+        u->moves = r->move.moves;
         face_put(face, u);
     } else {
         subscription_enter(u, l);
@@ -208,17 +208,17 @@ static bool subscription_move(struct roster *r, struct list_subscription *u)
 
 void subscriptions_move_begin(struct roster *r)
 {
-    r->moving = true;
-    r->moves++;
-    map_clear(&r->moved_to);
+    r->move.moving = true;
+    r->move.moves++;
+    map_clear(&r->move.moved_to);
 }
 
 bool subscriptions_move(struct roster *r)
 {
-    r->moving = walk_subscriptions(r, subscription_move);
-    if (!r->moving)
-        map_clear(&r->moved_to);
-    return r->moving;
+    r->move.moving = walk_subscriptions(r, subscription_move);
+    if (!r->move.moving)
+        map_clear(&r->move.moved_to);
+    return r->move.moving;
 }
 
 static bool subscription_end(struct roster *r, struct list_subscription *u)

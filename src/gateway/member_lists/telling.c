@@ -300,7 +300,7 @@ static void tell_subscription(struct roster *r, struct list_subscription *u)
     }
     subscription_set_fresh(u, !n || !u->session->peer || session_is_busy(u->session));
     if (u->fresh) {
-        r->owes = true;
+        r->wants.owes = true;
         return;
     }
     r->told_bytes += (int64_t)news_payload(n).n;

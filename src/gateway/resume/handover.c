@@ -239,7 +239,7 @@ static void catch_up(struct handover *h, struct session *s)
 {
     h->to->reads.blocking++;
     h->to->reads.count++;
-    atomic_fetch_add(&h->to->gateway->recovered, s->state == SESSION_RECOVERED);
+    atomic_fetch_add(&h->to->gateway->count.recovered, s->state == SESSION_RECOVERED);
     journal_begin(s);
     seen_channels_tell(&h->changes, s);
     h->recent_at = recent_after(&h->to->resume.recent, h->since, s->resume.seen);

@@ -74,7 +74,7 @@ static void answer_peer(struct peer *p, const struct resumption *r, struct sessi
     session_regain(s);
     peer_become(p, s);
     session_replay(s, r->seq);
-    atomic_fetch_add(&s->hub->gateway->resumed, 1);
+    atomic_fetch_add(&s->hub->gateway->count.resumed, 1);
     if (hooks->resumed) {
         struct gateway_caller who = session_caller(s);
 

@@ -142,7 +142,7 @@ void suspend_sessions(struct gateway *g, unsigned loops)
     int64_t until = clock_mono() + (int64_t)LONGEST_MS * 1000000;
     enum err e = OK;
 
-    if (g->options.suspends && g->session_count) {
+    if (g->options.suspends && g->count.session_count) {
         e = g->cluster ? OK : drop_earlier(g, arena);
         for (unsigned i = 0; i < loops && !e; i++)
             e = suspend_loop(g, i, arena, until);

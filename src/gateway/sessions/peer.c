@@ -31,7 +31,7 @@ void peer_open(struct websocket *ws, void *arg)
     p->turn = atomic_fetch_add(&g->turns, 1) + 1;
     websocket_set_data(ws, p);
     links_append(&p->hub->peers, &p->link);
-    atomic_fetch_add(&g->connected, 1);
+    atomic_fetch_add(&g->count.connected, 1);
     record_op(p, TRAFFIC_OPENED, 0, STR(""));
     if (d->fault) {
         peer_close(p, d->fault, d->fault == CLOSE_BAD_VERSION ? "version" : "encoding");
@@ -65,7 +65,7 @@ void peer_close(struct peer *p, enum close_code code, const char *reason)
         return;
     p->closing = true;
     deadline_drop(&p->deadline);
-    atomic_fetch_add(&p->hub->gateway->closed, 1);
+    atomic_fetch_add(&p->hub->gateway->count.closed, 1);
     record_close(p, code, reason);
     websocket_close(p->ws, code, str_of(reason));
 }
@@ -97,7 +97,7 @@ void peer_closed(struct websocket *ws, int code)
     zstd_free(p->zstd);
     late_free(p);
     packing_abandon(p->packing);
-    atomic_fetch_sub(&p->hub->gateway->connected, 1);
+    atomic_fetch_sub(&p->hub->gateway->count.connected, 1);
     mem_free(p);
 }
 

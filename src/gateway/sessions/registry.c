@@ -110,7 +110,7 @@ static void account_add(struct gateway *g, struct account *a, struct session *s)
     links_append(&a->sessions, &s->of_user);
     s->listed = true;
     map_put(&g->sessions, s->number, s);
-    atomic_fetch_add(&g->session_count, 1);
+    atomic_fetch_add(&g->count.session_count, 1);
 }
 
 void registry_put(struct gateway *g, struct session *s)
@@ -145,7 +145,7 @@ void registry_remove(struct gateway *g, struct session *s)
         link_remove(&s->of_user);
         s->listed = false;
         map_remove(&g->sessions, s->number);
-        atomic_fetch_sub(&g->session_count, 1);
+        atomic_fetch_sub(&g->count.session_count, 1);
         a->session_count--;
         forget_account(g, a);
     }

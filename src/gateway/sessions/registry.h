@@ -17,6 +17,11 @@ struct hub;
 struct replica;
 struct loop_count;
 
+/* For /metrics. */
+struct gateway_counters {
+    _Atomic uint64_t connected, identified, resumed, recovered, cut, closed, session_count;
+};
+
 struct gateway {
     struct gateway_options options;
     struct cluster *cluster; /* NULL: this server is alone */
@@ -46,7 +51,7 @@ struct gateway {
     _Atomic int64_t delay_ms;  /* that events wait before loops hear of them; of test servers */
     _Atomic unsigned watchers; /* sessions of bots that asked for presences */
     bool busy;                 /* while it stops */
-    _Atomic uint64_t connected, identified, resumed, recovered, cut, closed, session_count;
+    struct gateway_counters count;
     _Atomic uint64_t turns; /* sockets that were greeted */
     unsigned beats;         /* of the cluster, while this server is the first of it */
 };

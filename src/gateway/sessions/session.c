@@ -240,7 +240,7 @@ void session_set_state(struct session *s, enum session_state state)
  * client that is too far behind is cut; it may come back. */
 static void session_cut(struct session *s)
 {
-    atomic_fetch_add_explicit(&s->hub->gateway->cut, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->hub->gateway->count.cut, 1, memory_order_relaxed);
     peer_close(s->peer, CLOSE_UNKNOWN, "too slow");
 }
 

@@ -47,8 +47,8 @@ enum err postgres_error(struct postgres_conn *c, const PGresult *result, const c
         c->lost = true;
         return ERR_UNAVAILABLE;
     }
-    if (c->until && postgres_state_is(state, "57014")) {
-        c->is_spent = true;
+    if (c->share.until && postgres_state_is(state, "57014")) {
+        c->share.is_spent = true;
         return ERR_STORE_RETRY;
     }
     if (postgres_state_is(state, "57014") ||
@@ -153,9 +153,9 @@ void postgres_conn_count(struct postgres_conn *c)
 {
     if (c->round_trips)
         atomic_fetch_add_explicit(c->round_trips, 1, memory_order_relaxed);
-    if (c->until && c->free_round_trips) {
-        c->until += c->way_ns;
-        c->free_round_trips--;
+    if (c->share.until && c->share.free_round_trips) {
+        c->share.until += c->share.way_ns;
+        c->share.free_round_trips--;
     }
 }
 
@@ -174,8 +174,8 @@ static PGresult *exec_words(struct postgres_conn *c, const char *sql)
     int64_t began = clock_mono();
     PGresult *result = postgres_last_result(c, pq.sendQuery(c->pg, sql));
     int64_t took = clock_mono() - began;
-    if (!c->lost && (!c->way_ns || took < c->way_ns))
-        c->way_ns = took;
+    if (!c->lost && (!c->share.way_ns || took < c->share.way_ns))
+        c->share.way_ns = took;
     return result;
 }
 
@@ -217,11 +217,11 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
     if (c->pg && pq.status(c->pg) == CONNECTION_OK) {
         pq.setNoticeProcessor(c->pg, hear_notice, NULL);
         map_init(&c->statements);
-        c->lost = c->silent = c->ending = c->is_hurried = c->wants_room = false;
+        c->lost = c->silent = c->ending = c->share.is_hurried = c->wants_room = false;
         c->begin = NULL;
         c->errand_count = 0;
         c->patience_ms = 0;
-        c->way_ns = 0;
+        c->share.way_ns = 0;
         c->position = 0;
         return true;
     }
@@ -249,12 +249,12 @@ bool postgres_conn_hurry(struct postgres_conn *c, bool hurry, bool serves)
     char sql[64];
     int ms = hurry ? LANE_SHARE_MS : serves ? STATEMENT_MS : 0;
 
-    if (c->is_hurried == hurry)
+    if (c->share.is_hurried == hurry)
         return true;
     snprintf(sql, sizeof sql, "set statement_timeout = %d", ms);
     if (postgres_conn_do(c, sql))
         return false;
-    c->is_hurried = hurry;
+    c->share.is_hurried = hurry;
     return true;
 }
 

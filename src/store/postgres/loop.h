@@ -14,6 +14,12 @@ enum reader_state { READER_NEW, READER_CLOSED, READER_OPENING, READER_OPEN, READ
 /* Of the answers to an errand. */
 enum answer_step { PREPARED, PREPARED_END, ANSWERED, ANSWERED_END };
 
+/* Reads that have not been sent yet. */
+struct reader_queue {
+    struct work *waiting, **waiting_last;
+    unsigned waiting_count;
+};
+
 struct postgres_reader {
     struct postgres *pool;
     /* For all threads; the rest is the loop's. NULL: nothing was read there yet, or nothing of the
@@ -32,8 +38,7 @@ struct postgres_reader {
     uv_poll_t *socket;
     int events;
 
-    struct work *waiting, **waiting_last;
-    unsigned waiting_count;
+    struct reader_queue queue;
     struct work *reads[MOST_READS]; /* that have asked, and are not answered yet */
     unsigned count;
     unsigned rounds;

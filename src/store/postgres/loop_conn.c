@@ -207,7 +207,7 @@ void reader_begin(struct postgres_reader *r, struct loop *loop)
     atomic_store(&r->loop, loop);
     r->state = READER_CLOSED;
     r->end.run = on_loop_end;
-    r->waiting_last = &r->waiting;
+    r->queue.waiting_last = &r->queue.waiting;
     loop_add_end(loop, &r->end);
     uv_idle_init(loop_uv(loop), &r->soon);
     uv_timer_init(loop_uv(loop), &r->look);

@@ -38,18 +38,18 @@ static void reader_pass_on(struct postgres_reader *r, struct work *w)
 
 static struct work *reader_next_waiting(struct postgres_reader *r)
 {
-    struct work *w = r->waiting;
+    struct work *w = r->queue.waiting;
 
-    r->waiting = w->next;
-    if (!r->waiting)
-        r->waiting_last = &r->waiting;
-    r->waiting_count--;
+    r->queue.waiting = w->next;
+    if (!r->queue.waiting)
+        r->queue.waiting_last = &r->queue.waiting;
+    r->queue.waiting_count--;
     return w;
 }
 
 static void pass_on_waiting(struct postgres_reader *r)
 {
-    while (r->waiting)
+    while (r->queue.waiting)
         reader_pass_on(r, reader_next_waiting(r));
 }
 
@@ -171,11 +171,11 @@ static enum read_outcome read_go_on(struct postgres_reader *r, struct work *w)
     postgres_kind_note(r->pool, w, r->rounds + 1);
     postgres_drop_errands(c, w);
     w->by_itself = true;
-    w->next = r->waiting;
-    if (!r->waiting)
-        r->waiting_last = &w->next;
-    r->waiting = w;
-    r->waiting_count++;
+    w->next = r->queue.waiting;
+    if (!r->queue.waiting)
+        r->queue.waiting_last = &w->next;
+    r->queue.waiting = w;
+    r->queue.waiting_count++;
     return READ_PASSED_ON;
 }
 
@@ -257,7 +257,7 @@ static void reader_gather(struct postgres_reader *r)
     r->synced = false;
     r->running = true;
     r->spent_at = clock_thread();
-    while (r->waiting && r->count < MOST_READS && r->conn.errand_count < MOST_AT_FIRST) {
+    while (r->queue.waiting && r->count < MOST_READS && r->conn.errand_count < MOST_AT_FIRST) {
         struct work *w = reader_next_waiting(r);
 
         if (read_run(r, w) == READ_ASKS)
@@ -273,7 +273,7 @@ static void on_soon(uv_idle_t *soon)
 
     if (r->state != READER_OPEN)
         pass_on_waiting(r);
-    while (r->state == READER_OPEN && !r->count && r->waiting)
+    while (r->state == READER_OPEN && !r->count && r->queue.waiting)
         reader_gather(r);
     uv_idle_stop(soon);
 }
@@ -376,7 +376,7 @@ void reader_answered(struct postgres_reader *r)
     r->wait_ms = 0;
     note_slow(r);
     reader_run(r);
-    if (r->waiting)
+    if (r->queue.waiting)
         uv_idle_start(&r->soon, on_soon);
 }
 
@@ -420,7 +420,7 @@ static void look_for_answer(uv_timer_t *look)
 /* Whether the next read would wait too long here. */
 static bool reader_is_busy(const struct postgres_reader *r)
 {
-    return r->waiting_count >= MOST_WAITING ||
+    return r->queue.waiting_count >= MOST_WAITING ||
            (r->count && !r->running && clock_mono() - r->asked_at > (int64_t)SLOW_MS * 1000000);
 }
 
@@ -436,9 +436,9 @@ bool postgres_reader_take(struct postgres *p, struct work *w)
     if (atomic_load(&r->loop) != w->loop || !reader_reach(r) || reader_is_busy(r))
         return false;
     w->next = NULL;
-    *r->waiting_last = w;
-    r->waiting_last = &w->next;
-    r->waiting_count++;
+    *r->queue.waiting_last = w;
+    r->queue.waiting_last = &w->next;
+    r->queue.waiting_count++;
     if (!r->count)
         uv_idle_start(&r->soon, on_soon);
     return true;

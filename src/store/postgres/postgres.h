@@ -19,6 +19,15 @@ struct postgres_statement;
 struct postgres_values;
 struct postgres;
 
+/* How long the current read may run before it is aborted and queued again (lanes.c). */
+struct read_share {
+    int64_t until; /* the end of the share of the read that runs (lanes.c); 0: it has none */
+    unsigned free_round_trips; /* so many more put that end off */
+    int64_t way_ns;  /* the least that one took on this connection; 0: none was measured */
+    bool is_spent;   /* it was broken off then */
+    bool is_hurried; /* the database breaks off what takes longer than a share */
+};
+
 struct postgres_conn {
     PGconn *pg;            /* NULL: not connected */
     unsigned lane;         /* see tx_lane */
@@ -27,11 +36,7 @@ struct postgres_conn {
     bool lost;             /* noticed while it was used … */
     bool silent;           /* … by its silence: others may be silent too */
     int patience_ms;       /* for an answer; 0: any time */
-    int64_t until; /* the end of the share of the read that runs (lanes.c); 0: it has none */
-    unsigned free_round_trips; /* so many more put that end off */
-    int64_t way_ns;  /* the least that one took on this connection; 0: none was measured */
-    bool is_spent;   /* it was broken off then */
-    bool is_hurried; /* the database breaks off what takes longer than a share */
+    struct read_share share;
     _Atomic uint64_t *round_trips; /* counts blocking ones; or NULL */
     const char *begin;             /* a transaction that was not begun yet, by these words */
     int64_t position;              /* the last of the log that it was told; 0: none yet */

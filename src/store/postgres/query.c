@@ -494,8 +494,8 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     struct postgres_statement *st;
 
     assert(count <= POSTGRES_MAX_VALUES);
-    if (c->until && clock_mono() > c->until) {
-        c->is_spent = true;
+    if (c->share.until && clock_mono() > c->share.until) {
+        c->share.is_spent = true;
         return tx_fail(tx, ERR_STORE_RETRY);
     }
     if (!fits_group(tx, sql)) {

@@ -266,7 +266,7 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
         enum outcome o = try_among_others(w, work, tries);
         if (w->conn.lost)
             postgres_worker_hang_up(w);
-        if (o == FINISHED || w->conn.is_spent)
+        if (o == FINISHED || w->conn.share.is_spent)
             return work->result;
         if (o == MET_ANOTHER)
             step_aside(w, tries);
@@ -282,18 +282,18 @@ static bool worker_run_share(struct postgres_worker *w, struct work *work, enum 
     bool hurry = !w->takes_long && !work->urgent && !work->is_long;
     struct arena *arena = work->arena;
 
-    w->conn.is_spent = false;
+    w->conn.share.is_spent = false;
     if (postgres_worker_connect_for(w, work) &&
         !postgres_conn_hurry(&w->conn, hurry, w->pool->serves))
         postgres_worker_hang_up(w);
     if (w->conn.pg)
         postgres_conn_settle(&w->conn); /* the end of the one before is not waited for in this */
-    w->conn.free_round_trips = LANE_FREE_ROUND_TRIPS;
-    w->conn.until = hurry ? clock_mono() + (int64_t)LANE_SHARE_MS * 1000000 : 0;
+    w->conn.share.free_round_trips = LANE_FREE_ROUND_TRIPS;
+    w->conn.share.until = hurry ? clock_mono() + (int64_t)LANE_SHARE_MS * 1000000 : 0;
     *ret = postgres_worker_run(w, work);
-    w->conn.until = 0;
+    w->conn.share.until = 0;
     work->arena = arena; /* perhaps it was using another one */
-    return w->conn.is_spent;
+    return w->conn.share.is_spent;
 }
 
 /* A store that closes has no thread any more for what was broken off: it is done here. */
