@@ -6,7 +6,7 @@
 #include "model/guild.h"
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
-#include "platform/channels/world.h"
+#include "platform/channels/world/world.h"
 #include "platform/worlds/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

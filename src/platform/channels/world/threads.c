@@ -3,7 +3,7 @@
 #include "model/channel.h"
 #include "model/fields/ids.h"
 #include "platform/channels/deletion.h"
-#include "platform/channels/world.h"
+#include "platform/channels/world/world.h"
 #include "platform/emojis/world.h"
 #include "platform/worlds/file.h"
 

@@ -2,7 +2,7 @@
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
-#include "platform/messages/world.h"
+#include "platform/messages/world/world.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "model/user.h"
 #include "platform/accounts/accounts.h"
 #include "platform/worlds/file.h"
-#include "platform/messages/world.h"
+#include "platform/messages/world/world.h"
 
 /* --- in ------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* world_stickers.c - stickers of messages, in and out of world files. */
 #include "model/sticker.h"
 #include "platform/stickers/stickers.h"
-#include "platform/messages/world.h"
+#include "platform/messages/world/world.h"
 
 /* --- in ------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "model/message.h"
 #include "platform/message_parts/kept.h"
-#include "platform/messages/world.h"
+#include "platform/messages/world/world.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 
