@@ -118,7 +118,7 @@ struct message {
     bool polled;                   /* it has a poll */
     struct opt_str snapshot;       /* what it took along, see forwards.c */
     struct list snapshot_files;    /* struct attachment */
-    struct str shown;              /* on pages: see messages/shown.c; .p NULL: it has none */
+    struct str shown;              /* on pages: see messages/show/shown.c; .p NULL: it has none */
     struct str told;               /* new: what answers and events have in common, without an end */
 };
 
