@@ -134,8 +134,8 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
 
 /* --- its content ---------------------------------------------------------------------- */
 
-/* A bot without the intent gets its own copy if the message contains another message (a reply or
- * forward) that it may not read. */
+/* A bot without the intent may need its own copy: if a bot replies to a message, the reply must not
+ * reveal that message's content to it. */
 static void dispatch_visible_message(const struct delivery *d, struct session *s, bool in_guild,
                                      const struct content_reader *reader)
 {
