@@ -1,7 +1,8 @@
-/* opcodes.h - every message that clients may send, row by row.
+/* opcodes.h - the table of opcodes that clients may send.
  *
- * A row names the schema of the message (wire/messages.h) and its handler. Handlers whose effect
- * is a session's own stand in identify/ and presence/, those that read guilds here. */
+ * A row has the schema of the message (wire/messages.h) and its handler. Handlers that change the
+ * session itself are in identify/, resume/, presence/ and member_lists/; those that read guilds are
+ * here. */
 #ifndef GATEWAY_OPCODES_OPCODES_H
 #define GATEWAY_OPCODES_OPCODES_H
 
