@@ -78,8 +78,8 @@ void shape_private_channel(struct ready_shape *s, const struct channel *c, struc
 /* Removes what guilds added to the lists since the mark, except users. */
 struct shape_mark shape_mark(const struct ready_shape *s);
 void shape_return(struct ready_shape *s, const struct shape_mark *m);
-size_t shape_bytes(const struct ready_shape *s); /* in the lists */
-bool shape_full(const struct ready_shape *s);    /* one of the lists is full */
+size_t shape_bytes(const struct ready_shape *s); /* bytes in all lists */
+bool shape_full(const struct ready_shape *s);    /* whether a list is full */
 
 /* Writes, at the end, the presences of friends and the lists into READY, which is open;
  * READY_SUPPLEMENTAL is written whole, if it is needed. */

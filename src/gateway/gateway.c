@@ -213,8 +213,7 @@ void gateway_stop(struct gateway *g)
     unsigned count = g->hub_count;
 
     wait_for_loads(g, count);
-    /* Set the count to 0 first, so that no later commit is posted to a hub that is about to be
-     * freed. */
+    /* Count 0 first, so that no later commit is posted to a hub that is being freed. */
     pthread_mutex_lock(&g->publishing);
     g->hub_count = 0;
     pthread_mutex_unlock(&g->publishing);

@@ -26,12 +26,12 @@ struct gateway_viewer {
     struct gateway *gateway;
     snowflake user_id, application_id;
     bool bot;
-    uint32_t intents;     /* of bots */
-    int64_t capabilities; /* of users */
+    uint32_t intents;     /* bots only */
+    int64_t capabilities; /* users only */
     struct ready_shape
         *shape; /* how READY is written for the client's capabilities; users only, or NULL */
     int64_t large_threshold;    /* guilds with more members are large */
-    char address[48];           /* of the socket, in READY; else "" */
+    char address[48];           /* client address, in READY; else "" */
     const struct user *user;    /* the account, if already read; or NULL */
     const struct list *friends; /* ids, if already read; or NULL */
 };
@@ -39,9 +39,9 @@ struct gateway_viewer {
 /* A search for members. */
 struct gateway_search {
     snowflake guild_id;
-    struct str prefix;    /* of the user name or nick; empty: all members */
+    struct str prefix;    /* of user name or nick; empty: all members */
     struct list user_ids; /* snowflakes; if there are any, only these */
-    snowflake after;      /* all members: only ids greater than this */
+    snowflake after;      /* for all members: only greater ids */
     int64_t limit;
     bool newest; /* ordered by joining, newest first */
 };
@@ -98,7 +98,7 @@ struct gateway_caller {
     const struct caller *caller;
     uint64_t session; /* for SUBJECT_SESSION */
     char session_id[33];
-    struct str address; /* of its socket; empty: disconnected */
+    struct str address; /* client address; empty: disconnected */
     enum client_kind client;
 };
 
@@ -173,9 +173,9 @@ void gateway_nodes_live(struct gateway *g, const uint32_t *identities, size_t co
 /* Call about once a second: every 60 calls the first node of the cluster removes rows of dead
  * nodes. */
 void gateway_tidy_homes(struct gateway *g);
-/* A credential of the account was revoked: closes the sessions that were begun or last resumed with
- * it with 4004. token NULL: all of the account. forgets: see auth_forgets; sessions whose
- * credential was looked up later are not affected. From any thread. */
+/* A credential of the account was revoked: closes (4004) the sessions begun or last resumed with
+ * it. token NULL: all of the account. forgets: see auth_forgets; sessions whose credential was
+ * looked up later are not affected. From any thread. */
 void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token,
                     uint64_t forgets);
 /* These addresses are banned: closes their sessions with 4004, in batches. auth_bans refuses new

@@ -80,8 +80,7 @@ static void batch_take(void *arg, struct news *n)
 }
 
 /* All events of a log position get their numbers together, the same on every node. A position
- * without events uses no number: readers that wait for the last published number need an event with
- * it. */
+ * without events uses no number: store reads wait for the event with the last number. */
 void gateway_announce_at(struct gateway *g, int64_t position, const struct announcement *list)
 {
     if (!list)

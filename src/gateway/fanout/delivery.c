@@ -97,7 +97,8 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
         return true;
     if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
-    /* Bots receive events of all channels, but of private threads only with permission. */
+    /* Bots receive structure events of channels that they cannot view, except of private
+     * threads. */
     bool looks =
         to->channel_id && (to->closed || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
     if (!looks && !to->any_of)

@@ -13,7 +13,7 @@ struct delivery {
     struct hub *hub;
     struct news *news; /* NULL: no event is in progress */
     const struct event_info *info;
-    const struct facts *facts;       /* of the event */
+    const struct facts *facts;       /* facts of the event */
     struct topic *topic;             /* its subscribers; NULL: none, or none left */
     struct sight_report *sight;      /* NULL: the event cannot change who views a channel */
     struct changed_channel *changed; /* NULL: the channel's viewers are unchanged */

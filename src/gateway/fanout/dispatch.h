@@ -18,7 +18,7 @@ struct session;
 void dispatch_begin(struct hub *h, struct news *n);
 /* True: finished. False: the budget is spent, or a store read has to end first. */
 bool dispatch_continue(struct hub *h);
-void dispatch_drop(struct hub *h); /* of the event in progress, if any */
+void dispatch_drop(struct hub *h); /* ends the delivery in progress, if any */
 /* Delivers one missed event to one session that moved to this loop. */
 void dispatch_to(struct session *s, struct news *n);
 

@@ -1,10 +1,10 @@
 /* sight.c - CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain or lose.
  *
  * When a role, a member's roles or the owner change, users receive these events for each channel
- * that they can view now, or no longer; bots receive events of all channels anyway. Only the
- * changed values of the state before the event are stored. A session's former permissions are
- * computed from these and the view when it is processed, so no table of sessions and channels is
- * needed. Channels are read from the store when the first session needs their payload. */
+ * that they can view now, or no longer; bots know all channels anyway. Only the changed values
+ * of the state before the event are stored. A session's former permissions are computed from
+ * these and the view when it is processed, so no table of sessions and channels is needed.
+ * Channels are read from the store when the first session needs their payload. */
 #include "gateway/fanout/sight.h"
 
 #include <stdlib.h>
@@ -50,8 +50,8 @@ struct sight_report {
 
     /* State before the event. */
     snowflake owner_id, role_id;
-    uint64_t permissions;    /* of the role */
-    struct old_roles *roles; /* of the member's sessions, if their roles change */
+    uint64_t permissions;    /* former permissions of that role */
+    struct old_roles *roles; /* former roles of the member's sessions */
     uint32_t role_sets;
 
     uint64_t session; /* number of the session in progress, or 0 */
@@ -61,7 +61,7 @@ struct sight_report {
     uint32_t place_count;
     snowflake *gained; /* channels that the session in progress gained */
     uint32_t gained_count, gained_cap;
-    bool gained_threads; /* one of them may have threads */
+    bool gained_threads; /* a gained channel may have threads */
 };
 
 /* --- which sessions it concerns ------------------------------------------------------- */
@@ -109,7 +109,7 @@ static bool may_change(const struct delivery *d)
     }
 }
 
-/* Bots receive events of all channels, but need the threads of channels that they can view now. */
+/* Bots know all channels, but need the threads of channels that they can view now. */
 static bool hears_of_sight(const struct session *s)
 {
     return !s->bot || s->options.intents & INTENT(GUILDS);
@@ -444,7 +444,7 @@ bool sight_tell(struct sight_report *s, const struct delivery *d, struct seat *s
         s->session = seat->session->number;
         s->at = 0;
         if (s->event == EVENT_GUILD_ROLE_DELETE) {
-            forget_roles(s); /* of the previous session */
+            forget_roles(s); /* drop those of the previous session */
             note_roles(s, seat);
             seat_drop_role(seat, s->role_id);
         }

@@ -20,7 +20,7 @@ struct identification {
     char client[64];
 
     struct gateway_viewer viewer;
-    struct guild_facts *facts; /* of a user's guilds that the first read found */
+    struct guild_facts *facts; /* users: guilds that the first read found */
     size_t fact_count;
     struct list guilds, friends, calls;
     struct list late;          /* snowflake: a user's guilds that do not fit into READY */

@@ -22,7 +22,7 @@ struct revocation {
 };
 
 /* A client may already have identified with a new token, as after a reset of a bot's token. A
- * credential that was looked up after the revocation has a greater `forgets`. */
+ * credential that was looked up after the revocation does not have a smaller `forgets`. */
 static bool is_revoked(const struct revocation *r, snowflake account, const unsigned char *token,
                        uint64_t forgets)
 {

@@ -16,7 +16,7 @@
  * added as a new object. */
 struct ordered_member {
     snowflake user_id;
-    uint32_t rank;    /* of its group; 0 is first */
+    uint32_t rank;    /* rank of its group; 0 is first */
     uint32_t version; /* changes whenever a visible field changes */
     bool online, gone;
     uint32_t role_count;
@@ -42,8 +42,8 @@ void order_merge(struct member_order *o, struct ordered_member **more, size_t co
 /* Adjacent members of the same rank. */
 struct order_group {
     uint32_t rank;
-    size_t row;   /* of the group's header; its members follow */
-    size_t first; /* index of its first member in the items */
+    size_t row;   /* row of the header; its members follow */
+    size_t first; /* index of its first member */
     size_t count;
 };
 

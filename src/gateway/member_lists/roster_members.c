@@ -1,5 +1,4 @@
-/* roster_members.c - the members of a roster: read from the store, online status from the
- * registry. */
+/* roster_members.c - reads the members of a roster and their online status. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -13,7 +13,7 @@ enum {
     ROSTER_READ = 100,   /* members per store read */
     LIST_RANGES = 5,     /* per subscription */
     LIST_ROWS = 100,     /* per range */
-    LIST_CHANNELS = 10,  /* per guild, whose lists a session may show */
+    LIST_CHANNELS = 10,  /* channels per guild whose lists a session may show */
     LIST_GROUPS = 256,   /* roles of a guild, "online" and "offline" */
 };
 
@@ -29,15 +29,15 @@ struct list_subscription {
     struct list_range ranges[LIST_RANGES];
     uint32_t count;
     struct list_face *face;
-    uint64_t round; /* of the last update, sent or skipped */
+    uint64_t round; /* round in which it was last handled */
     uint64_t moves; /* value of roster->moves when its list was last checked */
     bool fresh;     /* needs all of its rows */
 };
 
 struct list_face {
-    struct link link; /* of the list */
+    struct link link; /* in the list's faces */
     struct shown_list *list;
-    struct link subscriptions; /* those already handled in this round come last */
+    struct link subscriptions; /* handled ones come last */
     size_t subscription_count, fresh_count;
     struct list_range ranges[LIST_RANGES];
     uint32_t count;
@@ -46,7 +46,7 @@ struct list_face {
 };
 
 struct shown_list {
-    struct link link; /* of the roster */
+    struct link link; /* in the roster's lists */
     struct roster *roster;
     char id[LIST_ID_MAX];
     struct place_rule *rule; /* a copy, from its first channel */

@@ -318,7 +318,7 @@ static void member_request(struct session *s, const struct request_members *in, 
                            struct list users)
 {
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
-    bool named = in->user_ids.p && !str_is(in->user_ids, "null"); /* it may be empty or malformed */
+    bool named = in->user_ids.p && !str_is(in->user_ids, "null"); /* may be empty or malformed */
     struct listing *l = listing_new(guild_id);
 
     set_nonce(l, in->nonce);

@@ -1,8 +1,7 @@
-/* opcodes.h - the table of opcodes that clients may send.
+/* opcodes.h - the table of opcodes that clients may send, their schemas and handlers.
  *
- * A row has the schema of the message (wire/messages.h) and its handler. Handlers that change the
- * session itself are in identify/, resume/, presence/ and member_lists/; those that read guilds are
- * here. */
+ * Handlers that change the session are in identify/, resume/, presence/ and member_lists/; those
+ * that read guilds are here. */
 #ifndef GATEWAY_OPCODES_OPCODES_H
 #define GATEWAY_OPCODES_OPCODES_H
 

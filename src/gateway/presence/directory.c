@@ -17,8 +17,7 @@ enum { MAX_TOLD = 1 << 20, PIECE_BYTES = 128 * 1024 };
 struct own_record {
     uint64_t number;
     struct str bytes; /* on the heap */
-    int64_t until;    /* 0: it is here; else it moved away, and the record is dropped then
-                         (clock_steady_ms) */
+    int64_t until;    /* 0: session is here; else it moved: expiry of the record */
 };
 
 struct directory *directory_new(struct gateway *g)

@@ -21,12 +21,12 @@ enum directory_kind {
 
 struct directory {
     struct gateway *gateway;
-    pthread_mutex_t lock;    /* of the next four, and for sending */
+    pthread_mutex_t lock;    /* protects the next four, and sending */
     uint64_t told;           /* changes published */
     struct map own;          /* number -> struct own_record */
     int64_t all_sent_at;     /* when all sessions were last sent (clock_mono); 0: never */
     bool all_wanted;         /* requested since then */
-    pthread_mutex_t hearing; /* of `peers`; taken before any other lock */
+    pthread_mutex_t hearing; /* protects peers; taken before any other lock */
     struct map peers;        /* identity -> struct directory_peer */
 };
 

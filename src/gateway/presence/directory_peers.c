@@ -22,7 +22,7 @@ struct directory_peer {
     uint64_t told;        /* its change number, if … */
     bool known;           /* … no message was missed */
     uint32_t round;       /* number of full updates */
-    uint64_t next_piece;  /* of the full update in progress; 0: none */
+    uint64_t next_piece;  /* next piece of the full update; 0: none runs */
     int64_t asked_at;     /* when it was last asked (clock_mono); 0: never */
     int64_t gone_at;      /* missing since (clock_steady_ms); 0: alive */
     struct link sessions; /* struct remote_session */
@@ -429,7 +429,7 @@ static void peer_lives(struct directory *d, struct directory_peer *p)
 {
     if (!p->gone_at)
         return;
-    p->gone_at = 0; /* it was only paused; its sessions are online again */
+    p->gone_at = 0; /* was only paused; its sessions are online again */
     peer_ask(d, p);
 }
 
@@ -456,7 +456,7 @@ static void look_at_peers(struct directory *d, const uint32_t *identities, size_
         if (is_among(identities, count, p->identity))
             peer_lives(d, p);
         else if (peer_is_missed(d, p))
-            ended = p; /* one per call */
+            ended = p; /* frees one node per call */
     if (ended) {
         map_remove(&d->peers, ended->identity);
         mem_free(ended);

@@ -17,7 +17,7 @@ enum { ANY_KIND = -1 };
 /* Selects sessions of an account. */
 struct among {
     int kind;                       /* enum client_kind, or ANY_KIND */
-    uint32_t shard_id, shard_count; /* of this shard; shard_count 0: all */
+    uint32_t shard_id, shard_count; /* only this shard; shard_count 0: all */
     const struct session *but;      /* excluded session */
 };
 

@@ -1,8 +1,8 @@
-/* presence.h - what other users see of an account: status, activities, list of sessions.
+/* presence.h - the presence of accounts: status, activities, list of sessions.
  *
- * Folder presence/ keeps this state in the registry under the gateway's lock, because an account's
- * sessions may be on several loops. Changes are published as events (fanout/bus.h). Between nodes
- * directory.h shares it. */
+ * Folder presence/ stores it in the registry under the gateway's lock, because an account's
+ * sessions may be on several loops. Changes are published as events (fanout/bus.h). directory.h
+ * shares it between nodes. */
 #ifndef GATEWAY_PRESENCE_PRESENCE_H
 #define GATEWAY_PRESENCE_PRESENCE_H
 

@@ -37,7 +37,7 @@ struct handover {
     struct gateway_viewer viewer;
     struct guild_facts *facts;
     size_t guild_count;
-    struct seen_channels seen, changes; /* of a user: at the source; and the changes since */
+    struct seen_channels seen, changes; /* users: visible channels at the source; changes since */
     struct news **missed; /* events before `since`, for a session of another process; or NULL */
     size_t missed_count, missed_cap;
     size_t missed_at;   /* number of these that were sent, … */

@@ -12,7 +12,7 @@ struct missed_events {
     bool with_seen;           /* also read events that were sent: for recovery_is_exact */
     bool begun, failed;
     size_t rows;       /* read so far */
-    size_t page_rows;  /* of the last page, … */
+    size_t page_rows;  /* rows of the last page, … */
     int64_t page_last; /* … and the position of its last row */
     size_t before;     /* events of the pages before it */
 };

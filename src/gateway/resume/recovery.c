@@ -120,7 +120,7 @@ static bool changes_sight(const struct news *n, snowflake user_id)
     }
 }
 
-/* Bots receive events of all channels, and their permissions are read at arrival. */
+/* Bots know all channels, and their permissions are read at arrival. */
 static bool changes_what_it_sees(const struct news *n, const struct session *s)
 {
     bool moves = n->event == EVENT_GUILD_CREATE || n->event == EVENT_GUILD_DELETE;

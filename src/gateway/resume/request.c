@@ -44,12 +44,12 @@ enum request_state {
 struct session_request {
     struct link link; /* in the hub's list */
     struct handover *handover;
-    struct deadline deadline; /* of the next read */
+    struct deadline deadline; /* time of the next read */
     struct load load;
     uint64_t seen;  /* number of the last event that the session was sent */
     uint64_t begun; /* last event that this loop had begun when it started to retain events */
     struct missed_events missed;          /* events of the log between the two */
-    unsigned reads;                       /* of the store */
+    unsigned reads;                       /* number of store reads */
     bool reading, answered;               /* a read is running; an answer came meanwhile */
     uint32_t asked;                       /* node that was asked to release it; 0: none */
     uint32_t replicas_of;                 /* node whose replicas were asked; 0: none */
@@ -63,7 +63,7 @@ struct session_request {
     bool asks;
     bool unfit;       /* no replica is usable */
     bool misses;      /* there are missed events to read from the log */
-    struct str bytes; /* of the session, in the arena of the read, … */
+    struct str bytes; /* the session, in the arena of the read, … */
     struct buf copy;  /* … and a copy while the log is read */
 };
 
@@ -255,7 +255,7 @@ static void request_end(struct session_request *q)
 
 static void missed_read_next(struct session_request *q);
 
-/* A session that was taken, but whose missed events cannot be read, has ended. */
+/* If the missed events of a session that was taken cannot be read, the session ends. */
 static void missed_page_done(struct load *l, enum err e)
 {
     struct session_request *q = container_of(l, struct session_request, load);

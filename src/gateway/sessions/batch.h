@@ -21,7 +21,7 @@ struct parcel {
     struct post post;
     struct hub *hub;
     struct parcel *next; /* in the hub's queue */
-    int64_t due_ns;      /* delivery time of a delayed parcel */
+    int64_t due_ns;      /* delivery time, if delayed */
     struct news_batch *batch;
     size_t begun;
 };

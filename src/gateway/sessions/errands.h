@@ -9,7 +9,7 @@ struct session;
 /* Runs one step at a time, as fast as the session's socket accepts the events; freed with the
  * session. */
 struct session_errand {
-    struct load load; /* of the current step */
+    struct load load; /* read of the current step */
     struct link of_session;
     struct session *session; /* NULL: the session ended during a step */
     bool stepping;           /* a read is running */

@@ -13,11 +13,11 @@ struct delivery;
 struct hub;
 
 struct event_queue {
-    struct parcel *first, **end; /* with events that have not begun */
+    struct parcel *first, **end; /* parcels with events that have not begun */
     struct delay_line *delays;   /* events that are delayed before they come here; or NULL */
-    struct parcel *current;      /* of the event in progress */
+    struct parcel *current;      /* parcel of the event in progress */
     bool sending;                /* an event is in progress */
-    struct delivery *delivery; /* of the event in progress (fanout/); NULL before the first event */
+    struct delivery *delivery;   /* event in progress (fanout/); NULL before the first */
     bool pumping;
     bool held_up; /* an iteration ended with queued events since the last reads began */
     struct post post;

@@ -54,9 +54,9 @@ struct hub {
     struct topics topics;
     struct hub_timers timers;
     struct packer *packer;
-    struct arena *arena;                   /* of the message in progress */
+    struct arena *arena;                   /* for the message in progress */
     struct buf out;                        /* for messages to send */
-    struct event_frame frames[NEWS_FORMS]; /* of events sent in this iteration */
+    struct event_frame frames[NEWS_FORMS]; /* events sent in this iteration */
     bool framed;                           /* `frames` is in use */
     bool at_once;  /* write messages to the socket at once: fanout/dispatch.c */
     struct buf in; /* for received messages */

@@ -87,8 +87,7 @@ void peer_closed(struct websocket *ws, int code)
 
         p->session = NULL;
         s->peer = NULL;
-        /* After a close with 1000 or 1001 by the client the session cannot be resumed. A client
-         * that answers our close frame may resume. */
+        /* A client that closes with 1000 or 1001 ends its session, unless it answers our close. */
         if (!p->closing && (code == 1000 || code == 1001))
             session_end(s);
         else

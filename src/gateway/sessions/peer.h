@@ -92,7 +92,7 @@ struct opcode_row {
     int op;
     const char *name;
     unsigned flags;
-    const struct type *type; /* of d; NULL: not decoded */
+    const struct type *type; /* schema of d; NULL: not decoded */
     void (*handle)(struct peer *p, int op, struct str raw, const void *d);
 };
 

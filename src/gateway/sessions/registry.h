@@ -21,15 +21,15 @@ struct gateway {
     struct gateway_options options;
     struct cluster *cluster;        /* NULL: single node */
     struct journal *journal;        /* NULL: sessions do not survive a crash of the process */
-    struct replica *replica;        /* of other nodes' journals; or NULL */
+    struct replica *replica;        /* copies of other nodes' journals; or NULL */
     _Atomic uint32_t replicated_by; /* identity of the node that has this node's replica; or 0 */
-    struct directory *directory;    /* of other nodes' sessions; NULL: not shared */
+    struct directory *directory;    /* other nodes' sessions; NULL: not shared */
     struct loops *loops;
     struct hub **hubs;
     _Atomic unsigned hub_count;   /* 0: not started, or stopped */
     struct loop_count *delivered; /* events sent to sessions, per loop */
     unsigned loop_count;
-    pthread_mutex_t lock; /* of the next six */
+    pthread_mutex_t lock; /* protects the next six members */
     struct map sessions;  /* number -> session */
     struct map remotes;   /* number -> struct remote_session */
     struct map arriving;  /* number -> hub: sessions that are requested from other nodes */
@@ -42,12 +42,12 @@ struct gateway {
     _Atomic uint64_t published; /* number of the last published event; written with that lock */
     uint64_t older;             /* in a cluster: events up to here are older than this process */
     _Atomic bool draining;
-    _Atomic int64_t delay_ms;  /* of all events; on test servers */
+    _Atomic int64_t delay_ms;  /* delay of events, on test servers */
     _Atomic unsigned watchers; /* bot sessions with the intent GUILD_PRESENCES */
     bool busy;                 /* used while stopping */
     _Atomic uint64_t connected, identified, resumed, recovered, cut, closed, session_count;
     _Atomic uint64_t turns; /* accepted connections */
-    unsigned beats;         /* of the cluster, counted while this node is its first */
+    unsigned beats;         /* heartbeats while this node is the cluster's first */
 };
 
 /* The presence last announced for an account, or for one shard of a bot. */
@@ -63,7 +63,7 @@ struct remote_session {
     struct link of_user; /* in the account's list */
     struct link of_peer; /* in the list of its node */
     uint32_t server;
-    uint32_t round; /* of its node's last full update, see presence/directory_peers.c */
+    uint32_t round; /* full update that had it: presence/directory_peers.c */
     uint64_t number;
     snowflake user_id;
     uint32_t shard_id, shard_count;

@@ -286,8 +286,8 @@ static bool is_too_far_behind(const struct session *s)
            s->seq - s->output.sent > s->replay.count;
 }
 
-/* Waiting for the socket between tasks: two large guilds in a row would exceed the limit of unsent
- * bytes. A disconnected session is never busy, because its events go to the replay buffer. */
+/* Tasks wait while this is true: two large guilds in a row would exceed the limit of unsent
+ * bytes. False while disconnected: events then go to the replay buffer. */
 bool session_is_busy(const struct session *s)
 {
     return s->peer && (s->peer->packing || s->output.sent < s->seq ||

@@ -56,7 +56,7 @@ struct session_absence {
 struct own_presence {
     struct session *session;
     struct str activities;  /* JSON, on the heap; p == NULL: none */
-    struct deadline window; /* of the presence rate limit: … */
+    struct deadline window; /* presence rate limit: … */
     int64_t since_ms;       /* … when it began, … */
     unsigned count;         /* … and changes announced in it */
 };
@@ -74,7 +74,7 @@ struct session_sync {
     struct session *session;
     struct link unpublished;  /* in the hub's list: its presence record has changed */
     struct link unreplicated; /* in the list of struct replication: … */
-    uint64_t copied;          /* … the replica has its journal notes up to this seq */
+    uint64_t copied;          /* … the replica has its journal records up to this seq */
     uint32_t round;           /* … and got the whole session in this round */
     bool whole;               /* … the whole session has to be sent */
 };
@@ -83,7 +83,7 @@ struct session_sync {
 
 /* From IDENTIFY. */
 struct session_options {
-    uint32_t intents;      /* of a user, 0: all */
+    uint32_t intents;      /* user sessions, 0: all */
     uint32_t capabilities; /* supported ones */
     uint32_t shard_id, shard_count;
 };
@@ -128,7 +128,7 @@ struct session {
     unsigned char large_threshold;
     uint32_t behind_bytes; /* payload bytes of unsent dispatches */
 
-    struct caller caller;     /* of its last IDENTIFY or RESUME; changed with the lock */
+    struct caller caller;     /* from the last IDENTIFY or RESUME; changed with the lock */
     uint64_t forgets;         /* auth_forgets when the credential was read; with the lock */
     struct link link;         /* in the hub's list */
     struct link of_user;      /* in the account's list */
@@ -191,7 +191,7 @@ bool session_may_become(enum session_state from, enum session_state to);
 /* Ends the process if the transition is not allowed. On the session's loop. */
 void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
-void session_invalid(struct peer *p); /* op 9; its session, if any, ends */
+void session_invalid(struct peer *p); /* sends op 9; ends the session, if any */
 /* Sends op 9 from a later post. For callers that are delivering an event: the end of a session
  * frees its seats and their topics. */
 void session_invalid_soon(struct hub *h, uint64_t number);

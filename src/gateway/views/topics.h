@@ -22,10 +22,10 @@ struct seat {
     struct topic *topic;
     uint32_t index;                /* in the topic's list */
     uint32_t place;                /* in the session's list */
-    snowflake user_id;             /* whose session it is */
+    snowflake user_id;             /* account of the session */
     struct known_positions *known; /* events that its snapshot included; usually NULL */
     /* Only seats in guilds have the following members; others end here: SEAT_ELSEWHERE. */
-    uint32_t version; /* of the view that base was computed from; 0: not yet */
+    uint32_t version; /* version of the view that base is from; 0: none */
     uint32_t role_count;
     uint64_t base;
     int64_t restrained_until; /* member_restrained_until */
@@ -42,7 +42,7 @@ void seat_know(struct seat *seat, struct known_positions *known);
 struct seats {
     struct session *session;
     snowflake user_id;
-    struct topics *topics; /* of the session's loop */
+    struct topics *topics; /* topics of the session's loop */
     struct seat **items;   /* capacity: a power of two, at least two */
     struct map *map;       /* index once there are more than FEW_SEATS; else NULL */
     uint32_t count;
@@ -64,7 +64,7 @@ struct topics {
     struct map map;
     struct topic **at_hand; /* set to NULL if that topic is freed during its delivery */
     struct loop *loop;
-    struct crowds *crowds; /* of the process; NULL: not counted */
+    struct crowds *crowds; /* online counts of the process; or NULL */
     /* Called when a session enters or leaves a guild; or NULL. */
     void (*moved)(struct session *s);
     struct guild_view *old; /* views of guilds without sessions here, freed in steps */

@@ -67,7 +67,7 @@ void view_set_channel(struct guild_view *v, snowflake id, int64_t type,
 void view_drop_channel(struct guild_view *v, snowflake id);
 /* Permissions of the seat's session in a channel (0: in the guild). None in an unknown channel. */
 uint64_t seat_rights(struct seat *seat, snowflake channel_id);
-/* Permissions at the place of an event. The view has no threads, because a guild may have any
+/* Permissions in the channel of an event. The view has no threads, because a guild may have any
  * number of them: for a thread the event carries its parent, type and members. */
 uint64_t seat_rights_for(struct seat *seat, const struct subject *to);
 /* Whether the session is a recipient of to_granters: by its account, or by a role and

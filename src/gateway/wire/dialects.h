@@ -15,7 +15,7 @@ enum compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
 
 /* Connections with the same parameters share one. */
 struct dialect {
-    struct gateway *gateway; /* that accepted the connection */
+    struct gateway *gateway; /* gateway that accepted the connection */
     struct dialect *next;
     enum close_code fault; /* 0, or the close code for invalid parameters */
     int version;

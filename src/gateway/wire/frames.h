@@ -13,7 +13,7 @@ struct event_frame {
     struct news *news; /* NULL: none */
     struct buf bytes;  /* free space for the front, then the shared bytes */
     size_t from;       /* offset at which the frame begins */
-    unsigned digits;   /* of the current number; 0: it cannot be overwritten */
+    unsigned digits;   /* digits of the number; 0: it cannot be overwritten */
 };
 
 /* Returns a frame with a dispatch; form: NEWS_ETF and NEWS_DEFLATED as the connection requires. The

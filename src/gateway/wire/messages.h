@@ -68,7 +68,7 @@ struct guild_subscription {
 /* Rows of a channel's member list. */
 struct shown_channel {
     struct str id;
-    struct list ranges; /* of struct list, of two int64_t each */
+    struct list ranges; /* struct list of two int64_t (first, last row) */
 };
 
 /* op 37 */

@@ -16,7 +16,7 @@ struct packer;
 /* Bits of a form; 0 is the JSON text. */
 enum news_form {
     NEWS_EMPTIED = 1,      /* a message without its content */
-    NEWS_OLD_SPELLING = 2, /* field names of API versions 6 and 7 */
+    NEWS_OLD_SPELLING = 2, /* permissions as in API versions 6 and 7 */
     NEWS_ETF = 4,
     NEWS_DEFLATED = 8, /* includes the end of the envelope; by pack_shared */
     NEWS_FORMS = 16,

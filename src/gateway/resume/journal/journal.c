@@ -28,10 +28,10 @@ struct journal {
     char *path;
     int fd;
     struct journal_head *head; /* the whole file */
-    pthread_mutex_t lock;      /* of the members below */
+    pthread_mutex_t lock;      /* protects the members below */
     uint32_t *free;            /* slots that are free again */
     uint32_t free_count, used, allocated;
-    bool full; /* the disk is full, which was logged */
+    bool full; /* disk full, which was logged */
 };
 
 /* --- the file ------------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ static uint32_t slot_index(struct journal *l, const struct journal_slot *slot)
                       JOURNAL_SLOT);
 }
 
-/* With the lock. False: the disk is full. */
+/* With the lock held. False: the disk is full. */
 static bool slots_allocate(struct journal *l)
 {
     if (l->used < l->allocated)

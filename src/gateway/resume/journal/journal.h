@@ -1,15 +1,13 @@
 /* journal.h - the last events that each session was sent, in a file that survives a crash.
  *
- * A client resumes with the seq of the last event that it has read. After a crash of the session's
- * owner node, the journal maps that seq to a position of the event log, and the log has the events
- * after it. Each event is recorded before its bytes go to the socket, so no client can have read
- * more than the journal has. The file is memory-mapped, so it has every record, however the process
- * ended. The process locks the file while it runs: if another process can lock it, this one is
- * dead.
+ * A client resumes with the seq of the last event that it has read. After a crash of the owner node
+ * the journal maps that seq to a position of the event log, which has the events after it. Each
+ * event is recorded before its bytes go to the socket, so no client can have read more than the
+ * journal has. The file is memory-mapped, so it has every record, however the process ended. The
+ * process locks the file while it runs: if another process can lock it, this one is dead.
  *
- * If the journal cannot tell exactly what a session missed, the session is invalid (op 9).
- *
- * The option is called --ledger, and so are the files. */
+ * If the journal cannot tell exactly what a session missed, the session is invalid (op 9). The
+ * option and the files are called ledger. */
 #ifndef GATEWAY_RESUME_JOURNAL_JOURNAL_H
 #define GATEWAY_RESUME_JOURNAL_JOURNAL_H
 
@@ -47,7 +45,7 @@ struct journal_slot {
     uint32_t presence_n;
     uint64_t first;       /* seq; earlier dispatches are not known */
     uint64_t base;        /* all events up to this number are sent or in `sent` */
-    _Atomic uint64_t seq; /* of the last record */
+    _Atomic uint64_t seq; /* seq of the last record */
     char presence[JOURNAL_PRESENCE];
     uint64_t sent[JOURNAL_SENT]; /* event numbers, by seq modulo JOURNAL_SENT */
 };

@@ -19,7 +19,7 @@ struct journal_head {
     char boot[JOURNAL_BOOT_ID]; /* boot id; after a reboot the pages may be inconsistent */
     char rest[8];
     struct journal_hub hubs[JOURNAL_HUBS];
-    _Atomic uint64_t numbers[JOURNAL_SLOTS]; /* of sessions; 0: the slot is free */
+    _Atomic uint64_t numbers[JOURNAL_SLOTS]; /* session numbers; 0: free slot */
 };
 
 /* The kernel's boot id; empty if there is none. */

@@ -12,7 +12,7 @@
 
 struct session_owner {
     bool found;
-    uint32_t identity; /* of the node; 0: none, the session is suspended */
+    uint32_t identity; /* owner node; 0: none, suspended */
     bool alive;        /* whether that node is alive */
 };
 

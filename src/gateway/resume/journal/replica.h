@@ -20,7 +20,7 @@
 
 struct replica;
 
-/* A message begins with its kind and an identity: of its sender, or of the node in question. */
+/* A message begins with its kind and a node identity: the sender, or the owner of the session. */
 enum replica_message {
     REPLICA_RECORDS, /* magic, hub, message number, position (0: unchanged), records */
     REPLICA_ASK,     /* asking node, session number, last seq that its client has read */
@@ -41,7 +41,7 @@ enum record_kind {
 struct replica_reply {
     uint32_t to;      /* the node that gets a reply; 0: none */
     struct buf bytes; /* the reply */
-    uint64_t number;  /* of a requested session that is available now; 0: none */
+    uint64_t number;  /* requested session that is available now; 0: none */
     bool restart;     /* the replica has missed a message of this node, … */
     unsigned hub;     /* … of this hub */
 };
@@ -49,7 +49,7 @@ struct replica_reply {
 struct replica *replica_new(void);
 void replica_free(struct replica *k); /* accepts NULL */
 
-/* All functions below: from any thread. */
+/* The functions below may be called from any thread. */
 void replica_receive(struct replica *k, struct str message, struct replica_reply *ret);
 void replica_write_question(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
                             uint32_t asker);

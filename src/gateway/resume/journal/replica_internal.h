@@ -25,7 +25,7 @@ struct replica_node {
 struct replica_session {
     struct link link; /* in by_age */
     uint64_t number;
-    uint32_t identity;   /* of its node */
+    uint32_t identity;   /* owner node */
     int64_t received_ms; /* when the whole session was last received, … */
     unsigned sent_by;    /* … from this hub; … */
     uint64_t began;      /* … the seq at which its node began its journal, … */
@@ -36,12 +36,12 @@ struct replica_session {
 };
 
 struct replica {
-    pthread_mutex_t lock; /* of the members below */
+    pthread_mutex_t lock; /* protects the members below */
     struct map nodes;     /* identity -> struct replica_node */
     struct map sessions;  /* number -> struct replica_session */
     struct link by_age;   /* the same, last received at the end */
     struct map replicas;  /* identity -> itself: nodes that store copies */
-    bool full;            /* the limit is reached, which was logged */
+    bool full;            /* limit reached, which was logged */
 };
 
 /* All functions below need the lock. */
