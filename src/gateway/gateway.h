@@ -26,10 +26,9 @@ struct gateway_viewer {
     struct gateway *gateway;
     snowflake user_id, application_id;
     bool bot;
-    uint32_t intents;     /* bots only */
-    int64_t capabilities; /* users only */
-    struct ready_shape
-        *shape; /* how READY is written for the client's capabilities; users only, or NULL */
+    uint32_t intents;           /* bots only */
+    int64_t capabilities;       /* users only */
+    struct ready_shape *shape;  /* users: how READY is written; or NULL */
     int64_t large_threshold;    /* guilds with more members are large */
     char address[48];           /* client address, in READY; else "" */
     const struct user *user;    /* the account, if already read; or NULL */

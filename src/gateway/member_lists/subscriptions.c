@@ -249,8 +249,8 @@ void lists_leave(struct session *s, bool ends)
     }
 }
 
-/* While the session moved it had no seats, so members read meanwhile show it as offline: check its
- * presence again. */
+/* While the session moved it had no seats and did not count as online in its guilds (crowds.h):
+ * check its presence again. */
 static void note_return(struct session *s)
 {
     struct gateway *g = s->hub->gateway;

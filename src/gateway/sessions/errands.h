@@ -16,8 +16,7 @@ struct session_errand {
     bool needs_socket;       /* pauses while the session is disconnected */
     /* Sets load.run for the next step; false: the task is finished. */
     bool (*step)(struct session_errand *e);
-    void (*stepped)(struct session_errand *e,
-                    enum err error); /* only if the session still exists */
+    void (*stepped)(struct session_errand *e, enum err error); /* the session still exists */
     void (*free)(struct session_errand *e);
 };
 

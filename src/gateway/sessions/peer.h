@@ -19,10 +19,10 @@ enum {
     HEARTBEAT_MS = 41250,
     HELLO_MS = 100, /* after the upgrade: some clients drop bytes that come with its response */
     OVERDUE_MS = HEARTBEAT_MS * 3 / 2, /* without a heartbeat: send op 1 */
-    DEAD_MS = HEARTBEAT_MS / 2,        /* after that op 1 */
-    STRANGER_MS = 60 * 1000,           /* unauthenticated and without a heartbeat */
+    DEAD_MS = HEARTBEAT_MS / 2,        /* after that op 1: close */
+    STRANGER_MS = 60 * 1000,           /* unauthenticated and no heartbeat: close */
     STRANGER_LONGEST_MS = 15 * 60 * 1000,
-    INVALIDATED_MS = 10 * 1000, /* after op 9 */
+    INVALIDATED_MS = 10 * 1000, /* after op 9 without IDENTIFY: close */
 
     STRANGER_WAITING = 16 * 1024, /* unsent bytes of an unauthenticated socket */
     MAX_QUEUED = 64 * 1024,       /* unsent bytes of a socket; more wait in the replay buffer */

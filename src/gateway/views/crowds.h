@@ -27,7 +27,7 @@ size_t crowd_count(struct crowds *all, snowflake guild_id);
 /* The user ids, on the heap. NULL: nobody is online. */
 snowflake *crowd_ids(struct crowds *all, snowflake guild_id, size_t *ret_count);
 
-/* A loop begins or ends to maintain member lists of a guild. */
+/* A loop starts or stops maintaining member lists of a guild. */
 void crowd_watch(struct crowds *all, snowflake guild_id, bool watch);
 bool crowd_is_watched(struct crowds *all, snowflake guild_id);
 

@@ -78,8 +78,7 @@ void topics_close(struct topics *all);
 void topics_clear(struct topics *all);
 struct topic *topic_find(const struct topics *all, enum subject_kind kind, snowflake id);
 
-struct seat *seat_take(struct seats *own, enum subject_kind kind,
-                       snowflake id); /* or the existing one */
+struct seat *seat_take(struct seats *own, enum subject_kind kind, snowflake id); /* or existing */
 struct seat *seat_find(const struct seats *own, enum subject_kind kind, snowflake id);
 void seat_leave(struct seats *own, struct seat *seat);
 void seats_clear(struct seats *own); /* leaves all */

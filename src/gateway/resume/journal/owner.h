@@ -7,7 +7,7 @@
 struct hub;
 struct session;
 
-/* This node owns the session, or no longer. The rows are written in the background. */
+/* This node owns the session (add), or no longer (remove). Rows are written in the background. */
 void session_owner_add(struct session *s);
 void session_owner_remove(struct session *s);
 /* The same for a session that was taken over from another node and cannot continue. */

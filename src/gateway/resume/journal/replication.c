@@ -16,7 +16,7 @@ enum {
     HERE_BYTES = 64,
     PIECE_BYTES = 256 * 1024, /* at this size a message is sent at once */
     ROUND_TICKS = 10,         /* seconds */
-    REST_TICKS = 3,           /* between two rounds after lost messages */
+    REST_TICKS = 3,           /* pause between two rounds after lost messages */
     STEP_MS = 250,
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
     STEP_LEAST = 256,        /* minimum of sessions per step, … */
