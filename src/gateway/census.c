@@ -1,4 +1,4 @@
-/* census.c - all sessions of the process, for its operator. */
+/* census.c - lists all sessions of the process as JSON lines, for the operator. */
 #include "base/mem.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"

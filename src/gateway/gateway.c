@@ -1,4 +1,4 @@
-/* gateway.c - the gateway of a process: its beginning, its doors, its end. */
+/* gateway.c - creates, starts, drains and stops the gateway of a process; the WebSocket upgrade. */
 #include "gateway/gateway.h"
 
 #include <unistd.h>
@@ -141,7 +141,7 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct web
     return true;
 }
 
-/* --- the end -------------------------------------------------------------------------- */
+/* --- drain and stop ------------------------------------------------------------------- */
 
 static void send_away(struct loop *loop, void *arg)
 {
@@ -168,7 +168,7 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
         usleep(5 * 1000);
 }
 
-/* Whether looks at the store are still running, or something of the hub is on its way to it. */
+/* Sets g->busy while the hub has running store reads, posted tasks or undelivered events. */
 static void look_busy(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
@@ -213,7 +213,7 @@ void gateway_stop(struct gateway *g)
     unsigned count = g->hub_count;
 
     wait_for_loads(g, count);
-    /* First, so that what commits from now on is sent to no hub that is about to go. */
+    /* Count 0 first, so that no later commit is posted to a hub that is being freed. */
     pthread_mutex_lock(&g->publishing);
     g->hub_count = 0;
     pthread_mutex_unlock(&g->publishing);

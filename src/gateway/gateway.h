@@ -1,9 +1,9 @@
-/* gateway.h - sessions that are told what happens.
+/* gateway.h - the gateway: WebSocket sessions that receive events.
  *
- * A client connects, says who it is and from then on receives every event that it
- * may see, in order and numbered; after a lost connection it comes back and gets
- * what it missed. A session belongs to the loop of its socket. What only the
- * platform knows comes through a table of functions. */
+ * A client connects, identifies and from then on receives every event that it may see, in order and
+ * numbered; after a lost connection it resumes and gets the missed events. A session belongs to the
+ * event loop of its socket. The gateway reads platform data only through struct gateway_source. To
+ * read on: sessions/hub.h (structure), fanout/dispatch.h (delivery), resume/resume.h (RESUME). */
 #ifndef GATEWAY_GATEWAY_H
 #define GATEWAY_GATEWAY_H
 
@@ -21,102 +21,100 @@ struct thread_list_sync;
 struct traffic;
 struct websocket_handler; /* net/http/server.h */
 
-/* Whom something is shown to. */
+/* The recipient of an object. */
 struct gateway_viewer {
     struct gateway *gateway;
     snowflake user_id, application_id;
     bool bot;
-    uint32_t intents;           /* bots */
-    int64_t capabilities;       /* users */
-    struct ready_shape *shape;  /* users, in READY: what they make of it; or NULL */
+    uint32_t intents;           /* bots only */
+    int64_t capabilities;       /* users only */
+    struct ready_shape *shape;  /* users: how READY is written; or NULL */
     int64_t large_threshold;    /* guilds with more members are large */
-    char address[48];           /* of the socket, for READY; else "" */
-    const struct user *user;    /* itself, where that was read already; or NULL */
-    const struct list *friends; /* ids; the same */
+    char address[48];           /* client address, in READY; else "" */
+    const struct user *user;    /* the account, if already read; or NULL */
+    const struct list *friends; /* ids, if already read; or NULL */
 };
 
-/* Members that a client asks for. */
+/* A search for members. */
 struct gateway_search {
     snowflake guild_id;
-    struct str prefix;    /* of the user name or nick; empty: all */
-    struct list user_ids; /* snowflakes; when there are any, these and no others */
-    snowflake after;      /* all: the first ones with a greater id */
+    struct str prefix;    /* of user name or nick; empty: all members */
+    struct list user_ids; /* snowflakes; if there are any, only these */
+    snowflake after;      /* for all members: only greater ids */
     int64_t limit;
-    bool newest; /* by joining, the last first */
+    bool newest; /* ordered by joining, newest first */
 };
 
-/* What the gateway asks of the store, inside a read transaction where nothing else is said; what
- * is returned lives in tx_arena. */
+/* Reads of the store, in a read transaction unless noted; results live in tx_arena. */
 struct gateway_source {
-    /* A bot's application; flags say which intents it may have. */
+    /* A bot's application; its flags allow privileged intents. */
     enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
-    /* How many sessions a bot began on a day; and in a write transaction, one more. */
+    /* The sessions that a bot began on a day; add_start counts one more (write transaction). */
     enum err (*starts)(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret);
     enum err (*add_start)(struct tx *tx, snowflake bot_id, int64_t day);
     /* Ids of the account's guilds. */
     enum err (*guilds)(struct tx *tx, snowflake user_id, struct list *ret);
-    /* Those of its open private channels in which a call runs. */
+    /* Ids of its open private channels with a running call. */
     enum err (*calls)(struct tx *tx, snowflake user_id, struct list *ret);
     /* The account itself. */
     enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);
     /* Ids of a user's friends. */
     enum err (*friends)(struct tx *tx, snowflake user_id, struct list *ret);
-    /* Writes what READY says beside the session and guilds; v->user is there. */
+    /* Writes the fields of READY except those of the session and guilds; v->user is set. */
     enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json *out);
-    /* Writes a guild as its member sees it: the object of GUILD_CREATE, without
-     * "unavailable". */
+    /* Writes the object of GUILD_CREATE for a member, without "unavailable". */
     enum err (*guild)(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
                       struct json *out);
-    /* What rights come from: the guild with its roles, all channels (threads are none)
-     * with their overwrites, the member with its roles. ERR_UNKNOWN_… when it is gone. */
+    /* Data for permissions: the guild with its roles and all channels (no threads) with their
+     * overwrites. ERR_UNKNOWN_…: the guild is gone. */
     enum err (*view)(struct tx *tx, snowflake guild_id, struct guild *ret,
                      struct list *ret_channels);
-    /* Writes a channel of a guild, as its events do. ERR_UNKNOWN_CHANNEL. */
+    /* Writes a channel of a guild, as in its events. ERR_UNKNOWN_CHANNEL. */
     enum err (*channel)(struct tx *tx, snowflake id, struct json *out);
     enum err (*roles)(struct tx *tx, snowflake guild_id, struct list *ret);
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
     enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
     /* Members with users, for GUILD_MEMBERS_CHUNK. */
     enum err (*members)(struct tx *tx, const struct gateway_search *search, struct list *ret);
-    /* Fills in the open threads that somebody sees, of the channels that are named there or of
-     * all of the guild, and what they are to it. ERR_UNKNOWN_… when it is gone. */
+    /* Fills in the open threads that a user can view, in the named channels or in the whole guild,
+     * and the user's thread members. ERR_UNKNOWN_…: the guild or member is gone. */
     enum err (*threads)(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
-    /* Who is in a thread: struct thread_member, with members and presences. ERR_MISSING_ACCESS,
-     * ERR_UNKNOWN_…: the viewer does not see it. */
+    /* Members of a thread: struct thread_member, with members and presences. ERR_MISSING_ACCESS,
+     * ERR_UNKNOWN_…: the viewer cannot view it. */
     enum err (*thread_people)(struct tx *tx, struct gateway *g, snowflake guild_id,
                               snowflake thread_id, snowflake viewer, struct list *ret);
-    /* Voice channels that a member sees and that have something to tell, for CHANNEL_INFO:
-     * struct voice_room. ERR_UNKNOWN_… when it is gone. */
+    /* Voice channels that a member can view and that have a status or start time, for CHANNEL_INFO:
+     * struct voice_room. ERR_UNKNOWN_…: the guild or member is gone. */
     enum err (*rooms)(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
     /* Sounds of a guild, for SOUNDBOARD_SOUNDS. */
     enum err (*sounds)(struct tx *tx, snowflake guild_id, struct list *ret);
 };
 
-/* A session as hooks see it. */
+/* A session, for hooks. */
 enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
 
 struct gateway_caller {
     const struct caller *caller;
     uint64_t session; /* for SUBJECT_SESSION */
     char session_id[33];
-    struct str address; /* of its socket; empty when there is none now */
+    struct str address; /* client address; empty: disconnected */
     enum client_kind client;
 };
 
-/* Opcodes whose effect is somebody else's; NULL: taken and ignored. On a loop. */
+/* Opcodes and events that other folders handle; NULL: ignored. Called on a loop. */
 struct gateway_hooks {
     void *arg;
-    /* op 4, 13, 18-22, and op 34. d is the JSON of the message, valid for the call only. False: the
-     * opcode does not take such data. */
+    /* op 4, 13, 18-22; op 34. d is the JSON of the message, valid during the call. False: invalid
+     * data. */
     bool (*voice)(void *arg, const struct gateway_caller *who, int op, struct str d);
     bool (*last_messages)(void *arg, const struct gateway_caller *who, int op, struct str d);
-    /* A session of the account has ended for good. */
+    /* A session of the account has ended. */
     void (*ended)(void *arg, const struct gateway_caller *who);
     /* A session was resumed, and has received RESUMED. */
     void (*resumed)(void *arg, const struct gateway_caller *who);
-    /* The account's RESUME was answered with op 9: there is no such session any more. */
+    /* The account's RESUME was answered with op 9. */
     void (*refused)(void *arg, snowflake user_id);
-    /* A bot's session that has begun has received this guild. */
+    /* A bot's session has received this guild after READY. */
     void (*entered)(void *arg, const struct gateway_caller *who, snowflake guild_id);
 };
 
@@ -125,85 +123,85 @@ struct gateway_options {
     struct auth *auth;
     const struct gateway_source *source;
     struct gateway_hooks hooks;
-    const char *public_url;  /* NULL: what the client called us */
-    unsigned max_guilds;     /* of one bot session; 0: 2500 */
-    unsigned max_sessions;   /* of one user; 0: 50 */
-    unsigned max_strangers;  /* sockets of one address that have not said who they are; 0: 64 */
-    unsigned hello_ms;       /* from the upgrade to HELLO; 0: as clients need it */
-    struct traffic *traffic; /* where messages are noted while somebody looks; may be NULL */
-    const char *journal;     /* folder of the journal, in a cluster; NULL: none */
+    const char *public_url;  /* NULL: the Host header of the client */
+    unsigned max_guilds;     /* per bot session; 0: 2500 */
+    unsigned max_sessions;   /* per user; 0: 50 */
+    unsigned max_strangers;  /* unauthenticated sockets per address; 0: 64 */
+    unsigned hello_ms;       /* delay from the upgrade to HELLO; 0: HELLO_MS */
+    struct traffic *traffic; /* records messages while it is on; may be NULL */
+    const char *journal;     /* folder of the journal, in a cluster; or NULL */
     bool replicates;         /* nodes store copies of each other's journals */
     bool suspends;           /* sessions are suspended when the server stops */
-    bool no_limits;          /* identify, and ask for all members, as often as you like */
+    bool no_limits;          /* no rate limits of IDENTIFY and of requests for all members */
 };
 
 struct gateway *gateway_new(const struct gateway_options *options);
-/* There are other servers, to and from whom sessions move. Before gateway_start. */
+/* Joins a cluster, whose nodes exchange sessions. Before gateway_start. */
 void gateway_share(struct gateway *g, struct cluster *c);
-/* Once the loops run, before the server listens. */
+/* Call when the loops run, before the server listens. */
 void gateway_start(struct gateway *g, struct loops *loops);
-/* Before anything can happen: from now on sessions that were put away by the last server may
- * come back. Not from a loop. */
+/* Call before any event: allows clients to resume sessions that the previous process suspended. Not
+ * from a loop. */
 void gateway_wake(struct gateway *g);
-/* Tells everybody to come back (op 7) and waits until they have left, at most patience_ms; the
- * other sockets are closed by the server's own shutdown. After server_drain. Not from a loop. */
+/* Sends op 7 to all clients and waits until they have disconnected, at most patience_ms; the
+ * server's shutdown closes the other sockets. Call after server_drain. Not from a loop. */
 void gateway_drain(struct gateway *g, int64_t patience_ms);
-/* When the server is gone, before the loops stop: puts all sessions away that can go on later,
- * and ends the others. */
+/* Call when the server has stopped, before the loops stop: suspends the sessions that can be
+ * resumed later and ends the others. */
 void gateway_stop(struct gateway *g);
 void gateway_free(struct gateway *g);
 
-/* For struct server_app: takes "/", "/gateway" and "/gateway/". */
+/* For struct server_app: accepts "/", "/gateway" and "/gateway/". */
 bool gateway_upgrade(struct gateway *g, const struct http_request *r,
                      struct websocket_handler *ret);
 
-/* Publishes, from any thread; in the order of the calls. */
+/* Publishes announcements, in the order of the calls. From any thread. */
 void gateway_announce(struct gateway *g, const struct announcement *list);
-/* The same of a position of the log (0: none). Numbers of events come from positions, so that
- * they are the same on all servers of a cluster. */
+/* The same for a position of the log (0: none). Event numbers are derived from positions, so that
+ * they are the same on all nodes of a cluster. */
 void gateway_announce_at(struct gateway *g, int64_t position, const struct announcement *list);
-/* What another server says of a session, in the order of the log. From any thread. */
+/* A message of another node about a session, in the order of the log. From any thread. */
 void gateway_move(struct gateway *g, const struct session_move *m);
-/* What other servers tell of their sessions; that they can be heard again; and which of them live,
- * by their identities, this one among them: from time to time. From any thread. */
+/* Messages from other nodes, from any thread: gateway_hear (sessions and presences), _hear_ledger
+ * (journal replication). gateway_hears: NATS is connected again. gateway_nodes_live: identities of
+ * the living nodes, this one included; called about once a second. */
 void gateway_hear(struct gateway *g, struct str message);
-void gateway_hear_ledger(struct gateway *g, struct str message); /* of what these were told */
+void gateway_hear_ledger(struct gateway *g, struct str message);
 void gateway_hears(struct gateway *g);
 void gateway_nodes_live(struct gateway *g, const uint32_t *identities, size_t count);
-/* About once a second: one of the servers forgets once a minute what those had that are gone. */
+/* Call about once a second: every 60 calls the first node of the cluster removes rows of dead
+ * nodes. */
 void gateway_tidy_homes(struct gateway *g);
-/* A credential of the account is no longer good: the sessions that were begun or last
- * resumed with it are closed with 4004. token NULL: all of the account's. forgets: see
- * auth_forgets; sessions whose credential was looked for later have a new one. From any thread. */
+/* A credential of the account was revoked: closes (4004) the sessions begun or last resumed with
+ * it. token NULL: all of the account. forgets: see auth_forgets; sessions whose credential was
+ * looked up later are not affected. From any thread. */
 void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token,
                     uint64_t forgets);
-/* These addresses are banned: their sessions are closed with 4004, some at a time. Whoever comes
- * back is refused by auth_bans. From any thread. */
+/* These addresses are banned: closes their sessions with 4004, in batches. auth_bans refuses new
+ * connections. From any thread. */
 struct network;
 void gateway_forget_addresses(struct gateway *g, const struct network *n);
 
-/* The session that READY called by this id, as a number for to_session: when it lives
- * (also without a socket, for a while) and is that user's. From any thread. What is told
- * to a session that has ended by then is told to nobody. */
+/* Finds a user's session by the id in READY, also while it is disconnected; *ret: its number for
+ * to_session. From any thread. Events to a session that has ended meanwhile are dropped. */
 bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
                           uint64_t *ret);
 
-/* How an account looks to others by its sessions: "online", "idle" or "dnd". NULL: it is
- * not there, or does not want to be seen. kinds: where the same is written for each kind of
- * client, or NULL. From any thread. */
+/* The status of an account: "online", "idle" or "dnd". NULL: offline or invisible. kinds: receives
+ * the status per kind of client; or NULL. From any thread. */
 const char *gateway_status(struct gateway *g, snowflake user_id, struct json *kinds);
 
-/* How many members of a guild are seen, on this server and on those it hears of. NULL: nobody. From
- * any thread. */
+/* The number of visible online members of a guild, on all known nodes; 0 if g is NULL. From any
+ * thread. */
 int64_t gateway_online(struct gateway *g, snowflake guild_id);
 
-/* Those of some accounts (ids) that are seen, as a JSON list of presences; in a guild, or
- * 0. referring: with "user_id" instead of "user". From any thread. */
+/* Writes the presences of those accounts (ids) that are online, as a JSON list; in a guild, or 0.
+ * referring: with "user_id" instead of "user". From any thread. */
 void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
                        bool referring, struct json *j);
-/* The same of one account, also of one that is not seen. */
+/* Writes the presence of one account, also if it is offline. */
 void gateway_presence(struct gateway *g, snowflake user_id, struct json *j);
-/* Keeps the first of them, in place. */
+/* Reduces ids to the first `max` that are online, in place. */
 void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max);
 
 /* How many sessions this bot may still begin today. */
@@ -214,21 +212,20 @@ enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 /* Appends a line of JSON for each session. Not from a loop. */
 void gateway_census(struct gateway *g, struct buf *out);
 
-/* What an operator does to a session, to see how its client takes it. */
+/* Operator actions on a session, to test its client. */
 enum gateway_push {
-    GATEWAY_PUSH_RECONNECT,  /* op 7: the client is asked to come back */
-    GATEWAY_PUSH_INVALIDATE, /* op 9: the session is over */
-    GATEWAY_PUSH_RESUMABLE,  /* op 9, but it may be resumed */
-    GATEWAY_PUSH_CLOSE,      /* its socket is closed with a code */
+    GATEWAY_PUSH_RECONNECT,  /* op 7: the client should reconnect */
+    GATEWAY_PUSH_INVALIDATE, /* op 9: the session ends */
+    GATEWAY_PUSH_RESUMABLE,  /* op 9, but the session may be resumed */
+    GATEWAY_PUSH_CLOSE,      /* closes its socket with a code */
 };
-/* By the id that READY gave; from any thread. False: there is no such session. What it does
- * happens a moment later. */
+/* By the id in READY; from any thread. False: there is no such session. The action follows
+ * asynchronously. */
 bool gateway_push(struct gateway *g, struct str session_id, enum gateway_push what, int code);
-/* The same to all sessions of an account; how many these are. */
+/* The same for all sessions of an account; returns their number. */
 size_t gateway_push_account(struct gateway *g, snowflake user_id, enum gateway_push what, int code);
 
-/* Events are told so much later, all of them and in their order; 0: at once, and also those that
- * wait. From any thread. */
+/* Delays all events, in their order; 0: no delay, and delayed events are sent. From any thread. */
 void gateway_set_delay(struct gateway *g, int64_t ms);
 
 struct gateway_stats {

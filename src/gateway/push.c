@@ -1,4 +1,4 @@
-/* push.c - what an operator does to a session, to see how its client takes it. */
+/* push.c - operator actions on a session (reconnect, invalidate, close), to test its client. */
 #include "base/mem.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
@@ -40,14 +40,14 @@ static void push_run(struct post *post)
     if (s && s->peer && !s->peer->closing)
         push_peer(s->peer, x->what, x->code);
     else if (s && !s->peer && x->what == GATEWAY_PUSH_INVALIDATE)
-        session_end(s); /* its client is told when it comes back */
+        session_end(s); /* the client gets op 9 at its next RESUME */
     mem_free(x);
 }
 
-/* False: the session is gone. */
+/* False: there is no such session. */
 static bool push_number(struct gateway *g, uint64_t number, enum gateway_push what, int code)
 {
-    /* What goes to a loop while this lock is held arrives before its hub ends. */
+    /* Posts made with this lock held reach the loop before its hub is freed. */
     pthread_mutex_lock(&g->publishing);
     struct hub *home = g->hub_count ? registry_hub(g, number) : NULL;
     if (home) {

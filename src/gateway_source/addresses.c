@@ -1,4 +1,4 @@
-/* addresses.c - where the gateway is. */
+/* addresses.c - GET /gateway and GET /gateway/bot. */
 #include "platform/accounts/accounts.h"
 
 #include "base/clock.h"
@@ -91,7 +91,7 @@ static enum err get_bot_gateway(struct call *call)
     e = gateway_source.starts(call->tx, call->caller->id, clock_ms() / DAY_MS, &used);
     if (e)
         return e;
-    /* What this process has counted may not be written yet, or it has only begun. */
+    /* The store may lack starts that are not written yet; this process lacks older ones. */
     if (GATEWAY_STARTS_A_DAY - used < limit.remaining)
         limit.remaining = used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;
     if (guilds > GUILDS_A_SHARD)

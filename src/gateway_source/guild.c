@@ -1,4 +1,4 @@
-/* guild.c - a guild as a session is shown it: who is listed, and who is seen. */
+/* guild.c - writes a guild for a session: which members and presences it includes. */
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/capabilities.h"
@@ -7,7 +7,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-enum { SEEN_MAX = 1000 }; /* whom a bot is shown in a large guild */
+enum { SEEN_MAX = 1000 }; /* online members that a bot gets of a large guild */
 
 static bool is_listed(const struct list *members, snowflake id)
 {
@@ -24,14 +24,14 @@ static void add_id(struct tx *tx, struct list *ids, snowflake id)
     ids_add(tx_arena(tx), ids, id);
 }
 
-/* --- who may be seen ------------------------------------------------------------------ */
+/* --- visible presences ---------------------------------------------------------------- */
 
 static bool guild_watches(const struct gateway_viewer *v)
 {
     return v->bot && v->intents & INTENT(GUILD_PRESENCES);
 }
 
-/* A bot sees everybody, somebody else their friends; nobody themselves. */
+/* Bots with the intent see every presence, users their friends'; nobody their own. */
 static bool may_see(const struct gateway_viewer *v, snowflake id)
 {
     if (id == v->user_id)
@@ -76,7 +76,7 @@ static enum err list_member(struct tx *tx, snowflake user_id, struct gateway_gui
     return e;
 }
 
-/* In a large guild those are listed too who are seen. */
+/* In a large guild also lists the members whose presence is visible. */
 static enum err see_in_large(struct tx *tx, const struct gateway_viewer *v, struct gateway_guild *g,
                              struct list *ids)
 {
@@ -115,9 +115,9 @@ static enum err guild_see(struct tx *tx, const struct gateway_viewer *v, struct 
     return OK;
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- the guild object ----------------------------------------------------------------- */
 
-/* Guilds up to this size list everybody. */
+/* Guilds up to this size list all members. */
 static int64_t listed_up_to(const struct gateway_viewer *v)
 {
     if (!v->bot)

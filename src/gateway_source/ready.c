@@ -1,4 +1,4 @@
-/* ready.c - what an account is told when it connects. */
+/* ready.c - writes the fields of READY about an account. */
 #include "gateway/capabilities.h"
 #include "gateway_source/gateway_source.h"
 #include "integrations/connections/connected.h"
@@ -58,7 +58,7 @@ static enum err write_notes(struct tx *tx, snowflake user_id, struct json *out)
     return rows_end(&rows);
 }
 
-/* The optimal one is first. */
+/* The optimal region comes first. */
 static void write_regions(struct str address, struct json *out)
 {
     struct arena *arena = arena_new();
@@ -76,7 +76,7 @@ static void write_regions(struct str address, struct json *out)
     arena_free(arena);
 }
 
-/* What both get and what does not depend on anything. */
+/* Fields that bots and users get and that do not depend on the account. */
 static void write_fixed(struct str address, struct json *out)
 {
     static const char *const lists[] = { "guild_join_requests", NULL };

@@ -1,7 +1,7 @@
-/* recent.c - the parts of guilds that were read last, for the next reader.
+/* recent.c - caches the guilds that were read last, per thread.
  *
- * After a restart everybody connects at once, and all members of a guild are sent the same roles
- * and channels. Each thread caches those of the last guilds that it read (store/kept.h). */
+ * After a restart all clients connect at once, and all members of a guild get the same roles and
+ * channels. Each thread caches those of the last guilds that it read (store/kept.h). */
 #include "gateway/capabilities.h"
 #include "gateway_source/gateway_source.h"
 #include "platform/channels/channels.h"
@@ -11,7 +11,7 @@
 #include "platform/stickers/stickers.h"
 #include "store/kept.h"
 
-/* A larger guild is not also cached as text, with which it might become too large to be cached. */
+/* A larger guild is not also cached as JSON: both together might be too large for the cache. */
 enum { LARGEST_WRITTEN = 64 * 1024 };
 
 static enum err read_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
@@ -52,7 +52,7 @@ static enum err read_cached(struct tx *tx, const struct kept_key *key, struct ke
     tx_use_arena(tx, before);
     if (!e)
         *ret = *parts;
-    /* Incidents end at some time, whether or not anything is written. */
+    /* Incidents end by time, without a write. */
     kept_end_reading(kept, e ? NULL : parts, parts->guild.incidents_data);
     return e;
 }

@@ -1,4 +1,4 @@
-/* source.c - what the gateway asks of the platform. */
+/* source.c - the table of functions through which the gateway reads the platform's data. */
 #include "gateway_source/gateway_source.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "platform/sounds/sounds.h"
 #include "voice/states.h"
 
-/* Intents that are allowed to bots without an application of their own. */
+/* Limited privileged intents, for bots without an application. */
 enum { LIMITED_INTENTS = 1 << 13 | 1 << 15 | 1 << 19 };
 
 static const char BOT_APPLICATION[] =
@@ -46,8 +46,8 @@ static enum err source_starts(struct tx *tx, snowflake bot_id, int64_t day, int6
     return e;
 }
 
-/* Added, not set: another node may have counted since this one looked. The later day
- * stands, as clocks differ. */
+/* Increments in SQL, because another node may have counted meanwhile. The later day wins, because
+ * clocks differ. */
 static const char ADD_START[] =
     "insert into session_starts (bot_id, day, starts) values ($1, $2, 1) "
     "on conflict (bot_id) do update set "
@@ -128,7 +128,7 @@ static void view_copy_channels(struct arena *arena, const struct list *channels,
     }
 }
 
-/* It is used after the read, by another thread: copies of what rights follow from. */
+/* Copies the permission data, because another thread uses it after the read. */
 static enum err source_view(struct tx *tx, snowflake guild_id, struct guild *ret,
                             struct list *ret_channels)
 {
@@ -174,7 +174,7 @@ static enum err member_count(struct tx *tx, snowflake guild_id, int64_t *ret)
     return e;
 }
 
-/* Those of some accounts that are members, with their users. */
+/* Members among the given accounts, with their users. */
 static enum err these_members(struct tx *tx, snowflake guild_id, const struct list *user_ids,
                               struct list *ret)
 {

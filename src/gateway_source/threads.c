@@ -1,4 +1,4 @@
-/* threads.c - open threads that somebody sees, and who is in one. */
+/* threads.c - reads the open threads that a member can view, and the members of a thread. */
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/gateway.h"
@@ -9,7 +9,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* The guild, without its roles, and the member that looks. */
+/* Finds the guild, without its roles, and the viewer's member. */
 static enum err find_viewer(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct guild *ret_guild, struct member *ret)
 {
@@ -38,7 +38,7 @@ static bool sync_shows(const struct thread_list_sync *sync, const struct rights_
     return parent && rights_in_thread(who, thread, parent) & PERMISSION(VIEW_CHANNEL);
 }
 
-/* What the viewer is in a thread stands in a list of its own. */
+/* THREAD_LIST_SYNC has the viewer's thread members in a list of its own. */
 static void sync_add(struct arena *arena, struct channel thread, struct thread_list_sync *sync)
 {
     if (thread.member)
@@ -72,7 +72,7 @@ enum err gateway_threads(struct tx *tx, snowflake user_id, struct thread_list_sy
     return e;
 }
 
-/* --- who is in a thread --------------------------------------------------------------- */
+/* --- members of a thread -------------------------------------------------------------- */
 
 static enum err may_view_thread(struct tx *tx, snowflake guild_id, snowflake thread_id,
                                 snowflake user_id)
@@ -134,7 +134,7 @@ enum err gateway_thread_people(struct tx *tx, struct gateway *g, snowflake guild
         e = show_person(tx, g, guild_id, &m[i]);
         if (!e)
             m[kept++] = m[i];
-        else if (e == ERR_UNKNOWN_MEMBER) /* who has left is taken out a moment later */
+        else if (e == ERR_UNKNOWN_MEMBER) /* a member who left the guild is removed soon */
             e = OK;
     }
     ret->count = kept;

@@ -1,9 +1,8 @@
-/* bus.h - how news reaches the loops that have sessions.
+/* bus.h - publishes events to all loops of the process.
  *
- * publish hands one piece of news to every loop of the process, in one order that
- * all of them see. Who listens to which subject is the loops' own knowledge. A bus
- * between nodes publishes what it receives in the same way: an event, its subject, payload
- * and facts point at nothing of the call that they come from. */
+ * publish posts an event to every loop, in an order that is the same on all of them. Each loop
+ * finds the subscribers itself. Events from other nodes are published in the same way: an event
+ * owns its subject, payload and facts. */
 #ifndef GATEWAY_FANOUT_BUS_H
 #define GATEWAY_FANOUT_BUS_H
 
@@ -11,10 +10,11 @@
 
 struct gateway;
 
-/* Each piece of news that announcements are, in their order; with a reference. */
+/* Calls take() for every event built from the announcements, in order; the callee owns one
+ * reference. */
 void news_each(const struct announcement *list, void (*take)(void *arg, struct news *n), void *arg);
 
-/* From any thread; takes the caller's reference. */
+/* From any thread; takes over the caller's reference. */
 void publish(struct gateway *g, struct news *n);
 
 #endif

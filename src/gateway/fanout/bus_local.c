@@ -1,4 +1,4 @@
-/* bus_local.c - the bus of one process: a message to each loop. */
+/* bus_local.c - numbers events and posts them to every loop of the process. */
 #include <unistd.h>
 
 #include "base/planted.h"
@@ -7,11 +7,11 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/wire/news.h"
 
-/* Loops on which nobody listens get it, too: the numbers say of each loop how far it is, and a
- * session that goes from one to another, or comes from another server, relies on that. */
+/* Loops without subscribers get the events too: the event number of a loop is its progress, which
+ * sessions that move between loops or nodes rely on. */
 static void batch_post(const struct gateway *g, struct news_batch *b)
 {
-    /* With the last parcel the batch is the loops', who may have told and freed it at once. */
+    /* After the last post the loops own the batch and may free it at once. */
     unsigned loops = b->loops;
 
     for (unsigned i = 0; i < loops; i++) {
@@ -25,8 +25,8 @@ static void batch_post(const struct gateway *g, struct news_batch *b)
     }
 }
 
-/* With the lock, so that every loop sees the same order. Numbers begin after `before`, or after
- * those that were given. */
+/* Holds the lock, so that every loop sees the same order. Numbers begin after `before`, or after
+ * the last number given, if that is larger. */
 static void batch_publish(struct gateway *g, struct news_batch *b, uint64_t before)
 {
     pthread_mutex_lock(&g->publishing);
@@ -34,7 +34,7 @@ static void batch_publish(struct gateway *g, struct news_batch *b, uint64_t befo
         g->published = before;
     for (size_t i = 0; i < b->count; i++)
         b->news[i]->number = ++g->published;
-    /* The hubs may have begun or ended while it was made. */
+    /* The hubs may have started or stopped since the batch was created. */
     if (!b->count || !b->loops || b->loops != g->hub_count)
         news_batch_free(b);
     else
@@ -50,8 +50,8 @@ void publish(struct gateway *g, struct news *n)
     batch_publish(g, b, 0);
 }
 
-/* Sessions do not listen to each private channel of their account, as there may be a
- * hundred thousand: what happens there comes to them as people. */
+/* Sessions do not subscribe to the private channels of their account, of which there may be a
+ * hundred thousand: events of a private channel are sent to each recipient's account. */
 void news_each(const struct announcement *list, void (*take)(void *arg, struct news *n), void *arg)
 {
     for (; list; list = list->next) {
@@ -64,7 +64,7 @@ void news_each(const struct announcement *list, void (*take)(void *arg, struct n
     }
 }
 
-/* As many as news_each makes of it, or some more. */
+/* An upper bound of the number of events that news_each creates. */
 static size_t news_count(const struct announcement *list)
 {
     size_t count = 0;
@@ -79,8 +79,8 @@ static void batch_take(void *arg, struct news *n)
     news_batch_add(arg, n);
 }
 
-/* All of a position get their numbers at once: the same on every server. A position without
- * news takes no numbers: who waits for all that was published waits for events that come. */
+/* All events of a log position get their numbers together, the same on every node. A position
+ * without events uses no number: store reads wait for the event with the last number. */
 void gateway_announce_at(struct gateway *g, int64_t position, const struct announcement *list)
 {
     if (!list)

@@ -1,4 +1,4 @@
-/* changed_channel.c - a channel that is changed itself: who sees it then, and did not before. */
+/* changed_channel.c - CHANNEL_UPDATE that changes overwrites: who gains or loses the channel. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,8 +10,8 @@
 #include "gateway/wire/news.h"
 
 struct changed_channel {
-    struct news *news[2];      /* hidden, shown */
-    struct place_rule *before; /* NULL: it was not there */
+    struct news *news[2];      /* CHANNEL_DELETE, CHANNEL_CREATE */
+    struct place_rule *before; /* NULL: the view did not have it */
 };
 
 static bool has_other_overwrites(const struct place_rule *p, const struct facts *f)
@@ -50,7 +50,7 @@ bool changed_channel_tell(struct changed_channel *c, const struct delivery *d, s
     if (shown && c->before && sight_may_have_threads(now->type))
         thread_sync_begin(seat->session, d->topic->id, &now->id, 1);
     if (seat->session->bot)
-        return false; /* it is told of the change itself */
+        return false; /* bots get the CHANNEL_UPDATE itself */
     if (!c->news[shown])
         c->news[shown] = news_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE, d->news->to,
                                   news_payload(d->news));

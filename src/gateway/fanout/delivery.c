@@ -1,4 +1,4 @@
-/* delivery.c - whether a session hears of an event, and in which form. */
+/* delivery.c - decides whether a session receives an event, and in which form. */
 #include "gateway/fanout/delivery.h"
 
 #include "gateway/capabilities.h"
@@ -16,9 +16,9 @@ struct delivery delivery_of(struct hub *h, struct news *n)
         struct delivery){ .hub = h, .news = n, .info = event_info(n->event), .facts = &n->facts };
 }
 
-/* --- who ------------------------------------------------------------------------------ */
+/* --- who receives it ------------------------------------------------------------------ */
 
-/* The intents that count where the event happens: those of guilds, or the private ones. */
+/* The event's intents that apply here: those of guilds, or those of direct messages. */
 static unsigned intents_here(const struct delivery *d)
 {
     unsigned all = d->info->intents, private = all & INTENTS_PRIVATE;
@@ -27,7 +27,7 @@ static unsigned intents_here(const struct delivery *d)
     case SUBJECT_GUILD:
         return all & ~INTENTS_PRIVATE;
     default:
-        /* A message to one account counts as private, whatever channel it is in. */
+        /* A message that is sent to one account counts as a direct message. */
         return private || d->news->to.channel_id ? private : all;
     }
 }
@@ -45,8 +45,8 @@ static bool about_itself(const struct delivery *d, const struct session *s)
     return facts_about(d->facts) == s->caller.id;
 }
 
-/* One announcement is for those who asked to hear of members, others for each account that it
- * is about: those are for who did not ask. */
+/* These events have one announcement for sessions with the intent GUILD_MEMBERS and one for each
+ * account concerned, which is for sessions without it. */
 static bool asked_for_part(const struct delivery *d, const struct session *s)
 {
     bool all = !s->bot || s->options.intents & INTENT(GUILD_MEMBERS);
@@ -67,7 +67,7 @@ static bool asked_for(const struct delivery *d, const struct session *s)
     return d->info->flags & EVENT_OWN && about_itself(d, s);
 }
 
-/* A user's event is for one shard: that of its guild, else the first. */
+/* An event of a user goes to one shard: the shard of its guild, or shard 0. */
 static bool shard_covers(const struct delivery *d, const struct session *s)
 {
     snowflake guild_id = d->news->guild_id;
@@ -79,8 +79,8 @@ static bool shard_covers(const struct delivery *d, const struct session *s)
     return guild_id ? session_covers(s, guild_id) : s->options.shard_id == 0;
 }
 
-/* Events about the receiving account skip the check of the channel: a member is told of its own
- * changes in channels that it cannot view. */
+/* Events about the receiving account skip the channel check: a member receives its own changes even
+ * in channels that it cannot view. */
 static bool has_rights(const struct delivery *d, struct seat *seat)
 {
     const struct subject *to = &d->news->to;
@@ -97,7 +97,8 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
         return true;
     if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
-    /* Bots are told of every channel, but not of threads by invitation. */
+    /* Bots receive structure events of channels that they cannot view, except of private
+     * threads. */
     bool looks =
         to->channel_id && (to->closed || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
     if (!looks && !to->any_of)
@@ -122,19 +123,20 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
     case EVENT_USER_SETTINGS_UPDATE:
         return !(s->options.capabilities & CAPABILITY_NO_SETTINGS);
     case EVENT_PRESENCE_UPDATE:
-        /* Presences come from memory, which is ahead of the line: an event that still stood
-         * there would tell of what has been since before READY. */
+        /* READY has the current presences from memory. PRESENCE_UPDATE events that were queued
+         * before READY are older than that. */
         return !about_itself(d, s) && d->news->number > s->presences;
-    case EVENT_GUILD_MEMBER_REMOVE: /* who left is told by GUILD_DELETE */
+    case EVENT_GUILD_MEMBER_REMOVE: /* the removed member gets GUILD_DELETE */
         return !about_itself(d, s);
     default:
         return true;
     }
 }
 
-/* --- what ----------------------------------------------------------------------------- */
+/* --- its content ---------------------------------------------------------------------- */
 
-/* A bot without the intent gets a copy of its own if a bot answers or forwards a message. */
+/* A bot without the intent may need its own copy: if a bot replies to a message, the reply must not
+ * reveal that message's content to it. */
 static void dispatch_visible_message(const struct delivery *d, struct session *s, bool in_guild,
                                      const struct content_reader *reader)
 {
@@ -177,7 +179,7 @@ static void delivery_dispatch(const struct delivery *d, struct session *s)
         session_dispatch(s, d->news, hidden ? NEWS_EMPTIED : 0);
 }
 
-/* People watch each other come and go in small guilds only. */
+/* In guilds over SMALL_GUILD members users do not get others' presences and joins. */
 static bool is_crowded(const struct delivery *d, const struct seat *seat)
 {
     const struct guild_view *v = seat->topic->view;

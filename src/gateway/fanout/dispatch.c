@@ -1,10 +1,10 @@
-/* dispatch.c - each event to those who listen, a piece at a time.
+/* dispatch.c - delivers each event to its subscribers, within the loop's time budget.
  *
- * Rights that an event changes are taken over before it is delivered, and what it takes away
- * goes afterwards: a session hears of the last event that it may hear of. A crowd is told over
- * several turns of the loop: topic->told says how many of the seats have heard it. Nobody takes
- * a seat there in between, since looks at the store wait for the end of the event, and a seat
- * that is left moves no other from the one side to the other (topic_remove). */
+ * Permissions that an event changes are updated before its delivery, and what it removes is removed
+ * afterwards, so a session receives the last event that it may see. Delivery to many seats
+ * continues over several loop iterations: the first topic->told seats have the event. No seat is
+ * added in between, because store reads wait for the end of the event; a removed seat does not move
+ * others across that boundary (topic_remove). */
 #include "gateway/fanout/dispatch.h"
 
 #include "base/mem.h"
@@ -20,12 +20,12 @@
 #include "gateway/views/view.h"
 #include "gateway/wire/news.h"
 
-/* An event for more sessions than CROWD is written to each socket at once: bytes that are
- * gathered until the end of the turn leave the caches and have to come back. */
+/* An event for more sessions than CROWD is written to each socket at once: bytes collected until
+ * the end of the iteration would leave the CPU caches before they are sent. */
 enum { CROWD = 32, BYTES_OF_TICK = 4096 };
 
-/* In a crowd the next ones are fetched while this one is written to. Each step follows a
- * pointer that the step before it brought near, one session earlier. */
+/* Prefetches the sessions after seat i. Each step follows a pointer that the step before it has
+ * prefetched for an earlier seat. */
 static void fetch_ahead(const struct topic *t, uint32_t i)
 {
     if (i + 6 < t->count)
@@ -53,9 +53,9 @@ static void fetch_ahead(const struct topic *t, uint32_t i)
         replay_fetch(&t->seats[i + 2]->session->replay);
 }
 
-/* --- what it changes, before anybody is told ------------------------------------------ */
+/* --- changes before delivery ---------------------------------------------------------- */
 
-/* Gives the seats of one account in a guild its new roles. */
+/* Updates the roles of all seats that the member has on this loop. */
 static void change_member(const struct delivery *d)
 {
     struct topic *own = topic_find(&d->hub->topics, SUBJECT_USER, facts_about(d->facts));
@@ -104,9 +104,9 @@ static void change_view(const struct delivery *d, struct guild_view *v)
     }
 }
 
-/* --- what it changes for those who were told ------------------------------------------ */
+/* --- changes after delivery ----------------------------------------------------------- */
 
-/* The seat may be gone afterwards, and with the last seat its topic. */
+/* May free the seat and, with its last seat, the topic. */
 static void change_seat(const struct delivery *d, struct seat *seat)
 {
     if (d->news->event == EVENT_GUILD_ROLE_DELETE)
@@ -115,7 +115,7 @@ static void change_seat(const struct delivery *d, struct seat *seat)
         seat_leave(&seat->session->seats, seat);
 }
 
-/* An event to an account may give its sessions a seat in a guild, or take it away. */
+/* GUILD_CREATE and GUILD_DELETE to an account add or remove its sessions' seats. */
 static void move_session(const struct delivery *d, struct session *s)
 {
     struct seat *seat;
@@ -136,9 +136,9 @@ static void move_session(const struct delivery *d, struct session *s)
     }
 }
 
-/* --- one after the other -------------------------------------------------------------- */
+/* --- delivery to the seats ------------------------------------------------------------ */
 
-/* False: the session has to be told more, in a later turn or when a look at the store has ended. */
+/* False: more has to be sent to the session, in a later iteration or after a store read. */
 static bool tell_seat(struct delivery *d, struct seat *seat)
 {
     if (d->sight && sight_is_telling(d->sight, seat))
@@ -157,8 +157,8 @@ static void finish_seat(struct delivery *d, struct seat *seat, bool known)
         move_session(d, seat->session);
 }
 
-/* GUILD_CREATE makes each session look at the store, and a long payload is copied for each: both
- * spend more of the turn. */
+/* GUILD_CREATE makes each session read the store, and a long payload is copied for each session:
+ * both cost more of the budget. */
 static uint32_t ticks_of(const struct delivery *d)
 {
     uint32_t bytes = (uint32_t)(news_payload(d->news).n / BYTES_OF_TICK);
@@ -209,7 +209,7 @@ static void tell_session(const struct delivery *d)
         session_dispatch(s, d->news, 0);
 }
 
-/* Each hub has one for all its events. */
+/* Each hub has one delivery, which is reused for every event. */
 static struct delivery *delivery_at_hand(struct hub *h)
 {
     if (!h->queue.delivery) {
@@ -263,8 +263,7 @@ void dispatch_drop(struct hub *h)
     d->changed = NULL;
 }
 
-/* A person who comes from another loop learns of channels by comparison (seen_channels.h)
- * instead of these events. */
+/* A user session that arrives from another loop gets these changes from seen_channels.h instead. */
 static bool is_told_by_sight(const struct session *s, const struct news *n)
 {
     return !s->bot && n->to.kind == SUBJECT_GUILD &&

@@ -1,9 +1,9 @@
-/* dispatch.h - each event to those who listen, a piece at a time.
+/* dispatch.h - delivers each event to its subscribers, within the loop's time budget.
  *
- * This folder brings an event from the bus to sessions: dispatch.c walks over the seats,
- * delivery.c decides for each of them, sight.c and seen_channels.c tell people of channels that
- * they see now, or no more. Nothing here belongs to one session: what a session has been told
- * is kept in sessions/. */
+ * Folder fanout/ delivers events from the bus (bus.h) to sessions: dispatch.c iterates over the
+ * seats, delivery.c decides for each of them, sight.c and seen_channels.c send CHANNEL_CREATE and
+ * CHANNEL_DELETE for channels that users gain or lose. It uses wire/, views/ and sessions/ and has
+ * no state of single sessions. */
 #ifndef GATEWAY_FANOUT_DISPATCH_H
 #define GATEWAY_FANOUT_DISPATCH_H
 
@@ -13,14 +13,13 @@ struct hub;
 struct news;
 struct session;
 
-/* Gives one event to those who may see it, and keeps views and seats right. The event, which
- * stays its caller's, is h->queue.delivery until it is finished. */
+/* Starts to deliver an event and updates views and seats. The event, which the caller owns, is in
+ * h->queue.delivery until it is finished. */
 void dispatch_begin(struct hub *h, struct news *n);
-/* True: it is finished. False: when the turn's share is spent, or a look at the store has to
- * end first. */
+/* True: finished. False: the budget is spent, or a store read has to end first. */
 bool dispatch_continue(struct hub *h);
-void dispatch_drop(struct hub *h); /* what is at hand, if anything */
-/* One event to one session that came late. */
+void dispatch_drop(struct hub *h); /* ends the delivery in progress, if any */
+/* Delivers one missed event to one session that moved to this loop. */
 void dispatch_to(struct session *s, struct news *n);
 
 #endif

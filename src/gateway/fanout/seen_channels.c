@@ -1,8 +1,8 @@
-/* seen_channels.c - channels that a session saw on one loop, and sees on another.
+/* seen_channels.c - channels that a session gains or loses while it moves to another loop.
  *
- * Between the loop that a session left and the one where it arrives events go by that show
- * and hide channels. The view of the second one has them already, so what they did is not
- * to be found there: what the session saw when it left is compared with what it sees now. */
+ * While a session moves, events may change which channels it can view. The view of the new loop has
+ * these changes already, so the channels that were visible when the session left are compared with
+ * those that are visible now. */
 #include "gateway/fanout/seen_channels.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ void seen_channels_add(struct seen_channels *c, const struct seat *seat)
         qsort(c->items + from, c->count - from, sizeof *c->items, compare_ids);
 }
 
-/* The part that belongs to a guild; *ret_count is how many. */
+/* The items of a guild; *ret_count is their number. */
 static const struct seen_channel *find_guild(const struct seen_channels *c, snowflake guild_id,
                                              uint32_t *ret_count)
 {
@@ -100,7 +100,7 @@ enum err seen_channels_read(struct seen_channels *changes, const struct gateway_
         struct json j = json_to(&out);
 
         buf_reset(&out);
-        changes->items[i].payload = (struct str){ 0 }; /* of a look that was begun anew */
+        changes->items[i].payload = (struct str){ 0 }; /* reset: the read may be restarted */
         e = source->channel(tx, changes->items[i].id, &j);
         if (!e)
             changes->items[i].payload = buf_take(&out, tx_arena(tx));
@@ -111,7 +111,7 @@ enum err seen_channels_read(struct seen_channels *changes, const struct gateway_
     return e;
 }
 
-/* When a channel is not in the store any more, its event says which one it was and no more. */
+/* For a channel that is deleted in the store, CHANNEL_DELETE has only the ids and the type. */
 static void tell_gone(const struct seen_channel *c, struct session *s)
 {
     struct buf out;
@@ -130,7 +130,7 @@ static void tell_gone(const struct seen_channel *c, struct session *s)
     buf_clear(&out);
 }
 
-/* The channels of one guild stand together; *at is behind them then. */
+/* Channels of a guild are adjacent; sets *at to the end of them. */
 static void sync_threads(const struct seen_channels *changes, uint32_t *at, struct session *s)
 {
     snowflake guild_id = changes->items[*at].guild_id;

@@ -1,4 +1,4 @@
-/* seen_channels.h - channels that a session saw on one loop, and sees on another. */
+/* seen_channels.h - channels that a session gains or loses while it moves to another loop. */
 #ifndef GATEWAY_FANOUT_SEEN_CHANNELS_H
 #define GATEWAY_FANOUT_SEEN_CHANNELS_H
 
@@ -10,8 +10,8 @@ struct session;
 struct seen_channel {
     snowflake guild_id, id;
     int64_t type;
-    bool shown;         /* when it is a change: or hidden */
-    struct str payload; /* p == NULL: the channel is gone */
+    bool shown;         /* in a list of changes: gained; else lost */
+    struct str payload; /* p == NULL: the channel is deleted */
 };
 
 struct seen_channels {
@@ -19,15 +19,15 @@ struct seen_channels {
     uint32_t count, cap;
 };
 
-/* Adds those that can be seen from a seat, by id. */
+/* Adds the channels that a seat can view, sorted by id. */
 void seen_channels_add(struct seen_channels *c, const struct seat *seat);
-/* Adds to ret what is seen from the seat but is not in before, and the other way round. */
+/* Adds to ret the channels that the seat gained or lost since `before`. */
 void seen_channels_compare(const struct seen_channels *before, const struct seat *seat,
                            struct seen_channels *ret);
-/* Reads what changes are like; in tx_arena. */
+/* Reads the payloads of the changed channels, into tx_arena. */
 enum err seen_channels_read(struct seen_channels *changes, const struct gateway_source *source,
                             struct tx *tx);
-/* Tells of changes as CHANNEL_CREATE and CHANNEL_DELETE. */
+/* Sends the changes as CHANNEL_CREATE and CHANNEL_DELETE. */
 void seen_channels_tell(const struct seen_channels *changes, struct session *s);
 void seen_channels_clear(struct seen_channels *c);
 

@@ -1,10 +1,10 @@
-/* sight.c - channels that come into view for somebody, or go out of it.
+/* sight.c - CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain or lose.
  *
- * When roles, or who has them, change what somebody can view, people are told of each
- * channel as if it had been made or deleted. Bots know every channel anyway. Of the state
- * before the event only what it changes is kept: from that and the view what a session saw
- * is worked out when its turn comes, so that no table of sessions and channels is needed.
- * What a channel is like is read from the store when the first one has to be told of it. */
+ * When a role, a member's roles or the owner change, users receive these events for each channel
+ * that they can view now, or no longer; bots know all channels anyway. Only the changed values
+ * of the state before the event are stored. A session's former permissions are computed from
+ * these and the view when it is processed, so no table of sessions and channels is needed.
+ * Channels are read from the store when the first session needs their payload. */
 #include "gateway/fanout/sight.h"
 
 #include <stdlib.h>
@@ -22,21 +22,21 @@
 
 enum {
     OVERWRITES_A_TICK = 16,
-    LOOK_PLACES = 32,          /* channels that are read in one look at the store */
-    LOOK_TICKS = 256,          /* spent on finding them */
-    LOOK_NS = 3 * 1000 * 1000, /* after which a look ends */
+    LOOK_PLACES = 32,          /* channels per store read */
+    LOOK_TICKS = 256,          /* budget for finding them */
+    LOOK_NS = 3 * 1000 * 1000, /* time limit of a read */
 };
 
 struct sight_place {
-    const struct place_rule *rule; /* the view's: nothing changes it during an event */
+    const struct place_rule *rule; /* in the view, which no event changes meanwhile */
     snowflake id;
     bool wanted, read, known;
-    struct str payload;   /* in the look's arena */
-    struct news *news[2]; /* hidden, shown; neither: the channel is gone */
+    struct str payload;   /* in the read's arena */
+    struct news *news[2]; /* CHANNEL_DELETE, CHANNEL_CREATE; both NULL: the channel is deleted */
 };
 
-/* The roles that a session's seat had before the event. They are noted for each session, as a
- * seat that was taken just now may have the new ones already. */
+/* The roles of a session's seat before the event. Stored per session, because a new seat may have
+ * the new roles already. */
 struct old_roles {
     uint64_t session;
     snowflake *ids;
@@ -48,23 +48,23 @@ struct sight_report {
     snowflake guild_id;
     enum event event;
 
-    /* What was so before the event. */
+    /* State before the event. */
     snowflake owner_id, role_id;
-    uint64_t permissions;    /* of the role */
-    struct old_roles *roles; /* of the member's sessions, whose roles become other ones */
+    uint64_t permissions;    /* former permissions of that role */
+    struct old_roles *roles; /* former roles of the member's sessions */
     uint32_t role_sets;
 
-    uint64_t session; /* who is being told, or 0 */
-    uint32_t at;      /* of which place next */
-    bool failed;      /* a look at the store did */
+    uint64_t session; /* number of the session in progress, or 0 */
+    uint32_t at;      /* index of its next channel */
+    bool failed;      /* a store read failed */
     struct sight_place *places;
     uint32_t place_count;
-    snowflake *gained; /* what has come into view of who is being told */
+    snowflake *gained; /* channels that the session in progress gained */
     uint32_t gained_count, gained_cap;
-    bool gained_threads; /* one of them may have threads */
+    bool gained_threads; /* a gained channel may have threads */
 };
 
-/* --- whom it may concern -------------------------------------------------------------- */
+/* --- which sessions it concerns ------------------------------------------------------- */
 
 static const uint64_t SHOWS = PERMISSION(VIEW_CHANNEL) | PERMISSION(ADMINISTRATOR);
 
@@ -109,7 +109,7 @@ static bool may_change(const struct delivery *d)
     }
 }
 
-/* Bots know all channels, but of threads only those that they see. */
+/* Bots know all channels, but need the threads of channels that they can view now. */
 static bool hears_of_sight(const struct session *s)
 {
     return !s->bot || s->options.intents & INTENT(GUILDS);
@@ -120,8 +120,8 @@ static bool sight_concerns(const struct sight_report *s, const struct delivery *
 {
     snowflake id = seat->session->caller.id;
 
-    /* An event that the session heard on another loop came there with the channels that it
-     * showed and hid. */
+    /* An event that was delivered on the session's former loop has sent its channel changes
+     * there. */
     if (!hears_of_sight(seat->session) || d->news->number <= seat->session->resume.seen)
         return false;
     switch (s->event) {
@@ -136,7 +136,7 @@ static bool sight_concerns(const struct sight_report *s, const struct delivery *
     }
 }
 
-/* --- before --------------------------------------------------------------------------- */
+/* --- the state before the event ------------------------------------------------------- */
 
 static void note_roles(struct sight_report *s, const struct seat *seat)
 {
@@ -157,7 +157,7 @@ static void forget_roles(struct sight_report *s)
     s->role_sets = 0;
 }
 
-/* Notes the roles of all sessions of the account that the event is about. */
+/* Stores the roles of all sessions of the member. */
 static void note_member(struct sight_report *s, const struct delivery *d)
 {
     const struct topic *own = topic_find(&d->hub->topics, SUBJECT_USER, facts_about(d->facts));
@@ -213,7 +213,7 @@ static int compare_places(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The oldest first: categories come before what is in them. */
+/* Oldest first, so that categories come before their channels. */
 static void list_places(struct sight_report *s, const struct guild_view *v)
 {
     size_t at = 0;
@@ -225,9 +225,9 @@ static void list_places(struct sight_report *s, const struct guild_view *v)
     qsort(s->places, s->place_count, sizeof *s->places, compare_places);
 }
 
-/* --- before and after ----------------------------------------------------------------- */
+/* --- comparison ----------------------------------------------------------------------- */
 
-/* Time-outs take no right to view: they do not matter here. */
+/* Ignores time-outs: they do not remove VIEW_CHANNEL. */
 struct rights_of sight_rights(const struct seat *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -291,7 +291,7 @@ static uint32_t place_ticks(const struct sight_place *p)
     return 1 + p->rule->count / OVERWRITES_A_TICK;
 }
 
-/* --- what the channels are like ------------------------------------------------------- */
+/* --- reading the channels ------------------------------------------------------------- */
 
 static enum err read_place(struct sight_report *s, struct sight_place *p, struct tx *tx)
 {
@@ -305,12 +305,12 @@ static enum err read_place(struct sight_report *s, struct sight_place *p, struct
         p->payload = buf_take(&out, tx_arena(tx));
     buf_clear(&out);
     if (e == ERR_UNKNOWN_CHANNEL)
-        e = OK; /* an event that it is deleted comes next */
+        e = OK; /* its CHANNEL_DELETE follows */
     p->read = !e;
     return e;
 }
 
-/* A read that takes too long on the loop is begun anew aside: nothing of the first one counts. */
+/* A read that takes too long on the loop is restarted in the background: reset its results. */
 static enum err read_places(struct load *l, struct tx *tx)
 {
     struct sight_report *s = container_of(l, struct sight_report, load);
@@ -342,7 +342,7 @@ static void places_read(struct load *l, enum err e)
     }
 }
 
-/* The next channels that the session has to be told of. */
+/* Reads the next channels that the session gains or loses. */
 static void look_at_places(struct sight_report *s, const struct sight_change *c, struct hub *h)
 {
     uint32_t wanted = 0, ticks = 0;
@@ -360,7 +360,7 @@ static void look_at_places(struct sight_report *s, const struct sight_change *c,
     hub_load_now(h, &s->load);
 }
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- sending -------------------------------------------------------------------------- */
 
 bool sight_may_have_threads(int64_t type)
 {
@@ -414,7 +414,7 @@ static bool tell_places(struct sight_report *s, const struct sight_change *c, st
             continue;
         }
         if (s->failed) {
-            /* Its client would not know which channels it sees, so it has to begin anew. */
+            /* The client would have wrong channels, so it has to identify again. */
             session_invalid_soon(h, s->session);
             return true;
         }
@@ -444,7 +444,7 @@ bool sight_tell(struct sight_report *s, const struct delivery *d, struct seat *s
         s->session = seat->session->number;
         s->at = 0;
         if (s->event == EVENT_GUILD_ROLE_DELETE) {
-            forget_roles(s); /* of the last one who was told */
+            forget_roles(s); /* drop those of the previous session */
             note_roles(s, seat);
             seat_drop_role(seat, s->role_id);
         }

@@ -1,7 +1,7 @@
-/* thread_sync.c - open threads that a session sees, and who is in them.
+/* thread_sync.c - sends THREAD_LIST_SYNC and THREAD_MEMBER_LIST_UPDATE to a session.
  *
- * They are read when the session's errands have their turn: what is read and the events that
- * follow fit together. The events of the session's loop wait for the read. */
+ * The threads are read by a task of the session (sessions/errands.h) while the events of its loop
+ * wait, so the snapshot and the events after it are consistent. */
 #include "gateway/fanout/thread_sync.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ struct thread_errand {
     struct session_errand errand;
     snowflake guild_id, user_id, thread_id;
     enum event event;
-    struct str payload; /* in the look's arena */
+    struct str payload; /* in the read's arena */
     bool told;
     size_t count;
     snowflake channels[];

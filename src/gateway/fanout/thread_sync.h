@@ -1,4 +1,4 @@
-/* thread_sync.h - open threads that a session sees, when it comes to see their channels. */
+/* thread_sync.h - sends THREAD_LIST_SYNC and THREAD_MEMBER_LIST_UPDATE to a session. */
 #ifndef GATEWAY_FANOUT_THREAD_SYNC_H
 #define GATEWAY_FANOUT_THREAD_SYNC_H
 
@@ -8,10 +8,10 @@
 
 struct session;
 
-/* THREAD_LIST_SYNC for channels that have come into view; none: of all of the guild. */
+/* THREAD_LIST_SYNC of channels that the session gained; count 0: of the whole guild. */
 void thread_sync_begin(struct session *s, snowflake guild_id, const snowflake *channels,
                        size_t count);
-/* THREAD_MEMBER_LIST_UPDATE: who is in a thread that the session sees. */
+/* THREAD_MEMBER_LIST_UPDATE: the members of a thread that the session can view. */
 void thread_people_begin(struct session *s, snowflake guild_id, snowflake thread_id);
 
 #endif

@@ -1,4 +1,4 @@
-/* capabilities.c - READY in the forms that newer clients of people ask for. */
+/* capabilities.c - writes READY as the "capabilities" of a user client require. */
 #include "gateway/capabilities.h"
 
 #include "base/mem.h"
@@ -32,13 +32,13 @@ bool shape_refers(const struct ready_shape *s)
     return s && s->capabilities & CAPABILITY_USERS;
 }
 
-/* READY_SUPPLEMENTAL follows. */
+/* Whether READY_SUPPLEMENTAL follows READY. */
 static bool capability_supplements(const struct ready_shape *s)
 {
     return shape_refers(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
 }
 
-/* --- who stands in the list of all ---------------------------------------------------- */
+/* --- references to the list of users -------------------------------------------------- */
 
 static void refer_to(struct ready_shape *s, const struct user *u, struct json *out)
 {
@@ -53,7 +53,7 @@ static bool is_not_user(const void *arg, struct str name)
     return !str_is(name, "user");
 }
 
-/* An object with "user_id" in the place of "user". */
+/* Writes an object with "user_id" instead of "user". */
 static void write_referring(struct ready_shape *s, const struct schema *schema, const void *object,
                             const struct user *user, struct json *out)
 {
@@ -118,7 +118,7 @@ static bool is_among(struct str name, const char *const *names)
     return false;
 }
 
-/* Writes what stands beside a guild's own fields. */
+/* Whether a field stays outside "properties". */
 static bool stands_beside(struct str name)
 {
     static const char *const names[] = {
@@ -146,10 +146,10 @@ static bool stands_beside(struct str name)
     return is_among(name, names);
 }
 
-/* How a guild is to be written. */
+/* Determines which fields of a guild are written. */
 struct guild_form {
     const struct ready_shape *shape;
-    bool has_people; /* who are written already */
+    bool has_people; /* its members are encoded already */
 };
 
 static bool stays_in_guild(const void *arg, struct str name)
@@ -192,7 +192,7 @@ static void write_properties(const struct gateway_guild *g, struct json *out)
     json_int(out, 0);
 }
 
-/* The account's own member stays in READY when the others follow later. */
+/* If READY_SUPPLEMENTAL has the other members, READY keeps the account's own member. */
 static void merge_members(struct ready_shape *s, const struct list *members)
 {
     const struct member *m = members->items;
@@ -246,7 +246,7 @@ static void merge_guild(struct ready_shape *s, const struct gateway_guild *g)
     supplement_guild(s, g->guild.id, &g->voice_states);
 }
 
-/* What is there as text is not written again. */
+/* Parts that are already encoded are copied. */
 static void write_guild(const struct gateway_guild *g, const struct guild_form *form,
                         struct json *out)
 {
@@ -284,7 +284,7 @@ void shape_guild(struct ready_shape *s, const struct gateway_guild *g, struct js
     merge_guild(s, g);
 }
 
-/* --- guilds as text ------------------------------------------------------------------- */
+/* --- encoding of guilds that sessions share ------------------------------------------- */
 
 static bool differs_by_viewer(struct str name)
 {
@@ -351,7 +351,7 @@ void shape_late_guild(struct ready_shape *s, snowflake id, struct json *out)
     merge_guild(s, &late);
 }
 
-/* --- what was gathered ---------------------------------------------------------------- */
+/* --- the collected lists -------------------------------------------------------------- */
 
 struct shape_mark shape_mark(const struct ready_shape *s)
 {

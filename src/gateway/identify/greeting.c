@@ -1,4 +1,4 @@
-/* greeting.c - whose token is it? */
+/* greeting.c - authenticates the token of IDENTIFY or RESUME. */
 #include "gateway/identify/greeting.h"
 
 #include "base/mem.h"
@@ -24,7 +24,7 @@ bool greeting_init(struct greeting *g, struct peer *p, struct str token)
     return true;
 }
 
-/* A bot's token may come bare, so its kind is known only when it is found. */
+/* A bot's token may come without "Bot ", so its kind is known only after the lookup. */
 static const enum caller_kind kinds[] = { CALLER_BOT, CALLER_USER };
 
 static bool greeting_remembered(struct greeting *g, struct auth *auth)

@@ -1,8 +1,8 @@
-/* greeting.h - a client that has said who it is and waits for our answer.
+/* greeting.h - authentication of a client that sent IDENTIFY or RESUME.
  *
- * This folder is how a session begins: identify.c ends the greeting (and resume/ does, for RESUME),
- * ready.c sends READY, guilds.c has the guilds that arrive after it, revoke.c ends sessions with
- * their credential. A client that is being greeted has a socket in the state PEER_ASKING. */
+ * Folder identify/ starts sessions: identify.c checks IDENTIFY (resume/ handles RESUME), ready.c
+ * sends READY, guilds.c sends the guilds that follow it, revoke.c ends sessions whose credential
+ * was revoked. During authentication the socket is in the state PEER_ASKING. */
 #ifndef GATEWAY_IDENTIFY_GREETING_H
 #define GATEWAY_IDENTIFY_GREETING_H
 
@@ -10,39 +10,39 @@
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
 
-/* The first look: who the token belongs to. */
+/* The first read: the account of the token. */
 struct greeting {
     struct load load;
-    struct link link;  /* in the hub's list, from the beginning to greeting_end */
-    struct peer *peer; /* NULL: the socket is gone */
+    struct link link;  /* in the hub's list until greeting_end */
+    struct peer *peer; /* NULL: the socket is closed */
     struct credential credential;
     struct caller caller;
     char token[320];
-    bool bot_only; /* the token came with "Bot " in front */
+    bool bot_only; /* the token had the prefix "Bot " */
     enum err verdict;
-    bool revoked;                      /* the token was good, but has ended since */
-    void (*known)(struct greeting *g); /* goes on; owns the greeting */
-    void (*drop)(struct greeting *g);  /* nobody is known: frees it, and what it is part of */
-    /* Asked for as well when the caller is a bot. */
+    bool revoked;                      /* the credential was revoked meanwhile */
+    void (*known)(struct greeting *g); /* continues after success; owns the greeting */
+    void (*drop)(struct greeting *g);  /* after failure: frees the containing object */
+    /* Only read for bots, except the guilds. */
     snowflake application_id;
     int64_t application_flags;
-    int64_t starts;     /* sessions begun today, as far as the store knows */
-    struct list guilds; /* ids, in the look's arena */
+    int64_t starts;     /* sessions begun today according to the store */
+    struct list guilds; /* ids, in the read's arena */
     bool wants_guilds;
-    /* More to read in the same transaction, once the credential is good; or NULL. */
+    /* Reads more in the same transaction if the credential is valid; or NULL. */
     enum err (*read_more)(struct greeting *g, struct tx *tx);
 };
 
-/* Reads the token; false: it can be nobody's. */
+/* Parses the token; false: it is malformed, or the address is banned. */
 bool greeting_init(struct greeting *g, struct peer *p, struct str token);
-/* Looks, then calls known; with a bad token closes 4004 instead. */
+/* Reads the account, then calls known; closes with 4004 if the token is invalid. */
 void greeting_begin(struct greeting *g);
-/* The peer, no longer waiting; NULL when its socket is gone. */
+/* Returns the peer, which leaves PEER_ASKING; NULL: its socket is closed. */
 struct peer *greeting_end(struct greeting *g);
 
 void handle_identify(struct peer *p, int op, struct str raw, const void *d);
 
-/* The session is now that of the greeting's token: it ends with it. */
+/* Binds the session to the greeting's credential: it ends when that is revoked. */
 void session_bind(struct session *s, const struct greeting *g);
 
 #endif

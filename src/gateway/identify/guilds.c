@@ -1,4 +1,4 @@
-/* guilds.c - a session's guilds: what is read of them, and how they arrive. */
+/* guilds.c - subscribes sessions to their guilds and sends GUILD_CREATE. */
 #include "gateway/identify/guilds.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_vie
     return f->gone ? OK : e;
 }
 
-/* Whether the hub has to learn the guild's rights; on the loop, before the read. */
+/* Checks on the loop, before the read, whether the hub needs the guild's view. */
 void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f)
 {
     struct topic *t = topic_find(&h->topics, SUBJECT_GUILD, guild_id);
@@ -77,14 +77,14 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
     return seat;
 }
 
-/* --- one more guild ------------------------------------------------------------------- */
+/* --- a guild that an account has joined ----------------------------------------------- */
 
 struct join {
     struct load load;
     uint64_t session;
     struct gateway_viewer viewer;
     struct guild_facts facts;
-    struct news *news; /* GUILD_CREATE, when it is told */
+    struct news *news; /* GUILD_CREATE, if it is to be sent */
 };
 
 static enum err join_read(struct load *l, struct tx *tx)
@@ -100,7 +100,7 @@ static enum err join_read_all(struct load *l, struct tx *tx)
     struct buf out;
     struct json json = json_to(&out);
 
-    news_unref(j->news); /* the store may run it again */
+    news_unref(j->news); /* the store may run this again */
     j->news = NULL;
     buf_init(&out, MAX_PAYLOAD);
     enum err e = guild_facts_read(l->hub, tx, &j->viewer, &json, &j->facts);
@@ -127,7 +127,7 @@ static void join_done(struct load *l, enum err e)
             session_dispatch(s, j->news, 0);
         presence_arrive(s, j->facts.guild_id);
     } else if (s && e) {
-        session_invalid_soon(l->hub, j->session); /* it could be told nothing of the guild */
+        session_invalid_soon(l->hub, j->session); /* the client would miss the guild */
     }
     news_unref(j->news);
     mem_free(j);
@@ -148,19 +148,19 @@ void guild_join(struct session *s, snowflake guild_id, bool is_told)
     hub_load_now(s->hub, &j->load);
 }
 
-/* --- guilds that come after READY, one after the other -------------------------------- */
+/* --- guilds that follow READY one by one ---------------------------------------------- */
 
 struct guild_arrival {
     struct session_errand errand;
     struct guild_facts facts;
-    struct news *news; /* GUILD_CREATE of a guild that it was in before, or NULL */
+    struct news *news; /* GUILD_CREATE, or NULL */
     struct gateway_viewer viewer;
     uint64_t session;
     size_t at, count;
     snowflake guilds[];
 };
 
-/* A person who names no intents hears of everything. */
+/* A user session without intents receives everything. */
 static bool hears_of_guilds(bool bot, uint32_t intents)
 {
     return intents & INTENT(GUILDS) || (!bot && !intents);
@@ -172,7 +172,7 @@ static void arrival_forget(struct guild_arrival *a)
     a->news = NULL;
 }
 
-/* False: it would be too large. */
+/* False: the payload is too large. */
 static bool make_news(struct guild_arrival *a, const struct buf *guild)
 {
     struct buf out;

@@ -1,4 +1,4 @@
-/* guilds.h - a session's guilds: what is read of them, and how they arrive. */
+/* guilds.h - subscribes sessions to their guilds and sends GUILD_CREATE. */
 #ifndef GATEWAY_IDENTIFY_GUILDS_H
 #define GATEWAY_IDENTIFY_GUILDS_H
 
@@ -8,37 +8,36 @@ struct hub;
 struct seat;
 struct session;
 
-/* More than so many are not read on a loop. */
+/* With more of them the read runs in the background. */
 enum { MANY_GUILDS = 20, MANY_CHANNELS = 32 };
 
-/* What is read to give a session a seat in a guild. */
+/* The rows that a session's seat in a guild is set up from. */
 struct guild_facts {
     snowflake guild_id;
-    bool gone;       /* the guild, or the account from it */
-    bool wants_view; /* the hub has none yet, or it is watched */
-    bool lacks_view; /* the hub had none */
+    bool gone;       /* the guild is deleted, or the account has left it */
+    bool wants_view; /* read the view: the hub has none, or PLANTED_WATCH_VIEWS is on */
+    bool lacks_view; /* the hub had no view before the read */
     struct guild guild;
     struct list channels;
     struct member member;
 };
 
 void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f);
-/* payload: where the guild itself is written to, or NULL. */
+/* payload: receives the guild's JSON; or NULL. */
 enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_viewer *v,
                           struct json *payload, struct guild_facts *f);
-/* Whether the hub's view does not go with what was read, which has to be read again: another look
- * that saw more was quicker to bring one, and what that shows and hides would not be told to who
- * was shown less (a server without a log cannot say which saw more); or the view that was there
- * went with the last session of the guild. */
+/* Whether the hub's view does not fit the read, which then has to be repeated. Either another read
+ * created the view first and may have seen more commits, whose events this session would miss
+ * (without a log nobody knows which read saw more); or the view was freed with the guild's last
+ * session. */
 bool guild_facts_outrun(const struct hub *h, const struct guild_facts *f);
-/* Takes the seat, with facts that are not outrun; NULL when the guild or the member is gone. */
+/* Takes the seat and sets its roles; NULL: the guild or the member is gone. */
 struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f);
 
-/* A session's account is in one more guild: looks before the next event. is_told: and tells it
- * of the guild. */
+/* Call when the account has joined a guild: reads it before the next event. is_told: also sends
+ * GUILD_CREATE. */
 void guild_join(struct session *s, snowflake guild_id, bool is_told);
-/* A bot's guilds, and those of a person that READY had no room for, come one after the
- * other. */
+/* Sends a bot's guilds, or those of a user that READY had no space for, one by one. */
 void arrival_begin(struct session *s, const struct list *guilds);
 
 #endif

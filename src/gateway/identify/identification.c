@@ -1,4 +1,4 @@
-/* identification.c - what a client says of itself, and whether it may be so. */
+/* identification.c - reads and checks the fields of IDENTIFY: shard, intents, guild count. */
 #include "gateway/identify/identification.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 
 enum { SHARDS_MAX = 16384 };
 
-/* Application flags that allow a privileged intent: the full and the limited one. */
+/* Application flags that allow a privileged intent: the full and the limited flag. */
 static const struct {
     unsigned intent;
     int64_t flags;
@@ -22,7 +22,7 @@ static const struct {
     { INTENT(MESSAGE_CONTENT), 1 << 18 | 1 << 19 },
 };
 
-/* --- what the client said ------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static bool read_shard(struct str raw, struct arena *arena, int64_t shard[2])
 {
@@ -45,7 +45,7 @@ static bool is_given(struct str raw)
     return raw.p && !str_is(raw, "null");
 }
 
-/* "os|browser|device", for lists of sessions. */
+/* Stores "os|browser|device", for lists of sessions. */
 static void note_client(struct identification *i, const struct client_properties *c)
 {
     struct str parts[] = { c->os, c->browser, c->device };
@@ -99,8 +99,8 @@ static int version_of(const struct identification *i)
     return i->greeting.peer->dialect->version;
 }
 
-/* Versions before 8 have no intents: a bot receives all that its application may have. Before
- * version 10 the application's flag alone decides about the content of messages. */
+/* Before version 8 there are no intents: a bot receives everything that its application may have.
+ * Before version 10 the application's flag alone decides about message content. */
 uint32_t identification_intents(const struct identification *i)
 {
     uint32_t intents = (uint32_t)i->intents, allowed = ~0u;
@@ -114,7 +114,7 @@ uint32_t identification_intents(const struct identification *i)
         intents = allowed & ((1u << INTENT_BITS) - 1);
     else if (version_of(i) < VERSION_WITH_CONTENT_INTENT)
         intents |= INTENT(MESSAGE_CONTENT) & allowed;
-    /* Libraries set the intents of people for bots, too; those are dropped. */
+    /* Libraries also set intents that only users may have; drop those. */
     return intents & ~INTENTS_OF_PEOPLE;
 }
 

@@ -1,4 +1,4 @@
-/* identification.h - what a client says when it begins a session, until it has begun. */
+/* identification.h - the state of an IDENTIFY until READY is sent. */
 #ifndef GATEWAY_IDENTIFY_IDENTIFICATION_H
 #define GATEWAY_IDENTIFY_IDENTIFICATION_H
 
@@ -9,35 +9,35 @@
 struct identify;
 
 struct identification {
-    struct greeting greeting; /* first look */
-    struct load load;         /* second: everything READY holds */
+    struct greeting greeting; /* first read: the account */
+    struct load load;         /* second read: everything in READY */
     struct session *session;
     int64_t shard[2], intents;
     bool has_shard, bad_shard, has_intents, bad_intents, compress;
     int64_t large_threshold, capabilities;
     unsigned char status;
-    struct buf activities; /* JSON, as the client says it */
+    struct buf activities; /* JSON, as the client sent it */
     char client[64];
 
     struct gateway_viewer viewer;
-    struct guild_facts *facts; /* of users' guilds; those the first look found */
+    struct guild_facts *facts; /* users: guilds that the first read found */
     size_t fact_count;
     struct list guilds, friends, calls;
-    struct list late;          /* snowflake: a user's guilds that READY has no room for */
-    struct buf own;            /* what READY says of this session, written on the loop */
-    struct news *ready, *more; /* READY, and READY_SUPPLEMENTAL or NULL */
+    struct list late;          /* snowflake: a user's guilds that do not fit into READY */
+    struct buf own;            /* READY's fields about this session, written on the loop */
+    struct news *ready, *more; /* READY; READY_SUPPLEMENTAL or NULL */
 };
 
-/* What the client said, as far as it makes sense. */
+/* Reads the fields of IDENTIFY; invalid ones are marked. */
 void identification_read(struct identification *i, struct arena *arena, const struct identify *d);
-/* What is wrong with it, in the order of the interface; 0: nothing. */
+/* The close code for invalid fields, checked in Discord's order; 0: valid. */
 enum close_code identification_check(const struct identification *i);
-/* The intents of the session, once it was checked. */
+/* The intents of the session, after the check. */
 uint32_t identification_intents(const struct identification *i);
 const char *identification_reason(enum close_code code);
 void identification_free(struct identification *i);
 
-/* The session is made: reads what READY holds, and tells it. */
+/* Reads the data of READY and sends it. */
 void ready_begin(struct identification *i, struct hub *h);
 
 #endif

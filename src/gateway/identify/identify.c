@@ -1,4 +1,4 @@
-/* identify.c - a new session: checks in their fixed order, then READY. */
+/* identify.c - handles IDENTIFY: checks in a fixed order, creates the session, then READY. */
 #include "base/mem.h"
 #include "gateway/identify/identification.h"
 #include "gateway/presence/directory.h"
@@ -48,7 +48,7 @@ static void identify_refuse(struct identification *i, enum close_code code)
     identification_free(i);
 }
 
-/* --- how many there were today, for after a restart ----------------------------------- */
+/* --- session starts of the day, stored for after a restart ---------------------------- */
 
 struct start_note {
     struct load load;
@@ -65,11 +65,11 @@ static enum err write_start(struct load *l, struct tx *tx)
 
 static void start_written(struct load *l, enum err e)
 {
-    (void)e; /* a start that was not written counts until the process ends */
+    (void)e; /* an unstored start counts until the process ends */
     mem_free(container_of(l, struct start_note, load));
 }
 
-/* The start is written beside the session, which does not wait for it. */
+/* Stores the start in the background; the session does not wait. */
 static void note_start(struct hub *h, snowflake bot_id)
 {
     struct start_note *n = mem_new(sizeof *n);
@@ -89,7 +89,7 @@ static void copy_address(const struct peer *p, struct gateway_viewer *v)
     v->address[n] = '\0';
 }
 
-/* --- both looks done, one after the other --------------------------------------------- */
+/* --- after authentication ------------------------------------------------------------- */
 
 static void identify_known(struct greeting *g)
 {

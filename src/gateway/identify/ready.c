@@ -1,4 +1,4 @@
-/* ready.c - READY: what a session is told first. */
+/* ready.c - reads, writes and sends READY and READY_SUPPLEMENTAL. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -17,8 +17,8 @@
 #include "model/login.h"
 
 enum {
-    USUAL_READY = 24 * 1024,       /* room to begin with */
-    MOST_GUILDS = 4 * 1024 * 1024, /* bytes of guilds; the others come after it */
+    USUAL_READY = 24 * 1024,       /* initial capacity */
+    MOST_GUILDS = 4 * 1024 * 1024, /* bytes of guilds; the others follow READY */
 };
 
 static void write_own(const struct identification *i, const struct peer *p, struct json *j)
@@ -43,8 +43,8 @@ static void write_own(const struct identification *i, const struct peer *p, stru
     json_raw(j, STR(GATEWAY_TRACE));
 }
 
-/* Where to come back to: what the client called us, without a query. One that said no name, or one
- * too many, comes back to where it is: this is always an address of ours. */
+/* resume_gateway_url: the Host that the client used, without a query. Without a stored Host it is
+ * the local address of the socket, so the URL always leads to this server. */
 static void write_url(const struct peer *p, struct json *j)
 {
     const char *set = p->hub->gateway->options.public_url;
@@ -67,7 +67,7 @@ static void write_url(const struct peer *p, struct json *j)
     buf_clear(&url);
 }
 
-/* Names of the login that the token came from: the same for all its sockets. */
+/* Identifiers of the login that the token belongs to; the same for all its sockets. */
 static void write_login(const struct session *s, struct json *j)
 {
     char uuid[LOGIN_ID_SIZE], hash[LOGIN_HASH_SIZE];
@@ -79,7 +79,7 @@ static void write_login(const struct session *s, struct json *j)
     json_text(j, str_of(hash));
 }
 
-/* What the loop knows of the session, before the store is asked. */
+/* Writes the fields that the loop knows, before the store is read. */
 static void write_before(struct identification *i)
 {
     struct json j = json_to(&i->own);
@@ -112,7 +112,7 @@ static void write_bot(const struct identification *i, struct json *j)
     json_object_end(j);
 }
 
-/* Keeps the guilds of the session's shard, in place. */
+/* Removes guilds of other shards, in place. */
 static void keep_covered(const struct session *s, struct list *guilds)
 {
     snowflake *ids = guilds->items;
@@ -124,8 +124,8 @@ static void keep_covered(const struct session *s, struct list *guilds)
     guilds->count = n;
 }
 
-/* A guild that the account has left meanwhile writes nothing. The first one that makes READY too
- * long comes later, as do all after it. */
+/* Writes nothing for a guild that the account has left. The first guild that makes READY too long,
+ * and all after it, are sent after READY. */
 static enum err read_users_guild(struct identification *i, struct tx *tx,
                                  const struct gateway_viewer *v, struct json *out,
                                  struct guild_facts *f)
@@ -142,7 +142,7 @@ static enum err read_users_guild(struct identification *i, struct tx *tx,
     *out = before;
     shape_return(v->shape, &mark);
     shape_late_guild(v->shape, f->guild_id, out);
-    f->gone = true; /* for now */
+    f->gone = true; /* for this READY */
     ids_add(tx_arena(tx), &i->late, f->guild_id);
     return OK;
 }
@@ -169,7 +169,7 @@ static enum err read_users_guilds(struct identification *i, struct tx *tx,
     return OK;
 }
 
-/* --- written where it is read: it may have megabytes ---------------------------------- */
+/* --- encoding, in the thread that reads the store ------------------------------------- */
 
 static enum err write_ready(struct identification *i, struct tx *tx, const struct gateway_viewer *v,
                             struct json *out, struct json *more)
@@ -194,7 +194,7 @@ static enum err write_ready(struct identification *i, struct tx *tx, const struc
     return e;
 }
 
-/* READY, and what follows it where the client's capabilities want that. */
+/* Creates READY, and READY_SUPPLEMENTAL if the capabilities require it. */
 static enum err make_ready(struct identification *i, struct tx *tx, struct gateway_viewer v)
 {
     struct subject to = to_session(i->session->number);
@@ -263,7 +263,7 @@ static void ready_take_seats(struct identification *i)
     }
 }
 
-/* Connects the session to each call, as if its client had sent op 13. */
+/* Connects the session to each running call, as if its client had sent op 13. */
 static void tell_calls(const struct identification *i)
 {
     const struct gateway_hooks *hooks = &i->session->hub->gateway->options.hooks;
@@ -278,7 +278,7 @@ static void tell_calls(const struct identification *i)
     }
 }
 
-/* Room for what the loop knows of so many guilds, before they are read. */
+/* Allocates the guild facts that the loop prepares before the read. */
 static void facts_make_room(struct identification *i, size_t count)
 {
     mem_free(i->facts);
@@ -297,7 +297,7 @@ static void prepare_facts(struct identification *i, struct hub *h)
         guild_facts_begin(h, ids[k], &i->facts[k]);
 }
 
-/* The same for all guilds that were read; before the next event. */
+/* Repeats the read with current facts, before the next event. */
 static void read_again(struct identification *i, struct hub *h)
 {
     const struct guild_facts *all = i->guilds.items;

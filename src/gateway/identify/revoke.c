@@ -1,9 +1,8 @@
-/* revoke.c - a session belongs to the credential that began or last resumed it, and ends
- * with that.
+/* revoke.c - ends sessions whose credential is revoked or whose address is banned.
  *
- * Every loop is told that a credential is gone. It ends the sessions that it has, and
- * marks what is not done: who is still being greeted is refused when the greeting goes on,
- * a session on its way between loops ends when it arrives. */
+ * A session belongs to the credential of its last IDENTIFY or RESUME. Every loop receives the
+ * revocation and ends its sessions. Others are only marked: an IDENTIFY or RESUME in progress is
+ * refused when it continues, a session that moves between loops ends when it arrives. */
 #include "base/mem.h"
 #include "gateway/identify/greeting.h"
 #include "gateway/sessions/hub.h"
@@ -17,13 +16,13 @@ struct revocation {
     struct post post;
     struct hub *hub;
     snowflake account;
-    bool one; /* that token, not all */
+    bool one; /* only this token; else all of the account */
     unsigned char token[8];
     uint64_t forgets;
 };
 
-/* A loop may hear of it after somebody has come with a new token already, as a bot does whose
- * token was reset: that was looked for when the old ones were gone. */
+/* A client may already have identified with a new token, as after a reset of a bot's token. A
+ * credential that was looked up after the revocation does not have a smaller `forgets`. */
 static bool is_revoked(const struct revocation *r, snowflake account, const unsigned char *token,
                        uint64_t forgets)
 {
@@ -31,7 +30,7 @@ static bool is_revoked(const struct revocation *r, snowflake account, const unsi
            (!r->one || memcmp(token, r->token, sizeof r->token) == 0);
 }
 
-/* A token's text names its account, so greetings are found whose token was not looked up yet. */
+/* A token contains its account id, so greetings are found before the token is looked up. */
 static void revoke_greetings(const struct revocation *r)
 {
     struct link *list = &r->hub->greetings;
@@ -44,13 +43,13 @@ static void revoke_greetings(const struct revocation *r)
     }
 }
 
-/* A session that waits for its READY is not ended here: its identification holds it. */
+/* A session that waits for READY belongs to its identification, which ends it. */
 static bool may_end_here(const struct session *s, const struct hub *h)
 {
     return s->hub == h && s->link.next && session_is_ready(s);
 }
 
-/* Marks the sessions of the credential; ret: the numbers of those that can end now. */
+/* Marks the sessions of the credential; ret: numbers of those that this loop can end now. */
 static size_t mark_sessions(const struct revocation *r, uint64_t **ret)
 {
     struct gateway *g = r->hub->gateway;
@@ -94,7 +93,7 @@ static void revoke_here(struct post *post)
 void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token,
                     uint64_t forgets)
 {
-    /* What goes to the loops while this lock is held arrives before their hubs end. */
+    /* Posts made with this lock held reach the loops before their hubs are freed. */
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->hub_count; i++) {
         struct revocation *r = mem_new(sizeof *r);
@@ -147,7 +146,7 @@ static void refuse_greetings_from(const struct address_revocation *r)
     }
 }
 
-/* Continues in the next iteration of the loop, unless the hubs are ending. */
+/* Continues in the next loop iteration, unless the hubs are stopping. */
 static void revoke_more_addresses(struct address_revocation *r)
 {
     struct gateway *g = r->hub->gateway;
@@ -173,7 +172,7 @@ static void revoke_addresses_here(struct post *post)
         next = at->next;
         if (!peer_is_from(s->peer, &r->network))
             continue;
-        if (!session_is_ready(s)) { /* its identification has it, and ends it */
+        if (!session_is_ready(s)) { /* its identification ends it */
             session_mark_revoked(s);
             continue;
         }

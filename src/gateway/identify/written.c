@@ -1,4 +1,4 @@
-/* written.c - people who are written out once for all who are shown them. */
+/* written.c - encodes members and relationships as JSON once, for all sessions that get them. */
 #include "gateway/capabilities.h"
 
 #include "gateway/wire/protocol.h"
@@ -31,7 +31,7 @@ static struct written_person write_person(struct arena *arena, struct buf *out,
     return p;
 }
 
-/* What people are written as, and whom an item of theirs is about. */
+/* Schemas of a list of people, and the user of an item. */
 struct people_kind {
     const struct type *list;
     const struct schema *item;

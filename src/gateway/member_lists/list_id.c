@@ -1,4 +1,4 @@
-/* list_id.c - the name of a member list. */
+/* list_id.c - computes the id of a member list from a channel's overwrites. */
 #include "gateway/member_lists/list_id.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* list_id.h - the name of a member list: channels that the same people see share one. */
+/* list_id.h - the id of a member list; channels with the same viewers share it. */
 #ifndef GATEWAY_MEMBER_LISTS_LIST_ID_H
 #define GATEWAY_MEMBER_LISTS_LIST_ID_H
 
@@ -7,10 +7,10 @@
 
 #include "model/channel.h"
 
-enum { LIST_ID_MAX = 12 }; /* bytes, the final zero included */
+enum { LIST_ID_MAX = 12 }; /* bytes, with the terminating NUL */
 
-/* "everyone" when @everyone may view channels (everybody) and no overwrite takes that from
- * anybody; else a hash of the overwrites that say who views the channel. */
+/* "everyone" if @everyone may view channels (everybody) and no overwrite denies it; else a hash of
+ * the overwrites that allow or deny VIEW_CHANNEL. */
 void list_id_write(bool everybody, const struct overwrite *overwrites, size_t count,
                    char ret[LIST_ID_MAX]);
 

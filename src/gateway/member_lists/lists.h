@@ -1,19 +1,20 @@
-/* lists.h - member lists, for the clients of people (op 14 and 37).
+/* lists.h - member lists (GUILD_MEMBER_LIST_UPDATE) for user clients, by op 14 and 37.
  *
- * A client says which rows of a channel's list it shows, and is told these rows (SYNC) at once
- * and whenever something in them changes, at most once a second.
+ * A client subscribes to row ranges of a channel's list. It gets these rows (SYNC) at once, and
+ * again when they change, at most once a second. Folder member_lists/ uses presence/ and fanout/.
  *
- *   roster         a guild of which somebody on this loop shows a list: the members that any list
- *                  may show, in memory. Those who are seen; in a guild of up to ROSTER_WHOLE
- *                  members everybody.
- *   shown_list     those of a roster who view a channel, in their order; channels with the same
- *                  rules share one (list_id.h)
- *   face           rows of a list that some sessions show, the same ones
+ *   roster         a guild with subscriptions on this loop: the members that any of its lists may
+ *                  show, in memory. Online members; up to ROSTER_WHOLE members all of them.
+ *   shown_list     the members of a roster that can view a channel, sorted; channels with the same
+ *                  overwrites share one (list_id.h)
+ *   face           row ranges of a list that some sessions show; sessions with equal ranges share
+ *                  one
  *   subscription   a session that shows a channel's list
  *
- * A roster learns of changes from events and presences, notes who is concerned, and goes through
- * its notes in rounds: read what is new, put the lists right, tell. A round is a chain of short
- * pieces on the loop and reads beside it, so that its length does not matter to anybody else. */
+ * A roster collects the ids of changed members from events and presences, and processes them in
+ * rounds: read the members, update the lists, send the rows. A round is a sequence of short tasks
+ * on the loop and of background reads, so that it does not block the loop however large the guild
+ * is. */
 #ifndef GATEWAY_MEMBER_LISTS_LISTS_H
 #define GATEWAY_MEMBER_LISTS_LISTS_H
 
@@ -28,16 +29,16 @@ struct serial_reader;
 struct session;
 struct str;
 
-/* An event that this loop has begun to tell. */
+/* Call when the loop begins to deliver an event. */
 void lists_hear(struct hub *h, const struct news *n);
-/* Somebody is seen differently in a guild. From any loop. */
+/* The presence of a member has changed. From any thread. */
 void lists_hear_presence(struct gateway *g, snowflake guild_id, snowflake user_id);
-/* The session ends; or it goes to another loop, with what it has subscribed to. */
+/* Removes the session from its lists; it ends, or moves to another loop with its subscriptions. */
 void lists_leave(struct session *s, bool ends);
-/* It has arrived there and has its seats. */
+/* The session has arrived on its new loop and has its seats. */
 void lists_return(struct session *s);
 void lists_free(struct hub *h);
-/* What it has subscribed to, for another process that goes on with it; and back. */
+/* Serialises the subscriptions for another process, and reads them. */
 void lists_write(const struct session *s, struct buf *out);
 void lists_get(struct serial_reader *r, struct session *s);
 

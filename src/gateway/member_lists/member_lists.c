@@ -1,12 +1,12 @@
-/* member_lists.c - who of a roster views a channel, in order. */
+/* member_lists.c - builds and updates the lists of a roster: the sorted viewers of a channel. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "gateway/member_lists/rosters.h"
 
 enum {
-    BUILT_AT_ONCE = 1000, /* members that one piece of a round puts into a list */
-    COME_AT_ONCE = 4096,  /* with more that have come a list is built anew */
+    BUILT_AT_ONCE = 1000, /* members per task that are added to a list */
+    COME_AT_ONCE = 4096,  /* with more new members a list is rebuilt */
 };
 
 static struct place_rule *rule_copy(const struct place_rule *rule)
@@ -20,7 +20,7 @@ static struct place_rule *rule_copy(const struct place_rule *rule)
 
 _Static_assert(sizeof((struct place_rule *)0)->list_id == LIST_ID_MAX, "it has its room");
 
-/* Sessions ask for many channels at once, and a channel may have a thousand overwrites. */
+/* Cached: sessions show many channels, and a channel may have a thousand overwrites. */
 static const char *list_id_of(struct place_rule *rule, bool everybody)
 {
     if (!rule->list_id[0] || rule->list_everybody != everybody)
@@ -102,7 +102,7 @@ static struct shown_list *list_unbuilt(const struct roster *r)
     return NULL;
 }
 
-/* Nobody comes or goes between the pieces of a round that build: how far one is stays right. */
+/* No member is added or removed while lists are built, so l->at stays valid between tasks. */
 bool lists_build(struct roster *r)
 {
     struct shown_list *l = list_unbuilt(r);
@@ -126,7 +126,7 @@ bool lists_build(struct roster *r)
     return true;
 }
 
-/* --- following ------------------------------------------------------------------------ */
+/* --- updating ------------------------------------------------------------------------- */
 
 static void list_settle(struct shown_list *l)
 {

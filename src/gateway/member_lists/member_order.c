@@ -1,4 +1,4 @@
-/* member_order.c - members in the order of a list. */
+/* member_order.c - sorted members of a list, in groups. */
 #include "gateway/member_lists/member_order.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ void order_sweep(struct member_order *o)
     o->count = kept;
 }
 
-/* How many of the first items stand before this one. */
+/* Binary search: the number of the first `count` items that sort before m. */
 static size_t order_place(const struct member_order *o, size_t count,
                           const struct ordered_member *m)
 {
@@ -76,7 +76,7 @@ static size_t order_place(const struct member_order *o, size_t count,
     return from;
 }
 
-/* From the end on: each item is moved once, whatever the number of those that come. */
+/* Merges from the end, so that each item moves at most once. */
 void order_merge(struct member_order *o, struct ordered_member **more, size_t count)
 {
     size_t end = o->count;
@@ -98,7 +98,7 @@ void order_merge(struct member_order *o, struct ordered_member **more, size_t co
     }
 }
 
-/* Where the group of this rank ends. */
+/* Binary search: the end of the group with this rank. */
 static size_t order_group_end(const struct member_order *o, size_t from, uint32_t rank)
 {
     size_t to = o->count;

@@ -1,7 +1,7 @@
-/* member_order.h - members in the order of a list, in groups that have a row of their own.
+/* member_order.h - sorted members of a list, in groups with a header row each.
  *
- * Pure: neither sessions nor the store are known here. Whatever a list does with many members is
- * a pass over pointers to them, so that a hundred thousand take a moment. */
+ * Pure functions without sessions or store. Lists are arrays of pointers, so that operations on a
+ * hundred thousand members are fast. */
 #ifndef GATEWAY_MEMBER_LISTS_MEMBER_ORDER_H
 #define GATEWAY_MEMBER_LISTS_MEMBER_ORDER_H
 
@@ -12,15 +12,15 @@
 #include "base/snowflake.h"
 #include "base/str.h"
 
-/* A member as lists order it. Its place never changes: one that has another place is gone, and
- * comes back as a new one. */
+/* A member as lists sort it. Its sort key never changes: a member with a new key is marked gone and
+ * added as a new object. */
 struct ordered_member {
     snowflake user_id;
-    uint32_t rank;    /* of its group; 0 stands first */
-    uint32_t version; /* another one whenever something changes that lists show */
+    uint32_t rank;    /* rank of its group; 0 is first */
+    uint32_t version; /* changes whenever a visible field changes */
     bool online, gone;
     uint32_t role_count;
-    struct str name;   /* without regard to case; behind the roles */
+    struct str name;   /* in lower case; stored after the roles */
     snowflake roles[]; /* without @everyone */
 };
 
@@ -34,23 +34,23 @@ struct member_order {
 };
 
 void order_clear(struct member_order *o);
-/* Takes those out that are gone. */
+/* Removes members that are marked gone. */
 void order_sweep(struct member_order *o);
-/* Puts members in; their own array is sorted for it. */
+/* Inserts members; sorts the array `more`. */
 void order_merge(struct member_order *o, struct ordered_member **more, size_t count);
 
-/* Neighbours of one rank. */
+/* Adjacent members of the same rank. */
 struct order_group {
     uint32_t rank;
-    size_t row;   /* of the group itself; its members follow */
-    size_t first; /* of its members, among the items */
+    size_t row;   /* row of the header; its members follow */
+    size_t first; /* index of its first member */
     size_t count;
 };
 
-/* The groups in their order, so many at most; how many there are. */
+/* Writes up to max groups, in order; returns their number. */
 size_t order_groups(const struct member_order *o, struct order_group *ret, size_t max);
 
-/* A row of a list: of a group, or of a member of it. */
+/* A row of a list: a group's header, or a member. */
 struct list_row {
     const struct order_group *group; /* NULL: the list has no such row */
     const struct ordered_member *member;
@@ -58,7 +58,7 @@ struct list_row {
 struct list_row order_row_at(const struct member_order *o, const struct order_group *groups,
                              size_t count, size_t row);
 
-/* Two equal ones: nothing has changed in these rows. */
+/* A hash of these rows; equal hashes: unchanged. */
 uint64_t order_digest(const struct member_order *o, const struct order_group *groups, size_t count,
                       size_t first, size_t last);
 

@@ -1,4 +1,4 @@
-/* roster_members.c - who is on a roster: read from the store, seen by the gateway. */
+/* roster_members.c - reads the members of a roster and their online status. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 #include "gateway/sessions/registry.h"
 #include "model/member.h"
 
-enum { LOOKED_AT_ONCE = 1000 }; /* notes that one piece of a round goes through */
+enum { LOOKED_AT_ONCE = 1000 }; /* changed members per task */
 
 /* --- groups --------------------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ uint32_t roster_rank(const struct roster *r, const struct ordered_member *m)
     return best;
 }
 
-/* The higher position first; of equal ones the older role. */
+/* Higher position first; equal positions: the older role. */
 static int compare_roles(const void *a, const void *b)
 {
     const struct role *x = a, *y = b;
@@ -65,7 +65,7 @@ static void ranks_read(struct load *l, enum err e)
     roster_continue(r);
 }
 
-/* --- coming and going ----------------------------------------------------------------- */
+/* --- adding and removing -------------------------------------------------------------- */
 
 static void pointer_add(struct ordered_member ***list, size_t *count, size_t *cap,
                         struct ordered_member *m)
@@ -77,7 +77,7 @@ static void pointer_add(struct ordered_member ***list, size_t *count, size_t *ca
     (*list)[(*count)++] = m;
 }
 
-/* It stays in memory until all lists have let go of it. */
+/* The member is freed after all lists have removed it. */
 static void roster_drop(struct roster *r, struct ordered_member *m)
 {
     m->gone = true;
@@ -131,7 +131,7 @@ static void put_found(struct roster *r)
     }
 }
 
-/* --- everybody ------------------------------------------------------------------------ */
+/* --- all members ---------------------------------------------------------------------- */
 
 static enum err read_everybody(struct load *l, struct tx *tx)
 {
@@ -152,7 +152,7 @@ static void everybody_read(struct load *l, enum err e)
     roster_continue(r);
 }
 
-/* Who is seen in a large guild, and not known yet, is read a few at a time. */
+/* Queues the online members of a large guild that are not in memory; they are read in batches. */
 static void note_everybody_seen(struct roster *r)
 {
     size_t count;
@@ -209,7 +209,7 @@ bool roster_gather(struct roster *r)
     return true;
 }
 
-/* --- those of whom something was heard ------------------------------------------------ */
+/* --- changed members ------------------------------------------------------------------ */
 
 static enum err read_noted(struct load *l, struct tx *tx)
 {
@@ -248,7 +248,7 @@ static void noted_read(struct load *l, enum err e)
     roster_continue(r);
 }
 
-/* It is there, or not, or looks different; its names and roles are the same. */
+/* The presence has changed; names and roles are the same. */
 static void look_again(struct roster *r, struct ordered_member *m)
 {
     bool online = is_seen(r, m->user_id);

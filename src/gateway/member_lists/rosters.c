@@ -1,5 +1,4 @@
-/* rosters.c - members of the guilds whose lists are shown, and the rounds in which they are
- * followed. */
+/* rosters.c - rosters of a loop, and the rounds that update and send their lists. */
 #include "gateway/member_lists/rosters.h"
 
 #include "base/clock.h"
@@ -8,9 +7,9 @@
 #include "gateway/wire/news.h"
 
 enum {
-    PACE_MS = 1000,     /* between two rounds */
-    REST = 9,           /* so many times as long as a round took there is none */
-    BYTES_OF_MS = 5000, /* told to all sessions together: five megabytes a second */
+    PACE_MS = 1000,     /* minimum time between two rounds */
+    REST = 9,           /* pause after a round, in multiples of its duration */
+    BYTES_OF_MS = 5000, /* limit of all sent bytes: 5 MB per second */
     FREED_AT_ONCE = 4096,
 };
 
@@ -45,14 +44,14 @@ struct roster *roster_make(struct hub *h, snowflake guild_id)
     map_init(&r->todo);
     map_init(&r->move.moved_to);
     map_put(&h->rosters->map, guild_id, r);
-    /* From now on changes are told; who was there before is found by roster_gather. */
+    /* From now on changes arrive here; roster_gather reads the current members. */
     crowd_watch(&h->gateway->crowds, guild_id, true);
     return r;
 }
 
-/* --- the end -------------------------------------------------------------------------- */
+/* --- freeing -------------------------------------------------------------------------- */
 
-/* Frees so many of its members at most, then the rest of it; true: all of it is gone. */
+/* Frees up to `most` members, then the rest; true: all is freed. */
 static bool roster_free_some(struct roster *r, size_t most)
 {
     for (size_t i = 0; i < most; i++) {
@@ -115,7 +114,7 @@ static bool has_something_to_do(const struct roster *r)
            r->wants.wants_ids || r->wants.fresh || r->wants.owes;
 }
 
-/* A quick one only tells those who wait for their first answer. */
+/* A quick round only answers new subscriptions. */
 static void round_begin(struct roster *r, bool quick)
 {
     if (r->hub->gateway->draining)
@@ -153,7 +152,7 @@ static void drop_unused_lists(struct roster *r)
     }
 }
 
-/* As long as the round deserves by its time, or by what the sockets have to take. */
+/* The pause after a round: by its duration, or by the bytes that it sent, whichever is longer. */
 static int64_t rest_ms(const struct roster *r)
 {
     int64_t by_time = REST * (clock_mono() - r->began) / 1000000;
@@ -201,7 +200,7 @@ static bool is_paced(const struct roster *r)
     return r->pace.link.next != NULL;
 }
 
-/* Who comes while everything has to be read anew waits for that. */
+/* If all members have to be read again anyway, a new subscription waits for that round. */
 void roster_hurry(struct roster *r)
 {
     r->wants.fresh = true;
@@ -215,8 +214,7 @@ void roster_want(struct roster *r)
         round_begin(r, false);
 }
 
-/* The next piece of the round. Each of them has an end that does not depend on how large the
- * guild is. */
+/* Runs the next task of the round. The duration of a task does not depend on the guild's size. */
 static bool round_goes_on(struct roster *r)
 {
     if (!roster_view(r))
@@ -224,7 +222,7 @@ static bool round_goes_on(struct roster *r)
     if (r->looking && (roster_gather(r) || roster_look(r)))
         return true;
     r->looking = false;
-    /* What could not be read is read in the next round: until then nothing is told. */
+    /* After a failed read nothing is sent; the next round reads again. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
     return lists_build(r) || (!r->quick && lists_settle(r)) || lists_tell(r);
@@ -255,13 +253,13 @@ static void roster_piece(struct post *post)
     round_end(r);
 }
 
-/* --- what happens --------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
 void roster_note(struct roster *r, snowflake user_id, enum roster_note note)
 {
     enum roster_note before = (enum roster_note)(uintptr_t)map_get(&r->wants.noted, user_id);
 
-    /* In a large guild those do not matter who are neither seen nor listed. */
+    /* In a large guild offline members that no list has do not matter. */
     if (!r->whole && !r->wants.wants_members && !map_get(&r->members, user_id) &&
         !gateway_status(r->hub->gateway, user_id, NULL))
         return;
@@ -270,7 +268,7 @@ void roster_note(struct roster *r, snowflake user_id, enum roster_note note)
     roster_want(r);
 }
 
-/* A guild that has become large, or small, lists others. */
+/* A guild that crosses ROSTER_WHOLE shows other members: read them again. */
 static void roster_hear_size(struct roster *r)
 {
     const struct guild_view *v = roster_view(r);
@@ -300,7 +298,7 @@ void lists_hear(struct hub *h, const struct news *n)
         r->wants.wants_roles = r->wants.wants_ids = true;
         roster_want(r);
         break;
-    case EVENT_GUILD_UPDATE: /* an owner sees everything */
+    case EVENT_GUILD_UPDATE: /* the owner can view every channel */
         r->wants.wants_roles |= n->facts.guild.owner_id && n->facts.guild.owner_id != r->owner_id;
         roster_want(r);
         break;

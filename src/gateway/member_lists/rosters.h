@@ -1,5 +1,4 @@
-/* rosters.h - what the files of member_lists/ share: a guild's members, in the lists that are
- * shown. */
+/* rosters.h - structures that the files of member_lists/ share: rosters, lists, subscriptions. */
 #ifndef GATEWAY_MEMBER_LISTS_ROSTERS_H
 #define GATEWAY_MEMBER_LISTS_ROSTERS_H
 
@@ -10,19 +9,19 @@
 #include "gateway/views/view.h"
 
 enum {
-    ROSTER_WHOLE = 1000, /* members of a guild whose lists show who is offline, too */
-    ROSTER_READ = 100,   /* members that are read in one look at the store */
-    LIST_RANGES = 5,     /* of a subscription */
-    LIST_ROWS = 100,     /* of a range */
-    LIST_CHANNELS = 10,  /* of a guild that a session may show lists of */
-    LIST_GROUPS = 256,   /* roles of a guild, and two more */
+    ROSTER_WHOLE = 1000, /* up to this size lists show offline members too */
+    ROSTER_READ = 100,   /* members per store read */
+    LIST_RANGES = 5,     /* per subscription */
+    LIST_ROWS = 100,     /* per range */
+    LIST_CHANNELS = 10,  /* channels per guild whose lists a session may show */
+    LIST_GROUPS = 256,   /* roles of a guild, "online" and "offline" */
 };
 
 struct list_range {
     uint32_t first, last;
 };
 
-/* The session's, whether it stands in a list or is on its way between loops (face NULL). */
+/* Belongs to the session. face is NULL while the session moves between loops. */
 struct list_subscription {
     struct link of_session, of_face;
     struct session *session;
@@ -30,62 +29,62 @@ struct list_subscription {
     struct list_range ranges[LIST_RANGES];
     uint32_t count;
     struct list_face *face;
-    uint64_t round; /* in which it was last told, or passed over */
-    uint64_t moves; /* the last look at whether it stands in the right list: the roster's */
-    bool fresh;     /* it has to be told all of its ranges */
+    uint64_t round; /* round in which it was last handled */
+    uint64_t moves; /* value of roster->moves when its list was last checked */
+    bool fresh;     /* needs all of its rows */
 };
 
 struct list_face {
-    struct link link; /* of the list */
+    struct link link; /* in the list's faces */
     struct shown_list *list;
-    struct link subscriptions; /* those who were told in this round stand last */
+    struct link subscriptions; /* handled ones come last */
     size_t subscription_count, fresh_count;
     struct list_range ranges[LIST_RANGES];
     uint32_t count;
-    uint64_t told[LIST_RANGES]; /* digests of the rows that they know */
-    uint64_t round;             /* it was told, or passed over */
+    uint64_t told[LIST_RANGES]; /* hashes of the rows that were last sent */
+    uint64_t round;             /* in which it was last handled */
 };
 
 struct shown_list {
-    struct link link; /* of the roster */
+    struct link link; /* in the roster's lists */
     struct roster *roster;
     char id[LIST_ID_MAX];
-    struct place_rule *rule; /* a copy, of the first channel */
+    struct place_rule *rule; /* a copy, from its first channel */
     struct member_order order;
     struct link faces;
-    struct map faces_by_hash; /* of their ranges */
+    struct map faces_by_hash; /* by hash of their ranges */
     bool built;
-    size_t at;        /* while it is built: how far among the roster's members */
-    uint64_t settled; /* the round in which the changes of it were put in */
+    size_t at;        /* while building: position in the roster's members */
+    uint64_t settled; /* round in which the changes were applied */
 };
 
 /* What the next round has to do. */
 struct roster_wants {
-    struct map noted; /* user id -> enum roster_note */
+    struct map noted; /* changed members: user id -> enum roster_note */
     bool wants_roles, wants_members, wants_ids;
-    bool fresh; /* somebody waits for a first answer */
-    bool owes;  /* somebody could not be told, or has left */
+    bool fresh; /* a new subscription waits for its first answer */
+    bool owes;  /* a session could not be sent its rows, or has left */
 };
 
 /* Subscriptions that move to other lists, because permissions changed. */
 struct roster_moves {
-    bool moving;         /* subscriptions are moved to the right lists */
-    uint64_t moves;      /* how often they were */
-    struct map moved_to; /* while they are: channel id -> struct shown_list */
+    bool moving;         /* a move is in progress */
+    uint64_t moves;      /* number of moves */
+    struct map moved_to; /* meanwhile: channel id -> struct shown_list */
 };
 
 /* Members that came or left since the lists were last updated. */
 struct roster_changes {
-    struct ordered_member **come, **gone; /* since the lists were last put right */
+    struct ordered_member **come, **gone; /* added, removed */
     size_t come_count, come_cap, gone_count, gone_cap;
 };
 
 /* What the current round reads from the store. */
 struct roster_read {
-    bool failed_roles, failed_members; /* could not be read */
+    bool failed_roles, failed_members; /* the store read failed */
     snowflake reading[ROSTER_READ];
     size_t reading_count;
-    struct list found; /* struct member, in the look's arena */
+    struct list found; /* struct member, in the read's arena */
 };
 
 struct roster {
@@ -93,34 +92,34 @@ struct roster {
     snowflake guild_id, owner_id;
     struct link lists;
     struct map members;           /* user id -> struct ordered_member */
-    bool whole;                   /* who is offline is there, too */
-    uint32_t version;             /* of the member that changed last */
-    snowflake ranks[LIST_GROUPS]; /* hoisted roles, the highest first */
+    bool whole;                   /* includes offline members */
+    uint32_t version;             /* last version given to a member */
+    snowflake ranks[LIST_GROUPS]; /* hoisted roles, highest first */
     uint32_t rank_count;
 
     struct roster_wants wants;
 
-    /* The round at hand. */
+    /* The current round. */
     bool running, quick;
     struct roster_read read;
-    bool looking; /* at who is there: lists wait for the end of it */
+    bool looking; /* reads members; lists wait for the end */
     struct roster_moves move;
     uint64_t round;
     int64_t began;      /* monotonic */
-    int64_t told_bytes; /* since the last rest */
+    int64_t told_bytes; /* since the last pause */
     int64_t rest_until; /* milliseconds */
-    struct map todo;    /* the notes that it goes through, … */
-    size_t todo_at;     /* … and how far */
+    struct map todo;    /* the changed members of this round, … */
+    size_t todo_at;     /* … and the position in them */
     struct roster_changes changed;
     struct list_report *report;
     struct deadline pace;
     struct load load;
     struct post post;
     bool ending;
-    size_t ended; /* how far its members are freed */
+    size_t ended; /* progress of freeing its members */
 };
 
-/* Of a hub. */
+/* The rosters of a hub. */
 struct rosters {
     struct map map; /* guild id -> struct roster */
     struct deadlines *pace;
@@ -131,51 +130,51 @@ enum roster_note { NOTE_NONE, NOTE_LOOK, NOTE_READ };
 /* --- rosters.c ------------------------------------------------------------------------ */
 
 struct roster *roster_make(struct hub *h, snowflake guild_id);
-const struct guild_view *roster_view(const struct roster *r); /* NULL: nobody is in the guild */
-/* A session waits to be told; or there is something to do. */
+const struct guild_view *roster_view(const struct roster *r); /* NULL: no session is in it */
+/* Starts a round: for a new subscription (hurry), or when the pace allows it (want). */
 void roster_hurry(struct roster *r);
 void roster_want(struct roster *r);
 void roster_note(struct roster *r, snowflake user_id, enum roster_note note);
-/* Goes on with the round: after a look at the store, and when there is more to do. */
+/* Continues the round after a store read, or with its next task. */
 void roster_continue(struct roster *r);
 
 /* --- roster_members.c ----------------------------------------------------------------- */
 
-/* Pieces of a round. False: there was nothing to do. */
+/* Tasks of a round. False: there was nothing to do. */
 bool roster_gather(struct roster *r);
 bool roster_look(struct roster *r);
 uint32_t roster_rank(const struct roster *r, const struct ordered_member *m);
 
 /* --- member_lists.c ------------------------------------------------------------------- */
 
-/* The list of a channel, which is in the view. */
+/* Finds or creates the list of a channel, which must be in the view. */
 struct shown_list *list_of_channel(struct roster *r, snowflake channel_id);
 void list_free(struct shown_list *l);
-/* A list is built again from the members. */
+/* Empties a list, to be rebuilt from the members. */
 void list_reset(struct shown_list *l);
-/* Pieces of a round: builds one that is not, puts what has changed into one that is. False:
- * there was nothing to do. */
+/* Tasks of a round: build a new list; apply the changes to an existing list. False: there was
+ * nothing to do. */
 bool lists_build(struct roster *r);
 bool lists_settle(struct roster *r);
 
 /* --- telling.c ------------------------------------------------------------------------ */
 
-/* A piece of a round; and what is left of one that ends early. */
+/* A task of a round; frees the report of a round that ends early. */
 bool lists_tell(struct roster *r);
 void lists_tell_drop(struct roster *r);
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
-void subscription_leave(struct list_subscription *u); /* stays with its session */
+void subscription_leave(struct list_subscription *u); /* the session keeps it */
 void subscription_free(struct list_subscription *u);
-/* Whether its session may see the channel whose members it lists. */
+/* Whether its session can view the channel. */
 bool subscription_may_enter(const struct list_subscription *u);
 void subscription_set_fresh(struct list_subscription *u, bool fresh);
 void face_free(struct list_face *f);
-/* Channels may have other lists than before: a piece of putting that right. False: it is done. */
+/* After overwrites have changed: moves subscriptions to the right lists, in steps. False: done. */
 void subscriptions_move_begin(struct roster *r);
 bool subscriptions_move(struct roster *r);
-/* A piece of ending all of a guild that nobody is in any more. False: it is done. */
+/* Ends all subscriptions of a guild that no session here is in any more, in steps. False: done. */
 bool subscriptions_end(struct roster *r);
 
 #endif

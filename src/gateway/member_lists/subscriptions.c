@@ -1,4 +1,4 @@
-/* subscriptions.c - which member lists a session shows (op 14 and 37). */
+/* subscriptions.c - subscriptions of sessions to member lists (op 14 and 37). */
 #include <string.h>
 
 #include "base/clock.h"
@@ -15,11 +15,11 @@
 #include "gateway/wire/protocol.h"
 
 enum {
-    PIECE_NS = 2 * 1000 * 1000, /* of a turn, for subscriptions that come, move or go */
-    BETWEEN_LOOKS = 8,          /* at the clock */
+    PIECE_NS = 2 * 1000 * 1000, /* time limit of a step */
+    BETWEEN_LOOKS = 8,          /* subscriptions between two reads of the clock */
 };
 
-/* A piece of work on many subscriptions. */
+/* A time-limited step of work on many subscriptions. */
 struct list_piece {
     int64_t until;
     unsigned done;
@@ -35,7 +35,7 @@ static bool piece_is_over(struct list_piece *p)
     return ++p->done % BETWEEN_LOOKS == 0 && clock_mono() > p->until;
 }
 
-/* --- in lists ------------------------------------------------------------------------- */
+/* --- subscriptions in lists ----------------------------------------------------------- */
 
 static uint64_t ranges_hash(const struct list_range *ranges, uint32_t count)
 {
@@ -47,7 +47,7 @@ static bool face_shows(const struct list_face *f, const struct list_subscription
     return f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0;
 }
 
-/* Every session may show other rows, so there may be thousands of faces. */
+/* Finds a face by a hash of its ranges, because there may be thousands. */
 static struct list_face *face_make(struct shown_list *l, const struct list_subscription *u)
 {
     uint64_t hash = ranges_hash(u->ranges, u->count);
@@ -112,7 +112,7 @@ static void subscription_enter(struct list_subscription *u, struct shown_list *l
     roster_hurry(l->roster);
 }
 
-/* A list that nobody shows any more goes with the next round. */
+/* The next round frees a list without subscriptions. */
 void subscription_leave(struct list_subscription *u)
 {
     struct roster *r = u->face ? u->face->list->roster : NULL;
@@ -153,10 +153,10 @@ static void subscription_begin(struct list_subscription *u)
     subscription_enter(u, list_of_channel(r, u->channel_id));
 }
 
-/* --- a piece at a time, over all of a roster ------------------------------------------ */
+/* --- iteration over a roster, in steps ------------------------------------------------ */
 
-/* Calls visit for the first subscription of each face until that says that the face is done.
- * True: the piece is over before all were. Lists and faces that come meanwhile stand at the end. */
+/* Calls visit for the first subscription of each face until visit returns false. True: the step's
+ * time is over before all are done. New lists and faces are added at the end. */
 static bool walk_subscriptions(struct roster *r,
                                bool (*visit)(struct roster *r, struct list_subscription *u))
 {
@@ -178,9 +178,9 @@ static bool walk_subscriptions(struct roster *r,
     return false;
 }
 
-/* --- other lists than before ---------------------------------------------------------- */
+/* --- moving to other lists ------------------------------------------------------------ */
 
-/* False: this one was looked at, and so were all behind it. */
+/* False: this subscription, and so all after it, were already checked. */
 static bool subscription_move(struct roster *r, struct list_subscription *u)
 {
     struct shown_list *l = map_get(&r->move.moved_to, u->channel_id);
@@ -233,7 +233,7 @@ bool subscriptions_end(struct roster *r)
     return walk_subscriptions(r, subscription_end);
 }
 
-/* --- of a session --------------------------------------------------------------------- */
+/* --- sessions that leave and return --------------------------------------------------- */
 
 void lists_leave(struct session *s, bool ends)
 {
@@ -249,8 +249,8 @@ void lists_leave(struct session *s, bool ends)
     }
 }
 
-/* A session that was between two loops when members were gathered sat nowhere: it is looked at
- * again. */
+/* While the session moved it had no seats and did not count as online in its guilds (crowds.h):
+ * check its presence again. */
 static void note_return(struct session *s)
 {
     struct gateway *g = s->hub->gateway;
@@ -263,16 +263,17 @@ static void note_return(struct session *s)
     }
 }
 
-/* --- entering, a piece at a time ------------------------------------------------------ */
+/* --- entering, in steps --------------------------------------------------------------- */
 
-/* A session may show a thousand lists, each of a channel with a thousand overwrites. */
+/* Posted task: a session may show a thousand lists, each of a channel with a thousand
+ * overwrites. */
 struct list_entry {
     struct post post;
     struct hub *hub;
     uint64_t session;
 };
 
-/* True: the piece is over before all were in. */
+/* True: the step's time is over before all are entered. */
 static bool session_enter_lists(struct session *s)
 {
     struct list_piece piece = piece_begin();
@@ -296,7 +297,7 @@ static void list_entry_post(struct list_entry *e)
     loop_post(e->hub->loop, &e->post);
 }
 
-/* A session that has left meanwhile enters where it arrives. */
+/* If the session has moved away, its subscriptions enter on its new loop. */
 static void list_entry_run(struct post *post)
 {
     struct list_entry *e = container_of(post, struct list_entry, post);
@@ -379,7 +380,7 @@ void lists_get(struct serial_reader *r, struct session *s)
         subscription_get(r, s);
 }
 
-/* The session's subscription to a channel; *ret_oldest and *ret_count are of its guild. */
+/* The session's subscription to a channel; *ret_oldest and *ret_count concern its guild. */
 static struct list_subscription *subscription_find(const struct session *s, snowflake guild_id,
                                                    snowflake channel_id,
                                                    struct list_subscription **ret_oldest,
@@ -403,7 +404,7 @@ static struct list_subscription *subscription_find(const struct session *s, snow
     return found;
 }
 
-/* Of more than LIST_CHANNELS of a guild the one goes that was asked for longest ago. */
+/* Beyond LIST_CHANNELS per guild the oldest subscription is dropped. */
 static void session_subscribe(struct session *s, snowflake guild_id, snowflake channel_id,
                               const struct list_range *ranges, size_t count)
 {
@@ -430,7 +431,7 @@ static void session_subscribe(struct session *s, snowflake guild_id, snowflake c
 
 /* --- op 14 and 37 --------------------------------------------------------------------- */
 
-/* False: one of them is no range of rows, or has more than LIST_ROWS. */
+/* False: a range is invalid or longer than LIST_ROWS. */
 static bool ranges_read(const struct list *in, struct list_range *ret)
 {
     const struct list *pairs = in->items;
@@ -445,7 +446,7 @@ static bool ranges_read(const struct list *in, struct list_range *ret)
     return true;
 }
 
-/* False: it is malformed. */
+/* False: malformed. */
 static bool subscription_carry_out(struct session *s, snowflake guild_id,
                                    const struct guild_subscription *in)
 {

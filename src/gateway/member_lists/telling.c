@@ -1,7 +1,7 @@
-/* telling.c - the rows of a member list that sessions show, as GUILD_MEMBER_LIST_UPDATE.
+/* telling.c - sends the rows of a member list as GUILD_MEMBER_LIST_UPDATE.
  *
- * What a face shows is written once, for all who have it: all of its rows for those who have not
- * been told yet, and those ranges that have changed for the others. */
+ * The rows of a face are encoded once for all its sessions: all rows for new subscriptions, and the
+ * changed ranges for the others. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,13 +12,13 @@
 #include "gateway/wire/protocol.h"
 #include "model/member.h"
 
-enum { TOLD_AT_ONCE = 32 }; /* sessions that one piece of a round tells */
+enum { TOLD_AT_ONCE = 32 }; /* sessions per task of a round */
 
 enum report_kind { REPORT_CHANGES, REPORT_ALL, REPORT_KINDS };
 
 struct report_row {
     uint32_t group;
-    snowflake user_id; /* 0: the group itself */
+    snowflake user_id; /* 0: the group's header */
 };
 
 struct list_report {
@@ -27,21 +27,21 @@ struct list_report {
     size_t group_count;
     int64_t member_count, online_count;
     uint64_t digests[LIST_RANGES];
-    unsigned changed; /* bits of ranges */
+    unsigned changed; /* bit per range */
     bool wanted[REPORT_KINDS], made[REPORT_KINDS];
-    struct news *news[REPORT_KINDS]; /* NULL: it could not be written */
+    struct news *news[REPORT_KINDS]; /* NULL: encoding failed */
 
-    /* What is being written. */
+    /* The payload in progress. */
     enum report_kind making;
     struct report_row rows[LIST_RANGES][LIST_ROWS];
     size_t row_count[LIST_RANGES];
     snowflake ids[LIST_RANGES * LIST_ROWS];
     size_t id_count;
-    struct list members; /* struct member, in the look's arena */
-    struct str payload;  /* the same */
+    struct list members; /* struct member, in the read's arena */
+    struct str payload;  /* in the read's arena */
 };
 
-/* --- what is to be told --------------------------------------------------------------- */
+/* --- selecting ------------------------------------------------------------------------ */
 
 static struct list_face *face_untold(const struct roster *r)
 {
@@ -63,7 +63,7 @@ static void report_count(struct list_report *p, const struct roster *r)
     const struct shown_list *l = p->face->list;
     bool all = str_is(str_of(l->id), "everyone");
 
-    /* Of a large guild only those are known who are seen. */
+    /* Of a large guild only online members are in memory. */
     p->member_count = all ? roster_view(r)->member_count : (int64_t)l->order.count;
     for (size_t i = 0; i < p->group_count; i++)
         if (p->groups[i].rank <= r->rank_count)
@@ -105,7 +105,7 @@ void lists_tell_drop(struct roster *r)
     r->report = NULL;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
+/* --- encoding ------------------------------------------------------------------------- */
 
 static bool report_has(const struct list_report *p, uint32_t range)
 {
@@ -173,7 +173,7 @@ static void write_listed(const struct list_report *p, const struct member *m, st
     json_object_end(j);
 }
 
-/* A member who has left since the rows were listed is passed over: the next round takes it out. */
+/* Skips a member who has left since the rows were selected; the next round removes it. */
 static void write_row(const struct list_report *p, const struct report_row *row, struct json *j)
 {
     const struct member *m = row->user_id ? find_member(p, row->user_id) : NULL;
@@ -236,7 +236,7 @@ static void write_report(const struct list_report *p, struct json *j)
     json_object_end(j);
 }
 
-/* Beside the loop: what it reads of the roster does not change before the round goes on. */
+/* Runs in the background: the roster does not change before the round continues. */
 static enum err read_report(struct load *load, struct tx *tx)
 {
     struct roster *r = container_of(load, struct roster, load);
@@ -283,10 +283,10 @@ static void report_make(struct roster *r, enum report_kind kind)
     hub_load_now(r->hub, &r->load);
 }
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- sending -------------------------------------------------------------------------- */
 
-/* A session that is away or behind is told all of it later: the rows of before are worth nothing
- * then. */
+/* A session that is disconnected or has unsent events gets all rows later, because the current rows
+ * will be outdated then. */
 static void tell_subscription(struct roster *r, struct list_subscription *u)
 {
     enum report_kind kind = u->fresh ? REPORT_ALL : REPORT_CHANGES;
@@ -307,7 +307,7 @@ static void tell_subscription(struct roster *r, struct list_subscription *u)
     session_dispatch(u->session, n, 0);
 }
 
-/* Those who were told go to the end, behind those who come meanwhile. False: all were. */
+/* Handled subscriptions move to the end, after new ones. False: all are handled. */
 static bool tell_some(struct roster *r)
 {
     struct list_face *f = r->report->face;
@@ -326,8 +326,8 @@ static bool tell_some(struct roster *r)
     return !links_empty(&f->subscriptions);
 }
 
-/* Those who were told all of it in a quick round know more than the others: they may hear the
- * same again. */
+/* A quick round sends rows only to new subscriptions, so the stored hashes stay those of the
+ * others; new ones may get the same rows twice. */
 static void face_finish(struct roster *r)
 {
     struct list_report *p = r->report;

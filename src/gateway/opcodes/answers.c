@@ -1,4 +1,4 @@
-/* answers.c - questions about guilds whose answer is short. */
+/* answers.c - answers op 31 (soundboard sounds), op 36 and 43 (status of voice channels). */
 #include "base/mem.h"
 #include "gateway/opcodes/opcodes.h"
 #include "gateway/sessions/errands.h"
@@ -16,7 +16,7 @@
 struct sound_listing {
     struct session_errand errand;
     snowflake guild_id;
-    struct str payload; /* in the look's arena */
+    struct str payload; /* in the read's arena */
     bool told;
 };
 
@@ -89,8 +89,8 @@ struct room_listing {
     struct session_errand errand;
     snowflake guild_id, user_id;
     enum event event;
-    bool status, time;  /* what is asked for */
-    struct str payload; /* in the look's arena */
+    bool status, time;  /* requested fields */
+    struct str payload; /* in the read's arena */
     bool told;
 };
 

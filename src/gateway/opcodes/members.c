@@ -1,7 +1,7 @@
-/* members.c - members of a guild, on request.
+/* members.c - answers op 8 and op 35 with GUILD_MEMBERS_CHUNK.
  *
- * A full list goes out chunk by chunk; every chunk but the last is full, as clients
- * take a shorter one for the end. */
+ * A full list is sent chunk by chunk. Every chunk but the last is full, because clients treat a
+ * shorter one as the last. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/opcodes/opcodes.h"
@@ -22,7 +22,7 @@ enum {
     NONCE_MAX = 32,
     QUERY_MAX = 100,
     PAUSE_MS = 30 * 1000,
-    OPEN_GUILD = 1000, /* members of a guild whose list everybody may have */
+    OPEN_GUILD = 1000, /* up to this size every member may request the full list */
 };
 
 struct listing {
@@ -36,12 +36,12 @@ struct listing {
     size_t user_count;
     int64_t index, chunks;
     snowflake after;
-    snowflake own;       /* account that asks */
-    struct list members; /* struct member, in the look's arena */
-    struct str chunk;    /* the same */
+    snowflake own;       /* requesting account */
+    struct list members; /* struct member, in the read's arena */
+    struct str chunk;    /* in the read's arena */
 };
 
-/* --- looking -------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static enum err count_chunks(struct listing *l, const struct gateway_source *source, struct tx *tx)
 {
@@ -57,7 +57,7 @@ static enum err count_chunks(struct listing *l, const struct gateway_source *sou
 
 static bool member_step(struct session_errand *e);
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- encoding ------------------------------------------------------------------------- */
 
 static bool is_found(const struct listing *l, snowflake id)
 {
@@ -81,7 +81,7 @@ static void write_not_found(const struct listing *l, struct json *j)
     json_array_end(j);
 }
 
-/* The asking account's own presence is left out. */
+/* Leaves out the presence of the requesting account. */
 static void chunk_write_presences(const struct listing *l, struct arena *arena, struct json *j)
 {
     const struct member *m = l->members.items;
@@ -126,8 +126,8 @@ static void make_chunk(struct listing *l, struct arena *arena)
     buf_clear(&out);
 }
 
-/* The chunk is written where the store is read and not on the loop: a thousand members take
- * long. */
+/* Encodes the chunk in the thread that reads the store: a thousand members take too long for the
+ * loop. */
 static enum err member_look(struct load *load, struct tx *tx)
 {
     struct listing *l = container_of(load, struct listing, errand.load);
@@ -209,7 +209,7 @@ static void set_query(struct listing *l, struct opt_str query)
         memcpy(l->query, query.value.p, l->query_n);
 }
 
-/* One id, or a list of them, as text or numbers; the first ones of too many. */
+/* Reads one id or a list of ids, as strings or numbers; ignores all beyond IDS_MAX. */
 static struct list read_ids(struct arena *arena, struct str raw)
 {
     static const struct type one = { .kind = KIND_ID };
@@ -228,7 +228,7 @@ static struct list read_ids(struct arena *arena, struct str raw)
     return ids;
 }
 
-/* Bots see presences by their intent, people in small guilds. */
+/* Bots need the intent; users get presences in guilds up to SMALL_GUILD. */
 static bool may_see_presences(const struct session *s, const struct seat *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -270,7 +270,7 @@ static void tell_limited(struct session *s, const struct listing *l, int64_t wai
     session_tell_buf(s, EVENT_RATE_LIMITED, &out);
 }
 
-/* A session may ask for all members of a guild once in PAUSE_MS. False: it was told to wait. */
+/* A session may request all members of a guild once per PAUSE_MS. False: it got RATE_LIMITED. */
 static bool begin_all(struct session *s, struct seat *seat, struct listing *l)
 {
     int64_t now = clock_steady_ms();
@@ -289,7 +289,7 @@ static bool begin_all(struct session *s, struct seat *seat, struct listing *l)
     return true;
 }
 
-/* The first step looks whether it may be told at all. */
+/* The first step also checks the permission. */
 static bool member_step(struct session_errand *e)
 {
     struct listing *l = container_of(e, struct listing, errand);
@@ -300,8 +300,8 @@ static bool member_step(struct session_errand *e)
     if (l->index == l->chunks || (!seat && !l->first))
         return false;
     if (!seat) {
-        /* A session that is not in the guild gets an answer without anybody, as its client waits
-         * for one. */
+        /* A session that is not in the guild gets an empty chunk, because its client waits for
+         * one. */
         l->over = true;
         l->all = l->presences = false;
         e->load.run = member_look;
@@ -318,7 +318,7 @@ static void member_request(struct session *s, const struct request_members *in, 
                            struct list users)
 {
     int64_t limit = in->limit.given == GIVEN ? in->limit.value : 0;
-    bool named = in->user_ids.p && !str_is(in->user_ids, "null"); /* it may be empty or malformed */
+    bool named = in->user_ids.p && !str_is(in->user_ids, "null"); /* may be empty or malformed */
     struct listing *l = listing_new(guild_id);
 
     set_nonce(l, in->nonce);

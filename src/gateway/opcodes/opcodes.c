@@ -1,4 +1,4 @@
-/* opcodes.c - every message that clients may send, row by row. */
+/* opcodes.c - the table of opcodes that clients may send, with their schemas and handlers. */
 #include "gateway/opcodes/opcodes.h"
 
 #include "gateway/identify/greeting.h"
@@ -110,7 +110,7 @@ static const struct schema channel_info_schema = { .size = sizeof(struct channel
                                                    .fields = channel_info_fields };
 static const struct type channel_info = { .kind = KIND_OBJECT, .schema = &channel_info_schema };
 
-/* Clients send null for what they do not want. */
+/* Clients send null for fields that they do not use. */
 static const struct type row_number = { .kind = KIND_INT, .min = 0, .max = 10 * 1000 * 1000 };
 static const struct type row_range = { .kind = KIND_ARRAY, .min = 2, .max = 2, .of = &row_number };
 static const struct type row_ranges = { .kind = KIND_ARRAY, .max = 5, .of = &row_range };
@@ -165,7 +165,7 @@ static void handle_heartbeat(struct peer *p, int op, struct str raw, const void 
     peer_beat(p);
 }
 
-/* Opcodes that a domain above handles. */
+/* Calls the hook of a folder above the gateway. */
 static void run_hook(struct peer *p, int op, struct str raw,
                      bool (*hook)(void *arg, const struct gateway_caller *who, int op,
                                   struct str d))

@@ -1,7 +1,7 @@
-/* opcodes.h - every message that clients may send, row by row.
+/* opcodes.h - the table of opcodes that clients may send, their schemas and handlers.
  *
- * A row names the schema of the message (wire/messages.h) and its handler. Handlers whose effect
- * is a session's own stand in identify/ and presence/, those that read guilds here. */
+ * Handlers that change the session are in identify/, resume/, presence/ and member_lists/; those
+ * that read guilds are here. */
 #ifndef GATEWAY_OPCODES_OPCODES_H
 #define GATEWAY_OPCODES_OPCODES_H
 

@@ -1,7 +1,6 @@
-/* activities.c - what people say they are doing (op 3, and part of op 2).
+/* activities.c - checks and stores the activities of op 2 and op 3, limits presence changes.
  *
- * Others are shown it, so only what is an activity goes through. Clients break on
- * anything else. */
+ * Only valid activities are accepted, because other users' clients fail on anything else. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -20,7 +19,7 @@ enum { WINDOW_UPDATES = 5, ACTIVITIES_MAX = 2048, TYPE_MAX = 5, MOST_LEVELS = 8 
 /* --- one activity --------------------------------------------------------------------- */
 
 struct activity {
-    struct str name; /* JSON, as the rest; p == NULL: none */
+    struct str name; /* JSON, like state and url; p == NULL: none */
     int64_t type;
     struct str state, url;
 };
@@ -30,8 +29,8 @@ static bool is_text(struct str raw)
     return raw.n >= 2 && raw.p[0] == '"';
 }
 
-/* It stands far down in what others are told, and each of them has to read it: no deeper than this,
- * and no number that has no end. */
+/* Limits nesting to MOST_LEVELS and refuses infinite numbers: activities are nested deep in events
+ * that every recipient has to parse. */
 static bool is_readable(struct json_reader *r, int levels)
 {
     enum json_kind kind = json_peek(r);
@@ -59,7 +58,7 @@ static bool activity_is_readable(struct str raw, struct arena *arena)
     return is_readable(&r, MOST_LEVELS);
 }
 
-/* What libraries take for objects, lists and texts without a look. */
+/* Libraries use these fields without checking their JSON type. */
 static bool has_its_kind(struct str key, struct str value)
 {
     static const struct {
@@ -77,7 +76,8 @@ static bool has_its_kind(struct str key, struct str value)
     return true;
 }
 
-/* A bot's type may be a digit string, since it is written again; a person's goes through. */
+/* A bot's type may be a string of digits, because it is encoded again; a user's must be a
+ * number. */
 static bool activity_read(struct str raw, bool bot, struct arena *arena, struct activity *ret)
 {
     struct json_reader r;
@@ -113,8 +113,7 @@ static void activity_member(struct json *j, const char *name, struct str raw)
     json_raw(j, raw);
 }
 
-/* A bot's activity has these fields and no others; a person's goes through as its client wrote
- * it. */
+/* Writes a bot's activity, which has only these fields; a user's is passed on unchanged. */
 static void activity_write(const struct activity *a, struct json *j)
 {
     json_object(j);
@@ -138,7 +137,7 @@ static void add_activity(struct str raw, bool bot, struct arena *arena, struct j
         json_raw(j, raw);
 }
 
-/* Takes a list of them, or one alone, as older libraries send it. */
+/* Accepts a list, or a single activity as older libraries send it. */
 static void write_activities(struct str raw, bool bot, struct arena *arena, struct json *j)
 {
     struct json_reader r;
@@ -156,7 +155,7 @@ static void write_activities(struct str raw, bool bot, struct arena *arena, stru
     json_array_end(j);
 }
 
-/* --- of a session --------------------------------------------------------------------- */
+/* --- the presence of a session -------------------------------------------------------- */
 
 struct str presence_activities(const struct presence_update *in)
 {
@@ -187,14 +186,14 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
     buf_clear(&out);
 }
 
-/* Five changes in twenty seconds are told; of more the newest waits for the next window. */
+/* Announces five changes in 20 s; further changes wait for the next window. */
 static bool may_tell(struct session *s)
 {
     int64_t now = clock_ms();
     struct own_presence *own = s->own;
 
-    /* since_ms travels with a session to other servers, so it is wall-clock time: after a step
-     * back of the clock it lies ahead. */
+    /* since_ms moves with a session to other nodes, so it is wall-clock time; if the clock was set
+     * back, it lies in the future. */
     if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;
         own->count = 0;

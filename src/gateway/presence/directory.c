@@ -1,4 +1,4 @@
-/* directory.c - what this server tells the others of its own sessions. */
+/* directory.c - publishes this node's sessions to the other nodes. */
 #include "gateway/presence/directory.h"
 
 #include <string.h>
@@ -13,11 +13,11 @@
 
 enum { MAX_TOLD = 1 << 20, PIECE_BYTES = 128 * 1024 };
 
-/* What was last told of a session. */
+/* The record of a session as it was last published. */
 struct own_record {
     uint64_t number;
     struct str bytes; /* on the heap */
-    int64_t until; /* by clock_ms: it went to another server, who tells of it soon; 0: it is here */
+    int64_t until;    /* 0: session is here; else it moved: expiry of the record */
 };
 
 struct directory *directory_new(struct gateway *g)
@@ -108,7 +108,7 @@ static void message_begin(const struct directory *d, enum directory_kind kind, s
     serial_put(out, d->told);
 }
 
-/* Whether it arrives is found out by who misses it. */
+/* Lost messages are detected by the receiver, from the change number. */
 static void message_send(const struct directory *d, struct buf *out)
 {
     if (!buf_full(out))
@@ -116,7 +116,7 @@ static void message_send(const struct directory *d, struct buf *out)
     buf_clear(out);
 }
 
-/* With the lock: changes leave in the order of their numbers. */
+/* With the lock held, so that messages leave in the order of their numbers. */
 static void tell_record(struct directory *d, struct str record)
 {
     struct buf out;
@@ -147,7 +147,7 @@ static void own_record_set(struct own_record *r, struct str bytes)
     r->until = 0;
 }
 
-/* One that has come from another server is that server's to tell of until its socket is here. */
+/* A session from another node is published by that node until its client is connected here. */
 static void directory_keep(struct directory *d, const struct session *s, struct str bytes)
 {
     pthread_mutex_lock(&d->lock);
@@ -264,7 +264,7 @@ void directory_tell_starts(struct gateway *g, snowflake user_id, uint32_t shard_
     pthread_mutex_unlock(&d->lock);
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- full updates --------------------------------------------------------------------- */
 
 void directory_ask(struct directory *d, uint32_t identity)
 {
@@ -277,7 +277,7 @@ void directory_ask(struct directory *d, uint32_t identity)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* How many records make the next piece, from a place of the map on; *ret_end is the place after. */
+/* The number of records in the next piece, from a slot of the map on; *ret_end is its end. */
 static uint64_t measure_piece(const struct directory *d, size_t at, size_t *ret_end)
 {
     uint64_t count = 0;
@@ -326,7 +326,7 @@ static void send_piece(struct directory *d, uint64_t piece, uint64_t pieces, siz
 
 #define ALL_PAUSE_NS (INT64_C(250) * 1000 * 1000)
 
-/* The lock is held. */
+/* With the lock held. */
 static void send_all_when_due(struct directory *d)
 {
     int64_t now = clock_mono();
@@ -349,9 +349,9 @@ void directory_send_all(struct directory *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* --- from time to time ---------------------------------------------------------------- */
+/* --- periodic work -------------------------------------------------------------------- */
 
-/* One that no server has told of since; or NULL. */
+/* A session that moved away and that no node has published in time; or NULL. */
 static struct own_record *find_lapsed(const struct directory *d, int64_t now)
 {
     size_t at = 0;
@@ -362,7 +362,7 @@ static struct own_record *find_lapsed(const struct directory *d, int64_t now)
     return NULL;
 }
 
-/* One of them, taken out; or NULL. */
+/* Removes one of them from the map; or NULL. */
 static struct own_record *take_lapsed(struct directory *d)
 {
     pthread_mutex_lock(&d->lock);

@@ -1,11 +1,11 @@
-/* directory.h - sessions of all servers of a cluster, as each of them knows of the others'.
+/* directory.h - shares presence and sessions between the nodes of a cluster, through NATS.
  *
- * A server tells what others may see of its own sessions, and nobody else does: a message for each
- * change, numbered, through NATS, which loses some. Who misses one, has just come, or hears of a
- * server for the first time asks that server for all. So every server can say who is there, and
- * tells its own sessions of it; a look at the store is not needed, and none is made.
+ * Each node publishes its own sessions: one numbered message per change. NATS may lose messages, so
+ * a node that sees a gap, has just started or finds a new node requests all sessions of that node.
+ * Every node then knows who is online and sends presences to its own sessions without reading the
+ * store.
  *
- * Without NATS there is no directory: each server knows its own. */
+ * Without NATS there is no directory: each node knows only its own sessions. */
 #ifndef GATEWAY_PRESENCE_DIRECTORY_H
 #define GATEWAY_PRESENCE_DIRECTORY_H
 
@@ -18,17 +18,17 @@ struct session;
 struct directory *directory_new(struct gateway *g);
 void directory_free(struct directory *d); /* accepts NULL */
 
-/* --- this server's own; on the session's loop. Nothing happens without a directory. ---- */
+/* --- sessions of this node; on the session's loop; no effect without a directory ------- */
 
-/* What others may see of it has changed: they are told at the end of the turn, or now. */
+/* The session's record has changed: published at the end of the iteration (mark), or now (note). */
 void directory_mark(struct session *s);
 void directory_note(struct session *s);
 void directory_flush(struct hub *h);
-/* It has ended; or goes on at another server, who tells of it. */
+/* The session has ended, or continues on another node, which publishes it. */
 void directory_end(struct session *s);
-/* Friends of somebody whose look has changed here. After the change itself. */
+/* Sends an account's friends to the other nodes, after its presence has changed here. */
 void directory_tell_friends(struct gateway *g, snowflake user_id, const struct list *friends);
-/* A bot has begun a session: other servers let it begin as many less. */
+/* A bot has begun a session: the other nodes count it towards their limit. */
 void directory_tell_starts(struct gateway *g, snowflake user_id, uint32_t shard_id);
 
 #endif

@@ -1,7 +1,7 @@
-/* directory_peers.c - what other servers tell of their sessions.
+/* directory_peers.c - receives the sessions of other nodes.
  *
- * Sessions of a server that is gone may come back at another one, as those may who lost their
- * socket: they are seen for as long as these, and known for as long as they can be resumed. */
+ * Clients of a dead node may resume on another one. Its sessions are shown as online as long as
+ * disconnected ones (FADE_MS), and known as long as they can be resumed (AWAY_MS). */
 #include <string.h>
 
 #include "base/clock.h"
@@ -15,16 +15,16 @@
 #include "gateway/resume/journal/replica.h"
 #include "gateway/sessions/registry.h"
 
-enum { ASK_MS = 300, AT_ONCE = 500 /* sessions of a dead server whose end is told in a turn */ };
+enum { ASK_MS = 300, AT_ONCE = 500 /* sessions of a dead node per call */ };
 
 struct directory_peer {
     uint32_t identity;
-    uint64_t told;        /* changes that were heard, if … */
-    bool known;           /* … all were */
-    uint32_t round;       /* counts the times that all is told */
-    uint64_t next_piece;  /* of what is being told; 0: nothing is */
-    int64_t asked_at;     /* by clock_mono; 0: never */
-    int64_t gone_at;      /* since when it is missed, by clock_steady_ms; 0: it lives */
+    uint64_t told;        /* its change number, if … */
+    bool known;           /* … no message was missed */
+    uint32_t round;       /* number of full updates */
+    uint64_t next_piece;  /* next piece of the full update; 0: none runs */
+    int64_t asked_at;     /* when it was last asked (clock_mono); 0: never */
+    int64_t gone_at;      /* missing since (clock_steady_ms); 0: alive */
     struct link sessions; /* struct remote_session */
 };
 
@@ -52,7 +52,7 @@ static void remote_put(struct directory *d, struct directory_peer *p, struct rem
 
     pthread_mutex_lock(&g->lock);
     struct remote_session *old = map_get(&g->remotes, r->number);
-    if (old && old->user_id != r->user_id) /* no number is ever two sessions' */
+    if (old && old->user_id != r->user_id) /* a number is never used twice */
         r->user_id = old->user_id;
     remote_add(g, r);
     if (old) {
@@ -118,7 +118,7 @@ static void record_read_guilds(struct serial_reader *in, struct remote_session *
     }
 }
 
-/* NULL: it is none. */
+/* NULL: malformed. */
 static struct remote_session *record_read(struct serial_reader *in)
 {
     struct remote_session *r = mem_new(sizeof *r);
@@ -150,7 +150,7 @@ static struct remote_session *record_read(struct serial_reader *in)
     return r;
 }
 
-/* --- what is heard -------------------------------------------------------------------- */
+/* --- received messages ---------------------------------------------------------------- */
 
 static struct directory_peer *peer_of(struct directory *d, uint32_t identity)
 {
@@ -196,7 +196,7 @@ static void hear_drop(struct directory *d, const struct directory_peer *p, struc
     pthread_mutex_lock(&d->gateway->lock);
     struct remote_session *r = map_get(&d->gateway->remotes, number);
     pthread_mutex_unlock(&d->gateway->lock);
-    /* Another server may have told of it first. */
+    /* Another node may have published it meanwhile. */
     if (r && r->server == p->identity)
         remote_drop(d, r);
 }
@@ -212,8 +212,7 @@ static void drop_untold(struct directory *d, struct directory_peer *p)
     }
 }
 
-/* Pieces come one after the other, with nothing between them; if one is lost the next head says
- * that something is missing. */
+/* Pieces arrive in sequence. If one is lost, the next DIRECTORY_HEAD shows the gap. */
 static void hear_all(struct directory *d, struct directory_peer *p, uint64_t told,
                      struct serial_reader *in)
 {
@@ -309,7 +308,7 @@ static void directory_hear(struct directory *d, struct str message)
     case DIRECTORY_FRIENDS:
         hear_friends(d, &in);
         break;
-    default: /* of a newer server */
+    default: /* from a newer version */
         break;
     }
 }
@@ -325,7 +324,7 @@ void gateway_hear(struct gateway *g, struct str message)
     pthread_mutex_unlock(&d->hearing);
 }
 
-/* What was said meanwhile, on both sides, was heard by nobody. */
+/* Messages were lost while NATS was not connected: request everything again. */
 void gateway_hears(struct gateway *g)
 {
     replication_restart(g);
@@ -335,9 +334,9 @@ void gateway_hears(struct gateway *g)
     directory_tend(g->directory);
 }
 
-/* --- those who are gone --------------------------------------------------------------- */
+/* --- dead nodes ----------------------------------------------------------------------- */
 
-/* Friends of somebody who was at a server that is dead: nobody else tells them. */
+/* Reads the friends of an account whose node died: no other node sends them its presence. */
 struct left_friends {
     struct load load;
     struct post post;
@@ -394,7 +393,7 @@ void directory_lapsed(struct directory *d, struct str record)
     remote_free(r);
 }
 
-/* Some of them; whether all are. */
+/* Shows up to AT_ONCE sessions as offline; true: all are. */
 static bool fade_some(struct directory *d, struct directory_peer *p)
 {
     unsigned faded = 0;
@@ -430,11 +429,11 @@ static void peer_lives(struct directory *d, struct directory_peer *p)
 {
     if (!p->gone_at)
         return;
-    p->gone_at = 0; /* it stood still, and its sessions are seen again */
+    p->gone_at = 0; /* was only paused; its sessions are online again */
     peer_ask(d, p);
 }
 
-/* Whether nothing is left of it. */
+/* True: no session of it is left. */
 static bool peer_is_missed(struct directory *d, struct directory_peer *p)
 {
     int64_t now = clock_steady_ms();
@@ -457,7 +456,7 @@ static void look_at_peers(struct directory *d, const uint32_t *identities, size_
         if (is_among(identities, count, p->identity))
             peer_lives(d, p);
         else if (peer_is_missed(d, p))
-            ended = p; /* one a turn */
+            ended = p; /* frees one node per call */
     if (ended) {
         map_remove(&d->peers, ended->identity);
         mem_free(ended);

@@ -1,15 +1,14 @@
-/* looks.c - what is seen of an account: what its sessions are together, here and at other servers.
- */
+/* looks.c - computes the presence of an account from all its sessions, here and on other nodes. */
 #include "gateway/presence/looks.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
 
-/* An account has the first of these that one of its sessions has. */
+/* Priority: an account has the first of these that one of its sessions has. */
 static const unsigned char order[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
 
-/* What of a session is looked at, wherever it is. */
+/* The fields of a local or remote session that its account's presence depends on. */
 struct looked_session {
     unsigned char status, kind;
     bool counts;
@@ -61,7 +60,7 @@ static bool find_with_status(const struct account *a, unsigned char status, cons
     return false;
 }
 
-/* Its status is PRESENCE_INVISIBLE when there is none. */
+/* The session with the highest priority; status PRESENCE_INVISIBLE if there is none. */
 static struct looked_session presence_foremost(const struct account *a, const struct among *c)
 {
     struct looked_session s;
@@ -122,7 +121,7 @@ bool look_show(struct account *a, const struct among *c, struct presence_look *r
     return changed;
 }
 
-/* --- as JSON -------------------------------------------------------------------------- */
+/* --- encoding ------------------------------------------------------------------------- */
 
 static void write_kinds(const struct statuses *all, struct json *j)
 {
@@ -197,7 +196,7 @@ void gateway_presences(struct gateway *g, snowflake guild_id, const struct list 
         snowflake id = ((const snowflake *)ids->items)[i];
         const struct account *a = map_get(&g->accounts, id);
 
-        if (!account_is_seen(a)) /* most are not: the rest is not looked for */
+        if (!account_is_seen(a)) /* checked first, because most are offline */
             continue;
         struct presence_look l = account_look(a, (struct among){ .kind = ANY_KIND });
         presence_write(id, referring, guild_id, &l, j);

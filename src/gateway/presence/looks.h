@@ -1,12 +1,12 @@
-/* looks.h - what is seen of an account: what its sessions are together, here and at other servers.
+/* looks.h - computes the presence of an account from all its sessions, here and on other nodes.
  *
- * With the gateway's lock where nothing else is said. */
+ * Functions need the gateway's lock unless noted. */
 #ifndef GATEWAY_PRESENCE_LOOKS_H
 #define GATEWAY_PRESENCE_LOOKS_H
 
 #include "gateway/sessions/registry.h"
 
-/* What its sessions are together; a bot's shards are seen apart. */
+/* The combined presence of an account's sessions; each shard of a bot has its own. */
 struct presence_look {
     struct statuses statuses;
     struct str activities; /* on the heap; p == NULL: none */
@@ -14,20 +14,20 @@ struct presence_look {
 
 enum { ANY_KIND = -1 };
 
-/* Which sessions of an account are looked at. */
+/* Selects sessions of an account. */
 struct among {
     int kind;                       /* enum client_kind, or ANY_KIND */
-    uint32_t shard_id, shard_count; /* those of this shard; count 0: all */
-    const struct session *but;      /* not this one */
+    uint32_t shard_id, shard_count; /* only this shard; shard_count 0: all */
+    const struct session *but;      /* excluded session */
 };
 
 struct statuses account_statuses(const struct account *a, struct among c); /* accepts NULL */
 struct presence_look account_look(const struct account *a, struct among c);
-/* What others see now, of one shard; false: nothing else than what they were told, and ret is
- * not set. From now on they are taken to have been. */
+/* Computes the presence of a shard and stores it as announced; false: it is the same as the last
+ * one announced, and ret is not set. */
 bool look_show(struct account *a, const struct among *c, struct presence_look *ret);
-/* The rest needs no lock. */
-uint64_t look_activities(const struct presence_look *l); /* a hash, or 0 */
+/* The following functions need no lock. */
+uint64_t look_activities(const struct presence_look *l); /* hash, or 0 */
 void look_clear(struct presence_look *l);
 void presence_write(snowflake user_id, bool referring, snowflake guild_id,
                     const struct presence_look *l, struct json *j);

@@ -1,4 +1,4 @@
-/* own_sessions.c - the list of an account's sessions, for those sessions. */
+/* own_sessions.c - SESSIONS_REPLACE: the list of an account's sessions, sent to the account. */
 #include "base/mem.h"
 #include "gateway/fanout/bus.h"
 #include "gateway/presence/presence.h"

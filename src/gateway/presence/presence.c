@@ -1,4 +1,4 @@
-/* presence.c - what others see of somebody's sessions. */
+/* presence.c - announces changes of presence to guilds and friends. */
 #include "gateway/presence/presence.h"
 
 #include "base/mem.h"
@@ -27,7 +27,7 @@ enum presence_status presence_status(struct opt_str word, enum presence_status f
     return fallback;
 }
 
-/* By the last word of what it calls itself: "… Client", "… Android", "Firefox". */
+/* Decides by the last word of the browser name: "… Client", "… Android", "Firefox". */
 enum client_kind client_kind(const char *client)
 {
     static const struct {
@@ -54,7 +54,7 @@ const char *presence_word(enum presence_status status)
     return words[status];
 }
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- announcing ----------------------------------------------------------------------- */
 
 static void publish_presence(struct gateway *g, snowflake user_id, struct subject to,
                              const struct presence_look *l)
@@ -70,7 +70,7 @@ static void publish_presence(struct gateway *g, snowflake user_id, struct subjec
     buf_clear(&out);
 }
 
-/* In a large guild only bots that asked for it are told; often there is none. */
+/* In a large guild only bots with the intent GUILD_PRESENCES get presences. */
 static bool is_watched(const struct gateway *g, const struct seat *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -114,7 +114,7 @@ static void tell_friends(struct gateway *g, snowflake user_id, const struct list
             publish_presence(g, user_id, to_user(ids[i]), l);
 }
 
-/* A change that friends are told of when the store has said who they are. */
+/* A change to announce to friends, who are read from the store first. */
 struct telling {
     struct load load;
     snowflake user_id;
@@ -130,8 +130,7 @@ static enum err read_friends(struct load *l, struct tx *tx)
     return l->hub->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* A later change has a telling of its own, which may overtake this one: friends must not be left
- * with the older status. */
+/* A later change may overtake this one: friends must not end with the older status. */
 static bool is_still_shown(struct gateway *g, const struct telling *t)
 {
     bool still = t->look.statuses.whole == PRESENCE_INVISIBLE;
@@ -161,14 +160,14 @@ static void friends_read(struct load *l, enum err e)
     mem_free(t);
 }
 
-/* --- changes -------------------------------------------------------------------------- */
+/* --- changes of local sessions -------------------------------------------------------- */
 
 static struct among shard_of(const struct session *s)
 {
     return (struct among){ ANY_KIND, s->options.shard_id, s->options.shard_count, NULL };
 }
 
-/* What others see now; false: nothing else than before. */
+/* Computes the presence to announce; false: unchanged. */
 static bool take_look(struct session *s, bool ending, struct presence_look *ret)
 {
     struct gateway *g = s->hub->gateway;
@@ -177,7 +176,7 @@ static bool take_look(struct session *s, bool ending, struct presence_look *ret)
     c.but = ending ? s : NULL;
     pthread_mutex_lock(&g->lock);
     bool changed = look_show(map_get(&g->accounts, s->caller.id), &c, ret);
-    /* Whoever looks because of what is told now, on another loop, must not see it any more. */
+    /* Other loops that read presences because of this event must not count the ending session. */
     s->presence.faded |= ending;
     pthread_mutex_unlock(&g->lock);
     return changed;
@@ -244,7 +243,7 @@ void presence_arrive(struct session *s, snowflake guild_id)
     look_clear(&l);
 }
 
-/* --- sessions of other servers -------------------------------------------------------- */
+/* --- sessions of other nodes ---------------------------------------------------------- */
 
 static void tell_guild_here(struct gateway *g, const struct remote_session *r, size_t i,
                             const struct presence_look *l)
@@ -263,7 +262,7 @@ bool presence_remote_changed(struct gateway *g, const struct remote_session *r)
     memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, r->user_id);
-    bool changed = !a || look_show(a, &c, &l); /* of one who has no session nothing is kept */
+    bool changed = !a || look_show(a, &c, &l); /* without sessions there is no stored state */
     pthread_mutex_unlock(&g->lock);
     if (!changed)
         return false;

@@ -1,4 +1,4 @@
-/* handover.c - moves a session to the loop of its client's connection and sends what it missed.
+/* handover.c - moves a session to the loop of its client's connection and sends missed events.
  *
  * The target loop asks the source loop for the session. The source first processes every event that
  * the target had begun when it asked; the target retains the events that it begins from then on. So
@@ -23,7 +23,7 @@
 static void handover_requested(struct post *post);
 static void handover_posted(struct post *post);
 
-/* Notes the session's guilds and the channels that its user sees there, and unsubscribes it. */
+/* Stores the session's guilds and the channels that its user can view, and unsubscribes it. */
 static void pack_seats(struct handover *h, struct session *s)
 {
     h->facts = mem_new((s->seats.count + 1) * sizeof *h->facts);
@@ -39,7 +39,7 @@ static void pack_seats(struct handover *h, struct session *s)
     }
 }
 
-/* The session has moved on since it was requested here: forwards the request. */
+/* The session has left this loop since it was requested: forwards the request to its new loop. */
 static bool handover_follow(struct handover *h)
 {
     struct hub *hub = registry_hub(h->from->gateway, h->resumption->number);
@@ -94,8 +94,8 @@ static void handover_requested(struct post *post)
 }
 
 /* A session does not leave while the store is read for it, because the result would be lost, nor in
- * the middle of an event, which it may have got or not. A session that is itself on its way to this
- * loop has to arrive first. A session that another node gets is requested there later. */
+ * the middle of an event, which it may or may not have received. A session that is itself moving to
+ * this loop has to arrive first. A session that moves to another node is requested there later. */
 static bool may_leave(const struct handover *o, struct hub *h)
 {
     const struct session *s = registry_local(h, o->resumption->number);
@@ -122,7 +122,7 @@ void handovers_continue(struct hub *h)
     releases_continue(h);
 }
 
-/* --- the target loop: rights ---------------------------------------------------------- */
+/* --- the target loop: permissions ----------------------------------------------------- */
 
 static void handover_expect(struct handover *h)
 {
@@ -142,7 +142,7 @@ static void handover_unexpect(struct handover *h)
 
         needed = since < needed ? since : needed;
     }
-    /* A suspended session needs all events since the start, whenever its client comes. */
+    /* Suspended sessions need all events since the start, whenever their clients resume. */
     if (to->resume.recording)
         needed = 0;
     recent_trim(&to->resume.recent, needed);
@@ -174,8 +174,8 @@ static enum err read_rights(struct load *l, struct tx *tx)
     return OK;
 }
 
-/* If the guild is gone, or the account is no longer a member, the event that says so may not have
- * reached this loop: a seat without rights waits for it. */
+/* If the guild is deleted, or the account has left it, the event about that may not have reached
+ * this loop: a seat without permissions waits for it. */
 static void take_seats(struct handover *h, struct session *s)
 {
     seat_take(&s->seats, SUBJECT_USER, s->caller.id);
@@ -199,7 +199,7 @@ static void catch_up_end(struct handover *h, struct session *s)
     to->reads.count--;
     if (s) {
         journal_settle(s);
-        if (!s->peer) /* a newer connection may have it already */
+        if (!s->peer) /* a newer connection may have resumed it */
             session_lose_peer(s);
         lists_return(s);
     }
@@ -207,7 +207,7 @@ static void catch_up_end(struct handover *h, struct session *s)
     hub_pump(to);
 }
 
-/* NULL: the session has got everything. */
+/* NULL: all missed events are sent. */
 static struct news *next_missed(struct handover *h)
 {
     if (h->missed_at < h->missed_count)
@@ -215,7 +215,7 @@ static struct news *next_missed(struct handover *h)
     return recent_at(&h->to->resume.recent, h->recent_at++);
 }
 
-/* A session may have missed thousands of events: they have the time budget of events. */
+/* A session may have missed thousands of events: sending them uses the time budget of events. */
 static void catch_up_continue(struct post *post)
 {
     struct handover *h = container_of(post, struct handover, post);
@@ -233,8 +233,8 @@ static void catch_up_continue(struct post *post)
     catch_up_end(h, s);
 }
 
-/* Sends the events that this loop has begun since the request. The number of an event says whether
- * the source loop has sent it already. The session has its seats, so new events wait meanwhile. */
+/* Sends the events that this loop has begun since the request, except those whose number shows that
+ * the source loop has sent them. The session has its seats, so new events wait meanwhile. */
 static void catch_up(struct handover *h, struct session *s)
 {
     h->to->reads.blocking++;
@@ -264,7 +264,7 @@ static void changes_read(struct load *l, enum err e)
         return;
     }
     if (s)
-        session_end(s); /* its client would not know which channels it sees */
+        session_end(s); /* the client would have wrong channels */
     handover_end(h, NULL);
 }
 
@@ -327,7 +327,7 @@ static void rights_read(struct load *l, enum err e)
     hub_load_now(h->to, &h->load);
 }
 
-/* The session has left the loop that had it, for another node or for good: the store knows. */
+/* The session has left this process or has ended: reads its owner from the store. */
 static bool handover_request(struct handover *h)
 {
     struct resumption *r = h->resumption;
@@ -351,9 +351,9 @@ void handover_arrive(struct handover *h)
     }
     h->viewer = session_viewer(h->session);
     begin_rights(h);
-    /* The source loop may have sent the session an event that this loop's view does not have yet,
-     * so that a comparison would undo it: that event comes first. A session of another process has
-     * numbers that say nothing here. */
+    /* The source loop may have sent the session an event that this loop's view does not have yet; a
+     * comparison of channels would undo it. So wait for that event. The event numbers of another
+     * process are not comparable. */
     hub_load_after(h->to, &h->load, h->from ? h->session->resume.seen : 0);
 }
 

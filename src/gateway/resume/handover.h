@@ -1,4 +1,4 @@
-/* handover.h - a session on its way to the event loop of its client's new connection. */
+/* handover.h - a session that moves to the event loop of its client's new connection. */
 #ifndef GATEWAY_RESUME_HANDOVER_H
 #define GATEWAY_RESUME_HANDOVER_H
 
@@ -8,18 +8,18 @@
 #include "gateway/sessions/session.h"
 
 enum resume_verdict {
-    RESUME_OPEN,       /* nothing speaks against it so far */
+    RESUME_OPEN,       /* no objection so far */
     RESUME_SUPERSEDED, /* a newer connection of the client has the session */
     RESUME_NOT_OWNER,  /* another node owns the session, though this one has it */
 };
 
-/* A client that wants its session back. */
+/* A RESUME in progress. */
 struct resumption {
     struct greeting greeting;
     uint64_t number;
     char id[SESSION_ID + 1];
     uint64_t seq;
-    uint64_t turn; /* of the connection, in the order of HELLO */
+    uint64_t turn; /* number of the connection (struct peer) */
     bool bad_seq;
     enum resume_verdict verdict;
 };
@@ -30,28 +30,28 @@ struct handover {
     struct hub *from, *to; /* from NULL: not from a loop of this process */
     struct resumption *resumption;
     uint64_t least;          /* the source loop must have processed this event */
-    struct session *session; /* NULL: it does not exist any more */
+    struct session *session; /* NULL: it has ended */
     struct link awaited;     /* in the list of the target loop */
     uint64_t since;          /* index of the first event that the target began after the request */
-    struct load load;        /* reads rights as the target loop sees them, then channels */
+    struct load load;        /* reads permissions for the target loop, then channels */
     struct gateway_viewer viewer;
     struct guild_facts *facts;
     size_t guild_count;
-    struct seen_channels seen, changes; /* of a user: at the source, and the difference here */
-    struct news **missed; /* events before `since`, if it comes from another process; or NULL */
+    struct seen_channels seen, changes; /* users: visible channels at the source; changes since */
+    struct news **missed; /* events before `since`, for a session of another process; or NULL */
     size_t missed_count, missed_cap;
-    size_t missed_at;   /* of these so many were sent, … */
-    uint64_t recent_at; /* … and of the events since, those before this index */
+    size_t missed_at;   /* number of these that were sent, … */
+    uint64_t recent_at; /* … and index of the next retained event to send */
 };
 
-/* From now on the loop of the connection retains the events that it begins. */
+/* From now on the connection's loop retains the events that it begins. */
 struct handover *handover_new(struct resumption *r, struct hub *from);
-/* handover->session is set, or NULL: subscribes the session and sends it what it missed. */
+/* handover->session is set, or NULL: subscribes the session and sends its missed events. */
 void handover_arrive(struct handover *h);
 /* Asks the loop that has the session for it. */
 void handover_begin(struct resumption *r, struct hub *from);
-/* Makes the session from bytes (session_bytes.h), for handover_arrive, in state ARRIVING or
- * RECOVERED. False: they are not bytes of this session. */
+/* Creates the session from bytes (session_bytes.h) for handover_arrive, in state ARRIVING or
+ * RECOVERED. False: the bytes are malformed, or of another session. */
 bool handover_unpack(struct handover *h, struct str bytes, enum session_state state);
 
 /* resume.c: sends the client the answer, and frees the resumption; s NULL: op 9. */

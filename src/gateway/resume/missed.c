@@ -1,7 +1,7 @@
-/* missed.c - the events that a session missed between two processes, read from the log in pages.
+/* missed.c - reads the events that a session missed between two processes from the log, in pages.
  *
  * The rows are decoded on the thread that reads them, off the event loops. If the log is trimmed
- * between two pages, an event of the session may be lost: the session is over. */
+ * between two pages, an event may be lost, so the session is invalid. */
 #include "gateway/resume/missed.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 
 enum {
     PAGE_ROWS = 256,
-    MOST_MISSED = 20000, /* positions of the log that are read for one session */
+    MOST_MISSED = 20000, /* log positions that are read for one session */
 };
 
 struct missed_events missed_between(uint64_t seen, uint64_t last, bool with_seen)
@@ -25,7 +25,7 @@ struct missed_events missed_between(uint64_t seen, uint64_t last, bool with_seen
     };
 }
 
-/* The position of the last event that it has got may be trimmed. */
+/* The position of the last event that was sent may be trimmed. */
 bool missed_is_cut(const struct missed_events *m, int64_t first)
 {
     int64_t needed = m->at + (m->begun ? 1 : 2);
@@ -81,7 +81,7 @@ static bool missed_unpack(struct missed_taker *t, const struct list *page)
     return ok;
 }
 
-/* The store may restart the transaction. */
+/* Resets the page: the store may restart the transaction. */
 static void page_discard(struct missed_events *m, struct handover *h)
 {
     while (h->missed_count > m->before)

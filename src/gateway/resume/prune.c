@@ -10,7 +10,7 @@
 
 enum { PRUNE_BEATS = 60 }; /* seconds */
 
-/* Other machines may have journals that are not visible here: their nodes get a grace period. */
+/* Nodes on other machines may have journals that are not readable here; they get a grace period. */
 static enum err prune_rows(const struct gateway *g, struct tx *tx, uint32_t identity,
                            int64_t grace_ms)
 {
@@ -41,7 +41,7 @@ static enum err pruning_run(struct load *l, struct tx *tx)
 
 static void pruning_done(struct load *l, enum err e)
 {
-    (void)e; /* the next beat tries again */
+    (void)e; /* the next call tries again */
     mem_free(container_of(l, struct pruning, load));
 }
 

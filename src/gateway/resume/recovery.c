@@ -1,9 +1,9 @@
 /* recovery.c - rebuilds a session whose node crashed, from its journal and the event log.
  *
- * The journal, or its replica if the machine is lost, says which event the session was sent last.
- * The store says its guilds, the log what it missed. Which channels its user saw before is not
- * known, so the session is over if a missed event changes that: its client would not get the
- * CHANNEL_CREATE and CHANNEL_DELETE events that follow from it. */
+ * The journal, or its replica if the machine is lost, has the number of the last event that the
+ * session was sent. The store has its guilds, the log has the missed events. The channels that its
+ * user could view are not known, so the session is invalid if a missed event changes them: its
+ * client would not get the resulting CHANNEL_CREATE and CHANNEL_DELETE events. */
 #include "gateway/resume/recovery.h"
 
 #include "base/planted.h"
@@ -100,7 +100,7 @@ enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resu
     return e;
 }
 
-/* --- changes of what the user sees ---------------------------------------------------- */
+/* --- events that change visible channels ---------------------------------------------- */
 
 static bool changes_sight(const struct news *n, snowflake user_id)
 {
@@ -120,7 +120,7 @@ static bool changes_sight(const struct news *n, snowflake user_id)
     }
 }
 
-/* Bots know every channel, and their rights are read at arrival. */
+/* Bots know all channels, and their permissions are read at arrival. */
 static bool changes_what_it_sees(const struct news *n, const struct session *s)
 {
     bool moves = n->event == EVENT_GUILD_CREATE || n->event == EVENT_GUILD_DELETE;

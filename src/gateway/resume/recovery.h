@@ -6,15 +6,15 @@
 #include "gateway/resume/journal/journal.h"
 
 /* In a write transaction. JOURNAL_FOUND: this node owns the session now, and *ret has its bytes, as
- * it was for a client that has read up to its seq. JOURNAL_GONE: the session is over. Others:
- * nothing has changed, the owner has to be asked. silent: the owner does not answer, so that the
- * replica counts, too. */
+ * for a client that has read up to its seq. JOURNAL_GONE: the session has ended. Others: nothing
+ * has changed, the owner has to be asked. silent: the owner does not answer, so the replica may be
+ * used. */
 enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resumption *r,
                        uint32_t identity, bool silent, enum journal_verdict *ret_answer,
                        struct str *ret);
 
-/* Whether the missed events are all that the session has to be sent, and its user sees the same
- * channels as before. It has its seats. */
+/* Whether the session can continue with the missed events: none of them changes its guilds or the
+ * channels that its user can view. Its seats must be set up. */
 bool recovery_is_exact(const struct handover *h, const struct session *s);
 
 #endif

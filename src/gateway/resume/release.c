@@ -17,10 +17,10 @@ struct session_release {
     struct link link; /* in the hub's list */
     struct hub *hub;
     struct session_move move; /* the request, then the answer */
-    uint64_t least;           /* the session must have got this event */
+    uint64_t least;           /* the session must have received this event */
     struct load load;
     snowflake user_id;
-    struct buf body; /* of the session; empty: it is not here */
+    struct buf body; /* the session as bytes; empty: it is not here */
 };
 
 static void release_arrived(struct post *post)
@@ -31,7 +31,7 @@ static void release_arrived(struct post *post)
     releases_continue(v->hub);
 }
 
-/* The events before the request in the log are on their way to the hubs by now. */
+/* Events before the request in the log have been posted to the hubs by now. */
 void release_requested(struct gateway *g, const struct session_move *m)
 {
     struct hub *hub = registry_hub(g, m->number);
@@ -51,7 +51,7 @@ void release_requested(struct gateway *g, const struct session_move *m)
 
 /* --- the answer ----------------------------------------------------------------------- */
 
-/* The row of the session and the change of its owner are one transaction, so that it never has two
+/* The suspended row and the change of owner are one transaction, so that the session never has two
  * owners. */
 static enum err release_write(struct load *l, struct tx *tx)
 {
@@ -103,7 +103,7 @@ static void release_answer(struct session_release *v)
     hub_load_now(v->hub, &v->load);
 }
 
-/* --- when the session can leave ------------------------------------------------------- */
+/* --- when the session may leave ------------------------------------------------------- */
 
 static void release_session(struct session_release *v, struct session *s)
 {
@@ -124,7 +124,7 @@ static void release_session(struct session_release *v, struct session *s)
     release_answer(v);
 }
 
-/* The rule of handover.c; besides, everything that the client has asked for is sent first. */
+/* As in handover.c; also, all answers to requests of the client are sent first. */
 static bool may_leave(const struct session_release *v, const struct session *s)
 {
     const struct hub *h = v->hub;
@@ -133,7 +133,7 @@ static bool may_leave(const struct session_release *v, const struct session *s)
            session_is_ready(s) && !session_errand_count(s) && !errands_stepping(s);
 }
 
-/* The session is on its way to another loop of this node, or to this one: forwards the request. */
+/* The session moves to another loop of this node, or to this one: forwards the request. */
 static bool release_follow(struct session_release *v)
 {
     struct hub *hub = registry_hub(v->hub->gateway, v->move.number);

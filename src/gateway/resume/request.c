@@ -1,13 +1,13 @@
-/* request.c - gets a session from the node that owns it, or from what a stopped node left.
+/* request.c - gets a session from the node that owns it, or from the data of a stopped node.
  *
- * The store says which node owns the session. A node that is alive is asked to release it (in the
+ * The store tells which node owns the session. A node that is alive is asked to release it (in the
  * event log, so the question has a position). A node that was stopped has suspended it; a node that
- * crashed has left a journal, and with NATS a replica of it on another node. A session that lies in
- * the store may be taken by any node, also one that was released to a node which its client has
- * left since; else a client that changes nodes quickly would never get its session.
+ * crashed has left a journal, and with NATS a replica of it on another node. Any node may take a
+ * session that is stored as a row, even one that was released to another node: a client that
+ * changes nodes quickly would never get its session otherwise.
  *
- * Whatever a node answers, the store decides: an answer only means that it is worth reading now.
- * The store is read up to 24 times, at most once per 250 ms unless an answer comes. */
+ * The store decides, not the answers of nodes: an answer only triggers the next read. The store is
+ * read up to 24 times, every 250 ms or when an answer arrives. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
@@ -24,56 +24,56 @@
 #include "gateway/resume/suspended_rows.h"
 #include "gateway/sessions/registry.h"
 
-/* In reads of the store, which are 250 ms apart. */
+/* Counted in reads of the store, which are 250 ms apart. */
 enum {
     MOST_READS = 24,
-    SILENT_READS = 4,   /* the owner has so long to answer, … */
-    REPLICA_READS = 12, /* … replicas have so long, … */
-    SHORT_READS = 2,    /* … and others have so long when one has said that it knows too little */
+    SILENT_READS = 4,   /* time for the owner to answer, … */
+    REPLICA_READS = 12, /* … for replicas, … */
+    SHORT_READS = 2,    /* … and for other replicas after one has answered JOURNAL_SHORT */
 };
 
 enum { MOST_REFUSALS = 3, QUESTION_BYTES = 64 };
 
 enum request_state {
     REQUEST_WAITING,
-    REQUEST_TAKEN,     /* bytes: suspended or released */
-    REQUEST_RECOVERED, /* bytes: from a journal or its replica */
-    REQUEST_GONE,      /* the session is over */
+    REQUEST_TAKEN,     /* from a suspended row */
+    REQUEST_RECOVERED, /* from a journal or its replica */
+    REQUEST_GONE,      /* the session has ended */
 };
 
 struct session_request {
     struct link link; /* in the hub's list */
     struct handover *handover;
-    struct deadline deadline; /* of the next read */
+    struct deadline deadline; /* time of the next read */
     struct load load;
-    uint64_t seen;  /* the last event that the session has got */
-    uint64_t begun; /* the last event that this loop had begun when it began to retain them */
-    struct missed_events missed; /* of the log, between the two */
-    unsigned reads;              /* of the store */
-    bool reading, answered;      /* the store or the log is being read; an answer came meanwhile */
-    uint32_t asked;              /* the node that was asked to release it; 0: none yet */
-    uint32_t replicas_of;        /* the node whose replicas were asked; 0: none yet */
+    uint64_t seen;  /* number of the last event that the session was sent */
+    uint64_t begun; /* last event that this loop had begun when it started to retain events */
+    struct missed_events missed;          /* events of the log between the two */
+    unsigned reads;                       /* number of store reads */
+    bool reading, answered;               /* a read is running; an answer came meanwhile */
+    uint32_t asked;                       /* node that was asked to release it; 0: none */
+    uint32_t replicas_of;                 /* node whose replicas were asked; 0: none */
     unsigned asked_at, replicas_asked_at; /* values of `reads` then, … */
-    unsigned short_at; /* … and when a replica said that it knows too little; 0: none has */
+    unsigned short_at;                    /* … and at the first JOURNAL_SHORT; 0: none */
     unsigned refusals;
-    bool abandoned; /* the connection is gone: the session stays in the store */
+    bool abandoned; /* the connection is closed: the session stays in the store */
     /* Results of one read: */
     struct session_move question;
     enum request_state state;
     bool asks;
-    bool unfit;       /* no replica can help */
+    bool unfit;       /* no replica is usable */
     bool misses;      /* there are missed events to read from the log */
-    struct str bytes; /* of the session, in the arena of the read, … */
-    struct buf copy;  /* … and while the log is read */
+    struct str bytes; /* the session, in the arena of the read, … */
+    struct buf copy;  /* … and a copy while the log is read */
 };
 
 static void request_read(struct session_request *q);
 
 /* --- a read of the store -------------------------------------------------------------- */
 
-/* The session missed the events between the last one that it has got and the first one that this
- * loop retains. A recovered session may have crashed in the middle of its last event, so that one
- * is read, too. This function only checks that the log has them; they are read outside of the write
+/* The session missed the events between the last one that it was sent and the first one that this
+ * loop retains. The crash may have interrupted the last event of a recovered session, so that one
+ * is read too. This function only checks that the log has them; they are read outside of the write
  * transaction. */
 static enum err find_missed(struct session_request *q, struct tx *tx)
 {
@@ -87,7 +87,7 @@ static enum err find_missed(struct session_request *q, struct tx *tx)
     int64_t first = 0, end = 0;
     enum err e = event_log_range(tx, &first, &end);
     /* If a journal is ahead of the log that this process found at its start, a backup was restored
-     * since. In a cluster other nodes may have extended the log since. */
+     * since. In a cluster other nodes may have extended the log. */
     bool alone = cluster_is_alone(g->cluster);
     int64_t known = alone ? (int64_t)(g->older >> NUMBERS_OF_POSITION) : end;
     bool log_is_older = recovered && known < q->missed.at + 1;
@@ -97,7 +97,7 @@ static enum err find_missed(struct session_request *q, struct tx *tx)
     return e;
 }
 
-/* Takes the session if it lies in the store. */
+/* Takes the session if the store has it as a suspended row. */
 static enum err take_suspended(struct session_request *q, const struct gateway *g, struct tx *tx,
                                const struct session_owner *owner)
 {
@@ -127,7 +127,7 @@ static void ask_owner(struct session_request *q, const struct gateway *g, struct
     q->asks = true;
 }
 
-/* *ret: the owner is known to be dead, so that it need not be asked. */
+/* *ret: the owner is known to be dead and need not be asked. */
 static enum err take_recovered(struct session_request *q, struct tx *tx, uint32_t identity,
                                bool silent, bool *ret)
 {
@@ -147,13 +147,15 @@ static enum err take_recovered(struct session_request *q, struct tx *tx, uint32_
         e = find_missed(q, tx);
     if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_GONE)
         e = owner_row_remove(tx, r->number, cluster_identity(g->cluster));
-    /* If the owner was only paused, it reads the question and finds that it lost the session. */
+    /* If the owner was only paused, it reads the question and finds that it no longer owns the
+     * session. */
     if (!e && silent && q->asked != identity)
         ask_owner(q, g, tx, identity);
     return e;
 }
 
-/* The owner does not answer. If it is only slow, it finds later that the session has left. */
+/* Whether the owner does not answer. If it is only slow, it finds later that it lost the
+ * session. */
 static bool is_silent(const struct session_request *q, const struct session_owner *owner)
 {
     return !owner->alive || (owner->identity == q->asked && q->reads - q->asked_at >= SILENT_READS);
@@ -172,7 +174,8 @@ static void ask_replicas(const struct session_request *q, uint32_t identity)
 }
 
 /* Whether a node may still answer that it has a replica. Replicas are asked at each read until one
- * has answered, because a question may be lost, and a node that has just started hears nothing. */
+ * has answered, because a question may be lost, and a node that has just started does not receive
+ * yet. */
 static bool replicas_may_answer(struct session_request *q, uint32_t identity)
 {
     bool first = q->replicas_of != identity;
@@ -252,7 +255,7 @@ static void request_end(struct session_request *q)
 
 static void missed_read_next(struct session_request *q);
 
-/* If a session was taken but its missed events cannot be read, it is over. */
+/* If the missed events of a session that was taken cannot be read, the session ends. */
 static void missed_page_done(struct load *l, enum err e)
 {
     struct session_request *q = container_of(l, struct session_request, load);
@@ -281,7 +284,7 @@ static void missed_read_next(struct session_request *q)
     hub_load_now(q->handover->to, &q->load);
 }
 
-/* Thousands of events may have been missed: they are read in pages, by background reads. */
+/* Thousands of events may be missed: they are read in pages, in the background. */
 static void missed_begin(struct session_request *q)
 {
     q->reading = true;
@@ -314,10 +317,11 @@ static void request_done(struct load *l, enum err e)
         request_end(q);
 }
 
-/* --- the beginning -------------------------------------------------------------------- */
+/* --- starting a request --------------------------------------------------------------- */
 
-/* A node that takes a session changes its row, and the second of two nodes that do so restarts: no
- * more isolation is needed. With it, every session that moves would conflict with every other. */
+/* A node that takes a session updates its row; of two such transactions the second restarts, so
+ * no stricter isolation is needed. With it, every session that moves would conflict with every
+ * other. */
 static void request_read(struct session_request *q)
 {
     q->reads++;
@@ -370,8 +374,8 @@ struct request_answer {
     struct session_move move;
 };
 
-/* After a refusal the store is read, too: the session may have been suspended just now. It may also
- * have moved to that node since, so that the node is asked again. */
+/* Reads the store even after a refusal: the session may have been suspended just now. It may also
+ * have moved back to that node, so the node may be asked again. */
 static void answer_arrived(struct post *post)
 {
     struct request_answer *a = container_of(post, struct request_answer, post);

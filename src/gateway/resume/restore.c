@@ -1,7 +1,7 @@
-/* restore.c - makes a session from bytes; restores one that was suspended before a restart.
+/* restore.c - creates a session from bytes; restores one that was suspended before a restart.
  *
- * Since the restart every loop retains the events that it begins (hub.resume.recording), so that
- * the session can be sent what it missed. */
+ * Since the restart every loop retains the events that it begins (hub.resume.recording), from which
+ * the session gets its missed events. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
@@ -41,7 +41,7 @@ bool handover_unpack(struct handover *h, struct str bytes, enum session_state st
 struct restoration {
     struct load load;
     struct handover *handover;
-    struct str bytes; /* in the arena of the read; empty: there is no such session */
+    struct str bytes; /* in the arena of the read; empty: no such session */
 };
 
 static enum err restore_run(struct load *l, struct tx *tx)
@@ -58,7 +58,7 @@ static void restore_done(struct load *l, enum err e)
     struct restoration *x = container_of(l, struct restoration, load);
     struct handover *h = x->handover;
 
-    /* Event numbers start again with the process: all events of this one are later. */
+    /* Event numbers start again with the process: all events of this process are later. */
     if (!e && h->to->resume.recording && handover_unpack(h, x->bytes, SESSION_ARRIVING))
         h->session->resume.seen = h->session->presences = 0;
     mem_free(x);

@@ -1,4 +1,4 @@
-/* resume.c - RESUME: finds out where the session is, and answers the client. */
+/* resume.c - handles RESUME: finds the session and answers the client. */
 #include "gateway/resume/resume.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 #include "gateway/wire/messages.h"
 #include "json/read.h"
 
-/* --- two connections that want the same session --------------------------------------- */
+/* --- two connections that resume the same session ------------------------------------- */
 
 static void peer_supersede(struct peer *p)
 {
@@ -20,8 +20,8 @@ static void peer_supersede(struct peer *p)
 }
 
 /* A client may drop a connection and open the next one before both RESUMEs are read, and two loops
- * may read them in the other order. Connections are numbered at HELLO, which clients wait for: the
- * newest connection keeps the session, whichever RESUME is read last. */
+ * may read them in the other order. Connections are numbered when they open: the newest connection
+ * keeps the session, whichever RESUME is read last. */
 bool resume_is_superseded(const struct session *s, const struct resumption *r)
 {
     return s->peer && s->resume.turn > r->turn;
@@ -107,8 +107,8 @@ static void resume_known(struct greeting *g)
     struct session *s = registry_local(here, r->number);
     bool is_moving = s && s->state == SESSION_MOVING;
 
-    /* This node was paused while another one took the session. The log says so, and this node reads
-     * that in a moment. */
+    /* This node was paused while another one took the session. The log has that change, and this
+     * node will read it soon. */
     if (r->verdict == RESUME_NOT_OWNER && !is_moving && registry_has(here->gateway, r->number)) {
         struct peer *p = greeting_end(g);
 
@@ -116,7 +116,7 @@ static void resume_known(struct greeting *g)
         mem_free(r);
         return;
     }
-    /* A session that is on its way to this loop, or about to leave it, is waited for here. */
+    /* A session that moves to this loop, or is about to leave it: handover_begin waits for it. */
     if (hub && (!s || is_moving))
         handover_begin(r, hub);
     else if (!s && r->id[0] && here->gateway->cluster)
@@ -127,7 +127,7 @@ static void resume_known(struct greeting *g)
         resume_answer(r, resume_is_theirs(s, r) ? s : NULL);
 }
 
-/* In the transaction that reads the credential. */
+/* Runs in the transaction that reads the credential. */
 static enum err resume_read_owner(struct greeting *g, struct tx *tx)
 {
     struct resumption *r = container_of(g, struct resumption, greeting);
@@ -161,7 +161,7 @@ void handle_resume(struct peer *p, int op, struct str raw, const void *d)
     r->turn = p->turn;
     r->bad_seq = !json_raw_int(in->seq, &seq) || seq < 0;
     r->seq = r->bad_seq ? 0 : (uint64_t)seq;
-    /* A malformed id is answered like the id of a session that has ended. */
+    /* A malformed id gets the same answer as the id of a session that has ended. */
     if (session_id_read(in->session_id, &r->number))
         memcpy(r->id, in->session_id.p, SESSION_ID);
     if (!greeting_init(&r->greeting, p, in->token)) {

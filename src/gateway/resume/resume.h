@@ -1,4 +1,4 @@
-/* resume.h - how a session comes back.
+/* resume.h - RESUME: a client continues its session after a lost connection.
  *
  * A client that lost its connection sends RESUME with the id of its session and the seq of the last
  * event that it has read. It may reach the same loop, another loop of the process, another node of
@@ -26,15 +26,15 @@
  * A session can end in every state; it is freed then. MOVING and SUSPENDED end when their row is
  * written, and another process continues the session.
  *
- * Where to read: resume.c decides where the session is. handover.c moves it to the loop of its
- * client and sends what it missed. request.c gets it from another node, release.c is the other side
- * of that. restore.c takes a session that was suspended (suspend.c) when the server was restarted.
+ * Where to read: resume.c finds the session. handover.c moves it to the loop of its client and
+ * sends the missed events. request.c gets it from another node, release.c is the other side of
+ * that. restore.c takes a session that was suspended (suspend.c) when the server was restarted.
  * recovery.c rebuilds one whose node crashed from its journal (journal/) and the event log
- * (missed.c). docs/ARCHITECTURE.md tells a resume on another node step by step.
+ * (missed.c). docs/ARCHITECTURE.md describes a resume on another node step by step.
  *
  * Invariants: a session has one owner node, changed by compare-and-set of a row (owner_rows.h).
- * Events are numbered in one order on all nodes, so the number of the last event that a session has
- * got says what it missed. */
+ * Events have the same numbers on all nodes, so the number of the last event that a session was
+ * sent determines the events that it missed. */
 #ifndef GATEWAY_RESUME_RESUME_H
 #define GATEWAY_RESUME_RESUME_H
 
@@ -48,16 +48,16 @@ struct peer;
 /* op 6 */
 void handle_resume(struct peer *p, int op, struct str raw, const void *d);
 
-/* Lets sessions leave this loop that another loop or node waits for and that can leave now. */
+/* Releases the sessions of this loop that another loop or node waits for, if they can leave now. */
 void handovers_continue(struct hub *h);
 
-/* Messages of other nodes, in the order of the log; from any thread. A node requests a session that
- * this one may own; a node answers a request of this one. */
+/* Messages of other nodes, in log order, from any thread: a node requests a session that this one
+ * may own; a node answers a request of this one. */
 void release_requested(struct gateway *g, const struct session_move *m);
 void request_answered(struct gateway *g, const struct session_move *m);
 /* A request reads the store again: deadline of struct session_request. */
 void request_again(struct deadline *d);
-/* At the end of a hub: drops what still waits. */
+/* At the end of a hub: drops all pending releases and requests. */
 void releases_drop(struct hub *h);
 void requests_drop(struct hub *h);
 

@@ -1,7 +1,7 @@
-/* session_bytes.c - a session as bytes, for another process that continues it.
+/* session_bytes.c - serialises a session for another process that continues it.
  *
- * Dispatches are written in the form in which they were sent: a bot without the message content
- * intent gets them without content again. */
+ * Dispatches are written in the form in which they were sent: a bot without the intent
+ * MESSAGE_CONTENT gets them without content again. */
 #include "gateway/resume/session_bytes.h"
 
 #include <limits.h>
@@ -75,7 +75,7 @@ static void places_get(struct serial_reader *r, struct session_places *ret)
 
 /* --- dispatches ----------------------------------------------------------------------- */
 
-/* How many of the newest dispatches are written. */
+/* The number of newest dispatches to write. */
 static uint32_t count_kept(const struct session *s, const struct session_limits *limits)
 {
     uint64_t unsent = s->seq - s->output.sent;
@@ -197,7 +197,7 @@ bool session_bytes_seen(struct str bytes, uint64_t *ret)
     struct serial_reader r = { .rest = bytes };
 
     serial_get_raw(&r, sizeof SESSION_MAGIC);
-    serial_get_bytes(&r); /* id, account, kind */
+    serial_get_bytes(&r); /* skip id, account, kind */
     serial_get(&r);
     serial_get(&r);
     *ret = serial_get(&r);

@@ -2,8 +2,8 @@
  *
  * Suspended sessions are rows of the store (suspended_rows.h). They stay valid as long as no event
  * happens, or, in a cluster, as long as the log has all events since. They are written in batches,
- * so that neither an event loop nor the store is held for long. Sessions that are not written in
- * time end; their clients identify again. */
+ * so that no event loop and no store transaction runs long. Sessions that are not written in time
+ * end; their clients identify again. */
 #include "gateway/resume/suspend.h"
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@ enum {
     BATCH_SESSIONS = 128,
     BATCH_BYTES = 1024 * 1024,
     SESSION_BYTES = 8 * 1024 * 1024,
-    SENT_COUNT = 128, /* dispatches that the client may not have read, besides unsent ones */
+    SENT_COUNT = 128, /* sent dispatches that the client may not have read */
     SENT_BYTES = 128 * 1024,
     LONGEST_MS = 10 * 1000,
 };
@@ -35,7 +35,7 @@ struct suspend_batch {
     bool last;
 };
 
-/* False: the session ends here. */
+/* False: the session cannot be suspended and ends. */
 static bool batch_add(struct suspend_batch *b, struct session *s)
 {
     const struct session_limits limits = { SENT_COUNT, SENT_BYTES };
@@ -102,7 +102,7 @@ static enum err drop_some(struct tx *tx, void *arg)
     return suspended_rows_drop(tx, arg);
 }
 
-/* Drops the sessions of an earlier stop that no client has resumed, some at a time. */
+/* Drops sessions suspended by an earlier stop that no client has resumed, in batches. */
 static enum err drop_earlier(struct gateway *g, struct arena *arena)
 {
     bool more = true;

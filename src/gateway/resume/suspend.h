@@ -1,4 +1,4 @@
-/* suspend.h - sessions when the server stops and starts, and rows that stopped nodes left. */
+/* suspend.h - suspends sessions when the server stops; removes rows of stopped nodes. */
 #ifndef GATEWAY_RESUME_SUSPEND_H
 #define GATEWAY_RESUME_SUSPEND_H
 
@@ -6,9 +6,9 @@
 
 struct gateway;
 
-/* Suspends the sessions of the first `loops` loops, on which nothing runs any more. */
+/* Suspends the sessions of the first `loops` loops, which are idle. */
 void suspend_sessions(struct gateway *g, unsigned loops);
-/* prune.c: removes rows of dead nodes, and those that this node left when it last ran. */
+/* prune.c: removes rows of dead nodes, and rows of this node's previous run. */
 enum err prune_own_rows(const struct gateway *g, struct tx *tx);
 
 #endif

@@ -1,4 +1,4 @@
-/* suspended_rows.c - sessions that no node owns, stored as bytes. */
+/* suspended_rows.c - the table parked_sessions: sessions without an owner node, as bytes. */
 #include "gateway/resume/suspended_rows.h"
 
 enum { DROPPED_AT_ONCE = 64 };
@@ -20,7 +20,7 @@ static const char ADD[] = "insert into parked_sessions (number, user_id, until_m
                           "user_id = excluded.user_id, until_ms = excluded.until_ms, "
                           "body = excluded.body";
 
-/* Pipelined: a server that stops stores thousands. */
+/* Pipelined, because a server that stops stores thousands. */
 enum err suspended_row_add(struct tx *tx, const struct suspended_session *p)
 {
     return tx_exec_soon(
@@ -36,8 +36,8 @@ enum err suspended_rows_seal(struct tx *tx)
                    NO_BIND, NULL);
 }
 
-/* The seal is broken at once: if this server is killed, it may have sent events that the suspended
- * sessions have missed for good. */
+/* Removes the seal at once: if this server is killed, it may have sent events that the suspended
+ * sessions then miss. */
 enum err suspended_rows_unseal(struct tx *tx, bool *ret_any)
 {
     struct rows r;

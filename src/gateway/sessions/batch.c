@@ -1,4 +1,4 @@
-/* batch.c - the events of one commit, on their way to the loops. */
+/* batch.c - the events of one commit, shared by all loops that deliver them. */
 #include "gateway/sessions/batch.h"
 
 #include <assert.h>

@@ -1,9 +1,8 @@
-/* batch.h - the events of one commit, on their way to the loops.
+/* batch.h - the events of one commit, shared by all loops that deliver them.
  *
- * One block holds the parcels of all loops and the list of the events, so that an event costs
- * its publisher, who is the writer more often than not, neither an allocation nor a post for
- * each loop. The events are the batch's: a loop needs no reference of its own as long as it has
- * not released its parcel. */
+ * One allocation holds the list of events and one parcel per loop, so that the publisher (usually
+ * the writer thread) needs no allocation and no post per event and loop. The batch owns the events:
+ * a loop needs no reference of its own until it has released its parcel. */
 #ifndef GATEWAY_SESSIONS_BATCH_H
 #define GATEWAY_SESSIONS_BATCH_H
 
@@ -17,37 +16,37 @@ struct hub;
 struct news;
 struct news_batch;
 
-/* A loop's share of a batch: all of its events, of which so many were begun there. */
+/* A loop's handle on a batch: all of its events, of which `begun` were started on this loop. */
 struct parcel {
     struct post post;
     struct hub *hub;
-    struct parcel *next; /* in the hub's line */
-    int64_t due_ns;      /* of one that is delayed */
+    struct parcel *next; /* in the hub's queue */
+    int64_t due_ns;      /* delivery time, if delayed */
     struct news_batch *batch;
     size_t begun;
 };
 
 struct news_batch {
     unsigned loops;
-    _Atomic unsigned unreleased; /* of their parcels */
+    _Atomic unsigned unreleased; /* parcels that loops still use */
     size_t count;
-    struct news **news; /* behind the parcels */
+    struct news **news; /* stored after the parcels */
     struct parcel parcels[];
 };
 
-/* For so many loops, with room for so many events. */
+/* For this many loops, with capacity for this many events. */
 struct news_batch *news_batch_new(unsigned loops, size_t capacity);
-/* Takes the reference. */
+/* Takes over the caller's reference. */
 void news_batch_add(struct news_batch *b, struct news *n);
-/* Frees one whose parcels were never sent. */
+/* Frees a batch whose parcels were never posted. */
 void news_batch_free(struct news_batch *b);
 
-/* The event that is begun next, which there must be. */
+/* Returns the next event; there must be one. */
 struct news *parcel_begin(struct parcel *p);
-bool parcel_is_begun(const struct parcel *p); /* all of it */
-/* The number of its last event. */
+bool parcel_is_begun(const struct parcel *p); /* all events */
+/* The number of the parcel's last event. */
 uint64_t parcel_number(const struct parcel *p);
-/* The loop is done with it; whoever is the last to say so frees the batch. */
+/* The loop no longer uses it; the last loop to release frees the batch. */
 void parcel_release(struct parcel *p);
 
 #endif

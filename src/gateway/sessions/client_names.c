@@ -1,4 +1,4 @@
-/* client_names.c - what clients call themselves: one text for all sessions that say the same. */
+/* client_names.c - interned "os|browser|device" strings of clients. */
 #include "gateway/sessions/client_names.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 struct client_name {
-    struct client_name *next; /* another one with the same hash */
+    struct client_name *next; /* next with the same hash */
     size_t sessions;
     char text[];
 };
@@ -82,7 +82,7 @@ void client_name_drop(struct client_names *all, const char *text)
     uint64_t hash = hash_str(str_of(text));
     struct client_name *n = name_find(all, hash, text);
 
-    assert(n && n->text == text); /* it was taken */
+    assert(n && n->text == text); /* it was taken before */
     if (--n->sessions == 0)
         name_remove(all, hash, n);
 }

@@ -1,4 +1,4 @@
-/* delays.c - events that come later than they could. */
+/* delays.c - delays all events by a configured time, to test clients. */
 #include "gateway/sessions/delays.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 
 enum { DELAY_TICK_MS = 5 };
 
-/* Of a hub; there is one while events wait, and from then on. */
+/* Delayed parcels of a hub; created with the first delay and freed with the hub. */
 struct delay_line {
     uv_timer_t timer;
     struct hub *hub;
@@ -20,7 +20,7 @@ static int64_t delay_of(const struct hub *h)
     return atomic_load_explicit(&h->gateway->delay_ms, memory_order_relaxed) * 1000000;
 }
 
-/* Without a delay nothing waits any more, whatever it was promised. */
+/* If the delay was switched off, all delayed parcels are due. */
 static void delays_tick(uv_timer_t *timer)
 {
     struct delay_line *d = timer->data;
@@ -65,7 +65,7 @@ bool delays_keep(struct hub *h, struct parcel *p)
     p->due_ns = clock_mono() + delay;
     *h->queue.delays->end = p;
     h->queue.delays->end = &p->next;
-    /* Started anew by every event it would never fire. */
+    /* Restarting the timer for every event would keep it from firing. */
     if (!uv_is_active((const uv_handle_t *)&h->queue.delays->timer))
         uv_timer_start(&h->queue.delays->timer, delays_tick, DELAY_TICK_MS, DELAY_TICK_MS);
     return true;

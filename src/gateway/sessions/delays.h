@@ -1,6 +1,5 @@
-/* delays.h - events that come later than they could, because somebody wants to see what a client
- * does then. Their order stays, and so does what waits for them: to a loop they have not
- * happened yet. */
+/* delays.h - delays all events by a configured time, to test clients. Their order does not change,
+ * and reads that wait for events wait for the delayed ones too. */
 #ifndef GATEWAY_SESSIONS_DELAYS_H
 #define GATEWAY_SESSIONS_DELAYS_H
 
@@ -9,12 +8,12 @@
 struct hub;
 struct parcel;
 
-/* While events are delayed, or some still wait, this one is kept until its time; then it is given
- * to hub_take. False: it may be taken at once. On the hub's loop. */
+/* While a delay is set or delayed parcels are left, stores the parcel and passes it to hub_take
+ * when it is due. False: the caller may take it at once. On the hub's loop. */
 bool delays_keep(struct hub *h, struct parcel *p);
-/* Does one wait? */
+/* Whether any parcel is delayed. */
 bool delays_wait(const struct hub *h);
-/* Gives up what waits. */
+/* Releases the delayed parcels without delivering them. */
 void delays_free(struct hub *h);
 
 #endif

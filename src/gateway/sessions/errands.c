@@ -1,8 +1,7 @@
-/* errands.c - work for a session that would take too long at once.
+/* errands.c - long tasks of a session, run in steps: sending guilds, answering requests.
  *
- * Each step is a look at the store and what is told from it. The next one follows
- * when the socket has taken what is there, so that neither the loop nor memory is
- * filled by one session. */
+ * A step is a store read and the events sent from it. The next step starts when the socket has
+ * accepted these, so that one session fills neither the loop nor memory. */
 #include "gateway/sessions/errands.h"
 
 #include "base/mem.h"
@@ -13,7 +12,7 @@
 
 enum { STEPS_A_TURN = 8, ERRANDS_MAX = 256, ERRANDS_OF_ACCOUNT = 1024 };
 
-/* The count is the account's, whose sessions may be on several loops: it has the gateway's lock. */
+/* The account's count needs the gateway's lock, because its sessions may be on several loops. */
 static void count_errands(struct session *s, unsigned more, unsigned less)
 {
     struct gateway *g = s->hub->gateway;
@@ -27,7 +26,7 @@ static void count_errands(struct session *s, unsigned more, unsigned less)
     journal_note_errands(s);
 }
 
-/* A session's first errand is always taken: its guilds arrive by it. */
+/* The first task of a session is always accepted: it sends the session's guilds. */
 static bool has_too_many(const struct session *s)
 {
     struct gateway *g = s->hub->gateway;
@@ -69,9 +68,9 @@ static void errand_line_end(struct session *s)
     s->errands = NULL;
 }
 
-/* Errands run one after the other, so a request waits until the guilds have arrived. Guilds
- * arrive at a session that is away, too, and what happens there is kept for it; a request waits
- * for the next socket, as its answers would be more than is kept. */
+/* Tasks run one after the other, so a request waits until all guilds were sent. The guild task also
+ * runs while the session is disconnected; its events go to the replay buffer. A request waits for
+ * the next connection, because its answers would exceed the replay buffer. */
 static bool has_next_step(const struct session *s)
 {
     const struct session_errand *e = first_errand(s);
@@ -137,7 +136,7 @@ static void begin_step(struct hub *h, struct session_errand *e)
     hub_load(h, &e->load);
 }
 
-/* A session that has fallen behind since it was listed waits for its socket again. */
+/* A session whose socket has a backlog again since it was queued waits for the socket. */
 void errands_run(struct post *post)
 {
     struct hub *h = container_of(post, struct hub, errands.post);

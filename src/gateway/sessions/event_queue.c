@@ -1,4 +1,4 @@
-/* event_queue.c - the events that wait on a loop, in the order of all loops. */
+/* event_queue.c - queues events on a loop and processes them in publishing order. */
 #include "gateway/sessions/event_queue.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include "gateway/sessions/upcalls.h"
 #include "gateway/wire/news.h"
 
-enum { EVENT_TICKS = 4 }; /* of the budget, for an event without recipients */
+enum { EVENT_TICKS = 4 }; /* budget ticks for an event without recipients */
 
 void hub_take(struct hub *h, struct parcel *p)
 {
@@ -34,7 +34,7 @@ uint64_t hub_last_number(const struct hub *h)
     return parcel_number(container_of(h->queue.end, struct parcel, next));
 }
 
-/* --- one event ------------------------------------------------------------------------ */
+/* --- one event at a time -------------------------------------------------------------- */
 
 /* A parcel with more events stays in the queue. */
 static void release_current(struct hub *h)
@@ -79,7 +79,7 @@ static void continue_event(struct hub *h)
         gateway_upcalls.handovers_continue(h);
 }
 
-/* --- all of them ---------------------------------------------------------------------- */
+/* --- the queue ------------------------------------------------------------------------ */
 
 static void pump_later(struct hub *h)
 {
@@ -90,7 +90,7 @@ static void pump_later(struct hub *h)
     loop_post(h->loop, &h->queue.post);
 }
 
-/* One step; false: nothing can be done now. */
+/* One step; false: there is nothing to do now. */
 static bool pump_once(struct hub *h)
 {
     if (h->queue.sending) {

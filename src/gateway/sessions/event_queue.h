@@ -1,7 +1,7 @@
-/* event_queue.h - the events that wait on a loop, in the order of all loops.
+/* event_queue.h - the events that wait on a loop, in publishing order (the same on all loops).
  *
  * An event is finished before the next one begins. Events wait while the store is read for a
- * session that begins or arrives (store_reads.h). They have a time budget (budget.h). */
+ * session that begins or arrives (store_reads.h), and have a time budget (budget.h). */
 #ifndef GATEWAY_SESSIONS_EVENT_QUEUE_H
 #define GATEWAY_SESSIONS_EVENT_QUEUE_H
 
@@ -13,13 +13,13 @@ struct delivery;
 struct hub;
 
 struct event_queue {
-    struct parcel *first, **end; /* with events that are not begun */
-    struct delay_line *delays;   /* events that are delayed before they come here; NULL: none yet */
-    struct parcel *current;      /* of the event that is begun and not finished */
-    bool sending;                /* there is such an event */
-    struct delivery *delivery;   /* its fan-out: fanout/; NULL before the first event */
+    struct parcel *first, **end; /* parcels with events that have not begun */
+    struct delay_line *delays;   /* events that are delayed before they come here; or NULL */
+    struct parcel *current;      /* parcel of the event in progress */
+    bool sending;                /* an event is in progress */
+    struct delivery *delivery;   /* event in progress (fanout/); NULL before the first */
     bool pumping;
-    bool held_up; /* an iteration ended with waiting events since the last reads began */
+    bool held_up; /* an iteration ended with queued events since the last reads began */
     struct post post;
     bool posted;
 };

@@ -1,4 +1,4 @@
-/* hub.c - the gateway's part on one event loop: its beginning and end, the end of an iteration. */
+/* hub.c - the gateway's state on one event loop: creation, end, and end-of-iteration work. */
 #include "gateway/sessions/hub.h"
 
 #include "base/mem.h"

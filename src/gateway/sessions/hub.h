@@ -1,13 +1,14 @@
-/* hub.h - the gateway's part on one event loop.
+/* hub.h - the gateway's state on one event loop; start here to read the gateway.
  *
  *   gateway   one per process: options, the registry of sessions (registry.h)
  *   hub       one per event loop: its sockets, sessions, topics and event queue
  *   peer      a socket and how messages are sent to it
- *   session   who receives events, and which ones it has got; outlives its sockets
+ *   session   receives events, knows which ones were sent; outlives its sockets
  *   topic     a subject of events and the sessions that subscribe to it (views/topics.h)
  *   seat      the subscription of a session to a topic
  *
- * All members are of the hub's loop alone. Structs of one idea stand in headers of their own. */
+ * Only the hub's loop uses its members. Members that belong together have headers of their own.
+ * Folder sessions/ uses wire/ and views/; it calls the folders above it through upcalls.h. */
 #ifndef GATEWAY_SESSIONS_HUB_H
 #define GATEWAY_SESSIONS_HUB_H
 
@@ -25,20 +26,20 @@ struct gateway;
 struct packer;
 struct rosters;
 
-/* Written by one loop alone, in a cache line of its own: a counter that loops share would make them
- * wait for each other at every dispatch. */
+/* Written by one loop only, in a cache line of its own: a shared counter would slow down all loops
+ * at every dispatch. */
 struct loop_count {
     _Atomic uint64_t n;
     char rest_of_line[64 - sizeof(uint64_t)];
 };
 
-/* Deadlines of sockets, then of sessions. */
+/* Deadlines of sockets (first line) and of sessions (second line). */
 struct hub_timers {
     struct deadlines *hellos, *strangers, *overdue, *dead, *invalidated;
     struct deadlines *away, *fading, *windows;
 };
 
-/* Sessions whose first errand can continue (errands.h). */
+/* Sessions whose first task can continue (errands.h). */
 struct hub_errands {
     struct link runnable;
     struct post post;
@@ -53,12 +54,12 @@ struct hub {
     struct topics topics;
     struct hub_timers timers;
     struct packer *packer;
-    struct arena *arena;                   /* of the message that is being handled */
-    struct buf out;                        /* scratch for messages that are sent */
-    struct event_frame frames[NEWS_FORMS]; /* of events that are sent in this iteration */
-    bool framed;                           /* `frames` has some */
-    bool at_once;  /* messages are written to the socket at once: fanout/dispatch.c */
-    struct buf in; /* scratch for messages that are read */
+    struct arena *arena;                   /* for the message in progress */
+    struct buf out;                        /* for messages to send */
+    struct event_frame frames[NEWS_FORMS]; /* events sent in this iteration */
+    bool framed;                           /* `frames` is in use */
+    bool at_once;  /* write messages to the socket at once: fanout/dispatch.c */
+    struct buf in; /* for received messages */
 
     struct event_queue queue;
     uint64_t begun, position; /* numbers of the last event that was begun, and finished */
@@ -67,10 +68,10 @@ struct hub {
     struct hub_resume resume;
     struct hub_errands errands;
     struct link unpublished; /* struct session_sync: presence/directory.h */
-    struct rosters *rosters; /* member_lists/; NULL before the first */
+    struct rosters *rosters; /* member_lists/; NULL before the first list */
     unsigned list_pieces;    /* posted tasks of member lists */
     struct turn_end turn_end;
-    struct loop_count *delivered; /* the gateway's, of this loop */
+    struct loop_count *delivered; /* this loop's entry in the gateway's array */
 };
 
 struct hub *hub_new(struct gateway *g, struct loop *loop);
@@ -92,7 +93,7 @@ static inline int64_t hub_second(struct hub *h)
     return h->budget.second;
 }
 
-/* Whether events have used their share of this iteration, after so many more ticks. */
+/* Adds ticks; true: events have used up their time in this iteration. */
 static inline bool hub_is_spent(struct hub *h, uint32_t ticks)
 {
     h->budget.ticks += ticks;

@@ -1,8 +1,8 @@
-/* packing.c - long dispatches get the form of their socket on the pool.
+/* packing.c - compresses long dispatches on the thread pool.
  *
- * A guild with all its overwrites has megabytes, and deflating them takes a loop's time from
- * everybody else. The session goes on meanwhile: what it is told is numbered and kept, and
- * leaves when the long one has. */
+ * A guild with all its overwrites can have megabytes, and compressing them would block the loop.
+ * Meanwhile later events of the session get their numbers and wait in the replay buffer; they are
+ * sent after the long one. */
 #include "gateway/sessions/packing.h"
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ enum { LONG_NEWS = 256 * 1024 };
 struct packing {
     uv_work_t work;
     struct hub *hub;
-    struct peer *peer; /* NULL: its socket is gone */
+    struct peer *peer; /* NULL: the socket is closed */
     uint64_t session;
     uint64_t seq;
     struct news *news;
@@ -51,8 +51,8 @@ static void send_packed(struct packing *x)
     bool same = s && s->number == x->session;
 
     p->packing = NULL;
-    /* Bytes of a zstd stream have to be sent though their session has ended: what follows in the
-     * stream refers to them. */
+    /* The bytes of a zstd stream must be sent even if their session has ended, because later bytes
+     * of the stream refer to them. */
     if (same || p->lent)
         send_encoded(p, &x->out, x->text);
     coder_return(p, &x->coder);

@@ -1,4 +1,4 @@
-/* packing.h - long dispatches get the form of their socket on the pool. */
+/* packing.h - compresses long dispatches on the thread pool. */
 #ifndef GATEWAY_SESSIONS_PACKING_H
 #define GATEWAY_SESSIONS_PACKING_H
 
@@ -7,13 +7,13 @@
 struct packing;
 struct peer;
 
-/* Is it too much to be compressed, or made external terms, on a loop? */
+/* Whether an event is too long to be encoded on a loop. */
 bool is_long_news(const struct news *n);
 
-/* Sends one when it is ready. Until then peer->packing is set, and what follows waits among
- * what is kept. */
+/* Encodes the dispatch on the pool, then sends it. Until then peer->packing is set, and later
+ * dispatches wait in the replay buffer. */
 void packing_begin(struct peer *p, uint64_t seq, struct news *n, unsigned form);
-/* Its socket is gone. Accepts NULL. */
+/* The socket is closed: the result is dropped. Accepts NULL. */
 void packing_abandon(struct packing *x);
 
 #endif

@@ -1,4 +1,4 @@
-/* peer.c - a socket of the gateway: its beginning, its pace, its end. */
+/* peer.c - a gateway socket: HELLO, heartbeats, rate limit, reading messages, close. */
 #include "gateway/sessions/peer.h"
 
 #include "base/clock.h"
@@ -87,7 +87,7 @@ void peer_closed(struct websocket *ws, int code)
 
         p->session = NULL;
         s->peer = NULL;
-        /* A client that says goodbye does not come back; one that answers ours may. */
+        /* A client that closes with 1000 or 1001 ends its session, unless it answers our close. */
         if (!p->closing && (code == 1000 || code == 1001))
             session_end(s);
         else
@@ -117,12 +117,12 @@ void peer_drained(struct websocket *ws)
         session_send(p->session);
 }
 
-/* --- who it is, and whether it lives -------------------------------------------------- */
+/* --- its session, its heartbeats ------------------------------------------------------ */
 
 void peer_become(struct peer *p, struct session *s)
 {
     peer_uncount(p);
-    /* A long dispatch for the socket's former session is dropped: nobody waits for it. */
+    /* Drop a long dispatch of the socket's former session. */
     if (p->packing && !p->lent) {
         packing_abandon(p->packing);
         p->packing = NULL;
@@ -136,7 +136,7 @@ void peer_become(struct peer *p, struct session *s)
     deadline_touch(p->hub->timers.overdue, &p->deadline);
 }
 
-/* After an invalid session the socket may identify again. */
+/* After op 9 the client may identify again on the same socket. */
 void peer_become_stranger(struct peer *p)
 {
     p->state = PEER_STRANGER;
@@ -165,7 +165,7 @@ void peer_beat(struct peer *p)
 {
     bool person = p->state == PEER_KNOWN && !p->session->bot;
 
-    /* A client for browsers reads a member of d whatever the opcode is. */
+    /* A browser client reads a member of d whatever the opcode is. */
     send_op(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
     if (p->closing || p->invalidated)
         return;
@@ -231,7 +231,7 @@ static const struct schema envelope_schema = {
 };
 static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
-/* The window opens with its first payload: clients that pace themselves count the same way. */
+/* The window starts with its first payload, as in clients that limit themselves. */
 static bool within_pace(struct peer *p, bool beat)
 {
     uint32_t now = (uint32_t)clock_steady_ms();
@@ -249,7 +249,7 @@ static bool within_pace(struct peer *p, bool beat)
     return ++p->payloads <= WINDOW_PAYLOADS;
 }
 
-/* Runs a row's handler on d, read by its type. */
+/* Decodes d with the row's type and calls the row's handler. */
 static void run_row(struct peer *p, const struct opcode_row *row, struct str raw)
 {
     struct form form = { .arena = p->hub->arena };
@@ -289,7 +289,7 @@ static void handle_op(struct peer *p, int64_t op, struct str d)
             return;
         }
     } else if (stranger && !(row && row->flags & OP_STRANGERS)) {
-        /* What a client sends before it has its READY is ignored. */
+        /* Between IDENTIFY and READY other opcodes are ignored. */
         if (p->state == PEER_STRANGER)
             peer_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
         return;
@@ -315,7 +315,7 @@ void peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payloa
 
     if (p->closing)
         return;
-    /* A client that speaks first reads its socket by itself: nothing to wait for. */
+    /* A client that sends before HELLO is ready to receive it: do not wait for HELLO_MS. */
     if (!p->greeted)
         peer_greet(p);
     if (p->closing)

@@ -1,4 +1,4 @@
-/* peer.h - a socket and how it is spoken to. */
+/* peer.h - a gateway socket, before and after it has a session. */
 #ifndef GATEWAY_SESSIONS_PEER_H
 #define GATEWAY_SESSIONS_PEER_H
 
@@ -17,20 +17,20 @@ struct zstd;
 
 enum {
     HEARTBEAT_MS = 41250,
-    HELLO_MS = 100, /* after the upgrade: some clients drop what they read with its answer */
-    OVERDUE_MS = HEARTBEAT_MS * 3 / 2, /* without a heartbeat: ask for one */
-    DEAD_MS = HEARTBEAT_MS / 2,        /* after asking */
-    STRANGER_MS = 60 * 1000,           /* without a heartbeat and without a name */
+    HELLO_MS = 100, /* after the upgrade: some clients drop bytes that come with its response */
+    OVERDUE_MS = HEARTBEAT_MS * 3 / 2, /* without a heartbeat: send op 1 */
+    DEAD_MS = HEARTBEAT_MS / 2,        /* after that op 1: close */
+    STRANGER_MS = 60 * 1000,           /* unauthenticated and no heartbeat: close */
     STRANGER_LONGEST_MS = 15 * 60 * 1000,
-    INVALIDATED_MS = 10 * 1000, /* after its session was taken away */
+    INVALIDATED_MS = 10 * 1000, /* after op 9 without IDENTIFY: close */
 
-    STRANGER_WAITING = 16 * 1024, /* unsent bytes for one that has not identified */
-    MAX_QUEUED = 64 * 1024,       /* bytes at a socket; more wait among what is kept */
+    STRANGER_WAITING = 16 * 1024, /* unsent bytes of an unauthenticated socket */
+    MAX_QUEUED = 64 * 1024,       /* unsent bytes of a socket; more wait in the replay buffer */
 };
 
 enum peer_state {
-    PEER_STRANGER, /* has not said who it is */
-    PEER_ASKING,   /* has, and waits for us */
+    PEER_STRANGER, /* unauthenticated */
+    PEER_ASKING,   /* IDENTIFY or RESUME is in progress */
     PEER_KNOWN,    /* has a session */
 };
 
@@ -40,26 +40,26 @@ struct peer {
     struct websocket *ws;
     const struct dialect *dialect;
     struct session *session;  /* PEER_KNOWN */
-    struct peer **asking;     /* PEER_ASKING: who waits refers to it there; or NULL */
-    struct deadline deadline; /* hello, stranger, overdue, dead or invalidated: one at a time */
+    struct peer **asking;     /* PEER_ASKING: the request's pointer to this peer; or NULL */
+    struct deadline deadline; /* for hello, stranger, overdue, dead or invalidated */
     struct zstd *zstd;
-    struct packing *packing; /* of a long dispatch, which later ones wait for; or NULL */
-    struct late_op *late;    /* waits for the stream */
+    struct packing *packing; /* a long dispatch in progress, or NULL; later ones wait */
+    struct late_op *late;    /* messages that wait while the zstd stream is lent */
     int64_t since_ms;
-    uint64_t turn;                  /* among all sockets, in the order they were greeted */
-    uint32_t window_ms;             /* when it began, modulo 2^32 */
+    uint64_t turn;                  /* number in the order of accepted connections */
+    uint32_t window_ms;             /* start of the rate limit window, modulo 2^32 */
     unsigned short payloads, beats; /* in the window */
     unsigned char state;
     bool greeted;   /* HELLO was sent */
-    bool streaming; /* something was sent */
-    bool lent;      /* its zstd stream is used on the pool: packing.h */
-    bool compress;  /* payloads, one by one */
+    bool streaming; /* a message was sent */
+    bool lent;      /* the pool uses its zstd stream: packing.h */
+    bool compress;  /* each payload is a zlib stream of its own */
     bool closing;
-    bool counted;     /* among its address's strangers */
-    bool invalidated; /* its session was taken away: it has to say again who it is */
+    bool counted;     /* among the unauthenticated sockets of its address */
+    bool invalidated; /* got op 9: it has to identify again */
 };
 
-/* handler of every gateway socket */
+/* Callbacks of every gateway WebSocket. */
 void peer_open(struct websocket *ws, void *arg); /* struct dialect */
 void peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 void peer_closed(struct websocket *ws, int code);
@@ -67,12 +67,12 @@ void peer_shutdown(struct websocket *ws);
 void peer_drained(struct websocket *ws);
 
 void peer_close(struct peer *p, enum close_code code, const char *reason);
-/* The peer has a session now: heartbeats count from here. */
+/* The peer has a session now: heartbeats are required from here on. */
 void peer_become(struct peer *p, struct session *s);
 void peer_become_stranger(struct peer *p);
-/* Some clients pass over an invalid session once they are ready; none does a close. */
+/* Closes the socket in 10 s if it does not identify: some clients ignore op 9 after READY. */
 void peer_invalidate_soon(struct peer *p);
-void peer_identified(struct peer *p); /* it says who it is */
+void peer_identified(struct peer *p); /* an IDENTIFY or RESUME arrived */
 void peer_beat(struct peer *p);
 void peer_hello_due(struct deadline *d);
 void peer_expired_stranger(struct deadline *d);
@@ -80,11 +80,11 @@ void peer_expired_overdue(struct deadline *d);
 void peer_expired_dead(struct deadline *d);
 void peer_expired_invalidated(struct deadline *d);
 
-/* --- what it may send ----------------------------------------------------------------- */
+/* --- opcodes that clients may send ---------------------------------------------------- */
 
 enum opcode_flags {
-    OP_STRANGERS = 1, /* also before it has said who it is */
-    OP_USERS = 2,     /* bots: ignored */
+    OP_STRANGERS = 1, /* allowed before IDENTIFY */
+    OP_USERS = 2,     /* ignored from bots */
     OP_BEAT = 4,      /* counts as a heartbeat */
 };
 
@@ -92,7 +92,7 @@ struct opcode_row {
     int op;
     const char *name;
     unsigned flags;
-    const struct type *type; /* of d; NULL: anything */
+    const struct type *type; /* schema of d; NULL: not decoded */
     void (*handle)(struct peer *p, int op, struct str raw, const void *d);
 };
 

@@ -1,4 +1,4 @@
-/* recording.c - what sockets of the gateway say and hear, noted for whoever looks. */
+/* recording.c - records messages of gateway sockets for the traffic viewer. */
 #include "gateway/sessions/recording.h"
 
 #include "base/clock.h"
@@ -44,13 +44,13 @@ void record_op(struct peer *p, enum traffic_kind kind, int op, struct str d)
         record_other(p, kind, op, d);
 }
 
-/* By itself: the record is made ready only where it is kept. */
+/* A separate function, so that the record is prepared only while recording is on. */
 static void record_news(struct peer *p, uint64_t seq, struct news *n, unsigned form)
 {
     struct traffic_record r = { .kind = TRAFFIC_SENT, .seq = seq, .name = event_name(n->event) };
     struct str texts[TRAFFIC_TEXTS] = { 0 };
 
-    /* As JSON, whatever the socket speaks. */
+    /* As JSON, whatever encoding the socket uses. */
     texts[TRAFFIC_REPLY] = news_bytes(n, form & NEWS_EMPTIED, p->hub->packer, p->hub->arena);
     record_message(p, &r, texts);
 }

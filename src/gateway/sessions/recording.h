@@ -1,4 +1,4 @@
-/* recording.h - what sockets of the gateway say and hear, noted for whoever looks. */
+/* recording.h - records messages of gateway sockets for the traffic viewer. */
 #ifndef GATEWAY_SESSIONS_RECORDING_H
 #define GATEWAY_SESSIONS_RECORDING_H
 
@@ -7,8 +7,8 @@
 
 struct peer;
 
-/* A message that is no dispatch, or the beginning of a socket; d is JSON. Each of these does
- * nothing while nobody looks. */
+/* Records a message that is not a dispatch, or a new socket; d is JSON. These functions do nothing
+ * while recording is off. */
 void record_op(struct peer *p, enum traffic_kind kind, int op, struct str d);
 void record_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form);
 void record_close(struct peer *p, int code, const char *reason);

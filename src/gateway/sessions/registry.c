@@ -1,4 +1,4 @@
-/* registry.c - who has which session, over all loops of the process. */
+/* registry.c - all accounts and sessions of the process, and the limits per account and address. */
 #include "gateway/sessions/registry.h"
 
 #include <sodium.h>
@@ -10,7 +10,7 @@
 
 enum { DAY_MS = 24 * 60 * 60 * 1000, PACE_MS = 5000, BURST = 5 };
 
-/* --- strangers ------------------------------------------------------------------------ */
+/* --- unauthenticated sockets ---------------------------------------------------------- */
 
 bool registry_count_stranger(struct gateway *g, uint64_t key)
 {
@@ -57,7 +57,7 @@ static unsigned starts_today(const struct account *a)
     return a->starts_day == (uint16_t)registry_today() ? a->starts : 0;
 }
 
-/* At least so many. */
+/* Raises the count to at least `known`. */
 static void set_starts_today(struct account *a, uint64_t known)
 {
     unsigned starts = starts_today(a);
@@ -66,7 +66,7 @@ static void set_starts_today(struct account *a, uint64_t known)
     a->starts = (uint16_t)(known <= starts ? starts : known < UINT16_MAX ? known : UINT16_MAX);
 }
 
-/* Of the accounts without a session only those are remembered that began some today. */
+/* An account without sessions is removed unless it began some today. */
 static void forget_account(struct gateway *g, struct account *a)
 {
     if (a->session_count || a->remote_count || starts_today(a))
@@ -152,7 +152,7 @@ void registry_remove(struct gateway *g, struct session *s)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* --- sessions of other servers -------------------------------------------------------- */
+/* --- sessions of other nodes ---------------------------------------------------------- */
 
 void remote_add(struct gateway *g, struct remote_session *r)
 {
@@ -212,7 +212,7 @@ void registry_expect(struct gateway *g, uint64_t number, struct hub *hub)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* The first half of an id is the number. */
+/* The first half of an id is the session's number. */
 bool session_id_read(struct str id, uint64_t *ret_number)
 {
     unsigned char bytes[SESSION_ID / 2];
@@ -252,7 +252,7 @@ struct session *registry_local(struct hub *h, uint64_t number)
     return here ? s : NULL;
 }
 
-/* --- how often ------------------------------------------------------------------------ */
+/* --- limits of session starts --------------------------------------------------------- */
 
 static int64_t *account_key(struct account *a, uint32_t key)
 {
@@ -263,7 +263,7 @@ static int64_t *account_key(struct account *a, uint32_t key)
     return &a->others[key - 1];
 }
 
-/* One start in five seconds for each key, after a burst of five. */
+/* Token bucket per key: a burst of five starts, then one every five seconds. */
 static bool key_is_free(int64_t *full_ms, int64_t now)
 {
     int64_t from = *full_ms > now ? *full_ms : now;
@@ -289,7 +289,7 @@ bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int6
         return true;
     pthread_mutex_lock(&g->lock);
     struct account *a = account_of(g, id);
-    /* The store knows of sessions that were begun before a restart or at another node. */
+    /* The store also counts sessions begun before a restart or on another node. */
     set_starts_today(a, known > 0 ? (uint64_t)known : 0);
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
               key_is_free(account_key(a, shard_id % GATEWAY_CONCURRENCY), now);

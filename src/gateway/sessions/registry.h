@@ -1,4 +1,4 @@
-/* registry.h - the process: who has which session. */
+/* registry.h - struct gateway and the registry of all accounts and sessions of the process. */
 #ifndef GATEWAY_SESSIONS_REGISTRY_H
 #define GATEWAY_SESSIONS_REGISTRY_H
 
@@ -24,52 +24,51 @@ struct gateway_counters {
 
 struct gateway {
     struct gateway_options options;
-    struct cluster *cluster; /* NULL: this server is alone */
-    struct journal *journal; /* NULL: sessions do not survive a crash of the process */
-    struct replica *replica; /* of other nodes' journals; NULL: none */
-    _Atomic uint32_t
-        replicated_by;           /* identity of the node that has the replica of this one; or 0 */
-    struct directory *directory; /* of the sessions of others; NULL: nobody tells of them */
+    struct cluster *cluster;        /* NULL: single node */
+    struct journal *journal;        /* NULL: sessions do not survive a crash of the process */
+    struct replica *replica;        /* copies of other nodes' journals; or NULL */
+    _Atomic uint32_t replicated_by; /* identity of the node that has this node's replica; or 0 */
+    struct directory *directory;    /* other nodes' sessions; NULL: not shared */
     struct loops *loops;
     struct hub **hubs;
-    _Atomic unsigned hub_count;   /* 0: before the start, and from the end on */
-    struct loop_count *delivered; /* events to sessions, by loop */
+    _Atomic unsigned hub_count;   /* 0: not started, or stopped */
+    struct loop_count *delivered; /* events sent to sessions, per loop */
     unsigned loop_count;
-    pthread_mutex_t lock; /* of the next six */
+    pthread_mutex_t lock; /* protects the next six members */
     struct map sessions;  /* number -> session */
     struct map remotes;   /* number -> struct remote_session */
-    struct map arriving;  /* number -> hub: of sessions that other servers have */
+    struct map arriving;  /* number -> hub: sessions that are requested from other nodes */
     struct map accounts;  /* user id -> struct account */
-    struct map strangers; /* hash of address -> count */
+    struct map strangers; /* unauthenticated sockets by hash of address */
     struct client_names client_names;
     struct dialects dialects;
     struct crowds crowds;
     pthread_mutex_t publishing;
-    _Atomic uint64_t published; /* written with that lock */
-    uint64_t older;             /* in a cluster: events up to here were before this process */
+    _Atomic uint64_t published; /* number of the last published event; written with that lock */
+    uint64_t older;             /* in a cluster: events up to here are older than this process */
     _Atomic bool draining;
-    _Atomic int64_t delay_ms;  /* that events wait before loops hear of them; of test servers */
-    _Atomic unsigned watchers; /* sessions of bots that asked for presences */
-    bool busy;                 /* while it stops */
+    _Atomic int64_t delay_ms;  /* delay of events, on test servers */
+    _Atomic unsigned watchers; /* bot sessions with the intent GUILD_PRESENCES */
+    bool busy;                 /* used while stopping */
     struct gateway_counters count;
-    _Atomic uint64_t turns; /* sockets that were greeted */
-    unsigned beats;         /* of the cluster, while this server is the first of it */
+    _Atomic uint64_t turns; /* accepted connections */
+    unsigned beats;         /* heartbeats while this node is the cluster's first */
 };
 
-/* What others were last told of an account's sessions, or of those of one shard. */
+/* The presence last announced for an account, or for one shard of a bot. */
 struct shown_presence {
     struct shown_presence *next;
     uint32_t shard_id, shard_count;
     struct statuses statuses;
-    uint64_t activities; /* a hash of them, or 0 */
+    uint64_t activities; /* hash, or 0 */
 };
 
-/* What is known of a session that another server has. Changed with the lock, by one thread. */
+/* A session of another node. Changed with the lock held, by one thread. */
 struct remote_session {
     struct link of_user; /* in the account's list */
-    struct link of_peer; /* in that of its server, of which this is the identity: */
+    struct link of_peer; /* in the list of its node */
     uint32_t server;
-    uint32_t round; /* of what its server told last, see presence/directory_peers.c */
+    uint32_t round; /* full update that had it: presence/directory_peers.c */
     uint64_t number;
     snowflake user_id;
     uint32_t shard_id, shard_count;
@@ -77,62 +76,62 @@ struct remote_session {
     bool faded, bot;
     char id[SESSION_ID + 1], client[64];
     struct str presence; /* JSON of activities, on the heap; p == NULL: none */
-    snowflake *guilds;   /* that it is in, on the heap: … */
+    snowflake *guilds;   /* its guilds, on the heap */
     size_t guild_count;
-    size_t small_count; /* … first those whose members all see each other */
+    size_t small_count; /* the first ones: guilds up to SMALL_GUILD members */
 };
 
-/* What is known of an account while it has sessions or has begun some today. */
+/* An account that has sessions, or began some today. */
 struct account {
     snowflake id;
     struct link sessions;
     struct link remotes;         /* struct remote_session */
-    struct shown_presence shown; /* and others of bots that have shards; shard_count 0: none yet */
+    struct shown_presence shown; /* list, one per shard of a bot; shard_count 0: none yet */
     unsigned session_count, remote_count, errand_count;
-    uint16_t starts;     /* so many … */
-    uint16_t starts_day; /* … on this day: its last bits */
-    int64_t full_ms; /* when the burst is whole again: of the first key, which nearly all have … */
-    int64_t *others; /* … and of the others, GATEWAY_CONCURRENCY - 1 of them; or NULL */
+    uint16_t starts;     /* sessions begun … */
+    uint16_t starts_day; /* … on this day (lowest bits) */
+    int64_t full_ms;     /* when the token bucket is full again: of key 0, … */
+    int64_t *others;     /* … and of the other keys (GATEWAY_CONCURRENCY - 1); or NULL */
 };
 
-/* With the lock held. */
+/* With the lock held. Creates it if needed. */
 struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count);
 void account_free(struct account *a);
-/* Puts it into the account's list and the map; takes it out again. With the lock. */
+/* Adds it to the account's list and the map, or removes it. With the lock held. */
 void remote_add(struct gateway *g, struct remote_session *r);
 void remote_remove(struct gateway *g, struct remote_session *r);
 void remote_free(struct remote_session *r); /* accepts NULL */
 
 bool registry_count_stranger(struct gateway *g, uint64_t key); /* false: too many */
 void registry_uncount_stranger(struct gateway *g, uint64_t key);
-/* Adds unless the account has too many. */
+/* Adds the session unless the account has too many. */
 bool registry_add(struct gateway *g, struct session *s);
-/* Adds one that was there before. */
+/* Adds a restored session, without a limit. */
 void registry_put(struct gateway *g, struct session *s);
 void registry_remove(struct gateway *g, struct session *s);
-/* The session, when it lives on this hub; on its loop. */
+/* The session, if it is on this hub. On the hub's loop. */
 struct session *registry_local(struct hub *h, uint64_t number);
-/* The number in a session's id; false: it cannot be one. */
+/* Reads the number from a session id; false: not a valid id. */
 bool session_id_read(struct str id, uint64_t *ret_number);
-/* Where the session of that number lives now or will arrive, or NULL. */
+/* The hub that has the session or will receive it; or NULL. */
 struct hub *registry_hub(struct gateway *g, uint64_t number);
-/* Whether it lives on one of the loops. */
+/* Whether the session is on this node. */
 bool registry_has(struct gateway *g, uint64_t number);
-/* May the account begin another session with this shard now, when it has begun at least
- * so many today? Counts it; *ret is how many it has begun then. */
+/* Whether the account may begin another session with this shard now. `known`: a lower bound of
+ * today's starts. Counts the start; *ret is the new count. */
 bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
                         int64_t *ret);
-/* How an account has begun sessions with a shard: what servers of a cluster tell each other. */
+/* Recent session starts of an account, as nodes of a cluster send them to each other. */
 struct session_starts {
     snowflake user_id;
-    uint32_t key; /* of the shard: below GATEWAY_CONCURRENCY */
+    uint32_t key; /* shard id modulo GATEWAY_CONCURRENCY */
     int64_t full_ms, day;
     unsigned starts;
 };
 struct session_starts registry_starts(struct gateway *g, snowflake id, uint32_t shard_id);
 void registry_hear_starts(struct gateway *g, const struct session_starts *s);
 int64_t registry_today(void);
-/* It is asked for at another server, and will live there; hub NULL: no more. */
+/* The session was requested from another node and will arrive at hub; hub NULL: no longer. */
 void registry_expect(struct gateway *g, uint64_t number, struct hub *hub);
 
 #endif

@@ -1,16 +1,16 @@
-/* replay.c - the last dispatches of a session, for when it comes back. */
+/* replay.c - the replay buffer: a session's last dispatches, for RESUME. */
 #include "gateway/sessions/replay.h"
 
 #include "base/mem.h"
 
-enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* each has twice as many as the one before */
+enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* page sizes double up to the largest */
 
 static uint32_t page_count(const struct replay_page *page)
 {
     return (uint32_t)(page->end - page->first);
 }
 
-/* Most often it is the newest one that is asked for. */
+/* Checks the newest page first: most lookups are there. */
 const struct kept *replay_at(const struct replay *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;
@@ -78,8 +78,7 @@ void replay_trim(struct replay *r, int64_t now_s)
     replay_make_room(r, 0, 0, now_s);
 }
 
-/* Old dispatches go before the new one comes, so that what is kept never grows beyond its limits.
- */
+/* Evicts before adding, so that the buffer never exceeds its limits. */
 void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
 {
     size_t bytes = news_payload(n).n;

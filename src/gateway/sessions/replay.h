@@ -1,34 +1,34 @@
-/* replay.h - the last dispatches of a session, for when it comes back. */
+/* replay.h - the replay buffer: a session's last dispatches, for RESUME. */
 #ifndef GATEWAY_SESSIONS_REPLAY_H
 #define GATEWAY_SESSIONS_REPLAY_H
 
 #include "gateway/wire/news.h"
 
-/* Small, as a busy session has thousands of them. */
+/* Small, because a busy session has thousands of them. */
 struct kept {
     struct news *news;
-    uint32_t at_s; /* of this era: until 2106 */
+    uint32_t at_s; /* seconds since 1970, until 2106 */
     uint8_t form;
 };
 
-/* Some of them, in order. Pages are never copied to grow: ten thousand sessions that hear the
- * same would leave as many holes in the heap. */
+/* Pages do not move when the buffer grows: reallocation in ten thousand sessions that receive the
+ * same events would fragment the heap. */
 struct replay_page {
-    struct replay_page *next; /* newer ones */
+    struct replay_page *next; /* the newer page */
     uint16_t cap, first, end;
     struct kept items[];
 };
 
-/* The last dispatches. The newest has the session's seq. */
+/* The newest entry has the session's seq. */
 struct replay {
     struct replay_page *oldest, *newest;
     uint32_t count;
-    uint32_t oldest_s; /* stands here too: adding one does not look at the other end */
+    uint32_t oldest_s; /* cached: replay_add need not read the oldest page */
     size_t bytes;
 };
 
 enum { REPLAY_COUNT = 4096, REPLAY_BYTES = 4 * 1024 * 1024, REPLAY_AGE_S = 600 };
-/* A session that is so far behind is cut; the other half is for when it comes back. */
+/* A client that is this far behind is disconnected; the other half is left for RESUME. */
 enum { BEHIND_COUNT = REPLAY_COUNT / 2, BEHIND_BYTES = REPLAY_BYTES / 2 };
 
 void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s);
@@ -36,7 +36,7 @@ void replay_trim(struct replay *r, int64_t now_s);
 const struct kept *replay_at(const struct replay *r, uint32_t i); /* 0: the oldest */
 void replay_clear(struct replay *r);
 
-/* Asks the processor for the place where the next one goes; there is a page. */
+/* Prefetches the slot of the next entry; there must be a page. */
 static inline void replay_fetch(const struct replay *r)
 {
     __builtin_prefetch(&r->newest->items[r->newest->end], 1);

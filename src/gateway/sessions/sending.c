@@ -1,4 +1,4 @@
-/* sending.c - messages on their way to a socket, and those that wait while its stream is lent. */
+/* sending.c - sends messages to a socket; queues them while its zstd stream is in use elsewhere. */
 #include "gateway/sessions/sending.h"
 
 #include "base/log.h"
@@ -41,7 +41,7 @@ static void send_all(struct peer *p, bool text)
 
     if (codec_fits(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
-    /* One large payload must not make a loop keep a large buffer for ever. */
+    /* Free the buffer after a large payload. */
     if (h->out.cap > OUT_KEPT)
         buf_clear(&h->out);
 }
@@ -71,13 +71,13 @@ void send_op(struct peer *p, enum opcode op, struct str d)
     send_all(p, text);
 }
 
-/* A socket whose bytes are no others' needs its own. */
+/* Payloads that are compressed per connection cannot be shared. */
 static bool shares_frames(const struct peer *p)
 {
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
 
-/* READY has much, and nobody else gets it: it is copied once, to where it waits. */
+/* An event for one session, such as READY, may be large: its parts are copied once. */
 static void send_alone(struct peer *p, uint64_t seq, struct news *n, unsigned form)
 {
     struct hub *h = p->hub;
@@ -123,7 +123,7 @@ void send_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form)
         websocket_flush(p->ws);
 }
 
-/* --- while a stream is lent ----------------------------------------------------------- */
+/* --- while the pool uses the zstd stream ---------------------------------------------- */
 
 void coder_lend(struct peer *p, struct coder *ret)
 {

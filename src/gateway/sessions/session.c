@@ -1,4 +1,5 @@
-/* session.c - who is told, what was told already, and for how long it is kept. */
+/* session.c - a session: its state, sending of events, RESUME, disconnection, move between
+ * loops. */
 #include "gateway/sessions/session.h"
 
 #include <sodium.h>
@@ -87,7 +88,7 @@ struct own_presence *session_own_presence(struct session *s)
     return s->own;
 }
 
-/* Nothing of it was copied yet. */
+/* A new one is not replicated yet. */
 struct session_sync *session_sync(struct session *s)
 {
     if (!s->sync) {
@@ -234,10 +235,10 @@ void session_set_state(struct session *s, enum session_state state)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- sending -------------------------------------------------------------------------- */
 
-/* Events that a socket does not take wait in the replay, where they cost next to nothing. A
- * client that is too far behind is cut; it may come back. */
+/* Events that a socket cannot accept wait in the replay buffer at almost no cost. A client that is
+ * too far behind is disconnected; it may resume. */
 static void session_cut(struct session *s)
 {
     atomic_fetch_add_explicit(&s->hub->gateway->count.cut, 1, memory_order_relaxed);
@@ -285,15 +286,15 @@ static bool is_too_far_behind(const struct session *s)
            s->seq - s->output.sent > s->replay.count;
 }
 
-/* Two large guilds in a row would be more than a session may be behind. One that is away is never
- * busy, as its dispatches are kept for it. */
+/* Tasks wait while this is true: two large guilds in a row would exceed the limit of unsent
+ * bytes. False while disconnected: events then go to the replay buffer. */
 bool session_is_busy(const struct session *s)
 {
     return s->peer && (s->peer->packing || s->output.sent < s->seq ||
                        websocket_waiting(s->peer->ws) > MAX_QUEUED);
 }
 
-/* The newest event is in the replay: sends it, or lets it wait behind others. */
+/* Sends the newest event, which is in the replay buffer, or lets it wait behind others. */
 static void send_newest(struct session *s, struct news *n, unsigned form)
 {
     struct peer *p = s->peer;
@@ -312,7 +313,7 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
         websocket_await(p->ws);
 }
 
-/* RESUMED is not missed: who did not read it resumes again. */
+/* RESUMED need not be replayed: a client that did not receive it resumes again. */
 static uint64_t sent_as(const struct news *n)
 {
     if (n->number)
@@ -365,7 +366,7 @@ void session_replay(struct session *s, uint64_t seq)
     session_tell(s, EVENT_RESUMED, STR("{\"_trace\":" GATEWAY_TRACE "}"));
 }
 
-/* --- taken away ----------------------------------------------------------------------- */
+/* --- invalid sessions ----------------------------------------------------------------- */
 
 void session_invalid(struct peer *p)
 {
@@ -393,7 +394,7 @@ static void invalid_post_run(struct post *post)
     if (s && s->peer)
         session_invalid(s->peer);
     else if (s)
-        session_end(s); /* its client is told when it comes back */
+        session_end(s); /* the client gets op 9 at its next RESUME */
     mem_free(x);
 }
 
@@ -405,7 +406,7 @@ void session_invalid_soon(struct hub *h, uint64_t number)
     loop_post(h->loop, &x->post);
 }
 
-/* --- without a socket ----------------------------------------------------------------- */
+/* --- disconnected --------------------------------------------------------------------- */
 
 void session_lose_peer(struct session *s)
 {
@@ -447,7 +448,7 @@ void session_expired(struct deadline *d)
     session_end(container_of(d, struct session_absence, away)->session);
 }
 
-/* --- from loop to loop ---------------------------------------------------------------- */
+/* --- moving to another loop ----------------------------------------------------------- */
 
 void session_detach(struct session *s)
 {
@@ -472,7 +473,7 @@ void session_attach(struct session *s, struct hub *h)
     links_append(&h->sessions, &s->link);
     errands_attach(s);
     if (s->sync)
-        s->sync->round = 0; /* each hub counts its own */
+        s->sync->round = 0; /* the new hub has its own rounds */
     replication_mark_all(s);
     if (s->presence.due && s->own)
         deadline_touch(h->timers.windows, &s->own->window);

@@ -1,4 +1,4 @@
-/* store_reads.c - transactions that a loop runs in the store. */
+/* store_reads.c - store transactions of a loop, ordered with its events. */
 #include "gateway/sessions/store_reads.h"
 
 #include <time.h>
@@ -13,7 +13,7 @@
 
 enum {
     LOADS_AT_ONCE = 8,
-    MOST_SEEN = 4096, /* positions; with more, some events are delivered twice */
+    MOST_SEEN = 4096, /* log positions; beyond that some events are delivered twice */
 };
 
 static void load_committed(struct work *w)
@@ -38,7 +38,7 @@ static enum err run_load(struct work *w, struct tx *tx)
     return e;
 }
 
-/* Whether it saw a commit whose event is not delivered; all events that were published before it
+/* Whether the read saw a commit whose event is still queued. All events published before the read
  * began have arrived by now. */
 static bool load_is_ahead(const struct load *l)
 {
@@ -82,7 +82,7 @@ static void load_begin(struct hub *h, struct load *l)
                             : STORE_READ,
         .aside = l->aside,
         .owner = l->owner,
-        .urgent = l->quiet, /* the events of all sessions wait */
+        .urgent = l->quiet, /* the events of all sessions wait for it */
         .name = "session",
         .loop = h->loop,
         .run = run_load,
@@ -116,7 +116,7 @@ void hub_load(struct hub *h, struct load *l)
     hub_load_after(h, l, 0);
 }
 
-/* --- quiet reads that wait ------------------------------------------------------------ */
+/* --- quiet reads in the queue --------------------------------------------------------- */
 
 static struct load *first_waiting(const struct hub *h)
 {

@@ -1,8 +1,8 @@
-/* upcalls.h - what sessions and the fan-out cause above themselves.
+/* upcalls.h - calls from sessions/ and fanout/ into folders above them.
  *
- * A folder of the gateway includes only those below it. Where something below has to go on
- * above, it calls this table, which gateway.c fills when the program is built. An event costs
- * two of these calls on a loop, however many sessions hear it. */
+ * A folder of the gateway includes only headers of folders below it. A call in the other direction
+ * goes through this table, a constant in gateway.c. Each event costs two of these calls per loop,
+ * independent of the number of sessions. */
 #ifndef GATEWAY_SESSIONS_UPCALLS_H
 #define GATEWAY_SESSIONS_UPCALLS_H
 

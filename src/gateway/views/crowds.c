@@ -1,12 +1,12 @@
-/* crowds.c - who of each guild is seen as being there. */
+/* crowds.c - counts the visible online members of each guild, over all loops. */
 #include "gateway/views/crowds.h"
 
 #include "base/mem.h"
 
 struct crowd {
     snowflake guild_id;
-    struct map people; /* user id -> how many sessions: a number in the place of a pointer */
-    unsigned watchers; /* loops that keep member lists of the guild */
+    struct map people; /* user id -> number of visible sessions, stored in the pointer */
+    unsigned watchers; /* loops with member lists of the guild */
 };
 
 void crowds_init(struct crowds *all)
@@ -32,7 +32,7 @@ void crowds_clear(struct crowds *all)
     pthread_mutex_destroy(&all->lock);
 }
 
-/* --- with the lock -------------------------------------------------------------------- */
+/* --- with the lock held --------------------------------------------------------------- */
 
 static struct crowd *crowd_make(struct crowds *all, snowflake guild_id)
 {
@@ -68,7 +68,7 @@ static uintptr_t crowd_sessions(const struct crowd *c, snowflake user_id)
     return (uintptr_t)map_get(&c->people, user_id);
 }
 
-/* --- what loops tell ------------------------------------------------------------------ */
+/* --- updates by loops ----------------------------------------------------------------- */
 
 void crowd_enter(struct crowds *all, snowflake guild_id, snowflake user_id)
 {
@@ -105,7 +105,7 @@ void crowd_watch(struct crowds *all, snowflake guild_id, bool watch)
     pthread_mutex_unlock(&all->lock);
 }
 
-/* --- what is asked -------------------------------------------------------------------- */
+/* --- queries -------------------------------------------------------------------------- */
 
 bool crowd_is_watched(struct crowds *all, snowflake guild_id)
 {

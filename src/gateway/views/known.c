@@ -1,4 +1,4 @@
-/* known.c - positions of the log that a look at the store has seen before its loop told them. */
+/* known.c - log positions that a snapshot of the store included before their events were sent. */
 #include "gateway/views/known.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/planted.h"
 #include "gateway/wire/news.h"
 
-/* Of one loop. */
+/* Belongs to one loop. */
 struct known_positions {
     unsigned refs;
     size_t count;

@@ -1,4 +1,4 @@
-/* topics.c - subjects of a loop and the sessions that listen to them. */
+/* topics.c - the subjects of a loop and the sessions that subscribe to them. */
 #include "gateway/views/topics.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 
 enum { OLD_VIEWS_NS = 2 * 1000 * 1000, CHANNELS_BETWEEN_LOOKS = 256 };
 
-/* Ids do not reach the two highest bits: the kind goes there. */
+/* Ids do not use the two highest bits; these hold the subject's kind. */
 static uint64_t key_of(enum subject_kind kind, snowflake id)
 {
     return hash_u64(id + ((uint64_t)kind << 62));
@@ -44,8 +44,8 @@ static void topic_free(struct topic *t)
     mem_free(t);
 }
 
-/* Most sessions have a few seats, which a look at each finds soonest. A bot may have
- * thousands: those are found by a map. */
+/* Most sessions have a few seats, for which a linear search is fastest. A bot may have thousands; a
+ * session with more than FEW_SEATS uses a map. */
 enum { FEW_SEATS = 16 };
 
 struct seat *seat_find(const struct seats *own, enum subject_kind kind, snowflake id)
@@ -63,7 +63,7 @@ static void map_seat(struct seats *own, struct seat *seat)
     map_put(own->map, key_of(seat->topic->kind, seat->topic->id), seat);
 }
 
-/* The newest of the session's seats is in its list. */
+/* Indexes a seat that was just appended to the session's list. */
 static void note_seat(struct seats *own, struct seat *seat)
 {
     if (own->map) {
@@ -173,9 +173,9 @@ static void seat_move(struct topic *t, uint32_t from, uint32_t to)
     t->seats[to]->index = to;
 }
 
-/* The last seat fills the hole. Those who have heard the event at hand sit before the others
- * and stay there: their own last one fills a hole among them. When all have heard it, that one
- * was the last of all, and must not be moved back. */
+/* The last seat takes the free slot. Seats that already got the current event come first and stay
+ * first, so the last of these takes a free slot among them. If all seats got the event, that seat
+ * was the last of all and must not be moved back. */
 static void topic_remove(struct topic *t, uint32_t hole)
 {
     if (hole < t->told) {
@@ -186,7 +186,7 @@ static void topic_remove(struct topic *t, uint32_t hole)
         seat_move(t, t->count, hole);
 }
 
-/* --- views that nobody needs ---------------------------------------------------------- */
+/* --- unused guild views --------------------------------------------------------------- */
 
 static void free_views_soon(struct topics *all)
 {
@@ -212,7 +212,7 @@ static void free_old_views(struct post *post)
     free_views_soon(all);
 }
 
-/* In steps: a bot that goes may leave thousands. */
+/* Frees in steps: the end of a bot's session may leave thousands of views. */
 static void drop_view(struct topics *all, struct guild_view *v)
 {
     if (!v || all->closing) {

@@ -1,7 +1,6 @@
-/* view.c - a guild as far as rights go.
+/* view.c - a loop's cached roles, channels and overwrites of a guild, to compute permissions.
  *
- * Read from the store when the first session of a loop needs it, then kept right by
- * the events that go by. */
+ * Read from the store when the first session on the loop needs it, then updated by events. */
 #include "gateway/views/view.h"
 
 #include <limits.h>
@@ -132,7 +131,7 @@ void view_drop_channel(struct guild_view *v, snowflake id)
     mem_free(map_remove(&v->channels, id));
 }
 
-/* --- what somebody may do ------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
 static uint64_t base_of(const struct guild_view *v, const struct seat *seat)
 {

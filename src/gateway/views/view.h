@@ -1,4 +1,4 @@
-/* view.h - a guild as far as rights go, and what a seat in it lets its session see. */
+/* view.h - a loop's cached roles, channels and overwrites of a guild, to compute permissions. */
 #ifndef GATEWAY_VIEWS_VIEW_H
 #define GATEWAY_VIEWS_VIEW_H
 
@@ -11,16 +11,16 @@
 struct known_positions;
 struct seat;
 
-enum { SMALL_GUILD = 250 }; /* members who are told of each other's presence */
+enum { SMALL_GUILD = 250 }; /* up to this size members get each other's presences */
 
-/* What a channel lets whom do. */
+/* A channel's permission overwrites. */
 struct place_rule {
     snowflake id;
     int64_t type;
     uint32_t count;
-    /* The name of its member list, as far as it was asked for: made of all overwrites. */
+    /* Cached id of its member list, derived from all overwrites; "" if not computed. */
     char list_id[12];
-    bool list_everybody; /* what @everyone might do then */
+    bool list_everybody; /* argument that list_id was computed with */
     struct overwrite overwrites[];
 };
 
@@ -29,26 +29,26 @@ struct role_rule {
     uint64_t permissions;
 };
 
-/* A guild, as far as rights go. Kept up to date by the events themselves. */
+/* Permission data of a guild, updated by the events themselves. */
 struct guild_view {
     snowflake guild_id, owner_id;
     int64_t member_count;
     uint32_t version;
     struct role_rule *roles;
     uint32_t role_count, role_cap;
-    struct map channels;           /* struct place_rule; without threads */
-    struct known_positions *known; /* what it was made with; mostly NULL */
-    struct guild_view *next;       /* of those that nobody needs any more, … */
-    size_t freed;                  /* … and how far that is done */
+    struct map channels;           /* struct place_rule; no threads */
+    struct known_positions *known; /* events that its snapshot included; usually NULL */
+    struct guild_view *next;       /* in the list of unused views, … */
+    size_t freed;                  /* … and the progress of freeing it */
 };
 
 struct guild_view *view_new(const struct guild *g, const struct list *channels);
 void view_free(struct guild_view *v);
-/* So many channels of it at most; true: all is gone. */
+/* Frees up to `most` channels of it; true: all is freed. */
 bool view_free_some(struct guild_view *v, unsigned most);
 #if TEST_BUILD
-/* Logs whether the view is equal to what was read. Only while no event is pending that the read
- * saw. */
+/* Logs whether the view equals the rows that were read. Only while no event is pending
+ * that the read saw. */
 void view_watch(const struct guild_view *v, const struct guild *g, const struct list *channels);
 #else
 static inline void view_watch(const struct guild_view *v, const struct guild *g,
@@ -57,21 +57,21 @@ static inline void view_watch(const struct guild_view *v, const struct guild *g,
     (void)v, (void)g, (void)channels;
 }
 #endif
-uint64_t view_role(const struct guild_view *v, snowflake id); /* 0: there is none */
+uint64_t view_role(const struct guild_view *v, snowflake id); /* 0: unknown role */
 void view_set_role(struct guild_view *v, snowflake id, uint64_t permissions);
 void view_drop_role(struct guild_view *v, snowflake id);
-/* What channels say of a role goes with it, which no event tells. */
+/* Drops the overwrites of a deleted role, for which there are no CHANNEL_UPDATE events. */
 void view_drop_overwrites(struct guild_view *v, snowflake id);
 void view_set_channel(struct guild_view *v, snowflake id, int64_t type,
                       const struct overwrite *list, size_t count);
 void view_drop_channel(struct guild_view *v, snowflake id);
-/* What the seat's session may do, in a channel (0: in the guild). Nothing in a channel
- * that is not there. */
+/* Permissions of the seat's session in a channel (0: in the guild). None in an unknown channel. */
 uint64_t seat_rights(struct seat *seat, snowflake channel_id);
-/* The same where an event happens. A thread is not in the view, as a guild may have any
- * number of them: the event says what its rights come from. */
+/* Permissions in the channel of an event. The view has no threads, because a guild may have any
+ * number of them: for a thread the event carries its parent, type and members. */
 uint64_t seat_rights_for(struct seat *seat, const struct subject *to);
-/* Whether the seat's session is among the subject's people: to_granters. */
+/* Whether the session is a recipient of to_granters: by its account, or by a role and
+ * MANAGE_ROLES. */
 bool seat_may_grant(struct seat *seat, const struct subject *to);
 
 #endif

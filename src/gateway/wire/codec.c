@@ -1,7 +1,7 @@
-/* codec.c - messages to a client, in the form it asked for.
+/* codec.c - encodes messages to a client: JSON or ETF, with or without compression.
  *
- * A dispatch is the session's own few bytes, then the payload that all sessions
- * share: {"t":…,"s":…,"op":0,"d": + payload + }. */
+ * A dispatch is a short prefix with the session's own sequence number, then the payload that all
+ * sessions share: {"t":…,"s":…,"op":0,"d": + payload + }. */
 #include "gateway/wire/codec.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 enum { WORTH_PACKING = 1024 };
 enum { ZSTD_WINDOW = 12, ZSTD_TABLES = 9, ZSTD_LEVEL = 1 };
 
-/* --- zstd: a private stream, as its blocks cannot be shared --------------------------- */
+/* --- zstd: one stream per connection, because its blocks cannot be shared ------------- */
 
 struct zstd {
     ZSTD_CCtx *context;
@@ -33,7 +33,7 @@ static struct zstd *zstd_new(void)
         abort();
     }
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-    /* A small window and small tables: the state is kept as long as the socket. */
+    /* Small window and tables: each connection holds this state until it closes. */
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_windowLog, ZSTD_WINDOW);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_hashLog, ZSTD_TABLES);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_chainLog, ZSTD_TABLES);
@@ -92,7 +92,7 @@ void encode_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
     etf_text(out, STR("d"));
 }
 
-/* What is in `out`, whole and plain, in the form of the connection; true: it is text. */
+/* Compresses the plain message in `out` as the connection requires; true: a text frame. */
 static bool encode_plain(struct coder *c, struct buf *out)
 {
     struct buf whole = *out;

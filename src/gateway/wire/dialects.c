@@ -1,4 +1,4 @@
-/* dialects.c - how clients want to be spoken to, from the address they call. */
+/* dialects.c - reads version, encoding and compression from the query of a gateway URL. */
 #include "gateway/wire/dialects.h"
 
 #include "base/mem.h"
@@ -72,8 +72,8 @@ static struct dialect *dialect_add(struct dialects *all, const struct dialect *w
     return d;
 }
 
-/* The list is bounded: once it is full, who calls us by a new name counts as one that said none.
- * Never by a name that somebody else brought: clients take their token where READY sends them. */
+/* The list is bounded. Once it is full, a new Host counts as none. A client never gets a Host that
+ * another client sent: READY sends clients, with their token, to that host. */
 const struct dialect *dialect_find(struct dialects *all, struct gateway *g,
                                    const struct http_request *r)
 {

@@ -1,4 +1,4 @@
-/* dialects.h - how clients want to be spoken to: version, encoding and compression. */
+/* dialects.h - protocol version, encoding and compression of a connection. */
 #ifndef GATEWAY_WIRE_DIALECTS_H
 #define GATEWAY_WIRE_DIALECTS_H
 
@@ -13,19 +13,19 @@ struct http_request;
 
 enum compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
 
-/* Clients with the same wishes share one. */
+/* Connections with the same parameters share one. */
 struct dialect {
-    struct gateway *gateway; /* whose socket it is */
+    struct gateway *gateway; /* gateway that accepted the connection */
     struct dialect *next;
-    enum close_code fault; /* 0, or why it cannot be spoken */
+    enum close_code fault; /* 0, or the close code for invalid parameters */
     int version;
     bool etf;
     enum compression compression;
     size_t host_n;
-    char host[]; /* what the client called us */
+    char host[]; /* Host header of the upgrade request */
 };
 
-/* All that were asked for since the process began. */
+/* Every combination that was requested since the process started. */
 struct dialects {
     pthread_mutex_t lock;
     struct dialect *first;

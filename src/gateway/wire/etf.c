@@ -1,4 +1,4 @@
-/* etf.c - JSON written as external terms. */
+/* etf.c - converts JSON to the Erlang external term format (ETF). */
 #include "gateway/wire/etf.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static void add_tag(struct buf *out, enum etf_tag tag)
     buf_add_char(out, (char)tag);
 }
 
-/* A count that is known only when its items are written. */
+/* Writes a count at an earlier offset, once the items are written. */
 static void patch_be32(struct buf *out, size_t at, uint32_t v)
 {
     if (buf_full(out))
@@ -97,7 +97,7 @@ static void add_number(struct json_reader *r, struct buf *out)
     else if (isfinite(n.d))
         add_real(out, n.d);
     else
-        add_atom(out, STR("nil")); /* terms have no infinity */
+        add_atom(out, STR("nil")); /* ETF has no infinity */
 }
 
 static void add_value(struct json_reader *r, struct buf *out);
@@ -110,7 +110,7 @@ static void add_list(struct json_reader *r, struct buf *out)
     add_tag(out, ETF_LIST);
     add_be32(out, 0);
     for (json_enter(r); json_next_item(r); count++) {
-        r->values = 0; /* what we wrote may have more of them than what we read */
+        r->values = 0; /* the server's own JSON may exceed JSON_MAX_VALUES */
         add_value(r, out);
     }
     if (buf_full(out))
@@ -137,7 +137,7 @@ static void add_map(struct json_reader *r, struct buf *out)
     patch_be32(out, begin + 1, count);
 }
 
-/* As deep as the reader lets a text be. */
+/* Recursion is bounded by the depth limit of the JSON reader. */
 static void add_value(struct json_reader *r, struct buf *out)
 {
     struct str s;

@@ -1,4 +1,4 @@
-/* etf_read.c - external terms from outside, read strictly into JSON. */
+/* etf_read.c - converts ETF messages of clients to JSON, with strict checks. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static bool etf_read_has(const struct terms *t, size_t n)
     return (size_t)(t->end - t->at) >= n;
 }
 
-/* An unsigned number of n bytes, the highest first. */
+/* Reads a big-endian unsigned integer of n bytes. */
 static bool etf_read_take(struct terms *t, unsigned n, uint64_t *ret)
 {
     uint64_t v = 0;
@@ -95,7 +95,7 @@ static bool read_real(struct terms *t)
     return write_real(t, d);
 }
 
-/* Text in a field of fixed size, filled up with NUL. */
+/* FLOAT_EXT: decimal text in a field of 31 bytes, padded with NUL. */
 static bool read_old_real(struct terms *t)
 {
     char text[OLD_REAL_BYTES + 1] = { 0 }, *end;

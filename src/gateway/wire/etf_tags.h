@@ -1,4 +1,4 @@
-/* etf_tags.h - the part of the external term format that JSON needs. */
+/* etf_tags.h - the ETF tags that the server supports. */
 #ifndef GATEWAY_WIRE_ETF_TAGS_H
 #define GATEWAY_WIRE_ETF_TAGS_H
 
@@ -6,7 +6,7 @@ enum etf_tag {
     ETF_REAL = 70,
     ETF_SMALL_INT = 97,
     ETF_INT = 98,
-    ETF_OLD_REAL = 99, /* as text */
+    ETF_OLD_REAL = 99, /* decimal text */
     ETF_ATOM = 100,
     ETF_SMALL_TUPLE = 104,
     ETF_NIL = 106,

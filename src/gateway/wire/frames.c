@@ -1,4 +1,4 @@
-/* frames.c - an event in its WebSocket frame, for many sockets. */
+/* frames.c - builds a dispatch as a WebSocket frame that many sockets share. */
 #include "gateway/wire/frames.h"
 
 #include "gateway/wire/pack.h"
@@ -7,10 +7,10 @@
 
 enum {
     FRAME_FRONT = WS_MAX_HEAD + FRAME_ROOM,
-    FRAME_KEPT = 1024 * 1024, /* one large payload must not make a loop keep a large buffer */
+    FRAME_KEPT = 1024 * 1024, /* retained capacity after a large payload */
 };
 
-/* What all share. */
+/* Writes the part that is the same for all sockets: payload and closing brace. */
 static void frame_begin(struct event_frame *f, struct news *n, unsigned form, struct packer *packer,
                         struct arena *arena)
 {
@@ -35,7 +35,7 @@ static unsigned digits_of(uint64_t number)
     return n;
 }
 
-/* What stands before the payload, behind the frame's head. */
+/* Writes the part between the frame's head and the payload: event name and sequence number. */
 static struct str frame_front(enum event event, uint64_t seq, unsigned form, char room[FRAME_ROOM])
 {
     char prefix[PREFIX_MAX];
@@ -70,7 +70,7 @@ static void frame_number(struct event_frame *f, uint64_t seq, unsigned form)
     f->digits = form & NEWS_ETF ? 0 : digits_of(seq);
 }
 
-/* Over the one that stands there, which is as long; false: it is not, and spoilt. */
+/* Overwrites the number if it has as many digits; false: it has not, and the frame is spoilt. */
 static bool frame_write_over(struct event_frame *f, uint64_t seq)
 {
     char *end = f->bytes.p + FRAME_FRONT - (sizeof AFTER_NUMBER - 1);

@@ -1,4 +1,4 @@
-/* opcodes.h - what clients send, as their schemas read it. */
+/* messages.h - the messages of clients (op 2, 3, 6, 8, …) as structs that their schemas fill. */
 #ifndef GATEWAY_WIRE_MESSAGES_H
 #define GATEWAY_WIRE_MESSAGES_H
 
@@ -8,7 +8,7 @@ struct client_properties {
     struct str os, browser, device;
 };
 
-/* op 3, and part of op 2. Kept lenient: libraries send null and old names here. */
+/* op 3, and part of op 2. Lenient, because libraries send null and old names. */
 struct presence_update {
     struct opt_str status;
     struct str activities, game, since, afk; /* JSON */
@@ -20,7 +20,7 @@ struct identify {
     const struct client_properties *properties;
     struct opt_bool compress;
     struct opt_int large_threshold, capabilities;
-    struct str shard, intents; /* JSON: a bad one has a close code of its own */
+    struct str shard, intents; /* JSON: an invalid one has a close code of its own */
     const struct presence_update *presence;
 };
 
@@ -32,7 +32,7 @@ struct resume {
 
 /* op 8 */
 struct request_members {
-    struct str guild_id, user_ids, nonce; /* JSON: one, or a list */
+    struct str guild_id, user_ids, nonce; /* JSON: an id or a list of ids */
     struct opt_str query;
     struct opt_int limit;
     struct opt_bool presences;
@@ -54,7 +54,7 @@ struct request_sounds {
 /* op 36, 43 */
 struct channel_info {
     snowflake guild_id;
-    struct list fields; /* struct str; op 43 alone. None: all */
+    struct list fields; /* struct str; only in op 43. Empty: all */
 };
 
 /* op 14, and for each guild of op 37 */
@@ -68,7 +68,7 @@ struct guild_subscription {
 /* Rows of a channel's member list. */
 struct shown_channel {
     struct str id;
-    struct list ranges; /* of struct list, of two int64_t each */
+    struct list ranges; /* struct list of two int64_t (first, last row) */
 };
 
 /* op 37 */

@@ -1,4 +1,4 @@
-/* pack.c - smaller bytes, by the loop's own compressor. */
+/* pack.c - zlib compression for the gateway; one compressor per loop. */
 #include "gateway/wire/pack.h"
 
 #include <stdlib.h>

@@ -1,9 +1,8 @@
-/* pack.h - smaller bytes, by the loop's own compressor.
+/* pack.h - zlib compression for the gateway; one compressor per loop.
  *
- * A zlib stream of a connection is made of pieces that need no state between
- * them: stored blocks for what is a session's own, and for what many sessions get
- * the bytes of a deflate run that began empty and ended with a sync flush. Any
- * decoder reads them as one ordinary stream. */
+ * A connection's zlib stream consists of pieces that need no state between them: stored blocks for
+ * a session's own bytes, and for shared payloads the output of a deflate run that starts with an
+ * empty window and ends with a sync flush. Any decoder reads them as one ordinary stream. */
 #ifndef GATEWAY_WIRE_PACK_H
 #define GATEWAY_WIRE_PACK_H
 
@@ -15,11 +14,11 @@ struct packer;
 struct packer *packer_new(void);
 void packer_free(struct packer *p);
 
-/* Appends the deflated form of the parts, byte-aligned, ending 00 00 FF FF. */
+/* Appends the parts deflated; byte-aligned, ends with 00 00 FF FF. */
 void pack_shared(struct packer *p, const struct str *parts, size_t count, struct buf *out);
-/* Appends a stored block; an empty one ends a message: 00 00 00 FF FF. */
+/* Appends a stored block; an empty one, 00 00 00 FF FF, ends a message. */
 void pack_stored(struct str bytes, struct buf *out);
-/* The two bytes that begin a zlib stream. */
+/* Appends the two header bytes of a zlib stream. */
 void pack_header(struct buf *out);
 /* Appends a complete zlib stream. */
 void pack_whole(struct packer *p, struct str bytes, struct buf *out);

@@ -1,16 +1,19 @@
-/* protocol.h - the gateway's numbers: opcodes, close codes, sizes of messages. */
+/* protocol.h - opcodes, close codes and message size limits of the gateway protocol.
+ *
+ * Folder wire/: encoding and decoding of gateway messages; no sockets, no sessions. Start with
+ * news.h (an event), codec.h (its encodings) and frames.h (its WebSocket frame). */
 #ifndef GATEWAY_WIRE_PROTOCOL_H
 #define GATEWAY_WIRE_PROTOCOL_H
 
-/* Which machines an answer passed: clients parse each entry as JSON. */
+/* Value of "_trace": clients parse each entry as JSON. */
 #define GATEWAY_TRACE "[\"[\\\"guildhall\\\",{\\\"micros\\\":0.0}]\"]"
 
 enum {
     MAX_FROM_USER = 15 * 1024,
     MAX_FROM_BOT = 4096,
-    MAX_MESSAGE = 16 * 1024, /* what the websocket itself takes */
+    MAX_MESSAGE = 16 * 1024, /* limit of the WebSocket layer */
     MAX_PAYLOAD = 64 * 1024 * 1024,
-    MAX_SENT = 4 * MAX_PAYLOAD + 4096, /* as external terms, and what goes around it */
+    MAX_SENT = 4 * MAX_PAYLOAD + 4096, /* as ETF, with the envelope */
 };
 
 enum close_code {

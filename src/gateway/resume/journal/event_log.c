@@ -1,9 +1,9 @@
-/* event_log.c - reads of the event log: a session that comes back is sent what it missed. */
+/* event_log.c - reads the event log, from which resumed sessions get missed events. */
 #include "gateway/resume/journal/event_log.h"
 
 #include <string.h>
 
-/* Two subqueries, because each is one step in the index. */
+/* Two subqueries, because each is a single index lookup. */
 static const char LOG_RANGE[] = "select coalesce((select min(position) from log), 0), "
                                 "coalesce((select max(position) from log), 0)";
 

@@ -1,4 +1,4 @@
-/* event_log.h - reads of the event log: a session that comes back is sent what it missed.
+/* event_log.h - reads the event log, from which resumed sessions get missed events.
  *
  * All functions run in a transaction; results live in tx_arena. */
 #ifndef GATEWAY_RESUME_JOURNAL_EVENT_LOG_H

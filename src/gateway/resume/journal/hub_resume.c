@@ -1,4 +1,4 @@
-/* hub_resume.c - what a loop does for sessions that come back. */
+/* hub_resume.c - a loop's state for RESUME: retained events, requests, timers. */
 #include "gateway/resume/journal/hub_resume.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ enum {
     REQUEST_MS = 250, /* until a request reads the store again */
 };
 
-/* Clients that resume a suspended session later identify again. */
+/* After this, a client that resumes a suspended session has to identify again. */
 static void stop_recording(struct hub *h)
 {
     h->resume.recording = false;

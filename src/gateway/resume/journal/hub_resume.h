@@ -1,7 +1,7 @@
-/* hub_resume.h - what a loop does for sessions that come back.
+/* hub_resume.h - a loop's state for RESUME: retained events, requests, timers.
  *
- * A loop retains events while sessions are on their way to it. After a restart it retains all
- * events for as long as suspended sessions can be resumed, or up to 64 MiB. */
+ * A loop retains events while sessions move to it. After a restart it retains all events for as
+ * long as suspended sessions can be resumed, or up to 64 MiB. */
 #ifndef GATEWAY_RESUME_JOURNAL_HUB_RESUME_H
 #define GATEWAY_RESUME_JOURNAL_HUB_RESUME_H
 
@@ -19,13 +19,13 @@ struct hub_resume {
     struct link requests; /* struct session_request: sessions requested from other nodes */
     struct map requests_by_number;
     struct deadlines *request_timer;
-    struct link arriving;        /* struct handover: sessions on their way here, oldest first */
+    struct link arriving;        /* struct handover: sessions that move here, oldest first */
     struct recent_events recent; /* events since the oldest of them was requested, … */
     bool recording;              /* … or all since the restart */
     size_t recorded;             /* bytes of these */
     struct deadlines *recording_timer;
     struct deadline recording_end;
-    _Atomic uint64_t *journal_position; /* where the journal has the hub's position; or NULL */
+    _Atomic uint64_t *journal_position; /* the hub's position in the journal file; or NULL */
     struct replication *replication;    /* sends the journal to its replica; or NULL */
 };
 

@@ -1,4 +1,4 @@
-/* journal.c - writes the journal of this process. */
+/* journal.c - writes the journal of this process to its mapped file. */
 #include "gateway/resume/journal/journal.h"
 
 #include <errno.h>
@@ -28,10 +28,10 @@ struct journal {
     char *path;
     int fd;
     struct journal_head *head; /* the whole file */
-    pthread_mutex_t lock;      /* of the members below */
+    pthread_mutex_t lock;      /* protects the members below */
     uint32_t *free;            /* slots that are free again */
     uint32_t free_count, used, allocated;
-    bool full; /* and that was logged */
+    bool full; /* disk full, which was logged */
 };
 
 /* --- the file ------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ void journal_close(struct journal *l)
         return;
     if (l->head)
         munmap(l->head, journal_offset(JOURNAL_SLOTS));
-    if (l->head) /* else the file may be another process's */
+    if (l->head) /* else another process may own the file */
         unlink(l->path);
     if (l->fd >= 0)
         close(l->fd);
@@ -117,7 +117,7 @@ static uint32_t slot_index(struct journal *l, const struct journal_slot *slot)
                       JOURNAL_SLOT);
 }
 
-/* With the lock. False: the disk is full. */
+/* With the lock held. False: the disk is full. */
 static bool slots_allocate(struct journal *l)
 {
     if (l->used < l->allocated)
@@ -196,7 +196,7 @@ void journal_end(struct session *s)
     s->resume.slot = NULL;
 }
 
-/* --- what changes --------------------------------------------------------------------- */
+/* --- updates -------------------------------------------------------------------------- */
 
 void journal_settle(struct session *s)
 {
@@ -223,8 +223,8 @@ void journal_unsettle(struct session *s)
     replication_send_now(s);
 }
 
-/* Activities that are too long leave the slot torn: the client then identifies again, instead of
- * being shown without activities. */
+/* If the activities are too long, the slot stays marked as torn: after a crash the client has to
+ * identify again, instead of being shown without activities. */
 void journal_note_presence(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
@@ -244,7 +244,7 @@ void journal_note_presence(struct session *s)
     atomic_store(&slot->torn, 0);
 }
 
-/* A member list counts as a running task: the journal does not have the ranges it shows. */
+/* A member list counts as a running task, because the journal does not store its row ranges. */
 void journal_note_errands(struct session *s)
 {
     if (!s->resume.slot)

@@ -1,15 +1,13 @@
 /* journal.h - the last events that each session was sent, in a file that survives a crash.
  *
- * A client resumes with the seq of the last event that it has read. After a crash of the node that
- * owned the session, the journal says which position of the event log that seq was, and the log has
- * the events after it. Each event is noted before its bytes go to the socket, so no client can have
- * read more than is noted. The file is mapped, so it has every note, however the process ended. The
- * process holds a lock on the file while it lives: whoever can lock the file knows that the process
- * is dead.
+ * A client resumes with the seq of the last event that it has read. After a crash of the owner node
+ * the journal maps that seq to a position of the event log, which has the events after it. Each
+ * event is recorded before its bytes go to the socket, so no client can have read more than the
+ * journal has. The file is memory-mapped, so it has every record, however the process ended. The
+ * process locks the file while it runs: if another process can lock it, this one is dead.
  *
- * If the journal cannot tell exactly what a session missed, the session is over (op 9).
- *
- * The option is called --ledger, and so are the files. */
+ * If the journal cannot tell exactly what a session missed, the session is invalid (op 9). The
+ * option and the files are called ledger. */
 #ifndef GATEWAY_RESUME_JOURNAL_JOURNAL_H
 #define GATEWAY_RESUME_JOURNAL_JOURNAL_H
 
@@ -25,13 +23,13 @@ struct news;
 struct session;
 
 enum {
-    JOURNAL_SENT = 256,      /* the unread events that can be replayed, plus 1 */
+    JOURNAL_SENT = 256,      /* the maximum of unread events that can be replayed, plus 1 */
     JOURNAL_PRESENCE = 1536, /* bytes of activities; a session with more is not recovered */
     JOURNAL_SLOT = 4096,
-    JOURNAL_IN_TRANSIT = 0xffffffff, /* instead of a hub: between two hubs */
+    JOURNAL_IN_TRANSIT = 0xffffffff, /* instead of a hub index: between two hubs */
 };
 
-/* Dispatches that are not in the event log: their loss does no harm; or the client asked for it. */
+/* Dispatches that are not in the event log: ones that may be lost; answers to client requests. */
 enum { SENT_TRANSIENT = 0, SENT_RESPONSE = 1 };
 
 /* The record of one session in the file. */
@@ -42,36 +40,38 @@ struct journal_slot {
     char id[40], client[64];
     /* Changing members: */
     _Atomic uint32_t torn;    /* a write is not finished */
-    _Atomic uint32_t errands; /* running; their remaining dispatches are not in the log */
-    _Atomic uint32_t hub;     /* whose position holds for the session, or JOURNAL_IN_TRANSIT */
+    _Atomic uint32_t errands; /* running tasks; their remaining dispatches are not in the log */
+    _Atomic uint32_t hub;     /* index of the hub whose position applies, or JOURNAL_IN_TRANSIT */
     uint32_t presence_n;
-    uint64_t first;       /* seq; dispatches up to it are not known */
+    uint64_t first;       /* seq; earlier dispatches are not known */
     uint64_t base;        /* all events up to this number are sent or in `sent` */
-    _Atomic uint64_t seq; /* of the last note */
+    _Atomic uint64_t seq; /* seq of the last record */
     char presence[JOURNAL_PRESENCE];
-    uint64_t sent[JOURNAL_SENT]; /* numbers of events, by seq modulo JOURNAL_SENT */
+    uint64_t sent[JOURNAL_SENT]; /* event numbers, by seq modulo JOURNAL_SENT */
 };
 
 /* --- the journal of this process ------------------------------------------------------ */
 
-/* NULL after a failure, which is logged. */
+/* NULL: it failed, which was logged. */
 struct journal *journal_open(const char *folder, uint32_t identity);
-/* Deletes the file: no session needs it. Accepts NULL. */
+/* Deletes the file, because no session needs it. Accepts NULL. */
 void journal_close(struct journal *l);
 
-/* From now on the session's dispatches are noted, if the file has room. It starts as in transit. */
+/* From now on the session's dispatches are recorded, if the file has a free slot. Its slot starts
+ * in transit. */
 void journal_begin(struct session *s);
-/* The position of its hub holds for the session; it does not any more. */
+/* The position of its hub applies to the session (settle), or no longer (unsettle). */
 void journal_settle(struct session *s);
 void journal_unsettle(struct session *s);
 void journal_note_presence(struct session *s);
 void journal_note_errands(struct session *s);
 void journal_end(struct session *s);
-/* Where the file has the position of a hub; NULL: it has none. */
+/* Address of a hub's position in the file; NULL: there is none. */
 _Atomic uint64_t *journal_hub_position(struct journal *l, unsigned hub);
 
-/* Notes a dispatch. The process may be killed between any two of these lines: the slot after the
- * last seq then has a number that does not count yet, or an old one that is already in the base. */
+/* Records a dispatch. The process may be killed between any two of these lines. The entry after the
+ * last seq then has either a number that does not count yet, or an old one that is already in the
+ * base. */
 static inline void journal_note(struct journal_slot *slot, uint64_t seq, uint64_t number)
 {
     uint64_t next = slot->sent[(seq + 1) % JOURNAL_SENT];
@@ -85,25 +85,25 @@ static inline void journal_note(struct journal_slot *slot, uint64_t seq, uint64_
 /* --- journals of dead processes ------------------------------------------------------- */
 
 enum journal_verdict {
-    JOURNAL_UNKNOWN, /* there is no such file, or it is not reliable */
+    JOURNAL_UNKNOWN, /* no such file, or not reliable */
     JOURNAL_LIVES,   /* the process is alive */
-    JOURNAL_SHORT,   /* the node is silent; the replica does not have the client's seq */
-    JOURNAL_UNFIT,   /* the node is silent; the replica of the session is of no use */
-    JOURNAL_GONE,    /* the process is dead; its journal does not suffice for this session */
+    JOURNAL_SHORT,   /* the node does not answer; the replica lacks the client's seq */
+    JOURNAL_UNFIT,   /* the node does not answer; the replica's copy is unusable */
+    JOURNAL_GONE,    /* the process is dead; its journal is not sufficient */
     JOURNAL_FOUND,
 };
 
 struct journal_entry {
     struct journal_slot *slot; /* in the arena */
-    uint64_t seen; /* all events up to this number were sent, or were not for the session */
+    uint64_t seen; /* all events up to this number were sent, or do not concern the session */
 };
 
-/* Finds a session whose client has read up to a seq. */
+/* Finds the session of a client that has read up to a seq. */
 enum journal_verdict journal_find(const char *folder, uint32_t identity, uint64_t number,
                                   uint64_t seq, struct arena *arena, struct journal_entry *ret);
-/* All events up to this number were sent to the session, or were not for it. */
+/* All events up to the returned number were sent to the session, or do not concern it. */
 uint64_t journal_slot_position(const struct journal_slot *slot, uint64_t hub_position);
-/* The same for a client that has read up to a seq. False: the slot does not say. */
+/* The same for a client that has read up to a seq. False: the slot is not sufficient. */
 bool journal_slot_seen(const struct journal_slot *slot, uint64_t hub_position, uint64_t seq,
                        uint64_t *ret);
 /* Deletes files of processes that have been dead for longer than a session can be resumed; *ret:

@@ -10,16 +10,16 @@ enum { JOURNAL_HUBS = 256, JOURNAL_SLOTS = 1 << 16, JOURNAL_NAME = 32, JOURNAL_B
 
 struct journal_hub {
     _Atomic uint64_t position;
-    char rest[56]; /* a cache line for each hub */
+    char rest[56]; /* pads to a cache line */
 };
 
 struct journal_head {
     _Atomic uint64_t magic;     /* written last */
     int64_t gone_ms;            /* when another process first found this one dead; 0: not yet */
-    char boot[JOURNAL_BOOT_ID]; /* of the machine; after a reboot the pages do not fit together */
+    char boot[JOURNAL_BOOT_ID]; /* boot id; after a reboot the pages may be inconsistent */
     char rest[8];
     struct journal_hub hubs[JOURNAL_HUBS];
-    _Atomic uint64_t numbers[JOURNAL_SLOTS]; /* of sessions; 0: the slot is free */
+    _Atomic uint64_t numbers[JOURNAL_SLOTS]; /* session numbers; 0: free slot */
 };
 
 /* The kernel's boot id; empty if there is none. */

@@ -12,7 +12,7 @@
 #include "gateway/sessions/session.h"
 #include "model/fields/ids.h"
 
-/* --- the rule ------------------------------------------------------------------------- */
+/* --- which events a client has missed ------------------------------------------------- */
 
 static bool slot_knows(const struct journal_slot *slot, uint64_t seq)
 {
@@ -20,9 +20,9 @@ static bool slot_knows(const struct journal_slot *slot, uint64_t seq)
            slot->seq - seq < JOURNAL_SENT && slot->presence_n <= sizeof slot->presence;
 }
 
-/* A response that the client has not read is not in the log and cannot be sent again. The first
- * unread event with a number says where to continue in the log: all events before it were sent, or
- * were not for the session. */
+/* An unread response to a request is not in the log and cannot be sent again. The first unread
+ * event with a number tells where to continue in the log: all events before it were sent, or do not
+ * concern the session. */
 static bool first_unread(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
 {
     *ret = 0;
@@ -101,14 +101,14 @@ static bool is_of_this_boot(int fd)
            memcmp(then, now, sizeof now) == 0;
 }
 
-/* Whether the file may be deleted. A crash leaves no timestamp: the time counts from when another
- * process first found this one dead. */
+/* Whether the file may be deleted. A crash leaves no timestamp, so the time counts from when
+ * another process first found this one dead. */
 static bool is_outdated(int fd, int64_t now_ms)
 {
     int64_t gone_ms = 0;
     off_t at = offsetof(struct journal_head, gone_ms);
 
-    /* A file that is being created, before it is locked. */
+    /* The read fails for a file that was just created and is not locked yet. */
     if (!read_at(fd, &gone_ms, sizeof gone_ms, (size_t)at))
         return false;
     if (gone_ms)
@@ -150,7 +150,7 @@ static bool read_entry(int fd, uint64_t number, uint64_t seq, struct arena *aren
     return journal_slot_seen(ret->slot, position, seq, &ret->seen);
 }
 
-/* An unreliable file counts as none: another node may have a replica. */
+/* An unreliable file counts as missing: another node may have a replica. */
 static enum journal_verdict read_journal(int fd, uint64_t number, uint64_t seq, struct arena *arena,
                                          struct journal_entry *ret)
 {

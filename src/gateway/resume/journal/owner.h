@@ -1,4 +1,4 @@
-/* owner.h - tells the other nodes of a cluster which node owns a session. */
+/* owner.h - records which node of a cluster owns a session. */
 #ifndef GATEWAY_RESUME_JOURNAL_OWNER_H
 #define GATEWAY_RESUME_JOURNAL_OWNER_H
 
@@ -7,10 +7,10 @@
 struct hub;
 struct session;
 
-/* This node owns the session; does not any more. The rows are written in the background. */
+/* This node owns the session (add), or no longer (remove). Rows are written in the background. */
 void session_owner_add(struct session *s);
 void session_owner_remove(struct session *s);
-/* The same for a session that was taken from another node and cannot continue. */
+/* The same for a session that was taken over from another node and cannot continue. */
 void session_owner_remove_number(struct hub *h, uint64_t number);
 
 #endif

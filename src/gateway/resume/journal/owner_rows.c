@@ -1,4 +1,4 @@
-/* owner_rows.c - the node that owns each session, as rows of the store. */
+/* owner_rows.c - the table session_homes: the node that owns each session. */
 #include "gateway/resume/journal/owner_rows.h"
 
 #include "base/planted.h"
@@ -65,11 +65,11 @@ static const char MISS[] = "insert into past_servers (identity, missed_ms) value
 static const char FIND_RECENTLY_MISSED[] = "select 1 from past_servers where identity = $1 and "
                                            "missed_ms > $2";
 static const char PRUNE_MISSED[] = "delete from past_servers where missed_ms <= $1";
-/* A node that was only paused is alive again: its time starts over when it stops for good. */
+/* A node that was only paused is alive again: a later stop starts a new grace period. */
 static const char PRUNE_RETURNED[] = "delete from past_servers where identity in "
                                      "(select n.identity from nodes n where n.state = 1)";
 
-/* A crash leaves no timestamp: the time counts from when the node was first found missing. */
+/* A crash leaves no timestamp, so the time counts from when the node was first found missing. */
 static enum err was_recently_missed(struct tx *tx, snowflake identity, int64_t grace_ms,
                                     int64_t now_ms, bool *ret)
 {

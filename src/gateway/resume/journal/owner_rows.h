@@ -1,8 +1,8 @@
-/* owner_rows.h - the node that owns each session, as rows of the store.
+/* owner_rows.h - the table session_homes: the node that owns each session.
  *
  * In a cluster each session has one owner: the node that sends its events. A change of owner is a
- * compare-and-set of the row, so a session never has two. All functions but owner_row_find run in
- * a write transaction. */
+ * compare-and-set of the row, so a session never has two. All functions but owner_row_find run in a
+ * write transaction. */
 #ifndef GATEWAY_RESUME_JOURNAL_OWNER_ROWS_H
 #define GATEWAY_RESUME_JOURNAL_OWNER_ROWS_H
 
@@ -12,8 +12,8 @@
 
 struct session_owner {
     bool found;
-    uint32_t identity; /* of the node; 0: none, the session is suspended */
-    bool alive;        /* that node */
+    uint32_t identity; /* owner node; 0: none, suspended */
+    bool alive;        /* whether that node is alive */
 };
 
 enum err owner_row_add(struct tx *tx, uint64_t number, snowflake user_id, uint32_t identity);

@@ -1,4 +1,4 @@
-/* recent.h - events that a loop retains for sessions that are on their way to it. */
+/* recent.h - events that a loop retains for sessions that move to it. */
 #ifndef GATEWAY_RESUME_JOURNAL_RECENT_H
 #define GATEWAY_RESUME_JOURNAL_RECENT_H
 
@@ -7,7 +7,7 @@
 struct recent_events {
     struct news **items;
     size_t from, to, cap; /* in items */
-    uint64_t dropped;     /* how many were trimmed: the index of items[from] */
+    uint64_t dropped;     /* number of dropped events: the index of items[from] */
 };
 
 void recent_add(struct recent_events *r, struct news *n); /* takes a reference */
@@ -15,9 +15,9 @@ void recent_add(struct recent_events *r, struct news *n); /* takes a reference *
 uint64_t recent_end(const struct recent_events *r);
 /* NULL: no such event is retained. */
 struct news *recent_at(struct recent_events *r, uint64_t index);
-/* The first index from this one on whose event has a higher number. */
+/* The first index, from this one on, whose event has a higher number. */
 uint64_t recent_after(const struct recent_events *r, uint64_t index, uint64_t number);
-/* Drops all before an index. */
+/* Drops all events before an index. */
 void recent_trim(struct recent_events *r, uint64_t index);
 void recent_clear(struct recent_events *r);
 

@@ -7,9 +7,9 @@
 #include "gateway/sessions/session.h"
 
 enum {
-    MOST_NODES = 4096, /* that store copies */
+    MOST_NODES = 4096, /* nodes that store copies */
     DROPPED_AT_ONCE = 1024,
-    SLOW_MS = 60 * 1000, /* in which a node sends each session several times */
+    SLOW_MS = 60 * 1000, /* in this time a node sends each session several times */
 };
 
 struct replica *replica_new(void)

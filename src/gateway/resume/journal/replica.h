@@ -1,16 +1,16 @@
 /* replica.h - copies of other nodes' journals, for the case that their machine is lost.
  *
- * A journal (journal.h) survives its process, not its machine. So each node sends its notes through
- * NATS to one other node (replication.h) before clients can have read the events. A copy that is
- * behind is still exact for each client that has read no more than it knows, because later events
- * are in the log. A client that has read more identifies again.
+ * A journal (journal.h) survives its process, not its machine. So each node sends its records
+ * through NATS to one other node (replication.h) before clients can have read the events. A copy
+ * that is behind is still exact for clients that have read no more than it has, because later
+ * events are in the log. A client that has read more has to identify again.
  *
- * Messages are numbered by hub. After a lost message the position of the hub holds for no session
- * until the whole session is sent again, and notes of a session continue only where they ended. A
- * replica that misses a message reports it. A node stores only copies with its own layout of slots
+ * Messages are numbered per hub. After a lost message the hub's position applies to no session
+ * until the whole session is sent again, and new records of a session must continue the last ones.
+ * A replica that misses a message reports it. A node stores only copies with its own slot layout
  * (JOURNAL_MAGIC), and gets copies only after it has announced that it stores them.
  *
- * A client may come to any node: a node without a copy asks all others. The option is called
+ * A client may connect to any node: a node without a copy asks all others. The option is called
  * --keeper. */
 #ifndef GATEWAY_RESUME_JOURNAL_REPLICA_H
 #define GATEWAY_RESUME_JOURNAL_REPLICA_H
@@ -20,20 +20,20 @@
 
 struct replica;
 
-/* A message begins with its kind and an identity: of its sender, or of the node in question. */
+/* A message begins with its kind and a node identity: the sender, or the owner of the session. */
 enum replica_message {
-    REPLICA_RECORDS, /* magic, hub, number of the message, position (0: unchanged); then records */
-    REPLICA_ASK,     /* the asking node, number of the session, last seq that its client has read */
-    REPLICA_MISSED,  /* hub: the receiver shall send all sessions of it again */
-    REPLICA_ANSWER,  /* number of the session, position of its hub; magic, its slot */
-    REPLICA_REFUSAL, /* number, first and last seq: the copy is of no use for that client */
+    REPLICA_RECORDS, /* magic, hub, message number, position (0: unchanged), records */
+    REPLICA_ASK,     /* asking node, session number, last seq that its client has read */
+    REPLICA_MISSED,  /* hub: the receiver must send all its sessions again */
+    REPLICA_ANSWER,  /* session number, position of its hub, magic, slot */
+    REPLICA_REFUSAL, /* session number, first and last seq: the copy is unusable for that client */
     REPLICA_HELLO,   /* magic: the sender stores copies */
 };
 
 /* Records of a session; its number follows the kind. */
 enum record_kind {
-    RECORD_ALL,  /* the last event that it has got; its slot up to the activities; the activities */
-    RECORD_SENT, /* the last seq, a count; as many numbers of events */
+    RECORD_ALL,  /* last event sent; slot up to the activities; activities */
+    RECORD_SENT, /* last seq, count, event numbers */
     RECORD_END,
 };
 
@@ -41,7 +41,7 @@ enum record_kind {
 struct replica_reply {
     uint32_t to;      /* the node that gets a reply; 0: none */
     struct buf bytes; /* the reply */
-    uint64_t number;  /* of a session that was requested and is known now; 0: none */
+    uint64_t number;  /* requested session that is available now; 0: none */
     bool restart;     /* the replica has missed a message of this node, … */
     unsigned hub;     /* … of this hub */
 };
@@ -49,13 +49,13 @@ struct replica_reply {
 struct replica *replica_new(void);
 void replica_free(struct replica *k); /* accepts NULL */
 
-/* All functions below: from any thread. */
+/* The functions below may be called from any thread. */
 void replica_receive(struct replica *k, struct str message, struct replica_reply *ret);
 void replica_write_question(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
                             uint32_t asker);
 void replica_write_hello(struct buf *out, uint32_t identity);
-/* Finds a session of a node, whose client has read up to a seq: JOURNAL_UNKNOWN (no copy), _SHORT,
- * _UNFIT or _FOUND. */
+/* Finds the session of a client that has read up to a seq, on a node: JOURNAL_UNKNOWN (no copy),
+ * _SHORT, _UNFIT or _FOUND. */
 enum journal_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
                                   uint64_t seq, struct arena *arena, struct journal_entry *ret);
 /* Chooses the replica of node `me`: the next one in the ring of living nodes that store copies;

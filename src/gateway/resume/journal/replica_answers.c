@@ -1,10 +1,10 @@
-/* replica_answers.c - questions about sessions, by a client here or by another node. */
+/* replica_answers.c - requests for copies of sessions, by a client here or by another node. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "gateway/resume/journal/replica_internal.h"
 
-enum { UNFIT_MS = 10 * 1000 }; /* so long a refusal of another replica counts */
+enum { UNFIT_MS = 10 * 1000 }; /* for this long a refusal of another replica is valid */
 
 static uint64_t hub_position(const struct replica *k, const struct replica_session *s)
 {
@@ -62,8 +62,8 @@ void replica_receive_question(struct replica *k, uint32_t identity, struct seria
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
-/* A former and a present replica may both answer: the copy counts that knows more or goes back
- * further. The same copy again is no reason to read the store again. */
+/* A former and a current replica may both answer: the copy that has more events is used. The same
+ * copy again is no reason to read the store again. */
 static bool knows_more(const struct replica *k, const struct replica_session *s,
                        const struct journal_slot *slot, uint64_t position)
 {
@@ -81,7 +81,7 @@ static void replica_session_borrow(struct replica *k, uint32_t identity, uint64_
     struct replica_session *s = map_get(&k->sessions, number);
 
     if (s && s->identity != identity && !s->borrowed)
-        return; /* it has another owner by now, and this is that node's replica */
+        return; /* another node owns it by now and replicates it here */
     s = replica_session_find(k, number, identity);
     if ((s && !knows_more(k, s, slot, position)) ||
         !(s = replica_session_make(k, number, identity)))
@@ -109,7 +109,7 @@ void replica_receive_answer(struct replica *k, uint32_t identity, struct serial_
         replica_session_borrow(k, identity, number, &slot, position, ret);
 }
 
-/* Stored as a torn copy, of which only the range of seqs is known. */
+/* Stores a refusal as a torn copy that has only the range of seqs. */
 void replica_receive_unfit(struct replica *k, uint32_t identity, struct serial_reader *in,
                            struct replica_reply *ret)
 {

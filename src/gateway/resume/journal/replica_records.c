@@ -1,4 +1,4 @@
-/* replica_records.c - stores the records that nodes send of their sessions. */
+/* replica_records.c - stores the records that other nodes send of their sessions. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -84,7 +84,7 @@ static void slot_take_head(struct journal_slot *slot, struct str head, struct st
 }
 
 /* When a session moves between two loops of its node, both send records: an older one of the former
- * loop is ignored. A journal that was started again may have a lower seq. */
+ * loop is ignored. A journal that was restarted may have a lower seq. */
 static bool is_overtaken(const struct replica_session *s, unsigned hub,
                          const struct journal_slot *told)
 {
@@ -92,7 +92,7 @@ static bool is_overtaken(const struct replica_session *s, unsigned hub,
            told->seq < s->slot.seq;
 }
 
-/* Earlier notes stay valid if they end at the same seq. */
+/* Earlier event numbers stay valid if they end at the same seq. */
 static void receive_all(struct replica *k, const struct replica_node *from, unsigned hub,
                         struct serial_reader *in)
 {
@@ -170,7 +170,7 @@ static bool receive_records(struct replica *k, struct replica_node *from, unsign
         case RECORD_END:
             receive_end(k, from, in);
             break;
-        default: /* of a newer version */
+        default: /* from a newer version */
             in->bad = true;
             break;
         }

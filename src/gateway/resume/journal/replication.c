@@ -1,4 +1,4 @@
-/* replication.c - sends the notes of this node's journal to its replica. */
+/* replication.c - sends the records of this node's journal to its replica. */
 #include "gateway/resume/journal/replication.h"
 
 #include <limits.h>
@@ -14,13 +14,13 @@
 enum {
     MESSAGE_BYTES = 1 << 20,
     HERE_BYTES = 64,
-    PIECE_BYTES = 256 * 1024, /* then a message is sent at once */
+    PIECE_BYTES = 256 * 1024, /* at this size a message is sent at once */
     ROUND_TICKS = 10,         /* seconds */
-    REST_TICKS = 3,           /* between two rounds after lost messages */
+    REST_TICKS = 3,           /* pause between two rounds after lost messages */
     STEP_MS = 250,
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
-    STEP_LEAST = 256,        /* sessions, if there are so many, … */
-    STEP_BYTES = 512 * 1024, /* … but no more bytes than that */
+    STEP_LEAST = 256,        /* minimum of sessions per step, … */
+    STEP_BYTES = 512 * 1024, /* … but no more bytes than this */
     MOST_UNSENT = 1 << 20,   /* bytes; beyond it a round waits */
 };
 
@@ -73,7 +73,7 @@ void replication_write_end(struct buf *out, uint64_t number)
 
 /* --- sending -------------------------------------------------------------------------- */
 
-/* position 0: sessions that are not sent yet may be behind the position of the hub. */
+/* position 0: unsent sessions may be behind the position of the hub. */
 static void replication_send(struct replication *c, uint64_t position)
 {
     const struct gateway *g = c->hub->gateway;
@@ -145,7 +145,7 @@ void replication_send_now(struct session *s)
         return;
     session_sync(s)->whole = true;
     session_replicate(c, s);
-    replication_send(c, 0); /* its next loop may send records of it next */
+    replication_send(c, 0); /* its next loop may send its next record */
 }
 
 void replication_end_session(struct session *s)
@@ -170,7 +170,7 @@ static size_t record_size(const struct session *s)
            (s->resume.slot ? s->resume.slot->presence_n : 0);
 }
 
-/* Sessions that were marked move to the end of the list. */
+/* Marked sessions move to the end of the list. False: all are marked. */
 static bool round_mark_next(struct replication *c, size_t *bytes)
 {
     struct link *list = &c->hub->sessions;
@@ -189,7 +189,7 @@ static bool round_mark_next(struct replication *c, size_t *bytes)
     return true;
 }
 
-/* A round of as many sessions as the one before takes about ROUND_TICKS. */
+/* A round with as many sessions as the previous one takes about ROUND_TICKS. */
 bool replication_step(struct replication *c, size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
@@ -221,7 +221,7 @@ static void step_due(struct deadline *d)
     round_continue(container_of(d, struct replication, step));
 }
 
-/* If a round runs, it continues with the sessions that it has not marked. */
+/* If a round is running, it continues with the sessions that it has not marked. */
 static void round_begin(struct replication *c)
 {
     c->round++;
@@ -267,7 +267,7 @@ struct replication_tick {
     bool restart;
 };
 
-/* Rounds after lost messages have a rest between them: more traffic does not help an overloaded
+/* There is a pause between rounds after lost messages: more traffic would not help an overloaded
  * node. */
 bool replication_is_due(struct replication *c, bool restart)
 {
@@ -289,7 +289,7 @@ static void replica_changed(struct replication *c, uint32_t node)
     round_begin(c);
 }
 
-/* The position of the hub is sent with the notes; if there are none, once a second. */
+/* The hub's position is sent with the records; without records, once a second. */
 static void tick_arrived(struct post *post)
 {
     struct replication_tick *t = container_of(post, struct replication_tick, post);

@@ -1,9 +1,9 @@
-/* replication.h - sends the notes of this node's journal to its replica (replica.h).
+/* replication.h - sends the records of this node's journal to its replica (replica.h).
  *
- * At the end of each loop iteration, before bytes leave for clients, the replica is sent the notes
+ * At the end of each loop iteration, before bytes are sent to clients, the replica gets the records
  * of the iteration: 40 bytes for each event and session. Every 10 seconds, and when the replica
- * changes or has missed a message, all sessions are sent as a whole: in steps, spread over these
- * seconds, and not while NATS takes less than it is given. */
+ * changes or has missed a message, all sessions are sent completely: in steps, spread over these
+ * seconds, and not while the connection to NATS has a backlog. */
 #ifndef GATEWAY_RESUME_JOURNAL_REPLICATION_H
 #define GATEWAY_RESUME_JOURNAL_REPLICATION_H
 
@@ -16,42 +16,42 @@ struct replication {
     struct hub *hub;
     uint32_t node;      /* identity of the replica; 0: none */
     uint64_t messages;  /* sent to it */
-    struct link unsent; /* struct session_sync: sessions with unsent notes */
+    struct link unsent; /* struct session_sync: sessions with unsent records */
     struct buf out;     /* records of the next message */
-    uint32_t round;     /* counts the rounds in which all sessions are sent */
+    uint32_t round;     /* number of the current round, which sends all sessions */
     unsigned ticks;     /* since the last round began */
     bool round_runs;
     size_t marked;     /* sessions in this round, … */
     size_t round_size; /* … and in the one before */
-    bool restart_due;  /* a message was missed, and the round that repairs it has not begun */
-    unsigned rest;     /* ticks until the next such round may begin */
+    bool restart_due;  /* a message was missed; the round that repairs it has not begun */
+    unsigned rest;     /* ticks until such a round may begin */
     struct deadlines *steps;
-    struct deadline step; /* the next of the round */
+    struct deadline step; /* the next step of the round */
 };
 
-/* NULL: this node has no replica. */
+/* NULL: this node does not replicate. */
 struct replication *replication_new(struct hub *h);
 void replication_free(struct replication *c); /* accepts NULL */
 
-/* On the loop of the session; without a replica they do nothing. */
+/* On the loop of the session; no effect without a replica. */
 void replication_mark_all(struct session *s); /* the whole session has to be sent */
-void replication_send_now(struct session *s); /* the same, before any other record */
+void replication_send_now(struct session *s); /* the same, at once */
 void replication_end_session(struct session *s);
 void replication_flush(struct hub *h);
 
-/* A step of a round, while `unsent` bytes wait in the connection to NATS: marks some sessions.
- * False: the round is complete. */
+/* One step of a round: marks some sessions, unless too many bytes are unsent in the connection to
+ * NATS. False: the round is complete. */
 bool replication_step(struct replication *c, size_t unsent);
 /* Called once a second, or because a message was missed (restart): whether a round has to begin. */
 bool replication_is_due(struct replication *c, bool restart);
 
-/* The living nodes, this one included; and that messages of all hubs, or of one, may be lost. From
- * any thread. */
+/* nodes_live: the living nodes, this one included. restart: messages of all hubs, or of one, may be
+ * lost. From any thread. */
 void replication_nodes_live(struct gateway *g, const uint32_t *identities, size_t count);
 void replication_restart(struct gateway *g);
 void replication_restart_hub(struct gateway *g, unsigned hub);
 
-/* The session has an unsent note. */
+/* The session has an unsent record. */
 static inline void replication_mark(struct session *s)
 {
     struct replication *c = s->hub->resume.replication;
@@ -63,7 +63,7 @@ static inline void replication_mark(struct session *s)
         links_append(&c->unsent, &sync->unreplicated);
 }
 
-/* Whether nothing may be sent to clients before the end of the loop iteration. */
+/* Whether bytes to clients must wait for the end of the loop iteration. */
 static inline bool replication_comes_first(const struct hub *h)
 {
     return h->resume.replication && h->resume.replication->node;
@@ -73,10 +73,10 @@ static inline bool replication_comes_first(const struct hub *h)
 
 void replication_write_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
                             uint64_t position);
-/* hub_position: of its hub, if that holds for the session. */
+/* hub_position: position of its hub, if it applies to the session. */
 void replication_write_all(struct buf *out, uint64_t number, const struct journal_slot *slot,
                            uint64_t hub_position);
-/* The notes after a seq; false: the slot does not have all of them. */
+/* Writes the event numbers after a seq; false: the slot does not have all of them. */
 bool replication_write_sent(struct buf *out, uint64_t number, const struct journal_slot *slot,
                             uint64_t after);
 void replication_write_end(struct buf *out, uint64_t number);
