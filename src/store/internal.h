@@ -77,12 +77,10 @@ struct store {
         full_since; /* when the last write found the disk full (clock_mono); 0: not full */
     _Atomic(const char *) retried; /* name of the work that was retried last, or NULL */
     _Atomic uint64_t blobs;        /* counter for names of temporary blob files */
-    struct blob_sides *inside;     /* set if blobs are in the database: connections for them; or
-                                    * NULL */
+    struct blob_sides *inside;     /* if blobs are in the database: connections for them; or NULL */
     struct blob_cache *cache;      /* then: file copies of some blobs */
     _Atomic bool unfinished;       /* migrations wait for older servers to stop … */
-    _Atomic bool outgrown;         /* … or a newer server applied one that this program cannot
-                                    * use */
+    _Atomic bool outgrown;         /* … or a newer server applied an incompatible one */
     void (*voided)(void *arg, int64_t position); /* see store_hear_voids; or NULL */
     void *voided_arg;
 };
@@ -279,8 +277,7 @@ enum err blobs_walk_notes(struct store *s, blob_found *found, void *arg);
 /* Calls found for all files below a subfolder of the data folder, recursively. */
 enum err blobs_walk_folder(const struct store *s, const char *below, blob_found *found, void *arg);
 
-/* Creates the blob folder. If the data folder is locked, also removes temporary files of a
- * crash. */
+/* Creates the blob folder. If the data folder is locked, also removes files that a crash left. */
 enum err blobs_open(struct store *s);
 
 #endif

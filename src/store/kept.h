@@ -3,7 +3,8 @@
  * On SQLite this process is the only writer, so the store knows the version of each row
  * (tx_unchanged): a cached result is valid until one of its rows changes. Each thread has its own
  * cache. Only reads use it; a writing transaction always reads rows. On PostgreSQL, where other
- * nodes may write, nothing is cached. If a result depends on the caller, the key must name him. */
+ * nodes may write, nothing is cached. If a result depends on the caller, the key must contain the
+ * caller's id. */
 #ifndef STORE_KEPT_H
 #define STORE_KEPT_H
 

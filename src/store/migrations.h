@@ -18,10 +18,8 @@ extern const struct migration migrations[];
 /* During a rolling upgrade servers of two versions share one PostgreSQL database. */
 enum migration_phase {
     MIGRATION_ALONE,   /* default: no server of an older version may run */
-    MIGRATION_EXPAND,  /* "-- expand: why": servers of the previous version can use the new
-                        * tables */
-    MIGRATION_CONTRACT /* "-- contract: why": applied when no older server is left; optional
-                        * until then */
+    MIGRATION_EXPAND,  /* "-- expand: why": the previous version works with it */
+    MIGRATION_CONTRACT /* "-- contract: why": applied when no older server is left */
 };
 
 /* The migrations of this program. Test builds append those in the folder

@@ -45,8 +45,7 @@ struct store_options {
     const char *folder;   /* SQLite database and blobs; created if missing */
     const char *postgres; /* "postgres://…" or "host=/run/…"; NULL: SQLite */
     bool serves;          /* a server: statements get timeouts */
-    bool shared;          /* PostgreSQL: other nodes share the database; events reach them by the
-                           * log */
+    bool shared;          /* PostgreSQL: other nodes use the database and read the log */
     bool beside;          /* a read-only tool; a server may be running */
     bool as_is;           /* fail if the database is missing or its schema is old */
     bool moves;           /* the move tool (move.h); a partly moved database refuses all others */
@@ -84,8 +83,7 @@ struct work {
     bool measured; /* a read that is usually short: starts on the loop, checks the clock at each
                     * row, and restarts on a background thread when its time is over */
     /* owner: account id, or hash of an address; 0: the server itself. Background reads are
-     * scheduled round-robin by owner. urgent: runs before all others, because many callers wait for
-     * it. */
+     * scheduled round-robin by owner. urgent: runs before all others, because many callers wait. */
     uint64_t owner;
     bool urgent;
     const char *name;  /* a literal, for metrics and traces of slow work; or NULL */
@@ -101,8 +99,8 @@ struct work {
      * sees the writes of the others. */
     void (*prefetch)(struct work *w, struct tx *tx);
     /* May be NULL. Called after the commit of this work's writes and before done, on a thread of
-     * the store, one call at a time and in commit order: a work that saw or overwrote the writes of
-     * another one comes after it. */
+     * the store, one call at a time and in commit order: a work item that saw or overwrote the
+     * writes of another one comes after it. */
     void (*committed)(struct work *w);
     /* Gets the result of run, or the reason why the commit failed. ERR_STORAGE_FULL: disk full.
      * ERR_UNAVAILABLE: the database cannot be reached or written, or the connection was lost during
@@ -114,7 +112,7 @@ struct work {
     struct post post;
     struct work *next;
     bool is_long;   /* long read: it exceeded LANE_SHARE_MS */
-    bool by_itself; /* PostgreSQL: must not share a transaction */
+    bool by_itself; /* PostgreSQL: not in a group; or a restarted loop read */
     int64_t since;
     enum err result;
     struct str log;   /* see tx_log … */
@@ -152,8 +150,7 @@ int64_t store_schema(void);
  * older servers stop. outgrown: a newer server applied migrations that this program cannot use. */
 bool store_unfinished(const struct store *s);
 bool store_outgrown(const struct store *s);
-/* Applies the waiting migrations if no older server is left; terminates later connections of
- * one. */
+/* Applies the waiting migrations if no older server is left; ends connections of older servers. */
 enum err store_side_finish(struct store_side *side);
 
 /* Identifies the connections of this process (server_connections.identity). */
@@ -193,8 +190,7 @@ enum noted_rows {
 struct tx_seen {
     uint64_t connection, commits;
 };
-/* Returns how many commits this read sees, at least. False: nothing is cached (writes,
- * PostgreSQL). */
+/* Returns how many commits this read sees, at least. False: a write, or PostgreSQL. */
 bool tx_seen(struct tx *tx, struct tx_seen *ret);
 uint16_t row_slot(enum noted_rows rows, snowflake id);
 /* Whether the slots are unchanged since an earlier read of the same connection. */
@@ -208,13 +204,12 @@ struct tx_reads {
 };
 void tx_collect_reads(struct tx *tx, struct tx_reads *to);
 
-/* Marks a slot as changed. Needed for inserted rows, whose ids no cached result can depend on:
- * whoever creates a command marks the slot of its application. */
+/* Marks a slot as changed. Needed for inserted rows, whose ids no cached result can depend on: the
+ * code that creates a command marks the slot of its application. */
 void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id);
 
 /* Sets the event that this transaction publishes, as one row of the log. After the commit
- * work->position is its position. The bytes must outlive the work. SQLite retains this many
- * rows. */
+ * work->position is its position. The bytes must outlive the work. SQLite retains so many rows. */
 enum { STORE_LOG_KEPT = 20000 };
 void tx_log(struct tx *tx, struct str body);
 /* Registers a callback for log positions whose transaction was aborted; call it before the first
@@ -390,7 +385,7 @@ enum err store_check(struct store *s);
 /* For /metrics. */
 struct store_stats {
     uint64_t reads, writes, commits, retries, failures;
-    uint64_t round_trips;   /* blocking round trips to PostgreSQL */
+    uint64_t round_trips;   /* to PostgreSQL, that a caller waited for */
     uint64_t corruptions;   /* statements that failed on a damaged SQLite database */
     uint64_t damaged_files; /* requested blobs that were missing or had another size */
     const char *retried;    /* name of the work that was retried last; NULL: none */

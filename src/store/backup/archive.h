@@ -59,8 +59,7 @@ enum err archive_finish(struct archive *a);
 
 /* "-": standard input. Logs if there is no such file, or it is not a backup. */
 enum err archive_open(struct archive *a, const char *path);
-/* Returns the next file; logs each "damaged" line before it. *ret_more is false at a correct
- * end. */
+/* Returns the next file; logs "damaged" lines before it. *ret_more is false at a correct end. */
 enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_more);
 /* Writes the bytes of the file to the descriptor (-1: discards them) and compares the checksum.
  * ERR_FILE_DAMAGED: it differs, and the next file can be read. */

@@ -19,8 +19,7 @@ struct backup_options {
     const char *path;        /* "-": standard output */
     const char *const *keys; /* files of the data folder to save, if they exist; ended by NULL */
     bool replace;            /* overwrite an existing file … */
-    int64_t keep;            /* … or rename it to path.1 and so on, and retain this many; 0:
-                              * neither */
+    int64_t keep;            /* … or rename it to path.1 …, up to so many; 0: no */
     bool even_if_damaged;    /* save a database that SQLite reports as damaged */
 };
 

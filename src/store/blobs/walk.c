@@ -139,7 +139,7 @@ static enum err walk_folder(struct blob_walk *w, int parent, const char *path, s
             close(fd);
         return ERR_UNAVAILABLE;
     }
-    /* Names with a dot are not blobs: markers and temporary files. */
+    /* Names that begin with a dot are not blobs: markers and temporary files. */
     while (!e && (entry = readdir(d)))
         if (entry->d_name[0] != '.')
             e = walk_entry(w, d, entry, length);

@@ -74,7 +74,7 @@ bool move_key_read(const struct move_table *t, struct str key, struct value *ret
 enum { MOVE_COLUMNS = 256 }; /* maximum per table; checked when the plan is made */
 
 struct move_engine {
-    /* Whether the target has data. Called before store_open, which would change a foreign
+    /* Whether the target has data. Called before store_open, which might change a foreign
      * database. */
     enum err (*look)(const struct move_place *place, bool *ret);
     enum err (*open)(struct move_side *s, bool writes);

@@ -161,8 +161,7 @@ static void add_empty(struct move_run *m)
                    truncates ? "" : ";");
     }
     if (truncates)
-        buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* only PostgreSQL has blobs in the
-                                                       * database */
+        buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* PostgreSQL only */
 }
 
 static enum err begin_anew(struct move_run *m)

@@ -32,7 +32,7 @@ struct postgres_conn {
     int64_t way_ns;                /* shortest round trip so far; 0: none measured */
     bool is_spent;                 /* the limit was exceeded */
     bool is_hurried;               /* statement_timeout is LANE_SHARE_MS */
-    _Atomic uint64_t *round_trips; /* counts blocking round trips; or NULL */
+    _Atomic uint64_t *round_trips; /* counter of round trips; or NULL */
     const char *begin;             /* BEGIN statement that is still to be sent; or NULL */
     int64_t position;              /* last log position it received; 0: none */
     bool ending;                   /* COMMIT of a read was sent, its answer is not read yet */
@@ -48,9 +48,8 @@ struct postgres_conn {
     bool is_full;                  /* … unless there is no room */
     bool wants_room;               /* too many prepared statements */
     struct arena *arena;           /* memory for queued statements */
-    int64_t rows_until;            /* on a loop: a measured read moves to a worker then (0: never),
-                                    * … */
-    int64_t rows_spent;            /* … if the thread has used this much CPU time */
+    int64_t rows_until;            /* on a loop: end of a measured read (0: no limit), … */
+    int64_t rows_spent;            /* … once the thread has used this much CPU time */
     unsigned errand_count;
     struct postgres_errand {
         const char *sql;
@@ -72,7 +71,7 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
 /* For servers: sets timeouts, locks out tools that need the database exclusively, and shows the
  * identity of this server to others (peers.c). Returns false and logs if such a tool runs. */
 bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p);
-/* For such a tool, until its connection ends. */
+/* For such a tool: keeps servers out until its connection ends. */
 enum err postgres_keep_servers_out(struct tx *tx);
 /* hurry: sets the statement timeout to LANE_SHARE_MS; otherwise to the timeout of a server. */
 bool postgres_conn_hurry(struct postgres_conn *c, bool hurry, bool serves);
@@ -85,7 +84,7 @@ enum err postgres_conn_do(struct postgres_conn *c, const char *sql);
 /* Returns the first column of the first row of a query without parameters; "": no row. */
 enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, size_t size);
 
-/* Counts a blocking round trip. */
+/* Counts a round trip that a caller waits for; extends the time limit of the running read. */
 void postgres_conn_count(struct postgres_conn *c);
 /* Reads the answer to a COMMIT that was not waited for. */
 void postgres_conn_settle(struct postgres_conn *c);

@@ -196,8 +196,7 @@ static enum err errand_add(struct tx *tx, const char *sql, const struct value *v
 
     if (e)
         return tx_fail(tx, e);
-    /* On a loop the run has ended when the statement is sent: use the work's arena and copy
-     * bytes. */
+    /* On a loop the run has ended when this is sent: use the work's arena and copy bytes. */
     struct arena *a = c->on_loop ? c->arena : tx_arena(tx);
     struct postgres_values *p = arena_raw(a, sizeof *p);
     postgres_fill_values(p, a, values, count);

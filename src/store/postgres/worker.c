@@ -232,9 +232,8 @@ static void step_aside(struct postgres_worker *w, unsigned tries)
     nanosleep(&t, NULL);
 }
 
-/* Writing work holds the lock in shared mode. After TRIES_AMONG_OTHERS conflicts it takes the
- * lock exclusively, so that no work fails because of others of this process. Exclusive waiters
- * go first. */
+/* Writing work holds the lock in shared mode. After TRIES_AMONG_OTHERS conflicts it takes the lock
+ * exclusively, so that no work fails because of others of this process. */
 static enum outcome try_among_others(struct postgres_worker *w, struct work *work, unsigned tries)
 {
     pthread_rwlock_t *writing = &w->pool->writing;

@@ -95,7 +95,7 @@ static struct value column_bytes(struct arena *a, enum value_kind kind, const vo
 
 static struct value sqlite_column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
-    /* One lookup instead of three for type, value and length; only this thread uses the
+    /* One lookup instead of three for type, value and length. No other thread uses the
      * statement. */
     sqlite3_value *v = sqlite3_column_value(stmt, i);
 

@@ -53,8 +53,7 @@ static enum err run_read(struct store *s, struct work *w, struct sqlite_conn *c)
 }
 
 /* SQLite's default page cache of 2 MiB would make large searches reread pages. The writer keeps it:
- * it then writes pages early, so that a work item that fills the disk fails before the rest of its
- * batch has run. */
+ * it then writes pages early, so that a work item that fills the disk fails before others run. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
 {
     enum err e = sqlite_conn_open(path, ret);

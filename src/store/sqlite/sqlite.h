@@ -185,7 +185,7 @@ struct sqlite {
         bool has_thread;
     } asides[SQLITE_ASIDES];
 
-    struct sqlite_conn *writer; /* used by the writer thread only, as is all below */
+    struct sqlite_conn *writer; /* this and all below is the writer's */
     pthread_t thread;
     bool has_thread;
     struct queue queue;
