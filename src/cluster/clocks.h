@@ -14,7 +14,7 @@
 
 enum {
     OFFSET_MS = 250,     /* difference of two clocks that network delays cannot explain */
-    OFF_AFTER_MS = 3000, /* all samples must say so for this long */
+    OFF_AFTER_MS = 3000, /* a difference counts after it was seen for this long */
     JUMP_MS = 1000,      /* jump of the database's clock between two samples */
 };
 

@@ -240,8 +240,7 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
-    /* No heartbeats of others were received yet: declare no node dead for two leases (see
-     * may_bury). */
+    /* No heartbeats of others were received yet: declare no node dead for two leases (may_bury). */
     c->follow.bury_at = clock_mono() + ms_to_ns(2 * LEASE_MS);
     if (pthread_create(&c->thread, NULL, tail_live, c) != 0) {
         log_error("cluster: cannot start a thread");

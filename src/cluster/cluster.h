@@ -48,14 +48,13 @@ struct cluster_options {
     /* Cached credentials are valid until then (clock_mono): all revocations elsewhere are known. */
     void (*fresh)(void *arg, int64_t until);
     /* told: message of another node (cluster_tell). tell_counts: send the rate-limit counts now.
-     * hears: NATS is connected again. living: all living nodes with this one, about once a
-     * second. */
+     * hears: NATS is connected again. living: all living nodes and this one, once a second. */
     void (*told)(void *arg, enum cluster_topic topic, struct str message);
     void (*tell_counts)(void *arg);
     void (*hears)(void *arg);
     void (*living)(void *arg, const uint32_t *identities, size_t count);
     uint64_t (*sessions)(void *arg); /* number of sessions, for operators */
-    void (*lost)(void *arg);         /* the log does not reach back to our position */
+    void (*lost)(void *arg);         /* this node must stop: it lost the log or the database */
 };
 
 /* Registers this node and finds the end of the log. Logs a message on failure. */
@@ -67,7 +66,8 @@ void cluster_close(struct cluster *c); /* accepts NULL */
 
 /* Writes the frame to the log before the commit, unless it has transient events only. */
 void cluster_log(struct cluster *c, struct tx *tx, struct frame f);
-/* Call it after the commit: delivers the frame on this node, in order. Callable from any thread. */
+/* Call it after the commit: publishes the frame and delivers it on this node, in order of
+ * positions. Callable from any thread. */
 void cluster_committed(struct cluster *c, const struct work *w, struct frame f);
 /* The same two for a session that moves to another node. */
 void cluster_log_move(struct cluster *c, struct tx *tx, const struct session_move *m);
@@ -86,7 +86,8 @@ bool cluster_is_alone(const struct cluster *c);
 /* Last delivered position. */
 int64_t cluster_position(const struct cluster *c);
 
-/* Posts `post` when every node has applied the position, or no longer uses cached credentials. */
+/* Posts `post` to the loop when every node has applied the position, or its cached credentials have
+ * expired (FRESH_MS). */
 struct cluster_wait {
     struct link link;
     int64_t position, since;

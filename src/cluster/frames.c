@@ -62,7 +62,7 @@ static void put_announcement(struct buf *b, const struct announcement *a)
     serial_put_bytes(b, a->payload);
 }
 
-/* An address range: its halves take the fields of the ids, the prefix length that of the
+/* An address range: its halves take the fields of the ids, its prefix length that of the
  * session. */
 static void put_addresses(struct buf *b, const struct forgotten *f)
 {

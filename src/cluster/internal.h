@@ -15,7 +15,7 @@ enum {
     FRESH_MS = 2000, /* how long cached credentials are valid without reading the log */
     LEASE_MS = 5000, /* a node without a heartbeat for this long is dead */
     BEAT_MS = 1000,  /* interval of heartbeats */
-    /* Positions per partition of the log (see its migration); how long they are retained. */
+    /* Positions per partition of the log (see its migration); minimum retention. */
     PART_POSITIONS = 1000000,
     KEEP_MINUTES = 15,
 };
@@ -34,7 +34,7 @@ struct settling {
 struct cluster_wire {
     struct nats *nats; /* NULL: no NATS; nodes read the log */
     struct cipher cipher;
-    struct buf plain;          /* of the NATS thread, as is the next one */
+    struct buf plain;          /* used by the NATS thread only, as is the next one */
     int64_t refusal_logged_at; /* by clock_mono; 0: never */
     /* Subjects: frames, transient events, messages to all nodes, messages to this node. */
     char log[64], brief[64], told[64], own[80];
@@ -47,7 +47,7 @@ struct cluster_counters {
     _Atomic uint64_t frames_own, frames_read, holes, voids, nodes;
 };
 
-/* State of the thread that follows the log; times by clock_mono. */
+/* State of the tail thread, which follows the log (tail.c); times by clock_mono. */
 struct follower {
     int64_t beat_at, busy_until, acked;
     int64_t follow_at;          /* next periodic read of the log */
@@ -63,7 +63,7 @@ struct cluster {
     uint32_t identity; /* never 0 */
     unsigned node;
     struct log_line *line;
-    struct store_side *side; /* of the following thread, as is all up to `settling` */
+    struct store_side *side; /* used by the tail thread only, as is all up to `settling` */
     struct arena *arena;
     pthread_t thread;
     bool has_thread;
@@ -75,7 +75,7 @@ struct cluster {
     pthread_cond_t woken;
     bool hurry, ending;
     int64_t look_at;   /* when to check for a missing position, by clock_mono; or 0 */
-    int64_t look_for;  /* the position that was missing then */
+    int64_t look_for;  /* the position that was missing when look_at was set */
     struct link waits; /* struct cluster_wait */
 
     _Atomic int64_t to_ack;   /* position of the last applied revocation by another node */
@@ -91,14 +91,14 @@ static inline int64_t ms_to_ns(int64_t n)
     return n * 1000000;
 }
 
-/* Runs a transaction on the connection of the following thread. */
+/* Runs a transaction on the connection of the tail thread. */
 static inline enum err cluster_run(struct cluster *c, enum store_mode mode,
                                    enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     return store_side_run(c->side, mode, c->arena, run, arg);
 }
 
-/* Wakes the following thread at once. */
+/* Wakes the tail thread at once. */
 void tail_hurry(struct cluster *c);
 /* The same after 2 ms: most missing positions arrive by then. */
 void tail_look_soon(struct cluster *c);

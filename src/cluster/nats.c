@@ -38,7 +38,7 @@ struct nats {
     pthread_t thread;
     bool has_thread;
     int wake;              /* eventfd */
-    struct buf in, cipher; /* of the thread */
+    struct buf in, cipher; /* used by the connection's thread only */
     bool asked;            /* PING sent, PONG pending */
     int64_t heard_at;
     size_t server;                   /* index of the current server */

@@ -32,7 +32,7 @@ enum nats_kind { NATS_INFO, NATS_MESSAGE, NATS_PING, NATS_PONG, NATS_OK, NATS_RE
 /* A command from the server. */
 struct nats_word {
     enum nats_kind kind;
-    struct str subject; /* of a message */
+    struct str subject; /* messages only */
     struct str body;    /* payload; JSON of INFO; text of -ERR */
 };
 

@@ -9,9 +9,9 @@
  *   2. Wait until no connection of a server has a transaction with an id below the bound.
  *   3. A position that a later snapshot does not show was aborted.
  *
- * The end of the snapshot (xmax) would be a wrong bound: it is the newest id that has ended, and
- * newer running transactions may already hold positions. With it 0.2 % of all events are lost:
- * tests/unit/cluster/settle.c shows that. */
+ * The xmax of the snapshot would be a wrong bound: it follows the newest id that has ended, and
+ * newer transactions may be running and hold positions already. With it 0.2 % of all events are
+ * lost. tests/unit/cluster/settle.c shows the loss with a similar bound (xmin). */
 #include <string.h>
 
 #include "base/clock.h"

@@ -143,7 +143,7 @@ static void cluster_wire_message(void *arg, struct str subject, struct str paylo
         wire_hear_fleeting(c, bytes);
 }
 
-/* Wakes the following thread, which reads missed frames from the log. */
+/* Wakes the tail thread, which reads missed frames from the log. */
 static void cluster_wire_changed(void *arg, bool connected)
 {
     struct cluster *c = arg;
