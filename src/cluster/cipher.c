@@ -1,4 +1,4 @@
-/* cipher.c - encryption of what servers send each other through NATS. */
+/* cipher.c - encrypts and authenticates the messages that nodes exchange through NATS. */
 #include "cluster/cipher.h"
 
 #include <sodium.h>
@@ -15,11 +15,11 @@ enum {
 _Static_assert(NONCE + TAG + HEAD == CIPHER_OVERHEAD, "the sizes that others use");
 _Static_assert(CIPHER_KEY == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "the size of a key");
 
-/* Which counters of another server were seen. */
+/* Counters of another node that were received. */
 struct cipher_sender {
     uint32_t identity;
-    uint64_t last;    /* the greatest */
-    int64_t heard_at; /* by clock_ms */
+    uint64_t last;    /* greatest counter */
+    int64_t heard_at; /* last message, by clock_ms */
     uint64_t seen[CIPHER_WINDOW / 64];
 };
 
@@ -40,7 +40,7 @@ void cipher_clear(struct cipher *c)
     sodium_memzero(c->key, sizeof c->key);
 }
 
-/* --- sealing -------------------------------------------------------------------------- */
+/* --- encryption ----------------------------------------------------------------------- */
 
 static void put_number(unsigned char *at, uint64_t number)
 {
@@ -78,9 +78,9 @@ void cipher_seal(struct cipher *c, struct str subject, int64_t position, struct 
     out->n += NONCE + length + TAG;
 }
 
-/* --- opening -------------------------------------------------------------------------- */
+/* --- decryption ----------------------------------------------------------------------- */
 
-/* Older messages of a sender are refused by their time, so nothing has to be remembered of them. */
+/* Frees one silent sender. Its older messages are rejected by their time, without a counter. */
 static void drop_silent_senders(struct cipher *c, int64_t now)
 {
     size_t at = 0;
@@ -109,7 +109,7 @@ static struct cipher_sender *sender_of(struct cipher *c, uint32_t identity, int6
     return s;
 }
 
-/* Notes a counter; false: it was seen, or is too old for the window. */
+/* Records a counter. False: it is a repetition, or too old for the window. */
 static bool sender_note(struct cipher_sender *s, uint64_t counter)
 {
     if (counter + CIPHER_WINDOW <= s->last || !counter)
@@ -117,7 +117,7 @@ static bool sender_note(struct cipher_sender *s, uint64_t counter)
     for (; s->last < counter; s->last++) {
         uint64_t next = s->last + 1;
 
-        if (counter - next >= CIPHER_WINDOW) { /* all that is noted is out of the window */
+        if (counter - next >= CIPHER_WINDOW) { /* all recorded counters are outside the window */
             memset(s->seen, 0, sizeof s->seen);
             s->last = counter - 1;
             next = counter;
@@ -150,7 +150,7 @@ enum cipher_verdict cipher_open(struct cipher *c, struct str subject, struct str
     int64_t sent = (int64_t)get_number(text + 16);
     if (sent < now - CIPHER_AGE_MS || sent > now + CIPHER_AGE_MS)
         return CIPHER_LATE;
-    /* NATS does not give us back what we publish (echo is off): somebody else did. */
+    /* NATS does not echo our own messages (echo is off), so this one is a replay. */
     if (sender == c->sender || !sender_note(sender_of(c, (uint32_t)sender, now), counter))
         return CIPHER_REPEATED;
     *ret_position = (int64_t)get_number(text + 24);

@@ -1,4 +1,4 @@
-/* clocks.c - whether this server's clock is wrong, or the database's. */
+/* clocks.c - decides whether the clock of this node is wrong. */
 #include "cluster/clocks.h"
 
 static bool is_near(int64_t a, int64_t b)
@@ -8,7 +8,7 @@ static bool is_near(int64_t a, int64_t b)
 
 bool clocks_agree(int64_t offset_ms, const int64_t *others, size_t count)
 {
-    size_t same = 1, all = count + 2; /* with its own, and the database's */
+    size_t same = 1, all = count + 2; /* includes its own clock and the database's */
 
     if (is_near(offset_ms, 0))
         return true;

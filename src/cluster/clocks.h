@@ -1,10 +1,10 @@
-/* clocks.h - whether this server's clock is wrong, or the database's.
+/* clocks.h - decides whether the clock of this node is wrong, or the database's.
  *
- * A server is not ready while its clock is off. Agreeing with the database is enough. One that does
- * not may still be right, as the database's clock may have been set, or a standby with another one
- * have taken over, and then no server would be ready: so it is right as well with most of all
- * clocks that are known, the database's among them. One look proves nothing, as what others said
- * was perhaps said before the clock was set. */
+ * A node is not ready while its clock is wrong. A clock that agrees with the database's is right.
+ * If it does not, the database's clock may be wrong: it was set, or a standby with another clock
+ * took over. Then no node would be ready. So a clock is also right if it agrees with the majority
+ * of all known clocks, including the database's. One sample is not enough, because other nodes may
+ * have reported theirs before a clock was set. */
 #ifndef CLUSTER_CLOCKS_H
 #define CLUSTER_CLOCKS_H
 
@@ -13,29 +13,27 @@
 #include <stdint.h>
 
 enum {
-    OFFSET_MS = 250,     /* between two clocks: more than networks explain */
-    OFF_AFTER_MS = 3000, /* for so long every look says so, before it counts */
-    JUMP_MS = 1000,      /* of the database's clock between two looks at it */
+    OFFSET_MS = 250,     /* difference of two clocks that network delays cannot explain */
+    OFF_AFTER_MS = 3000, /* a difference counts after it was seen for this long */
+    JUMP_MS = 1000,      /* jump of the database's clock between two samples */
 };
 
-/* A look at the database's clock, which was somewhere between the two times (clock_mono). */
+/* A sample of the database's clock, taken between the two times (clock_mono). */
 struct clock_look {
     int64_t before, after, database_ms;
 };
 
 struct clock_watch {
-    struct clock_look last; /* after == 0: there was none */
-    int64_t off_since;      /* by clock_mono; 0: it was right */
+    struct clock_look last; /* after == 0: none yet */
+    int64_t off_since;      /* by clock_mono; 0: the clock is right */
     bool is_off;
 };
 
-/* offset_ms: by so much this clock is ahead of the database's; the others' are the same for each
- * other server that lives. */
+/* offset_ms: how far this clock is ahead of the database's. others: those of other living nodes. */
 bool clocks_agree(int64_t offset_ms, const int64_t *others, size_t count);
-/* Whether the database's clock was set since the last look at it. */
+/* Whether the database's clock was set since the last sample. */
 bool clocks_jumped(const struct clock_watch *w, const struct clock_look *now);
-/* Takes the look down. agrees: what clocks_agree said at it. What the first one says counts at
- * once. */
+/* Records a sample. agrees: result of clocks_agree. The first sample takes effect at once. */
 void clocks_note(struct clock_watch *w, const struct clock_look *now, bool agrees);
 
 #endif

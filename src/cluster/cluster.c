@@ -1,4 +1,4 @@
-/* cluster.c - this server's place among several: taken, used, left. */
+/* cluster.c - joins and leaves the cluster, publishes frames and delivers them on this node. */
 #include "cluster/cluster.h"
 
 #include <sodium.h>
@@ -15,8 +15,8 @@ enum { READY_MS = 5000, START_MS = 10000 };
 
 /* --- frames --------------------------------------------------------------------------- */
 
-/* What carries voice knows of somebody's silence before people are told. A claim is a socket of
- * the server that asked. */
+/* Delivers voice changes before the events of the frame, so that a muted user is silent before
+ * clients are notified. A claim is a socket on the origin node; other nodes ignore it. */
 static void tell_voices(struct cluster *c, const struct frame *f)
 {
     for (const struct noted_voice *v = f->voices; v; v = v->next) {
@@ -32,17 +32,17 @@ static void tell_frame(void *arg, int64_t position, const struct frame *f)
 {
     struct cluster *c = arg;
 
-    /* Our own revocations took effect when they committed. */
+    /* Our own revocations took effect at the commit. */
     if (f->origin != c->identity && f->forgotten) {
         for (const struct forgotten *o = f->forgotten; o; o = o->next)
             c->options.forget(c->options.arg, o);
         atomic_store(&c->to_ack, position);
-        tail_hurry(c); /* who revoked it waits for us */
+        tail_hurry(c); /* the revoking node waits for our acknowledgement */
     }
     tell_voices(c, f);
     if (f->announced && !(f->origin == c->identity && fault_planted(PLANTED_EARLY_EVENTS)))
         c->options.announce(c->options.arg, position, f->announced);
-    /* After what was before it: who gives a session away has told it all of that. */
+    /* After all events before it, so that a session that is handed over has received them. */
     if (f->move && (f->move->from == c->identity || f->move->to == c->identity))
         c->options.move(c->options.arg, f->move);
 }
@@ -60,18 +60,18 @@ static void offer_own(struct cluster *c, const struct work *w, const struct fram
 {
     atomic_fetch_add(&c->count.frames_own, 1);
     if (c->options.alone) {
-        line_void(c->line, w->position - 1); /* nobody else can have them */
+        line_void(c->line, w->position - 1); /* there is no other writer: these were aborted */
         line_offer(c->line, w->position, w->log, f);
         return;
     }
     cluster_wire_send(c, w->position, w->log);
     line_offer(c->line, w->position, w->log, f);
-    /* Somebody else's stands before it and is in the log already, or soon. */
+    /* An earlier position is missing: another node's frame, which is in the log or soon will be. */
     if (line_next(c->line) <= w->position)
         tail_look_soon(c);
 }
 
-/* What stands behind it need not wait until that is read. */
+/* Called for an aborted position: frames behind it need not wait until the log is read. */
 static void hear_void(void *arg, int64_t position)
 {
     struct cluster *c = arg;
@@ -79,7 +79,7 @@ static void hear_void(void *arg, int64_t position)
     line_offer(c->line, position, STR(""), NULL);
 }
 
-/* Nobody reads it from the log: who is not reached now never hears of it. */
+/* Transient events are not in the log: a node that misses this message never gets them. */
 static void tell_fleeting(struct cluster *c, struct frame *f)
 {
     if (atomic_load(&c->wire.connected)) {
@@ -132,7 +132,7 @@ int64_t cluster_position(const struct cluster *c)
     return line_next(c->line) - 1;
 }
 
-/* --- the beginning -------------------------------------------------------------------- */
+/* --- start ---------------------------------------------------------------------------- */
 
 static enum err find_position(struct tx *tx, void *arg)
 {
@@ -146,8 +146,8 @@ static enum err find_position(struct tx *tx, void *arg)
     return e;
 }
 
-/* Where the log stands: whoever holds a position before it has ended, so that every look at
- * the store from now on sees what they did. */
+/* Finds the next position of the log, and waits until all transactions with earlier positions have
+ * ended. So every later read of the database sees their writes. */
 static enum err find_beginning(struct cluster *c, int64_t *ret)
 {
     struct str bound;
@@ -188,7 +188,7 @@ static enum err enter_alone(struct cluster *c, int64_t *ret)
     return store_run(c->options.store, STORE_READ, c->arena, find_end, ret);
 }
 
-/* Takes the place of this node among others. */
+/* Registers this node in the cluster. */
 static enum err enter_others(struct cluster *c, int64_t *ret)
 {
     c->identity = store_identity(c->options.store);
@@ -240,7 +240,7 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
-    /* Who has just come knows no more of the others than who was cut off: see may_bury. */
+    /* No heartbeats of others were received yet: declare no node dead for two leases (may_bury). */
     c->follow.bury_at = clock_mono() + ms_to_ns(2 * LEASE_MS);
     if (pthread_create(&c->thread, NULL, tail_live, c) != 0) {
         log_error("cluster: cannot start a thread");
@@ -261,7 +261,7 @@ void cluster_close(struct cluster *c)
     pthread_mutex_unlock(&c->lock);
     if (c->has_thread)
         pthread_join(c->thread, NULL);
-    cluster_wire_close(c); /* which the thread speaks to */
+    cluster_wire_close(c); /* after the thread, which uses it */
     if (c->line && c->side)
         nodes_leave(c);
     line_free(c->line);
@@ -281,7 +281,7 @@ void cluster_share(const struct cluster *c, int64_t *ret_rank, int64_t *ret_livi
     *ret_rank = rank < living ? (int64_t)rank : 0;
 }
 
-/* --- for those who look --------------------------------------------------------------- */
+/* --- metrics and readiness ------------------------------------------------------------ */
 
 static int64_t behind_ms(const struct cluster *c)
 {

@@ -1,4 +1,4 @@
-/* frames.c - what one transaction tells other servers, as bytes. */
+/* frames.c - encodes and decodes frames (see frames.h). */
 #include "cluster/frames.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/serial.h"
 
 enum { MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2, BANNED = 4, LIFTED = 8 };
-/* Bits of one number: a server that does not know some of them passes over these. */
+/* Bits of one number: a node ignores bits that it does not know. */
 enum {
     VOICE_SPEAKS = 1,
     VOICE_HEARS = 2,
@@ -15,7 +15,7 @@ enum {
     VOICE_HAS_FLAGS = 16,
     VOICE_HAS_PLATFORM = 32,
     VOICE_IS_MOBILE = 64,
-    VOICE_FLAGS_AT = 8, /* bits further up */
+    VOICE_FLAGS_AT = 8, /* first bit of the flags */
 };
 
 static const char MAGIC[] = { 'G', 'H', 'L', FRAME_VERSION };
@@ -30,7 +30,7 @@ bool frame_is_needed(const struct frame *f)
     return false;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
+/* --- encoding ------------------------------------------------------------------------- */
 
 static void frame_put_ids(struct buf *b, const snowflake *ids, size_t count)
 {
@@ -62,7 +62,8 @@ static void put_announcement(struct buf *b, const struct announcement *a)
     serial_put_bytes(b, a->payload);
 }
 
-/* The two halves of an address stand where the ids are, the length of the prefix in the session. */
+/* An address range: its halves take the fields of the ids, its prefix length that of the
+ * session. */
 static void put_addresses(struct buf *b, const struct forgotten *f)
 {
     uint64_t halves[2] = { 0 };
@@ -149,7 +150,7 @@ struct str frame_encode(const struct frame *f, struct arena *arena)
     return buf_take(&b, arena);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
+/* --- decoding ------------------------------------------------------------------------- */
 
 struct frame_reader {
     struct serial_reader in;
@@ -187,7 +188,7 @@ static struct subject get_subject(struct frame_reader *r)
     return to;
 }
 
-/* Copied, because bytes of a frame lie anywhere and facts are structs. */
+/* Copied, because bytes in a frame are not aligned for a struct. */
 static const struct facts *get_facts(struct frame_reader *r, enum event event)
 {
     struct str bytes = serial_get_bytes(&r->in);
@@ -201,7 +202,7 @@ static const struct facts *get_facts(struct frame_reader *r, enum event event)
     return f;
 }
 
-/* Its event is EVENT_NONE when only a newer server knows it. */
+/* The event is EVENT_NONE if only a newer version knows it. */
 static struct announcement *get_announcement(struct frame_reader *r)
 {
     struct announcement *a = arena_alloc(r->arena, sizeof *a);

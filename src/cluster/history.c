@@ -1,9 +1,9 @@
-/* history.c - whether the database still has what was told.
+/* history.c - checks after each reconnect that the database still has the frames that were
+ * delivered.
  *
- * A standby that takes over without having been synchronous may lack what was acknowledged and told
- * last, and gives the same positions again. So with each new connection the last frames that were
- * told are looked for in the log. What is gone cannot be taken back from sessions: they begin anew,
- * at servers that begin anew. */
+ * A standby without synchronous replication may lack the last commits after a failover, and assign
+ * their positions again. So the last delivered frames are compared with the log. Delivered events
+ * cannot be taken back: if some are missing, this server stops and sessions start again. */
 #include "base/hash.h"
 #include "base/log.h"
 #include "cluster/internal.h"
@@ -11,13 +11,13 @@
 struct history_look {
     size_t count;
     struct line_told told[LINE_REMEMBERED];
-    int64_t gone; /* the first position that is not what was told; or 0 */
+    int64_t gone; /* first position that differs; or 0 */
 };
 
 static const char FIND_FIRST[] = "select coalesce(min(position), 0) from log";
 static const char FIND_TOLD[] = "select position, body from log where position between $1 and $2";
 
-/* Whether the rows, one after the other, have it. */
+/* Marks the delivered frame that this row contains. */
 static void history_compare(struct history_look *h, const struct rows *r, bool *kept)
 {
     for (size_t i = 0; i < h->count; i++)
@@ -25,7 +25,7 @@ static void history_compare(struct history_look *h, const struct rows *r, bool *
             kept[i] = hash_str(row_bytes(r, 1)) == h->told[i].hash;
 }
 
-/* Old parts of the log are dropped: what is older than all of it proves nothing. */
+/* Old partitions of the log are dropped, so positions before its first row are ignored. */
 static enum err history_read(struct tx *tx, void *arg)
 {
     struct history_look *h = arg;
@@ -48,7 +48,7 @@ static enum err history_read(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* No session from before goes on anywhere, and no position that was told is given again. */
+/* Makes all existing sessions unresumable, and skips the positions that were delivered. */
 static enum err history_end(struct tx *tx, void *arg)
 {
     const struct cluster *c = arg;

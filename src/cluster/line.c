@@ -1,4 +1,4 @@
-/* line.c - frames of all servers, handed on in the order of their positions. */
+/* line.c - delivers the frames of all nodes in the order of their positions (see line.h). */
 #include "cluster/line.h"
 
 #include <pthread.h>
@@ -11,10 +11,10 @@
 
 enum { SLOTS = 1 << 16 };
 
-/* A frame that waits; bytes.n == 0: void. */
+/* A frame that waits for earlier ones; bytes.n == 0: an aborted position. */
 struct line_slot {
     bool filled;
-    bool published; /* it came through NATS */
+    bool published; /* received through NATS */
     struct str bytes;
 };
 
@@ -22,7 +22,7 @@ struct log_line {
     struct line_sink sink;
     pthread_mutex_t lock;
     int64_t next, head;
-    struct arena *arena; /* of the frame at hand */
+    struct arena *arena; /* memory of the current frame */
     _Atomic uint64_t unreadable;
     bool remembers;
     uint64_t told_count;
@@ -64,7 +64,7 @@ static void note_told(struct log_line *l, struct str bytes)
         l->told[l->told_count++ % LINE_REMEMBERED] = (struct line_told){ l->next, hash_str(bytes) };
 }
 
-/* False: the log has to be read, because what was published cannot be. */
+/* False: the published frame cannot be decoded and must be read from the log. */
 static bool tell_slot(struct log_line *l, const struct line_slot *s)
 {
     struct frame f;

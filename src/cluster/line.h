@@ -1,8 +1,8 @@
-/* line.h - frames of all servers, handed on in the order of their positions.
+/* line.h - delivers the frames of all nodes in the order of their positions.
  *
- * A frame is offered as soon as somebody has it: by the thread that committed it, or by the
- * one that reads the log. It is told when every position before it was told or is known to
- * be void. What is offered twice is told once. */
+ * Each thread that has a frame offers it: the thread that committed it, the NATS thread, and the
+ * thread that reads the log. A frame is delivered when every earlier position was delivered or is
+ * known to be aborted. Duplicates are ignored. */
 #ifndef CLUSTER_LINE_H
 #define CLUSTER_LINE_H
 
@@ -10,7 +10,7 @@
 
 struct log_line;
 
-/* Told under the line's lock, so one after the other; by whichever thread offered last. */
+/* Called with the line's lock held, one call at a time, on the thread that made the last offer. */
 struct line_sink {
     void *arg;
     void (*tell)(void *arg, int64_t position, const struct frame *f);
@@ -19,32 +19,30 @@ struct line_sink {
 struct log_line *line_new(const struct line_sink *sink, int64_t next);
 void line_free(struct log_line *l); /* accepts NULL */
 
-/* bytes.n == 0: void. frame: the same, when it is at hand; or NULL. The bytes are copied
- * where they have to wait. What is too far ahead is left to a later offer. */
+/* bytes.n == 0: aborted. frame: the decoded bytes, if available; or NULL. Bytes that must wait are
+ * copied. A position too far ahead is ignored; it must be offered again. */
 void line_offer(struct log_line *l, int64_t position, struct str bytes, const struct frame *frame);
-/* A frame that came through NATS. If it cannot be read, its position is missing until the frame is
- * offered from the log. */
+/* A frame from NATS. If it cannot be decoded, the position is missing until the log offers it. */
 void line_offer_published(struct log_line *l, int64_t position, struct str bytes);
-/* What is missing up to there, and there, is void; how many those were. */
+/* Treats all missing positions up to `last` as aborted. Returns their number. */
 uint64_t line_void(struct log_line *l, int64_t last);
 
-/* A frame that was told, by a hash of its bytes. */
+/* A delivered frame, with a hash of its bytes. */
 struct line_told {
     int64_t position;
     uint64_t hash;
 };
 enum { LINE_REMEMBERED = 64 };
-/* From now on the last ones are remembered: before the first. */
+/* Enables the memory of delivered frames; call it before the first offer. */
 void line_remember(struct log_line *l);
-/* These, in their order; how many they are. */
+/* Returns the last delivered frames, in order, and their number. */
 size_t line_told(struct log_line *l, struct line_told out[LINE_REMEMBERED]);
 
-/* Frames of the log that could not be read: they are passed over, but not silently (see
- * cluster_ready). */
+/* Number of frames of the log that could not be decoded. They were skipped (see cluster_ready). */
 uint64_t line_unreadable(const struct log_line *l);
-/* The position that is to be told next. */
+/* The position that is delivered next. */
 int64_t line_next(struct log_line *l);
-/* The greatest that was offered; below next: nothing waits. */
+/* The greatest position offered; below line_next: no frame waits. */
 int64_t line_head(struct log_line *l);
 
 #endif

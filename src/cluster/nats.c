@@ -1,7 +1,7 @@
-/* nats.c - a connection to NATS, by a thread of its own that comes back by itself.
+/* nats.c - NATS client: one connection with a thread that reconnects.
  *
- * Who publishes writes to the socket itself, so that nothing waits for a thread to wake; what
- * the socket does not take waits in a buffer for the connection's thread. */
+ * A publisher writes to the socket directly, so that no thread must wake up; bytes that the socket
+ * does not accept wait in a buffer for the connection's thread. */
 #include "cluster/nats.h"
 
 #include <errno.h>
@@ -23,14 +23,14 @@
 #include "net/tls.h"
 
 enum {
-    CONNECT_MS = 2000, /* to be connected and greeted */
-    PING_MS = 2000,    /* of silence, then we ask */
-    SILENT_MS = 5000,  /* and a server that says nothing is gone */
+    CONNECT_MS = 2000, /* timeout for connect and INFO */
+    PING_MS = 2000,    /* without data: send PING */
+    SILENT_MS = 5000,  /* without data: the server is dead */
     FIRST_WAIT_MS = 50,
     LAST_WAIT_MS = 1000,
     READ_BYTES = 64 * 1024,
-    MAX_UNSENT = 8 * 1024 * 1024, /* a server that takes no more is given up */
-    MAX_OFFERED = MAX_UNSENT / 2, /* then only what cannot be told again waits with the rest */
+    MAX_UNSENT = 8 * 1024 * 1024, /* above this the connection is closed */
+    MAX_OFFERED = MAX_UNSENT / 2, /* above this nats_offer drops messages */
 };
 
 struct nats {
@@ -38,21 +38,21 @@ struct nats {
     pthread_t thread;
     bool has_thread;
     int wake;              /* eventfd */
-    struct buf in, cipher; /* of the thread */
-    bool asked;            /* a PING is under way */
+    struct buf in, cipher; /* used by the connection's thread only */
+    bool asked;            /* PING sent, PONG pending */
     int64_t heard_at;
-    size_t server;                   /* which one is tried */
-    struct tls_context *tls_context; /* NULL: no server speaks TLS */
+    size_t server;                   /* index of the current server */
+    struct tls_context *tls_context; /* NULL: no server uses TLS */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects all below */
     int socket;           /* -1: none */
     bool connected, ending;
     size_t max_payload;
-    struct tls *tls;       /* from the server's first INFO on, with tls:// */
-    bool introduced;       /* over TLS */
-    struct buf plain;      /* what is written in one go, before it is encrypted */
-    struct buf out;        /* what the socket has not taken */
-    _Atomic size_t unsent; /* bytes of that, for who has no lock */
+    struct tls *tls;       /* tls://: set after the first INFO */
+    bool introduced;       /* CONNECT was sent over TLS */
+    struct buf plain;      /* output before it is encrypted */
+    struct buf out;        /* bytes that the socket did not accept */
+    _Atomic size_t unsent; /* size of out, readable without the lock */
 };
 
 static bool uses_tls(const struct nats_options *o)
@@ -94,7 +94,7 @@ static void wake_thread(struct nats *n)
     uint64_t one = 1;
 
     if (write(n->wake, &one, sizeof one) < 0) {
-        /* Its counter is full: the thread is awake. */
+        /* The counter is full, so the thread is awake. */
     }
 }
 
@@ -103,11 +103,11 @@ static void drain_wake(struct nats *n)
     uint64_t count;
 
     if (read(n->wake, &count, sizeof count) < 0) {
-        /* Nobody had woken us. */
+        /* There was no wake-up. */
     }
 }
 
-/* With the lock. */
+/* Call with the lock held. */
 static void flush_out(struct nats *n)
 {
     while (n->out.n && n->socket >= 0) {
@@ -116,19 +116,19 @@ static void flush_out(struct nats *n)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            break; /* full, or gone: the thread sees which */
+            break; /* full or closed: the thread finds out */
         buf_drop(&n->out, (size_t)sent);
     }
     atomic_store_explicit(&n->unsent, n->out.n, memory_order_relaxed);
 }
 
-/* With the lock. What words are written to; send_out sends them. */
+/* Call with the lock held. Returns the buffer for commands; send_out sends it. */
 static struct buf *words_to(struct nats *n)
 {
     return n->tls ? &n->plain : &n->out;
 }
 
-/* With the lock. A buffer that is full holds half a message: the connection is of no use. */
+/* Call with the lock held. A full buffer ends within a message, so the connection is closed. */
 static bool send_out(struct nats *n)
 {
     if (n->plain.n && !(n->tls && tls_write(n->tls, buf_str(&n->plain), &n->out))) {
@@ -183,9 +183,9 @@ bool nats_fits(struct nats *n, size_t size)
     return fits;
 }
 
-/* --- what the server says ------------------------------------------------------------- */
+/* --- commands of the server ----------------------------------------------------------- */
 
-/* With the lock. */
+/* Call with the lock held. Sends CONNECT, the subscriptions and PING. */
 static void nats_introduce(struct nats *n)
 {
     const struct nats_options *o = &n->options;
@@ -198,8 +198,8 @@ static void nats_introduce(struct nats *n)
     send_out(n);
 }
 
-/* With the lock. The server says INFO in plain text, then both speak TLS. Nothing else is sent
- * before that: a server without TLS is not given a password. */
+/* Call with the lock held. INFO is plain text, then both sides use TLS. Nothing else is sent
+ * before, so that a server without TLS does not get the password. */
 static void nats_begin_tls(struct nats *n)
 {
     n->tls = tls_connect(n->tls_context, n->options.servers.items[n->server].host, &n->out);
@@ -228,7 +228,7 @@ static void nats_say(struct nats *n, struct str word)
     pthread_mutex_unlock(&n->lock);
 }
 
-/* The answer to the PING after our subscriptions: they hold. */
+/* PONG for the PING after our subscriptions: they are active. */
 static void nats_confirmed(struct nats *n)
 {
     pthread_mutex_lock(&n->lock);
@@ -243,7 +243,7 @@ static void nats_confirmed(struct nats *n)
     }
 }
 
-/* False: the connection is of no use. */
+/* Processes one command. False: close the connection. */
 static bool nats_hear(struct nats *n, const struct nats_word *w)
 {
     switch (w->kind) {
@@ -285,7 +285,7 @@ static bool nats_consume(struct nats *n)
     return took == 0;
 }
 
-/* Once the handshake is over we say who we are. */
+/* Decrypts input. Sends CONNECT once the handshake is complete. */
 static bool nats_decrypt(struct nats *n, struct str bytes)
 {
     bool eof = false;
@@ -326,7 +326,7 @@ static bool nats_receive(struct nats *n, int fd)
     return nats_consume(n);
 }
 
-/* --- a connection --------------------------------------------------------------------- */
+/* --- connection ----------------------------------------------------------------------- */
 
 static bool nats_is_ending(struct nats *n)
 {
@@ -375,7 +375,7 @@ static int nats_connect(struct nats *n)
     return fd;
 }
 
-/* False: the server has been silent for too long. */
+/* Sends PING if needed. False: the server was silent for too long. */
 static bool nats_watch(struct nats *n)
 {
     int64_t silent = (clock_mono() - n->heard_at) / 1000000;
@@ -412,7 +412,7 @@ static bool nats_turn(struct nats *n, int fd)
     return nats_watch(n);
 }
 
-/* Whether it was connected for a while. */
+/* Runs the connection until it ends. Returns whether it was ever established. */
 static bool nats_converse(struct nats *n, int fd)
 {
     buf_reset(&n->in);
@@ -434,7 +434,7 @@ static bool nats_converse(struct nats *n, int fd)
     buf_reset(&n->plain);
     pthread_mutex_unlock(&n->lock);
     close(fd);
-    drain_wake(n); /* or it would keep us from waiting */
+    drain_wake(n); /* otherwise nats_pause would return at once */
     return was;
 }
 
@@ -467,7 +467,7 @@ static void *nats_live(void *arg)
     return NULL;
 }
 
-/* --- from the start to the end -------------------------------------------------------- */
+/* --- lifetime ------------------------------------------------------------------------- */
 
 void nats_start(struct nats *n)
 {

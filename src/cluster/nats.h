@@ -1,7 +1,6 @@
-/* nats.h - a connection to NATS, by a thread of its own that comes back by itself.
+/* nats.h - NATS client: one connection with a thread that reconnects.
  *
- * What is published while there is no connection is refused, not kept: who has to hear of it
- * reads it from the log. */
+ * Messages are not queued while there is no connection: receivers read the log instead. */
 #ifndef CLUSTER_NATS_H
 #define CLUSTER_NATS_H
 
@@ -14,29 +13,28 @@ enum { NATS_SUBJECTS_MAX = 4 };
 
 struct nats_options {
     struct nats_servers servers;
-    char name[64]; /* what the server calls us */
-    const char
-        *ca; /* for tls://: a file of certificates (PEM) that are trusted; NULL: the system's */
+    char name[64];  /* client name shown by the server */
+    const char *ca; /* for tls://: trusted CA certificates (PEM file); NULL: the system's */
     const char *subjects[NATS_SUBJECTS_MAX];
     void *arg;
-    /* On the connection's thread; NULL-terminated subjects are the only ones heard. */
+    /* Called on the connection's thread, for messages on `subjects` (unused entries are NULL). */
     void (*message)(void *arg, struct str subject, struct str payload);
     void (*changed)(void *arg, bool connected);
 };
 
-/* An error: the certificates of ca cannot be read. */
+/* Fails if the certificates of ca cannot be read. */
 enum err nats_new(const struct nats_options *options, struct nats **ret);
 void nats_start(struct nats *n);
 void nats_free(struct nats *n); /* accepts NULL */
 
-/* From any thread; false: it will not be heard. */
+/* Callable from any thread; false: the message is lost. */
 bool nats_publish(struct nats *n, const char *subject, struct str payload);
-/* The same for what can be told again later: refused while much waits, so that it is never the
- * reason for which the connection is given up. */
+/* The same for messages that can be sent again later: dropped while many bytes wait, so that they
+ * never cause the connection to be closed. */
 bool nats_offer(struct nats *n, const char *subject, struct str payload);
-/* Bytes that the server has not taken yet. */
+/* Bytes that the server has not accepted yet. */
 size_t nats_unsent(const struct nats *n);
-/* Whether a payload of that size would be taken. */
+/* Whether the server accepts a payload of that size. */
 bool nats_fits(struct nats *n, size_t size);
 
 #endif

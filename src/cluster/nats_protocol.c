@@ -1,4 +1,4 @@
-/* nats_protocol.c - the words of NATS: lines of text, with bytes after some of them. */
+/* nats_protocol.c - parses and writes the NATS client protocol. */
 #include "cluster/nats_protocol.h"
 
 #include "base/arena.h"
@@ -9,7 +9,7 @@
 
 /* --- addresses ------------------------------------------------------------------------ */
 
-/* False: it is empty or too long. */
+/* False: empty or too long. */
 static bool copy_part(struct str from, char *to, size_t max)
 {
     if (!from.n || from.n >= max || memchr(from.p, 0, from.n))
@@ -19,7 +19,7 @@ static bool copy_part(struct str from, char *to, size_t max)
     return true;
 }
 
-/* What stands before the last '@' says who we are. */
+/* User and password, or a token, are before the last '@'. */
 static bool read_user(struct str *rest, struct nats_server *s)
 {
     size_t at = rest->n;
@@ -79,9 +79,9 @@ bool nats_servers_read(struct str text, struct nats_servers *ret)
     return true;
 }
 
-/* --- reading -------------------------------------------------------------------------- */
+/* --- parsing -------------------------------------------------------------------------- */
 
-/* MSG subject sid [reply-to] length, then as many bytes and the end of a line. */
+/* MSG subject sid [reply-to] length CRLF, then length bytes and CRLF. */
 static long read_message(struct str bytes, struct str line, size_t line_end, struct nats_word *ret)
 {
     struct str words[4];
@@ -179,7 +179,7 @@ static void write_switch(struct json *j, const char *name, bool on)
     json_bool(j, on);
 }
 
-/* echo false: what we publish does not come back to us. */
+/* echo false: the server does not send our own messages back. */
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name)
 {
     struct json j = json_to(b);

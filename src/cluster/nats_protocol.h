@@ -1,6 +1,6 @@
-/* nats_protocol.h - the words of NATS: lines of text, with bytes after some of them.
+/* nats_protocol.h - parses and writes the NATS client protocol: text lines, some followed by bytes.
  *
- * Only what a client of one server needs: docs.nats.io/reference/reference-protocols. */
+ * Only what a client needs: docs.nats.io/reference/reference-protocols. */
 #ifndef CLUSTER_NATS_PROTOCOL_H
 #define CLUSTER_NATS_PROTOCOL_H
 
@@ -8,11 +8,11 @@
 
 enum {
     NATS_LINE_MAX = 32 * 1024,          /* INFO of a large cluster is the longest */
-    NATS_PAYLOAD_MAX = 8 * 1024 * 1024, /* more is no message of ours */
+    NATS_PAYLOAD_MAX = 8 * 1024 * 1024, /* our messages are smaller */
     NATS_SERVERS_MAX = 8,
 };
 
-/* Where a server is, and how it knows us. */
+/* Address of a server, and our credentials. */
 struct nats_server {
     char host[256], port[8];
     char user[128], password[256]; /* a user without a password is a token */
@@ -24,21 +24,21 @@ struct nats_servers {
     size_t count;
 };
 
-/* Reads "nats://[user:password@]host[:port],tls://…"; false: it is something else. */
+/* Parses "nats://[user:password@]host[:port],tls://…"; false: invalid. */
 bool nats_servers_read(struct str text, struct nats_servers *ret);
 
 enum nats_kind { NATS_INFO, NATS_MESSAGE, NATS_PING, NATS_PONG, NATS_OK, NATS_REFUSED };
 
-/* What a server says. */
+/* A command from the server. */
 struct nats_word {
     enum nats_kind kind;
-    struct str subject; /* of a message */
-    struct str body;    /* its payload; the object of INFO; the words of a refusal */
+    struct str subject; /* messages only */
+    struct str body;    /* payload; JSON of INFO; text of -ERR */
 };
 
-/* Reads one; how many bytes it took. 0: there is not all of it yet; -1: it is no NATS. */
+/* Parses one command. Returns its length in bytes; 0: incomplete; -1: not NATS. */
 long nats_read(struct str bytes, struct nats_word *ret);
-/* The largest payload that an INFO allows. */
+/* Returns the largest payload that INFO allows. */
 size_t nats_info_max_payload(struct str info);
 
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name);

@@ -1,9 +1,9 @@
-/* nodes.c - who is there: a row a node, which says every second that it lives.
+/* nodes.c - cluster membership: one row per node, with a heartbeat every second.
  *
- * Times are the database's, so that clocks of nodes may differ. A node that was silent for
- * five seconds is dead for the others: whatever it had open is ended by ending its
- * connections. One that was only stopped connects again, reads the log from where it stood and
- * tells its sessions what they missed. */
+ * Times are those of the database, because clocks of nodes may differ. A node without a heartbeat
+ * for five seconds is declared dead: others terminate its connections, which ends its transactions.
+ * If it was only paused, it reconnects, reads the log from its position and delivers the missed
+ * events. */
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,14 +17,14 @@ struct node_row {
     struct cluster *cluster;
     char name[256];
     int64_t ids_until;
-    int64_t foreign; /* a node whose frames we cannot read, or 0 */
+    int64_t foreign; /* a node whose frames we cannot decode, or 0 */
     bool others_differ;
 };
 
-/* --- entering ------------------------------------------------------------------------- */
+/* --- joining -------------------------------------------------------------------------- */
 
-/* Ids carry the time of their node's clock. Another machine that takes the number over must
- * not make one that was made already, should its clock be behind. */
+/* Ids contain the time of their node's clock. If another host takes over a node number and its
+ * clock is behind, it must not generate an id twice. */
 static const char FIND_IDS[] = "select ids_until from nodes where node = $1 and name <> $2";
 static const char ENTER[] =
     "insert into nodes (node, identity, name, state, seen_at, begun_at, ids_until, position, "
@@ -35,7 +35,7 @@ static const char ENTER[] =
     "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
     "version = excluded.version, settings = excluded.settings, address = excluded.address, "
     "schema = excluded.schema, frames = excluded.frames, voice = ''";
-/* Each would miss what the other tells. */
+/* Nodes with another frame format could not decode each other's events. */
 static const char FIND_OTHER_FRAMES[] =
     "select node from nodes where node <> $1 and state <> 3 and frames not in (0, $2) and "
     "seen_at > clock_timestamp() - cast($3 as double precision) * interval '1 millisecond' limit 1";
@@ -98,7 +98,7 @@ enum err nodes_enter(struct cluster *c)
     return OK;
 }
 
-/* --- living --------------------------------------------------------------------------- */
+/* --- heartbeats ----------------------------------------------------------------------- */
 
 static const char BEAT[] =
     "update nodes set state = 1, seen_at = clock_timestamp(), ids_until = $3, position = $4, "
@@ -107,7 +107,7 @@ static const char COUNT_NODES[] =
     "select count(*), count(*) filter (where node < $1), "
     "cast(extract(epoch from clock_timestamp()) * 1000 as bigint) from nodes where state = 1";
 
-/* What is certain: the database read its clock somewhere between the two times. */
+/* Only the certain part: the database read its clock somewhere between the two times. */
 static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t after_ms)
 {
     if (database_ms < before_ms)
@@ -115,8 +115,8 @@ static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t afte
     return database_ms > after_ms ? after_ms - database_ms : 0;
 }
 
-/* By so much the clocks of the others were ahead when they said that they live, a moment ago: one
- * that went with the clock before has no say. */
+/* How far the clocks of other nodes were ahead at their last heartbeats. Heartbeats from before the
+ * database's clock was set are excluded. */
 static const char FIND_CLOCKS[] =
     "select ids_until - $2 - cast(extract(epoch from seen_at) * 1000 as bigint) from nodes "
     "where state = 1 and node <> $1 "
@@ -124,7 +124,7 @@ static const char FIND_CLOCKS[] =
 
 static enum err ask_others(struct cluster *c, struct tx *tx, int64_t offset_ms, bool *ret_agree)
 {
-    int64_t others[64]; /* of more these say it as well */
+    int64_t others[64]; /* a sample of more nodes is enough */
     size_t count = 0;
     struct rows r;
     enum err e = tx_query(tx, FIND_CLOCKS, BIND(v_int(c->node), v_int(LEASE_MS)), &r);
@@ -192,7 +192,7 @@ static enum err beat_node(struct tx *tx, void *arg)
 static const char FIND_LIVING[] = "select identity from nodes where state = 1";
 
 struct living_nodes {
-    uint32_t identities[1024]; /* as many numbers as there are for nodes */
+    uint32_t identities[1024]; /* maximum number of nodes */
     size_t count;
 };
 
@@ -210,7 +210,7 @@ static enum err find_living(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* After the look at the database: who hears of it has work of their own. */
+/* Outside the transaction, because the callback has work of its own. */
 static enum err tell_living(struct cluster *c)
 {
     struct living_nodes n;
@@ -221,7 +221,7 @@ static enum err tell_living(struct cluster *c)
     return e;
 }
 
-/* One that was seen in the future lived before the clock was put back, and not since. */
+/* abs: a heartbeat in the future is from before the database's clock was set back. */
 static const char BURY[] =
     "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
     "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "
@@ -231,7 +231,7 @@ static const char END_NODE[] =
 
 static enum err bury_nodes(struct tx *tx, void *arg)
 {
-    enum { AT_ONCE = 16 }; /* the others at the next beat */
+    enum { AT_ONCE = 16 }; /* the others at the next heartbeat */
     int64_t dead[AT_ONCE][2];
     size_t count = 0;
     struct rows r;
@@ -256,9 +256,9 @@ static enum err bury_nodes(struct tx *tx, void *arg)
     return e;
 }
 
-/* Who could not reach the database for almost a lease knows nothing of the others: it was away for
- * them, too, and their last beats may be older than ours. They wait up to a lease before they try
- * to connect again, and a try takes its time. */
+/* A node that could not reach the database for almost a lease period cannot judge others: the
+ * database may have been unreachable for all, and they may reconnect later. So it declares no node
+ * dead for two lease periods. */
 static bool may_bury(struct cluster *c)
 {
     int64_t now = clock_mono();
@@ -280,7 +280,7 @@ enum err nodes_beat(struct cluster *c)
     return e;
 }
 
-/* --- how far others are --------------------------------------------------------------- */
+/* --- positions of other nodes --------------------------------------------------------- */
 
 static const char TELL_POSITION[] = "update nodes set position = $3, ids_until = $4, "
                                     "seen_at = clock_timestamp() "

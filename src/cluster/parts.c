@@ -1,6 +1,6 @@
-/* parts.c - the log in parts: the next one is made in time, old ones are dropped whole.
+/* parts.c - partitions of the log: creates the next one in time and drops old ones.
  *
- * Any node may do it; of several the first does, and the others find it done. */
+ * Any node may do it; if several try, the first one succeeds and the others find it done. */
 #include "base/log.h"
 #include "cluster/internal.h"
 
@@ -21,8 +21,8 @@ static enum err make_part(struct tx *tx, void *arg)
     return e || !made ? e : tx_exec(tx, "select log_make_part($1)", BIND(v_int(t->part)), NULL);
 }
 
-/* A part is begun when the next one is made, at half of it. So what is two parts back is
- * older than the youngest that is that old. */
+/* A partition is created when the previous one is half full. So when partition p + 2 was created, p
+ * was complete: all rows of p are older than made_at of p + 2. */
 static const char FIND_OLD[] =
     "select p.part from log_parts p join log_parts n on n.part = p.part + 2 "
     "where n.made_at < clock_timestamp() - cast($1 as double precision) * interval '1 minute' "
@@ -56,8 +56,8 @@ static enum err find_first_part(struct tx *tx, void *arg)
     return e;
 }
 
-/* A process that was stopped for long may find the log gone that it has not read: its sessions
- * would miss events without knowing. */
+/* A process that was paused for long may find that rows it has not read were dropped: its sessions
+ * would miss events unnoticed. */
 static void look_behind(struct cluster *c)
 {
     struct part_task first = { 0 };

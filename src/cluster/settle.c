@@ -1,25 +1,24 @@
-/* settle.c - positions that are missing in the log: they come, or they are void.
+/* settle.c - gaps in the log: decides whether a missing position will arrive or was aborted.
  *
- * A position is taken inside a transaction and seen when that has committed, so for a moment
- * younger ones are there and it is not. When its transaction came to nothing it never
- * comes. The two are told apart like this:
+ * A transaction takes its position before it commits, and the row is visible after the commit. So
+ * for a moment greater positions are visible before it. If the transaction is rolled back, the
+ * position never appears. The two cases are told apart like this:
  *
- *   1. A new transaction gets an id, the bound. Whoever holds a position that is missing now
- *      got an id before it got the position, so its id is below the bound.
- *   2. When no connection of a server has a transaction with an id below the bound, all of
- *      them have ended.
- *   3. What a snapshot that is taken then does not show is void.
+ *   1. A new transaction gets an id, the bound. The transaction that holds a missing position got
+ *      its id before the position, so its id is below the bound.
+ *   2. Wait until no connection of a server has a transaction with an id below the bound.
+ *   3. A position that a later snapshot does not show was aborted.
  *
- * The end of the snapshot itself would not do as a bound: it is the newest id that has
- * ended, and younger transactions may be running and hold positions already. With it a
- * fifth of a percent of all events is lost: tests/unit/cluster/settle.c plants it. */
+ * The xmax of the snapshot would be a wrong bound: it follows the newest id that has ended, and
+ * newer transactions may be running and hold positions already. With it 0.2 % of all events are
+ * lost. tests/unit/cluster/settle.c shows the loss with a similar bound (xmin). */
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "cluster/internal.h"
 
-enum { SETTLE_MS = 5 }; /* most come by themselves before */
+enum { SETTLE_MS = 5 }; /* most positions arrive earlier */
 
 struct settle_question {
     struct arena *arena;
@@ -84,7 +83,7 @@ enum err settle_ended(struct cluster *c, struct str bound, bool end, bool *ret)
     return e;
 }
 
-/* Reads all that was in question; what is not there is void. */
+/* Reads all positions up to s->last; those that are missing are aborted. */
 static void settle_all(struct cluster *c)
 {
     struct settling *s = &c->settling;

@@ -1,10 +1,10 @@
 /* tail.c - the thread that follows the log.
  *
- * It reads what stands there from the line's next position on. What this server committed
- * itself is usually told by then; all else comes this way.
+ * It reads the log from the next undelivered position on. Frames of this node, and those that NATS
+ * delivered, have usually been delivered already.
  *
- * Commits of one server that run side by side leave holes all the time, and each of them fills its
- * own within a moment. So a hole is no reason to read before it is two milliseconds old. */
+ * Concurrent commits of one node cause gaps all the time, and each closes within a moment. So a gap
+ * triggers a read only after 2 ms. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -13,11 +13,11 @@
 #include "cluster/internal.h"
 
 enum {
-    ALONE_MS = 50, /* between two looks, while there are no others */
-    WIRED_MS = 50, /* the same with others who are heard through NATS */
-    IDLE_MS = 10,  /* the same with others who are not */
-    BUSY_MS = 2,   /* the same while these commit, or somebody waits */
-    STAY_MS = 200, /* how long others are taken to go on */
+    ALONE_MS = 50, /* read interval without other nodes */
+    WIRED_MS = 50, /* the same with others, connected by NATS */
+    IDLE_MS = 10,  /* the same with others, without NATS */
+    BUSY_MS = 2,   /* the same while those commit, or a reply waits */
+    STAY_MS = 200, /* how long after a frame others count as busy */
     PAGE = 512,
     WAIT_AFTER_FAILURE_MS = 100,
 };
@@ -84,8 +84,8 @@ enum err tail_read(struct cluster *c, int64_t *ret_last, bool *ret_more)
     return e;
 }
 
-/* Whatever was revoked before the question was sent is in its answer. Once the line has
- * passed that, everything which is remembered here is still true of that moment. */
+/* Revocations that committed before the query was sent are in its result. Once they are applied,
+ * all cached credentials were valid at the time of the query. */
 static void note_fresh(struct cluster *c, int64_t asked, int64_t last)
 {
     if (last && line_next(c->line) <= last)
@@ -109,13 +109,13 @@ static enum err tail_follow(struct cluster *c)
             c->follow.busy_until = asked + ms_to_ns(STAY_MS);
         if (!more)
             note_fresh(c, asked, last);
-        /* A page that begins behind a hole does not bring the line on. */
+        /* If the page begins after a gap, the next position does not advance. */
         more = more && line_next(c->line) > last;
     }
     return OK;
 }
 
-/* --- what else is regular ------------------------------------------------------------- */
+/* --- periodic work -------------------------------------------------------------------- */
 
 static enum err tail_beat(struct cluster *c)
 {
@@ -128,12 +128,12 @@ static enum err tail_beat(struct cluster *c)
     if (!e)
         parts_tend(c);
     if (!e && store_unfinished(c->options.store))
-        store_side_finish(c->side); /* whatever it comes to, there is a next beat */
+        store_side_finish(c->side); /* on failure the next heartbeat retries */
     return e;
 }
 
-/* Newer servers may have applied a step that this program cannot live with, while it stood still:
- * it has no connections any more, and its sessions go on elsewhere. */
+/* Newer servers may have applied a migration that this program cannot use while it was paused. Then
+ * it cannot connect, and its sessions continue on other nodes. */
 static void tail_give_up(struct cluster *c)
 {
     if (c->follow.lost || !store_outgrown(c->options.store))
@@ -142,7 +142,7 @@ static void tail_give_up(struct cluster *c)
     c->options.lost(c->options.arg);
 }
 
-/* Who revoked something waits for us to say that we know. */
+/* A node that revoked a credential waits for this acknowledgement. */
 static enum err tail_acknowledge(struct cluster *c)
 {
     int64_t to_ack = atomic_load(&c->to_ack);
@@ -160,7 +160,7 @@ static struct timespec time_at(int64_t ns)
     return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = (long)(ns % 1000000000) };
 }
 
-/* Until then, or when somebody is in a hurry; whether that was so. */
+/* Sleeps until that time, or until tail_hurry. Returns whether tail_hurry was called. */
 static bool tail_sleep(struct cluster *c, int64_t until)
 {
     pthread_mutex_lock(&c->lock);
@@ -188,7 +188,7 @@ static bool is_ending(struct cluster *c)
     return ending;
 }
 
-/* Between two regular looks at the log. */
+/* Interval of periodic reads of the log, in ms. */
 static int64_t tail_interval(struct cluster *c)
 {
     if (atomic_load(&c->count.nodes) == 1)
@@ -204,7 +204,7 @@ static bool is_time_to_read(struct cluster *c)
            c->follow.missed == line_next(c->line);
 }
 
-/* What is due; when to look again. */
+/* Does all work that is due. Returns when to run next. */
 static int64_t tail_turn(struct cluster *c, bool hurried)
 {
     enum err e = OK;
@@ -221,7 +221,7 @@ static int64_t tail_turn(struct cluster *c, bool hurried)
         e = tail_beat(c);
     if (e)
         tail_give_up(c);
-    if (c->options.bus.n) /* also while nobody can be reached: what is due must not pile up */
+    if (c->options.bus.n) /* also without a connection, so that counts do not pile up */
         c->options.tell_counts(c->options.arg);
     bool missing = !e && settle_step(c);
     bool waited = waits_look(c);

@@ -1,8 +1,8 @@
-/* waits.c - replies that leave when every node has heard of what they say.
+/* waits.c - delays replies until every node has applied a revocation.
  *
- * A log-out has to mean log-out everywhere. Who does not say that it has heard is waited for
- * as long as it may use what it remembers without hearing of the log; after that it
- * remembers nothing. */
+ * A log-out must take effect on all nodes before the reply is sent. A node that does not
+ * acknowledge in time delays the reply by FRESH_MS at most: without reading the log it stops using
+ * its cached credentials after that time. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/internal.h"

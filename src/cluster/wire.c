@@ -1,8 +1,8 @@
-/* wire.c - frames that travel through NATS as soon as they are committed.
+/* wire.c - publishes frames through NATS right after their commit, and receives those of others.
  *
- * The log is the truth: what is lost on the way, or too large for it, is read there. A message is
- * encrypted with a key that only servers with the same pepper have (cipher.h), and its subject
- * names the database, so that what others publish on the same NATS is not taken for ours. */
+ * The log is authoritative: frames that are lost or too large are read from it. Messages are
+ * encrypted with a key that only nodes with the same pepper have (cipher.h). The subject contains a
+ * digest of the database's identity, so that several clusters can share one NATS server. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@
 #include "base/log.h"
 #include "cluster/internal.h"
 
-enum { REFUSED_LOG_MS = 60 * 1000 }; /* between two lines about messages that were refused */
+enum { REFUSED_LOG_MS = 60 * 1000 }; /* interval of log lines about rejected messages */
 
-/* --- both ways ------------------------------------------------------------------------ */
+/* --- messages ------------------------------------------------------------------------- */
 
-/* What is told has a topic, which stands in the place of a position: the last ones are these. */
+/* Messages with a topic have it instead of a position: INT64_MAX - topic. */
 static bool is_topic(int64_t position)
 {
     return position > INT64_MAX - CLUSTER_TOPICS;
@@ -36,7 +36,7 @@ void cluster_wire_send(struct cluster *c, int64_t position, struct str bytes)
     if (!nats_fits(w->nats, CIPHER_OVERHEAD + bytes.n)) {
         if (!position || is_topic(position))
             return;
-        bytes = STR(""); /* only that it is there: the others read it */
+        bytes = STR(""); /* too large for NATS: publish only the position; nodes read the log */
     }
     const char *subject = wire_subject(w, position);
     buf_init(&out, SIZE_MAX);
@@ -102,7 +102,7 @@ static void wire_hear_fleeting(struct cluster *c, struct str bytes)
     arena_free(arena);
 }
 
-/* Only on the connection's thread. */
+/* On the connection's thread only. */
 static void wire_refuse(struct cluster_wire *w, enum cipher_verdict why)
 {
     static const char *const reasons[] = {
@@ -143,7 +143,7 @@ static void cluster_wire_message(void *arg, struct str subject, struct str paylo
         wire_hear_fleeting(c, bytes);
 }
 
-/* Whatever went by in between is in the log. */
+/* Wakes the tail thread, which reads missed frames from the log. */
 static void cluster_wire_changed(void *arg, bool connected)
 {
     struct cluster *c = arg;
@@ -154,7 +154,7 @@ static void cluster_wire_changed(void *arg, bool connected)
         c->options.hears(c->options.arg);
 }
 
-/* --- from the start to the end -------------------------------------------------------- */
+/* --- lifetime ------------------------------------------------------------------------- */
 
 static const char FIND_DATABASE[] =
     "select concat_ws('.', (select system_identifier from pg_control_system()), "

@@ -1,4 +1,4 @@
-/* folder.c - the folder that a store lives in. */
+/* folder.c - creates, locks and syncs the data folder, and sets the owner of files in it. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ bool folder_sync(const char *path)
     return ok;
 }
 
-/* Makes one folder whose parent is there, and makes its name last. */
+/* Creates a folder in an existing parent and syncs the parent, so that it survives a power cut. */
 static bool make_one(const char *path, const char *parent)
 {
     if (mkdir(path, 0700) == 0)
@@ -108,7 +108,7 @@ int temporary_file(void)
     return fd;
 }
 
-/* --- whose it is ---------------------------------------------------------------------- */
+/* --- ownership ------------------------------------------------------------------------ */
 
 static bool belongs_to_other(const char *folder, struct stat *ret)
 {
@@ -122,7 +122,7 @@ bool folder_give_file(const char *folder, int fd)
     return !belongs_to_other(folder, &st) || fchown(fd, st.st_uid, st.st_gid) == 0;
 }
 
-/* In the folder at dir, without following links; closes dir. */
+/* Sets the owner of all entries, recursively, without following symbolic links. Closes dir. */
 static bool give_entries(int dir, const struct stat *owner)
 {
     DIR *d = fdopendir(dir);

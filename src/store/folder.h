@@ -1,18 +1,18 @@
-/* folder.h - names of files that last, and whose they are. */
+/* folder.h - syncs directories and sets the owner of files in the data folder. */
 #ifndef STORE_FOLDER_H
 #define STORE_FOLDER_H
 
 #include <stdbool.h>
 
-/* Makes the names in a folder last. */
+/* fsyncs a directory, so that files created or renamed in it survive a power cut. */
 bool folder_sync(const char *path);
 
-/* Root works in folders of a server that runs as somebody else, who has to be able to open what
- * root leaves there. For anybody but root these do nothing. */
+/* A tool that root runs may create files in the data folder of a server that runs as another user.
+ * These functions give them to the folder's owner. If the caller is not root, they do nothing. */
 
-/* Gives a file that was made in the folder to the folder's owner. */
+/* Gives one file in the folder to the folder's owner. */
 bool folder_give_file(const char *folder, int fd);
-/* The same of everything in it. */
+/* Gives everything in the folder to the folder's owner. */
 bool folder_give_all(const char *folder);
 
 #endif

@@ -1,7 +1,7 @@
-/* internal.h - what the store's own files share.
+/* internal.h - the interface between store.c and the engines, for files of src/store only.
  *
- * store.c and rows.c know works, rows and values; an engine knows connections,
- * transactions and statements. This is where they meet. */
+ * store.c and rows.c handle work items, rows and values. An engine (sqlite/, postgres/) handles
+ * connections, transactions and statements, and implements struct engine. */
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
@@ -13,119 +13,120 @@
 #include "store/folder.h"
 #include "store/store.h"
 
-/* Where a copy of the rows goes: into an open file, from there on. */
+/* Destination of a copy of the database: an open file and an offset in it. */
 struct rows_place {
     int fd;
     int64_t at;
 };
-/* Makes room for so many bytes. */
+/* Reserves size bytes for the copy. */
 typedef enum err rows_place_fn(void *arg, int64_t size, struct rows_place *ret);
 
 struct engine {
     const char *name;
-    /* Returns with the schema up to date and its threads running. */
+    /* On return the schema is up to date and the threads of the engine run. */
     enum err (*open)(const struct store_options *options, struct store **ret);
-    /* Accepts the half-opened. */
+    /* Accepts a store whose open failed half-way. */
     void (*close)(struct store *s);
     bool (*ready)(struct store *s);
     void (*submit)(struct store *s, struct work *w);
     void (*turn_end)(struct store *s, struct loop *loop);
-    /* All rows as they are now, to the place that is asked for once their size is known. NULL: the
-     * engine has tools of its own. The copy is checked; if it is damaged, that is logged. */
+    /* Writes a snapshot of the database to a destination that the callback chooses by its size.
+     * Checks the copy and logs damage. NULL: not supported; use pg_dump. */
     enum err (*backup)(struct store *s, rows_place_fn *place, void *arg, bool *ret_damaged);
     enum err (*check)(struct store *s);
-    enum err (*take)(struct store *s); /* see store_take; NULL: nothing to do */
+    enum err (*take)(struct store *s); /* see store_take; NULL: not needed */
 
-    /* query puts its cursor into tx->open; end takes it out. next fills r->row,
-     * and sets r->changed and r->error when there is none. */
+    /* query adds its cursor to tx->open, end removes it. next fills r->row; after the last row it
+     * returns false and sets r->changed and r->error. */
     enum err (*query)(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
-    /* See tx_prefetch and tx_exec_soon; NULL: no query is a round trip. */
+    /* See tx_prefetch and tx_exec_soon. NULL: queries need no network round trip. */
     void (*prefetch)(struct tx *tx, const char *sql, const struct value *values, size_t count);
     enum err (*exec_soon)(struct tx *tx, struct sql sql, const struct value *values, size_t count);
-    unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: 0 */
-    bool (*go_aside)(struct tx *tx);       /* see tx_expect_long; NULL: nothing runs on loops */
-    /* See tx_seen; NULL: nothing can be cached. */
+    unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: always 0 */
+    bool (*go_aside)(struct tx *tx);       /* see tx_expect_long; NULL: no reads on loops */
+    /* See tx_seen. NULL: results cannot be cached. */
     bool (*seen)(struct tx *tx, struct tx_seen *ret);
     bool (*unchanged)(struct tx *tx, const struct tx_seen *since, const uint16_t *slots,
                       size_t count);
     void (*touch)(struct tx *tx, enum noted_rows rows, uint64_t id);
-    /* Several statements without parameters or rows, for migrations. */
+    /* Runs several statements without parameters or results, for migrations. */
     enum err (*script)(struct tx *tx, const char *sql);
-    /* What the words of migrations stand for. */
+    /* Replacements for {id} and {clustered} in migrations. */
     const char *id_word, *clustered_word;
-    /* Whether a server runs that does not know this step, or with `lately` ran a moment ago. NULL:
-     * there is one program at a time. step_words: a script before a step that others may meet. */
+    /* has_older: whether a running server does not know this migration (`lately`: or one that ran
+     * in the last minute). NULL: only one process uses the database. step_words: SQL to run before
+     * a migration while other servers may use the tables. */
     const char *step_words;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
 
 extern const struct engine sqlite_engine, postgres_engine;
 
-/* How often SQLite reported a damaged database to this process. */
+/* Number of statements that failed because the database is damaged, in this process. */
 uint64_t sqlite_corruptions(void);
 
 struct store {
     const struct engine *engine;
     char *folder;
-    int lock; /* keeps other processes out of the folder; -1: none held */
+    int lock; /* exclusive lock on the folder; -1: none held */
     _Atomic uint64_t reads, writes, commits, retries, failures, round_trips, damaged_files;
     _Atomic int64_t
-        full_since; /* when the last write found no room (clock_mono); 0: there is room */
-    _Atomic(const char *) retried; /* the name of the work that was last tried again, or NULL */
-    _Atomic uint64_t blobs;        /* names of blobs that are being written */
-    struct blob_sides *inside;     /* blobs are in the database, and this leads there; or NULL */
-    struct blob_cache *cache;      /* then: copies of some */
-    _Atomic bool unfinished;       /* steps wait for the end of older servers … */
-    _Atomic bool outgrown;         /* … or were applied that this program cannot live with */
+        full_since; /* when the last write found the disk full (clock_mono); 0: not full */
+    _Atomic(const char *) retried; /* name of the work that was retried last, or NULL */
+    _Atomic uint64_t blobs;        /* counter for names of temporary blob files */
+    struct blob_sides *inside;     /* if blobs are in the database: connections for them; or NULL */
+    struct blob_cache *cache;      /* then: file copies of some blobs */
+    _Atomic bool unfinished;       /* migrations wait for older servers to stop … */
+    _Atomic bool outgrown;         /* … or a newer server applied an incompatible one */
     void (*voided)(void *arg, int64_t position); /* see store_hear_voids; or NULL */
     void *voided_arg;
 };
 
-/* One run of one work. */
+/* One attempt to run one work item. */
 struct tx {
     struct store *store;
     struct work *work;
-    void *connection;        /* the engine's */
-    struct row_cursor *open; /* queries that were not ended, newest first */
-    enum err failed;         /* the first query that failed decides */
-    struct tx_reads *reads;  /* collects what queries read; or NULL */
+    void *connection;        /* the engine's connection */
+    struct row_cursor *open; /* open cursors, newest first */
+    enum err failed;         /* error of the first query that failed */
+    struct tx_reads *reads;  /* collects the columns that queries read; or NULL */
 };
 
-/* The part of a cursor that every engine has; its first member. */
+/* The common part of all cursors; first member of the engine's cursor. */
 struct row_cursor {
     struct row_cursor *next;
     struct value *row;
 };
 
-/* Runs the work's function inside a transaction that the engine has begun, ends
- * the cursors that it left open and returns what became of it. */
+/* Runs the work's function inside the transaction that the engine has begun, closes the cursors
+ * that it left open, and returns its result. */
 enum err tx_run(struct tx *tx);
 
 void tx_add_cursor(struct tx *tx, struct row_cursor *c, int columns);
 void tx_remove_cursor(struct tx *tx, struct row_cursor *c);
 
-/* Notes that the transaction cannot succeed any more; returns e. */
+/* Marks the transaction as failed, if it was not; returns e. */
 enum err tx_fail(struct tx *tx, enum err e);
 
-/* A read that tries to write is a bug: ends the process. */
+/* A read that tries to write is a bug: aborts the process. */
 enum err tx_refuse_write(const char *sql);
 
-/* Hands the result over, on the work's loop; the work is its owner's again. */
+/* Calls committed and done (done on the work's loop), which may free the work. */
 void work_finish(struct store *s, struct work *w, enum err result);
 
-/* space.c: a write found no room on the disk; a write was committed. */
+/* space.c: space_refused after a write found the disk full, space_found after a commit. */
 void space_refused(struct store *s);
 void space_found(struct store *s);
-/* Whether a statement or file that found no room may be logged: at most once per 10 s. */
+/* Limits the log messages about a full disk to one per 10 s. */
 bool space_may_log(void);
 
-/* Copies into the arena, never NULL. */
+/* Copies the bytes into the arena and appends a NUL byte. The pointer is never NULL. */
 struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n);
 
-/* --- works that wait, queue.c --------------------------------------------------------- */
+/* --- FIFO queue of work items, queue.c ------------------------------------------------ */
 
 struct queue {
     pthread_mutex_t lock;
@@ -138,41 +139,41 @@ struct queue {
 void queue_init(struct queue *q);
 void queue_clear(struct queue *q);
 void queue_push(struct queue *q, struct work *w);
-/* Those linked from first to last are the next that are taken. Somebody who takes is awake. */
+/* Puts a linked list of work items back at the head of the queue and wakes all waiting threads. */
 void queue_push_back(struct queue *q, struct work *first, struct work *last);
-/* Up to max works, linked by next, oldest first; waits for the first one as long
- * as patience_ms (-1: any time). NULL: none came, or closed and empty. */
+/* Takes up to max work items, linked by next, oldest first. Waits for the first one for up to
+ * patience_ms (-1: no timeout). NULL: timeout, or closed and empty. */
 struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms);
-/* The oldest, and those right behind it that can be done together with it: works that add and have
- * said what they will ask, each of another owner. */
+/* Takes the oldest work item, and the ones directly behind it that can share its transaction:
+ * STORE_APPEND with a prefetch function, each of another owner. */
 struct work *queue_take_alike(struct queue *q, unsigned max, int64_t patience_ms);
-/* Nothing more will be pushed: whoever waits is woken. */
+/* No push follows. Wakes all waiting threads. */
 void queue_close(struct queue *q);
 bool queue_closed(struct queue *q);
 
-/* Of threads that wait so long. */
+/* Condition variables with a monotonic clock, and absolute deadlines for them. */
 void wait_init(pthread_cond_t *c);
 struct timespec wait_deadline(int64_t ms);
 
-/* --- long reads that wait, lanes.c ---------------------------------------------------- */
+/* --- round-robin queues of long reads, lanes.c ---------------------------------------- */
 
 enum lane_name {
     LANE_URGENT, /* taken before all others */
-    LANE_LONG,   /* had their share: for threads that take long ones, before fresh ones */
+    LANE_LONG,   /* exceeded LANE_SHARE_MS; taken before LANE_FRESH, not by all threads */
     LANE_FRESH,
     LANE_KINDS,
 };
-/* Of a thread for those that do not take long. Nobody knows beforehand which do: one that takes
- * more is broken off, and begins anew among the long ones. */
+/* Time limit of a read on a thread for short reads. How long a read takes is not known in advance:
+ * a read that exceeds the limit is aborted and restarts in LANE_LONG. */
 enum { LANE_SHARE_MS = 40 };
-/* The time of so many round trips to the database is not counted. */
+/* The time of this many round trips to the database does not count towards the limit. */
 enum { LANE_FREE_ROUND_TRIPS = 16 };
 
 struct lanes {
     pthread_mutex_t lock;
     pthread_cond_t filled;
     struct lane_kind {
-        struct link turns; /* struct lane, in the order of their turns */
+        struct link turns; /* struct lane, in round-robin order */
         struct map by_owner;
     } kinds[LANE_KINDS];
     unsigned sleepers;
@@ -181,48 +182,48 @@ struct lanes {
 
 void lanes_init(struct lanes *l);
 void lanes_clear(struct lanes *l);
-/* False: closed. The work is its caller's still. */
+/* False: closed, and the caller still owns the work. */
 bool lanes_push(struct lanes *l, struct work *w);
-/* Waits for one as long as patience_ms (-1: any time). NULL: none came, or closed and empty. */
+/* Waits for up to patience_ms (-1: no timeout). NULL: timeout, or closed and empty. */
 struct work *lanes_take(struct lanes *l, bool takes_long, int64_t patience_ms);
-/* Nothing more will be pushed by callers: whoever waits is woken. */
+/* No push by callers follows. Wakes all waiting threads. */
 void lanes_close(struct lanes *l);
 bool lanes_closed(struct lanes *l);
 
 /* --- migrations.c --------------------------------------------------------------------- */
 
-/* Runs a work at once, in a transaction of its own, on the calling thread. */
+/* Runs a work item on the calling thread, in its own transaction. */
 typedef enum err run_at_once(struct store *s, struct work *w);
 
-/* Brings the schema up to date; as_is: only looks whether it is. The caller sees to it that
- * nobody else does so at the same time. */
+/* Applies the missing migrations; with as_is it only checks that none is missing. The caller makes
+ * sure that no other process does the same concurrently. */
 enum err migrations_apply(struct store *s, bool as_is, run_at_once *run);
-/* Applies those that waited for the end of older servers, if that has come. */
+/* Applies the migrations that waited for older servers, if all of those have stopped. */
 enum err migrations_finish(struct store *s, run_at_once *run);
 
 /* --- folder.c ------------------------------------------------------------------------- */
 
-/* Makes the folder and those above it where they are missing; logs. */
+/* Creates the folder and its missing parents. Logs failures. */
 enum err folder_make(const char *path);
-/* Takes the folder for this process; logs a sentence when another one has it. */
+/* Locks the folder for this process. Logs a message if another process has the lock. */
 enum err folder_lock(const char *path, int *ret);
 
-/* A file without a name in TMPDIR, or /var/tmp, for a copy of the rows: nothing of it stays,
- * however the process ends. Logs; -1. */
+/* Creates an unlinked file in TMPDIR, or /var/tmp, for a copy of the database: it disappears when
+ * the process ends. Returns -1 on failure and logs it. */
 int temporary_file(void);
 
-/* A file of this name stays while a backup is restored into the folder. */
+/* Marker file that exists while a backup is restored into the folder. */
 #define RESTORE_MARK "restore.part"
 
 /* --- blobs.c -------------------------------------------------------------------------- */
 
 bool is_blob_name(const char *name);
-/* How a blob is called in the folder of notes, and whether something is called so. */
+/* Name of the marker file (blobs/.new) of a blob whose row is not committed, and back. */
 void blob_note_name(const char *blob, char *out, size_t size);
 bool is_note_name(const char *note);
 void blob_of_note(const char *note, char *out, size_t size);
 
-/* --- blobs in the database, postgres_blobs.c --------------------------------------------- */
+/* --- blobs in the database, postgres/blobs.c --------------------------------------------- */
 
 struct blob_name {
     const char *name;
@@ -233,52 +234,50 @@ struct blob_sides *blob_sides_new(void);
 void blob_sides_free(struct blob_sides *all); /* accepts NULL */
 enum err postgres_blob_put(struct store *s, const char *name, struct str bytes);
 enum err postgres_blob_settle(struct store *s, const char *name, bool settled);
-/* ERR_NOT_FOUND when it is not there. */
+/* ERR_NOT_FOUND if there is no such blob. */
 enum err postgres_blob_delete(struct store *s, const char *name);
-/* Writes it to fd, from the beginning; fd -1: only looks how long it is. The same. */
+/* Writes the blob to fd, from offset 0; fd -1: only returns the size. ERR_NOT_FOUND as above. */
 enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size);
-/* Each that was put so many seconds ago and not settled since; -1: each there is. */
+/* Calls found for each unsettled blob that is at least so many seconds old; -1: for all blobs. */
 enum err postgres_blobs_each(struct store *s, int64_t seconds,
                              enum err (*found)(void *arg, const struct blob_name *name), void *arg);
-/* See blobs_hold and blobs_held. Until the store is closed. */
+/* See blobs_hold and blobs_held. The lock lasts until the store is closed. */
 enum err postgres_blobs_hold(struct store *s);
 bool postgres_blobs_held(struct store *s);
 
-/* --- copies of those in the database, blob_cache.c ------------------------------------- */
+/* --- file copies of blobs in the database, blobs/cache.c ------------------------------- */
 
-#define BLOB_CACHE "blob-cache" /* the folder, beside that of blobs */
+#define BLOB_CACHE "blob-cache" /* folder next to blobs/ */
 
-struct blob_cache *blob_cache_new(int64_t most); /* bytes; 0: any */
+struct blob_cache *blob_cache_new(int64_t most); /* limit in bytes; 0: none */
 void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
-/* Opens the copy, when there is one that the database need not be asked about. */
+/* Opens the copy if there is one that was checked against the database in the last hour. */
 bool blob_cache_open_near(const struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* Opens the copy, which is made when there is none. ERR_NOT_FOUND: there is no such blob. */
+/* Opens the copy; creates it if there is none. ERR_NOT_FOUND: there is no such blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* The same from the database, and no copy stays. */
+/* Reads the blob from the database without leaving a copy in the cache. */
 enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 void blob_cache_drop(const struct store *s, const char *name);
 
-/* --- blobs_walk.c --------------------------------------------------------------------- */
+/* --- blobs/walk.c --------------------------------------------------------------------- */
 
-/* Makes the file that backups lock. */
+/* Creates the file that backups lock. */
 void blobs_make_hold(struct store *s);
-/* Until the descriptor is closed, or the process ends, no server deletes a blob of the folder
- * that has a row. */
+/* Prevents servers from deleting blobs with a row, until the descriptor is closed. */
 enum err blobs_hold(struct store *s, int *ret);
 
-/* As blob_open, but of a blob in the database no copy is left in the cache. */
+/* Like blob_open, but leaves no copy in the cache if blobs are in the database. */
 enum err blob_open_once(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 
-/* fd is open for reading, and the walk's to close. */
+/* fd is open for reading; the walk closes it. */
 typedef enum err blob_found(void *arg, const char *name, int fd, time_t written);
 enum err blobs_walk(struct store *s, blob_found *found, void *arg);
 enum err blobs_walk_notes(struct store *s, blob_found *found, void *arg);
-/* All files below a folder of the store's. */
+/* Calls found for all files below a subfolder of the data folder, recursively. */
 enum err blobs_walk_folder(const struct store *s, const char *below, blob_found *found, void *arg);
 
-/* Makes the folder of the blobs; when the store has the folder for itself, also
- * removes what a crash left half written. */
+/* Creates the blob folder. If the data folder is locked, also removes files that a crash left. */
 enum err blobs_open(struct store *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* kept.c - results that a thread has made of rows, and whether they are still valid. */
+/* kept.c - per-thread cache of results that were computed from rows (see kept.h). */
 #include "store/kept.h"
 
 #include <assert.h>
@@ -14,15 +14,15 @@ struct kept_read {
     struct kept_key key;
     struct tx_seen seen;
     struct arena *arena;
-    struct tx *tx;          /* whose reads are collected … */
+    struct tx *tx;          /* transaction whose reads are collected … */
     struct tx_reads *reads; /* … here; or NULL */
     uint16_t *slots;
     size_t count, room;
     const void *made;
-    struct shared_text *text; /* is .made, too */
+    struct shared_text *text; /* the same as .made, for texts */
 };
 
-/* tx is NULL: what follows from the key alone is always valid. */
+/* tx NULL: skip validation, because the result depends on the key only. */
 struct kept_asked {
     const struct kept_key *key;
     struct tx *tx;
@@ -54,7 +54,7 @@ static struct cache_kind replies = {
     .is = kept_is,
     .free = kept_free,
 };
-/* What was made last and is not cached, of those that use what is in the arena. */
+/* Holds the last result that is not cached, because its user still uses the arena. */
 static struct cache_kind passing = { .entries = 1, .free = kept_free };
 
 static uint64_t kept_hash(const struct kept_key *key)

@@ -1,13 +1,13 @@
-/* lanes.c - reads that may take long wait for a thread, each caller's in a lane of its own.
+/* lanes.c - round-robin queues of long reads: one queue (lane) per owner.
  *
- * Lanes take turns: who asks for a thousand long reads waits for them, and the others wait for
- * one of them at most. A read that has had its share of a thread goes on among the long ones,
- * which have threads of their own, so that even that one is not waited for to its end. */
+ * The lanes take turns. An owner with a thousand long reads delays others by one read at most. A
+ * read that exceeds LANE_SHARE_MS is aborted and restarts in LANE_LONG, which has a thread of its
+ * own, so that other reads do not wait until it is finished. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "store/internal.h"
 
-/* Those of one caller that wait. It goes with the last of them. */
+/* Waiting reads of one owner. Freed when it becomes empty. */
 struct lane {
     struct link turn;
     uint64_t owner;
@@ -33,9 +33,9 @@ void lanes_clear(struct lanes *l)
     pthread_mutex_destroy(&l->lock);
 }
 
-/* --- lanes of a kind ------------------------------------------------------------------ */
+/* --- lanes of one priority ------------------------------------------------------------ */
 
-/* What is nobody's has a lane for itself each time. */
+/* Owner 0 (the server itself) gets a new lane for each read. */
 static struct lane *lane_of(struct lane_kind *k, uint64_t owner)
 {
     struct lane *lane = owner ? map_get(&k->by_owner, owner) : NULL;
@@ -60,7 +60,7 @@ static void lane_add(struct lane_kind *k, struct work *w)
     lane->last = &w->next;
 }
 
-/* The oldest of the lane whose turn it is, which is the last to have a turn again; or NULL. */
+/* Takes the oldest read of the lane whose turn it is and moves that lane to the end; or NULL. */
 static struct work *lane_take(struct lane_kind *k)
 {
     if (links_empty(&k->turns))
@@ -81,7 +81,7 @@ static struct work *lane_take(struct lane_kind *k)
     return w;
 }
 
-/* --- all of them ---------------------------------------------------------------------- */
+/* --- all priorities ------------------------------------------------------------------- */
 
 static enum lane_name kind_of(const struct work *w)
 {
@@ -99,7 +99,7 @@ bool lanes_push(struct lanes *l, struct work *w)
         lane_add(&l->kinds[kind], w);
     pthread_mutex_unlock(&l->lock);
     if (wake && kind == LANE_LONG)
-        pthread_cond_broadcast(&l->filled); /* not every thread takes it */
+        pthread_cond_broadcast(&l->filled); /* not every thread takes long reads */
     else if (wake)
         pthread_cond_signal(&l->filled);
     return open;

@@ -1,7 +1,7 @@
-/* migrations.c - brings a database up to date, one numbered step after the other.
+/* migrations.c - applies numbered schema migrations, in order.
  *
- * A step that was applied is written down with a digest of its text: a program
- * that knows it by other words, or does not know it, must not touch the data. */
+ * Each applied migration is recorded with a digest of its text. If the recorded text differs from
+ * this program's, or the number is unknown, the program refuses to use the database. */
 #include "store/migrations.h"
 
 #include <sodium.h>
@@ -16,18 +16,18 @@
 enum {
     DIGEST = 16,
     MAX_SQL = 1 << 20,
-    TRIES = 20, /* of a step whose tables others use … */
+    TRIES = 20, /* of a migration whose tables are locked by others */
     TRY_MS = 500,
-    PATIENCE_MS = 3000, /* with a server that has just ended */
+    PATIENCE_MS = 3000, /* wait for a server that has just stopped */
     LOOK_MS = 50,
 };
 
 struct migration_step {
     struct work work;
     const struct migration *migration; /* to apply … */
-    bool waits;                        /* … and was not: there are servers that do not know it */
-    bool *applied;                     /* which were found, by their places in the list … */
-    size_t found;                      /* … and how many */
+    bool waits;                        /* … but not applied: running servers do not know it */
+    bool *applied;                     /* by index in the list: found in the database … */
+    size_t found;                      /* … and their number */
     bool as_is;
 };
 
@@ -63,9 +63,9 @@ static enum migration_phase migration_phase(const struct migration *m)
     return str_starts(sql, STR("-- contract: ")) ? MIGRATION_CONTRACT : MIGRATION_ALONE;
 }
 
-/* --- what was applied ----------------------------------------------------------------- */
+/* --- applied migrations --------------------------------------------------------------- */
 
-/* Of a program that is newer than this one. */
+/* The migration belongs to a newer program. Allowed if it is recorded as an expand step. */
 static enum err migration_unknown(struct tx *tx, int64_t number, struct str name)
 {
     struct rows r;
@@ -131,7 +131,7 @@ static enum err look_at_applied(struct work *w, struct tx *tx)
 
 /* --- applying ------------------------------------------------------------------------- */
 
-/* Is this line the head of a part, and of whose? "-- sqlite:", "-- postgres:", "-- both:". */
+/* True for the first line of a section: "-- sqlite:", "-- postgres:" or "-- both:". */
 static bool is_part_head(struct str line, struct str *ret_engine)
 {
     static const char *const engines[] = { "sqlite", "postgres", "both" };
@@ -167,7 +167,7 @@ static void add_line(const struct engine *engine, struct str line, struct buf *o
     buf_add_char(out, '\n');
 }
 
-/* The engine's own parts, with its words for {id} and {clustered}. */
+/* Keeps the sections for this engine and replaces {id} and {clustered}. */
 static char *migration_translate(struct tx *tx, const char *sql)
 {
     const struct engine *engine = tx->store->engine;
@@ -186,7 +186,7 @@ static char *migration_translate(struct tx *tx, const char *sql)
     return translated;
 }
 
-/* Those of the version before may start from now on. */
+/* From now on servers of the previous version may start on this database. */
 static enum err note_expanded(struct tx *tx, const struct migration *m)
 {
     return tx_exec(tx, "insert into expanded_steps (number) values ($1)", BIND(v_int(m->number)),
@@ -205,7 +205,7 @@ static enum err note_applied(struct tx *tx, const struct migration *m)
     return !e && migration_phase(m) == MIGRATION_EXPAND ? note_expanded(tx, m) : e;
 }
 
-/* Nobody uses an empty database. */
+/* Sets waits if an older server runs. An empty database has no users, so the check is skipped. */
 static enum err migration_meet(struct tx *tx, struct migration_step *step)
 {
     const struct engine *engine = tx->store->engine;
@@ -247,8 +247,9 @@ static void migration_pause(long ms)
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* Another server that uses a table makes the step give up after a moment, so that nobody has to
- * wait behind it; it comes again. One that has just ended is seen for a moment more. */
+/* A migration waits for locks for a short time only, so that others do not queue behind it; then it
+ * is retried. A server that has just stopped may be listed for a moment, so a migration that needs
+ * to be alone waits up to PATIENCE_MS. */
 static enum err migration_insist(struct store *s, struct migration_step *step, run_at_once *run)
 {
     bool contracts = migration_phase(step->migration) == MIGRATION_CONTRACT;
@@ -318,7 +319,7 @@ enum err migrations_apply(struct store *s, bool as_is, run_at_once *run)
     return e;
 }
 
-/* --- what waited for older servers ---------------------------------------------------- */
+/* --- migrations that waited for older servers ----------------------------------------- */
 
 enum err migrations_finish(struct store *s, run_at_once *run)
 {

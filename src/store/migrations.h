@@ -1,4 +1,4 @@
-/* migrations.h - the steps from an empty database to the present one. */
+/* migrations.h - the list of schema migrations, from an empty database to the current schema. */
 #ifndef STORE_MIGRATIONS_H
 #define STORE_MIGRATIONS_H
 
@@ -7,25 +7,23 @@
 struct migration {
     int number;       /* 1, 2, 3 …; 0 ends the list */
     const char *name; /* "0001-accounts" */
-    /* Without the lines for scripts/check-tables. With the words {id} and {clustered}. What only
-     * one engine can do stands below a line "-- sqlite:" or "-- postgres:", until "-- both:". The
-     * first line says who can live with it, see enum migration_phase. */
+    /* Contains {id} and {clustered}, which the engine replaces. SQL for one engine follows a line
+     * "-- sqlite:" or "-- postgres:", until "-- both:". The first line gives the phase, see enum
+     * migration_phase. Lines for scripts/check-tables are removed. */
     const char *sql;
 };
 
 extern const struct migration migrations[];
 
-/* Servers of two versions share a PostgreSQL while it is upgraded, one after the other. */
+/* During a rolling upgrade servers of two versions share one PostgreSQL database. */
 enum migration_phase {
-    MIGRATION_ALONE,   /* no server of an older version may run: it was never said that one can */
-    MIGRATION_EXPAND,  /* "-- expand: why": those of the version before can live with it */
-    MIGRATION_CONTRACT /* "-- contract: why": this program can live without it; applied when no
-                        * server is left that does not know it */
+    MIGRATION_ALONE,   /* default: no server of an older version may run */
+    MIGRATION_EXPAND,  /* "-- expand: why": the previous version works with it */
+    MIGRATION_CONTRACT /* "-- contract: why": applied when no older server is left */
 };
 
-/* The migrations of this program. Builds with tests add those in the folder that the environment
- * names (GUILDHALL_TEST_MIGRATIONS), as if this were a later version:
- * tests/inside/migrations_later.c. */
+/* The migrations of this program. Test builds append those in the folder
+ * $GUILDHALL_TEST_MIGRATIONS, to simulate a later version: tests/inside/migrations_later.c. */
 #if TEST_BUILD
 const struct migration *migrations_known(void);
 #else

@@ -1,4 +1,4 @@
-/* queue.c - works that wait for a thread of the store. */
+/* queue.c - FIFO queue of work items for the threads of the store. */
 #include <time.h>
 
 #include "store/internal.h"
@@ -26,9 +26,8 @@ void queue_clear(struct queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-/* Lets go of the lock, then wakes one who sleeps: it would only wait for the
- * lock. Whoever is busy looks at the queue when it is done, so that most pushes
- * cost no system call. */
+/* Releases the lock before it wakes a sleeping thread, which would only wait for the lock. Busy
+ * threads check the queue when they finish, so most pushes need no system call. */
 static void unlock_and_wake(struct queue *q)
 {
     bool wake = q->sleepers > 0;
@@ -84,7 +83,7 @@ static void wait_filled(struct queue *q, int64_t patience_ms)
     q->sleepers--;
 }
 
-/* Takes the first ones, up to *end. */
+/* Removes the work items before *end. */
 static struct work *queue_cut(struct queue *q, struct work **end)
 {
     struct work *first = q->first;

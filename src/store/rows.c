@@ -1,4 +1,4 @@
-/* rows.c - queries and what they bring back, the same for both engines. */
+/* rows.c - queries and rows, the part that both engines share. */
 #include <assert.h>
 #include <string.h>
 
@@ -106,7 +106,7 @@ enum err tx_run(struct tx *tx)
         tx->store->engine->end(&left);
     }
     if (!e && !tx->failed && arena_spoiled(tx_arena(tx)))
-        return ERR_ENTITY_TOO_LARGE; /* what was written may have been cut */
+        return ERR_ENTITY_TOO_LARGE; /* strings that were written may be truncated */
     return e ? e : tx->failed;
 }
 

@@ -1,4 +1,4 @@
-/* space.c - notices when a write finds no room on the disk, and when there is room again. */
+/* space.c - detects a full disk, and when there is space again. */
 #include <sys/statvfs.h>
 
 #include "base/clock.h"
@@ -9,8 +9,8 @@
 
 enum {
     LOG_AGAIN_S = 10,
-    /* A balancer sends no writes to a server that is not ready. Where the disk cannot be asked (a
-     * quota, a database on another machine), try again after this time. */
+    /* A load balancer sends no writes to a server that is not ready. If the disk cannot be queried
+     * (a quota, a remote database), report ready again after this time, to try a write. */
     TRUST_S = 10,
     LEAST_BYTES = 1024 * 1024,
 };

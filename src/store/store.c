@@ -1,4 +1,4 @@
-/* store.c - opening a store and giving it work; the engines do the rest. */
+/* store.c - opens a store and submits work to its engine. */
 #include "store/store.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ static enum err refuse_half_moved(struct tx *tx, void *arg)
     return ERR_UNAVAILABLE;
 }
 
-/* Only what is before the colon is logged: there may be a password behind it. */
+/* Logs the scheme only, because the rest may contain a password. */
 static enum err check_address(const char *address)
 {
     const char *colon = strstr(address, "://");
@@ -47,7 +47,7 @@ enum err store_open(const struct store_options *options, struct store **ret)
     struct store *s = NULL;
     enum err e = engine->open(options, &s);
 
-    /* Who only reads may find tables of an older program. */
+    /* A read-only tool may find an older schema, without this table. */
     if (!e && !options->moves && !options->beside)
         e = store_run(s, STORE_READ, NULL, refuse_half_moved, NULL);
     if (e)
@@ -133,7 +133,7 @@ static void store_deliver(struct post *p)
     w->done(w, w->result);
 }
 
-/* An error of the interface is an answer; these are the store failing. */
+/* Errors of Discord's API are results; these errors mean that the store failed. */
 static bool is_failure(enum err e)
 {
     return e == ERR_STORAGE_FULL || e == ERR_UNAVAILABLE || e == ERR_STORE_RETRY;
@@ -167,7 +167,7 @@ void store_submit(struct store *s, struct work *w)
     s->engine->submit(s, w);
 }
 
-/* --- work that somebody waits for ----------------------------------------------------- */
+/* --- blocking calls ------------------------------------------------------------------- */
 
 struct store_waiting {
     struct work work;

@@ -1,21 +1,17 @@
-/* store.h - where everything that must last is kept.
+/* store.h - the persistent store: transactions, queries and blobs, on SQLite or PostgreSQL.
  *
- * One interface, two engines: SQLite in a folder (the default) and PostgreSQL.
- * A piece of work is a function that runs inside one transaction; where it runs
- * is the store's business:
+ * src/store owns the database connections, the schema migrations, the blob files, backups and the
+ * move between engines. It uses base/ and net/loop.h only. A work item (struct work) is a function
+ * that runs inside one transaction. The engine decides where it runs:
  *
- *   SQLite     reads run at once on the calling loop, on that loop's own
- *              connection. Reads that may take long run aside, on threads with
- *              connections of their own, and so does again, from its beginning, one
- *              that turns out to take longer than a few milliseconds. Writes go to the
- *              one writer thread, which takes every write that is waiting into one
- *              transaction and commits once: one sync serves them all.
- *   PostgreSQL reads that may be begun anew are asked from the calling loop, on that
- *              loop's own connection, without waiting. All else goes to a pool of workers, a
- *              connection each; reads that may take long have workers of their own.
+ *   SQLite      Reads run on the calling loop, on that loop's connection. Reads that may take long,
+ *               or take longer than a few milliseconds, are (re)started on background threads.
+ *               All writes run on one writer thread, which commits all waiting writes together.
+ *   PostgreSQL  Idempotent reads are sent from the calling loop without blocking. Everything else
+ *               runs on a pool of workers with a connection each; long reads have their own.
  *
- * Either way the work's done function is called on the loop it came from, after
- * the commit. */
+ * Invariants: done runs on the submitting loop, after the commit; committed runs in commit order.
+ * Start reading with struct work and tx_query below, then internal.h (struct engine). */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -37,100 +33,93 @@ struct tx;
 enum store_mode {
     STORE_NONE,
     STORE_READ,
-    /* Serializable: as if works ran one after the other. */
+    /* Serializable: the result is as if work items ran one after the other. */
     STORE_WRITE,
-    /* For works that add rows which no decision of their like depends on, such as
-     * messages. On PostgreSQL two that change the same row still meet, but nobody
-     * watches what was read: many can add to one place without getting in each other's
-     * way. What one of them has read may have changed when it commits. */
+    /* Repeatable read on PostgreSQL: two transactions that change the same row conflict, but reads
+     * are not checked for conflicts. For work that inserts rows on which no decision of another
+     * append depends, such as messages. Rows that it has read may have changed when it commits. */
     STORE_APPEND,
 };
 
 struct store_options {
-    const char *folder;   /* SQLite database and blobs; made when missing */
+    const char *folder;   /* SQLite database and blobs; created if missing */
     const char *postgres; /* "postgres://…" or "host=/run/…"; NULL: SQLite */
-    bool serves;          /* callers wait: nothing may take longer than they do */
-    bool shared;          /* PostgreSQL: beside other servers, who are told by the log */
-    bool beside;          /* a tool that only reads, beside a server that may run */
-    bool as_is;           /* refused when it is not there, or not up to date */
-    bool moves;           /* a tool that moves a world into it (move.h); others are refused then */
-    bool blobs_inside;    /* PostgreSQL: blobs are in the database, the folder has copies of some */
-    int64_t blob_cache;   /* bytes that those copies may take; 0: any */
-    bool no_sync;         /* SQLite: commits do not wait for the disk */
-    unsigned workers;     /* PostgreSQL connections, besides those of readers; 0: 4 */
-    unsigned readers;     /* loops that will read: loop_index is below it */
+    bool serves;          /* a server: statements get timeouts */
+    bool shared;          /* PostgreSQL: other nodes use the database and read the log */
+    bool beside;          /* a read-only tool; a server may be running */
+    bool as_is;           /* fail if the database is missing or its schema is old */
+    bool moves;           /* the move tool (move.h); a partly moved database refuses all others */
+    bool blobs_inside;    /* PostgreSQL: blobs are in the database, the folder caches some */
+    int64_t blob_cache;   /* limit of that cache in bytes; 0: none */
+    bool no_sync;         /* SQLite: commits do not wait for fsync */
+    unsigned workers;     /* PostgreSQL: worker connections, without those for long reads; 0: 4 */
+    unsigned readers;     /* number of loops that read; loop_index is below it */
 };
 
-/* Opens, or makes, the database and brings it up to date. Logs a sentence that
- * an operator understands when it cannot. */
+/* Opens or creates the database and applies migrations. Logs a message on failure. */
 enum err store_open(const struct store_options *options, struct store **ret);
-/* Finishes what was submitted, then closes. Nothing may be submitted any more
- * and no turn be ended; loops that wait for a done must still be running.
- * Accepts NULL. */
+/* Finishes all submitted work, then closes. During and after this call nothing may be submitted and
+ * store_turn_end may not be called. Loops with pending work must still run. Accepts NULL. */
 void store_close(struct store *s);
 
-/* For tools that change what a server remembers: no server runs on the database, and none
- * begins until the store is closed. Logs a sentence when one does. SQLite is taken when
- * it is opened. */
+/* For tools that change data which servers cache: fails if a server runs on the database, and
+ * prevents one from starting until the store is closed. SQLite is locked when it is opened. */
 enum err store_take(struct store *s);
 
 /* "sqlite" or "postgres". */
 const char *store_engine(const struct store *s);
 
-/* Ready to answer: the database can be reached (for /readyz). */
+/* Whether the database is reachable (for /readyz). */
 bool store_ready(struct store *s);
-/* The last writes found no room on the disk. From any thread. */
+/* Whether the last writes failed because the disk is full. Callable from any thread. */
 bool store_full(struct store *s);
 
-/* --- work ----------------------------------------------------------------------------- */
+/* --- work items ----------------------------------------------------------------------- */
 
-/* Embedded in whatever needs a transaction; must stay until done was called. */
+/* Embed it in the caller's struct; it must exist until done was called. */
 struct work {
     enum store_mode mode;
-    bool aside;    /* a read whose rows nobody can bound: not on a loop, not before others */
-    bool measured; /* the same, but most have few: on a loop, with a look at the clock for each
-                    * row, until it has taken its share of a turn */
-    /* Of two that wait aside, that of the owner comes first who was served longer ago: an account,
-     * or the hash of an address; 0: the server's own. Urgent: many wait for it, not only its owner,
-     * so that it comes before all others. */
+    bool aside;    /* a read of unbounded length: runs on a background thread */
+    bool measured; /* a read that is usually short: starts on the loop, checks the clock at each
+                    * row, and restarts on a background thread when its time is over */
+    /* owner: account id, or hash of an address; 0: the server itself. Background reads are
+     * scheduled round-robin by owner. urgent: runs before all others, because many callers wait. */
     uint64_t owner;
     bool urgent;
-    const char *name;  /* a literal, for those who look for what takes long; or NULL */
-    struct loop *loop; /* where done is called; NULL: on the store's own thread */
-    /* Runs inside the transaction, maybe more than once (a serialisation failure
-     * is tried again, a read that takes long begins anew aside): it must start from
-     * scratch each time. An error rolls its own writes back, and only those; so does
-     * an arena that was spoiled (ERR_ENTITY_TOO_LARGE). Strings it reads live in
-     * tx_arena. */
+    const char *name;  /* a literal, for metrics and traces of slow work; or NULL */
+    struct loop *loop; /* where done is called; NULL: on a thread of the store */
+    /* Runs inside the transaction, possibly more than once (after a serialization failure, or when
+     * a long read restarts on a background thread), so it must not depend on an earlier run. If it
+     * returns an error, or a buffer in the arena was truncated (ERR_ENTITY_TOO_LARGE), its own
+     * writes are rolled back, and only those. Strings that it reads live in tx_arena. */
     enum err (*run)(struct work *w, struct tx *tx);
-    bool again; /* of STORE_READ: run may be begun anew, it leaves nothing behind but its answer */
-    /* Of STORE_APPEND; may be NULL. Says what run is going to ask (tx_prefetch), where there is a
-     * way to be saved. Works that do so may be run one after the other in one transaction, in which
-     * none sees what the others write. */
+    bool again; /* STORE_READ: run is idempotent; the store may abort and restart it */
+    /* STORE_APPEND only; may be NULL. Declares the queries that run will send (tx_prefetch), to
+     * save round trips. Work with a prefetch function may share a transaction with others; none
+     * sees the writes of the others. */
     void (*prefetch)(struct work *w, struct tx *tx);
-    /* May be NULL. Right after a commit that kept this work's writes and before done,
-     * on a thread of the store, one at a time and in the order of the commits: a work
-     * that saw or overwrote what another wrote comes after it. */
+    /* May be NULL. Called after the commit of this work's writes and before done, on a thread of
+     * the store, one call at a time and in commit order: a work item that saw or overwrote the
+     * writes of another one comes after it. */
     void (*committed)(struct work *w);
-    /* Result of run, or why the commit failed. ERR_STORAGE_FULL: no room left;
-     * ERR_UNAVAILABLE: the database cannot be reached or written, or was lost
-     * while it committed (then nobody knows whether it did); ERR_STORE_RETRY:
-     * others kept getting in the way. */
+    /* Gets the result of run, or the reason why the commit failed. ERR_STORAGE_FULL: disk full.
+     * ERR_UNAVAILABLE: the database cannot be reached or written, or the connection was lost during
+     * the commit (then it is unknown whether it committed). ERR_STORE_RETRY: too many conflicts. */
     void (*done)(struct work *w, enum err e);
-    struct arena *arena; /* what rows are copied into */
+    struct arena *arena; /* memory for copies of rows */
 
-    /* the store's own */
+    /* private to the store */
     struct post post;
     struct work *next;
-    bool is_long;   /* aside: it has had more than its share */
-    bool by_itself; /* PostgreSQL: it is in no group any more */
+    bool is_long;   /* long read: it exceeded LANE_SHARE_MS */
+    bool by_itself; /* PostgreSQL: not in a group; or a restarted loop read */
     int64_t since;
     enum err result;
     struct str log;   /* see tx_log … */
-    int64_t position; /* … */
-    struct link line; /* PostgreSQL: its place among the commits, … */
-    bool in_line;     /* … if it has one, … */
-    bool answered;    /* … and whether it may be announced */
+    int64_t position; /* … its position in the log */
+    struct link line; /* PostgreSQL: entry in the commit order, … */
+    bool in_line;     /* … if it is in the list, … */
+    bool answered;    /* … and whether its COMMIT was acknowledged */
 };
 
 static inline bool work_writes(const struct work *w)
@@ -138,95 +127,93 @@ static inline bool work_writes(const struct work *w)
     return w->mode == STORE_WRITE || w->mode == STORE_APPEND;
 }
 
-/* Called on w->loop. May call done before it returns (a SQLite read does). */
+/* Call it on w->loop. May call done before it returns (a SQLite read does). */
 void store_submit(struct store *s, struct work *w);
 
-/* For tools and tests without loops: run in a transaction and wait. */
+/* For tools and tests without loops: runs a transaction and waits for it. */
 enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
                    enum err (*run)(struct tx *tx, void *arg), void *arg);
 
-/* PostgreSQL: a connection of its own for one thread, so that what it does waits for no
- * caller. store_side_run is store_run there. Freed before the store is closed. */
+/* PostgreSQL: a separate connection for one thread, whose work does not queue behind callers.
+ * store_side_run is store_run on it. Free it before the store is closed. */
 struct store_side;
 struct store_side *store_side_new(struct store *s);
 enum err store_side_run(struct store_side *side, enum store_mode mode, struct arena *arena,
                         enum err (*run)(struct tx *tx, void *arg), void *arg);
 void store_side_free(struct store_side *side); /* accepts NULL */
-/* How often it has connected: what is there now may be another database, that took the place of the
- * first. */
+/* Number of connects. After a reconnect the database may be another one (a promoted replica). */
 unsigned store_side_connections(const struct store_side *side);
 
-/* The last step of the tables that this program knows. */
+/* Number of the last migration that this program knows. */
 int64_t store_schema(void);
-/* Servers of two versions may share a PostgreSQL: whether steps wait for the end of the older
- * ones, or newer ones have applied some that this program cannot live with. */
+/* Servers of two versions may share a PostgreSQL database. unfinished: migrations wait until the
+ * older servers stop. outgrown: a newer server applied migrations that this program cannot use. */
 bool store_unfinished(const struct store *s);
 bool store_outgrown(const struct store *s);
-/* Applies those steps if no older server is left; ends connections that one has made since. */
+/* Applies the waiting migrations if no older server is left; ends connections of older servers. */
 enum err store_side_finish(struct store_side *side);
 
-/* What the connections of this server are known by (server_connections.identity). */
+/* Identifies the connections of this process (server_connections.identity). */
 uint32_t store_identity(const struct store *s);
-/* The number of a node in such an identity. */
+/* Extracts the node number from an identity. */
 unsigned store_identity_node(uint32_t identity);
 
-/* At the end of a loop's turn: lets go of the snapshot that the turn's reads
- * shared (an old one would hold up checkpoints). */
+/* Call it at the end of each loop iteration: releases the snapshot that the reads of the iteration
+ * shared. An old snapshot would delay checkpoints. */
 void store_turn_end(struct store *s, struct loop *loop);
 
 /* --- queries -------------------------------------------------------------------------- */
 
 struct arena *tx_arena(struct tx *tx);
-/* From now on rows go to another arena; returns the one before, to be put back. */
+/* Rows are copied to another arena from now on. Returns the previous one, to restore it. */
 struct arena *tx_use_arena(struct tx *tx, struct arena *a);
 
-/* Where one writes at a time: 0. Else a number that no other work has at the same time,
- * of this server or another: works that count in a row of their own for each lane do not
- * get in each other's way. */
+/* 0 if the engine has a single writer. Otherwise a number that no other running work item has, on
+ * any node: with one counter row per number, concurrent work does not update the same row. */
 unsigned tx_lane(const struct tx *tx);
 
-/* What comes next takes long and does not ask the store. A read on a loop has to end with the
- * error that this returns, and begins anew aside; anywhere else it is OK. */
+/* Call it before a long computation without queries. On a loop it returns an error, which the read
+ * must return: the store restarts it on a background thread. Elsewhere it returns OK. */
 enum err tx_expect_long(struct tx *tx);
 
-/* Where one process writes (SQLite), everything that a cached result may depend on has a version
- * slot: each column, each row of the tables below, and the rows of an owner. A result that was made
- * of them can be used by later reads of the same thread until one of its slots changes. */
+/* Row versions. On SQLite (one writing process) each column, each row of the tables below and the
+ * set of rows of an owner has a version slot. A result that was computed from them stays valid for
+ * later reads of the same thread until one of its slots changes. */
 enum noted_rows {
     NOTED_MESSAGES,
     NOTED_USERS,
     NOTED_CHANNELS,
     NOTED_COMMANDS,
-    NOTED_RELATIONSHIPS, /* of an account, by its id: all in its list */
-    NOTED_MEMBERS        /* of a guild, by its id: all of them, with their roles */
+    NOTED_RELATIONSHIPS, /* by account id: all its relationships */
+    NOTED_MEMBERS        /* by guild id: all members, with their roles */
 };
 struct tx_seen {
     uint64_t connection, commits;
 };
-/* The commits that this read has seen, or more. False: nothing can be cached (writes; PostgreSQL).
- */
+/* Returns how many commits this read sees, at least. False: a write, or PostgreSQL. */
 bool tx_seen(struct tx *tx, struct tx_seen *ret);
 uint16_t row_slot(enum noted_rows rows, snowflake id);
-/* Whether an earlier read of the same connection saw in these slots what this one would see. */
+/* Whether the slots are unchanged since an earlier read of the same connection. */
 bool tx_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t *slots, size_t count);
-/* Collects the slots of all columns that queries of the transaction read; NULL: not any more. */
+/* Collects the slots of all columns that queries of the transaction read; NULL: stops it. */
 enum { TX_MOST_SLOTS = 256 };
 struct tx_reads {
     uint16_t slots[TX_MOST_SLOTS];
     size_t count;
-    bool is_unknown; /* there are too many, or a result does not follow from rows alone */
+    bool is_unknown; /* too many slots, or a result does not depend on rows alone */
 };
 void tx_collect_reads(struct tx *tx, struct tx_reads *to);
 
-/* Of a new row nobody has seen the id: who makes a command says which application's it is. */
+/* Marks a slot as changed. Needed for inserted rows, whose ids no cached result can depend on: the
+ * code that creates a command marks the slot of its application. */
 void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id);
 
-/* What this transaction announces, as one row of the log. When it has committed, work->position
- * says which. The bytes live as long as the work. SQLite keeps so many of them. */
+/* Sets the event that this transaction publishes, as one row of the log. After the commit
+ * work->position is its position. The bytes must outlive the work. SQLite retains so many rows. */
 enum { STORE_LOG_KEPT = 20000 };
 void tx_log(struct tx *tx, struct str body);
-/* Positions that were taken by a transaction which came to nothing: from any thread, as soon as
- * that is certain. Before the first of them. */
+/* Registers a callback for log positions whose transaction was aborted; call it before the first
+ * commit. The callback runs on any thread, as soon as the abort is certain. */
 void store_hear_voids(struct store *s, void (*voided)(void *arg, int64_t position), void *arg);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };
@@ -271,22 +258,22 @@ static inline struct value v_null(void)
         sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value)
 #define NO_BIND NULL, 0
 
-/* Rows of one query, taken one after the other. */
+/* Iterates over the rows of one query. */
 struct rows {
     struct tx *tx;
     struct row_cursor *cursor; /* NULL once ended */
-    const struct value *row;   /* the current one, in the arena */
+    const struct value *row;   /* the current row, in the arena */
     int columns;
-    int64_t changed; /* rows touched, known at the end */
+    int64_t changed; /* rows changed, known at the end */
     enum err error;
-    bool lent;   /* text and bytes may be gone with the next row */
-    bool single; /* the first row is all that is asked for */
+    bool lent;   /* text and bytes are valid until the next row only */
+    bool single; /* the caller reads the first row only */
 };
 
 /* The text of a statement. Prepared statements are cached by the address of their text, so it must
  * be a string literal or a static const array of char. SQL() does not compile with anything else,
- * such as text that is built at run time. The functions below accept a literal, a static array or
- * a struct sql. A helper takes a struct sql and is called with SQL(FIND); a table of statements has
+ * such as text that is built at run time. The functions below accept a literal, a static array or a
+ * struct sql. A helper takes a struct sql and is called with SQL(FIND); a table of statements has
  * rows of SQL_TEXT("delete from notes where user_id = $1"). */
 struct sql {
     const char (*text)[];
@@ -308,24 +295,22 @@ struct sql {
     })
 /* clang-format on */
 
-/* SQL is written in the words both engines share: $1, on conflict … do update, returning. All of
- * $1 … $count occur in it. PostgreSQL takes a parameter's type from where it
- * stands; where that says nothing, write it: cast($1 as bigint).
+/* Write SQL that both engines understand: $1, on conflict … do update, returning. The text must use
+ * all of $1 … $count. PostgreSQL infers the type of a parameter from its context; where it cannot,
+ * write cast($1 as bigint).
  *
- * Values live until the rows are ended. Text with a NUL byte, which PostgreSQL
- * cannot hold, is ERR_BAD_REQUEST on both. A table is not written while its
- * rows are being walked. Always call rows_end, also after rows_next said false:
- * it reports what went wrong. The first query that fails ends the transaction:
- * every later one returns the same error and the work cannot succeed. */
+ * Values must live until rows_end. Text with a NUL byte, which PostgreSQL cannot store, is
+ * ERR_BAD_REQUEST on both engines. Do not write to a table while you iterate over its rows. Always
+ * call rows_end, also after rows_next returned false: it returns the error. The first query that
+ * fails fails the transaction: later queries return the same error. */
 #define tx_query(tx, sql, ...) tx_query_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                       struct rows *ret);
 bool rows_next(struct rows *r);
 enum err rows_end(struct rows *r);
 
-/* Columns of the current row, from 0; a null is 0, false or empty. Text and bytes
- * are in the arena and outlive the rows, unless .lent was set before the row was
- * asked for: then they need not be copied, for those who do that themselves at once. */
+/* Columns of the current row, from 0; NULL is 0, false or empty. Text and bytes are copied to the
+ * arena and outlive the rows, unless .lent was set before rows_next: then they are not copied. */
 bool row_null(const struct rows *r, int column);
 int64_t row_int(const struct rows *r, int column);
 snowflake row_id(const struct rows *r, int column);
@@ -334,78 +319,76 @@ bool row_bool(const struct rows *r, int column);
 struct str row_text(const struct rows *r, int column);
 struct str row_bytes(const struct rows *r, int column);
 
-/* A query that returns nothing. ret_changed (may be NULL): rows touched. */
+/* Runs a statement without result rows. ret_changed (may be NULL): number of changed rows. */
 #define tx_exec(tx, sql, ...) tx_exec_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      int64_t *ret_changed);
 
-/* A query that will be sent soon. PostgreSQL sends it together with the next query, in one round
- * trip, and has the rows when they are wanted; a write in between makes them forgotten. On SQLite
- * this does nothing. Reads on loops learn most of this by themselves (postgres/prefetch.c). */
+/* Declares a query that run will send soon. PostgreSQL sends it with the next query, in one
+ * round trip, and stores the rows until the query asks for them; a write in between discards
+ * them. On SQLite this does nothing. Reads on loops learn most prefetches themselves
+ * (postgres/prefetch.c). */
 #define tx_prefetch(tx, sql, ...) tx_prefetch_sql(tx, SQL(sql), __VA_ARGS__)
 void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
 /* Each query is a network round trip: batch them. */
 bool tx_is_remote(const struct tx *tx);
 
-/* Like tx_exec, for writes that cannot meet a row of the same key and of which nobody has to
- * know before the end: it may travel with what comes next, or with the commit, which fails
- * when it does. Bytes among the values stay until then. */
+/* Like tx_exec, for writes that cannot violate a unique key and whose result is not needed before
+ * the commit: PostgreSQL sends it with the next query or with the commit, which then fails if the
+ * write fails. Byte values must live until then. */
 #define tx_exec_soon(tx, sql, ...) tx_exec_soon_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_exec_soon_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
 
-/* A query that returns at most one row, left in ret for row_*; *ret_found says
- * whether there was one. Needs no rows_end. */
+/* Runs a query that returns at most one row; *ret_found: there is one. Needs no rows_end. */
 #define tx_one(tx, sql, ...) tx_one_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                     struct rows *ret, bool *ret_found);
 
-/* True when e came from a unique constraint: name taken, already there. The
- * work cannot go on after it and returns an error, this or a better one. Where
- * it should go on, write `on conflict do nothing` and look at what changed. */
+/* True if e is a unique violation. The transaction has failed: run must return an error. To
+ * continue instead, write `on conflict do nothing` and check the number of changed rows. */
 #define ERR_IS_CONFLICT(e) ((e) == ERR_STORE_CONFLICT)
 
 /* --- blobs ---------------------------------------------------------------------------- */
 
-/* Bytes that are not rows: avatars, attachments. A name is "area/a/b.ext" of
- * [a-z0-9_.-]; a blob is whole and synced before put returns, or not there. It waits for
- * a disk, so never on a loop or inside a transaction. */
+/* Blobs are files without a row format: avatars, attachments. A name is "area/a/b.ext" of
+ * [a-z0-9_.-]. When blob_put returns, the blob is complete and synced, or absent. It blocks on the
+ * disk: do not call it on a loop or inside a transaction. */
 enum err blob_put(struct store *s, const char *name, struct str bytes);
-/* Its row is committed. Until then it is one of those that blobs_unsettled names. */
+/* The row of the blob is committed. Before this call blobs_unsettled lists the blob. */
 enum err blob_settle(struct store *s, const char *name);
-/* Names blobs that were put at least so many seconds ago and not settled since: their row
- * may never have been committed. */
+/* Lists unsettled blobs of at least this age: their row may never have been committed. */
 enum err blobs_unsettled(struct store *s, int64_t seconds,
                          void (*found)(void *arg, const char *name), void *arg);
-/* Is a backup being made? Then blobs whose rows are gone have to stay for now. */
+/* Whether a backup is running. If so, do not delete blobs whose rows were deleted. */
 bool blobs_held(struct store *s);
-/* Does this process have the folder of the blobs for itself? */
+/* Whether this process has the data folder locked. */
 bool store_is_alone(const struct store *s);
-/* ERR_NOT_FOUND when it is not there; the fd is the caller's to close. Not on a loop where blobs
- * are in the database, from where it may have to be read first. */
+/* ERR_NOT_FOUND if there is no such blob. The caller closes the fd. If blobs are in the database,
+ * it may block on the network: do not call it on a loop. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* The same for a blob whose row says what it has to be. size: of the row, -1 when it is not known.
- * ERR_FILE_DAMAGED, with a line in the log, when the blob is missing or has another size. */
+/* The same with a check of the size in the blob's row (-1: not known). If the blob is missing or
+ * has another size, logs it and returns ERR_FILE_DAMAGED. */
 enum err blob_open_checked(struct store *s, const char *name, int64_t size, int *ret_fd,
                            int64_t *ret_size);
-/* BLAKE2b-256 in hex, as `files` has it. */
+/* BLAKE2b-256 in hex, as stored in `files`. */
 enum { BLOB_DIGEST = 65 };
 void blob_digest(struct str bytes, char ret[BLOB_DIGEST]);
 bool blobs_are_inside(const struct store *s);
-/* Opens what need not be read from there; false: it has to, or there is no such blob. */
+/* Opens a blob without asking the database; false: use blob_open. */
 bool blob_open_near(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* ERR_NOT_FOUND when it is not there any more. */
+/* ERR_NOT_FOUND if there is no such blob. */
 enum err blob_delete(struct store *s, const char *name);
 
-/* Integrity check for tests and `guildhall check`; logs what is wrong. */
+/* Integrity check for tests and `guildhall check`; logs each fault. */
 enum err store_check(struct store *s);
 
 /* For /metrics. */
 struct store_stats {
     uint64_t reads, writes, commits, retries, failures;
-    uint64_t round_trips;   /* to PostgreSQL, that somebody waited for */
-    uint64_t corruptions;   /* statements that met a damaged database (SQLite) */
-    uint64_t damaged_files; /* that were asked for, and missing or of another size */
-    const char *retried;    /* which work was last tried again; NULL: none with a name */
+    uint64_t round_trips;   /* to PostgreSQL, that a caller waited for */
+    uint64_t corruptions;   /* statements that failed on a damaged SQLite database */
+    uint64_t damaged_files; /* requested blobs that were missing or had another size */
+    const char *retried;    /* name of the work that was retried last; NULL: none */
 };
 void store_stats(struct store *s, struct store_stats *ret);
 

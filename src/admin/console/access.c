@@ -2,7 +2,6 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "net/http/server.h"
 #include "net/this_machine.h"
 #include "net/http/server.h"
 #include "admin/console/internal.h"

@@ -1,7 +1,6 @@
 /* health.c - how the server does: its figures of the last hour, noted once a minute. */
 #include <pthread.h>
 
-#include "net/http/server.h"
 #include "api/monitoring/durations.h"
 #include "base/clock.h"
 #include "base/hold.h"

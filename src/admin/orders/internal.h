@@ -35,7 +35,7 @@ void order_write_answer(const struct order *o, struct buf *out);
 /* --- table.c: rows -------------------------------------------------------------------- */
 
 /* Writes a row: a value for each column, which are in the form of order_row.columns. */
-void row_write(struct buf *out, const char *columns, bool as_json, const struct value *values);
+void row_write(struct buf *out, const char *names, bool as_json, const struct value *values);
 /* Adds a row to the order's answer. */
 void order_row_add(struct order *o, const struct value *values);
 #define ORDER_ROW(o, ...) order_row_add(o, (const struct value[]){ __VA_ARGS__ })

@@ -43,7 +43,7 @@ static void member_add(struct json *j, struct str column, const struct value *v)
         json_text(j, text);
 }
 
-void row_write(struct buf *out, const char *columns, bool as_json, const struct value *values)
+void row_write(struct buf *out, const char *names, bool as_json, const struct value *values)
 {
     struct json j = json_to(out);
     struct str columns = str_of(names);

@@ -1,4 +1,4 @@
-/* archive.c - the one file of a backup: files one after the other, each with its sum. */
+/* archive.c - reads and writes the file format of backups (see archive.h). */
 #include "store/backup/archive.h"
 
 #include <errno.h>
@@ -177,7 +177,7 @@ enum err archive_begin(struct archive *a, const char *name, int64_t size, int *r
     return OK;
 }
 
-/* Most of it is still in memory, and summing that is quick: others get the processor in between. */
+/* Most bytes are still in the page cache, so this is fast; pauses leave the processor to others. */
 static enum err sum_room(struct archive *a, crypto_generichash_state *sum)
 {
     for (int64_t done = 0; done < a->room;) {
@@ -214,7 +214,7 @@ enum err archive_finish(struct archive *a)
     sum_text(&a->lines, text);
     snprintf(line, sizeof line, "end %" PRId64 " %" PRId64 " %s\n", a->files, a->bytes, text);
     enum err e = archive_put(a, line, strlen(line));
-    /* A pipe cannot be synced: EINVAL. */
+    /* fsync on a pipe fails with EINVAL. */
     if (!e && (fflush(a->f) != 0 || (fsync(fileno(a->f)) != 0 && errno != EINVAL)))
         e = archive_failed(a, "write");
     return e;
@@ -222,7 +222,7 @@ enum err archive_finish(struct archive *a)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* A line with its end, which is not summed yet. */
+/* Reads a line including its end. Does not add it to the checksum. */
 static bool read_line(struct archive *a, char line[LINE])
 {
     return fgets(line, LINE, a->f) && strchr(line, '\n');

@@ -1,14 +1,14 @@
-/* archive.h - the one file of a backup: files one after the other, each with its sum.
+/* archive.h - the file format of backups: a sequence of files, each with its checksum.
  *
  *   guildhall backup 1\n
- *   file SIZE NAME\n  SIZE bytes  \nsum BLAKE2B\n      as often as there are files
- *   damaged NAME\n                                 of a file that was not sound, or missing, when
- *                                                  the backup was made
+ *   file SIZE NAME\n  SIZE bytes  \nsum BLAKE2B\n      once per file
+ *   damaged NAME\n                                 the file was damaged or missing when the backup
+ *                                                  was made
  *   end FILES BYTES BLAKE2B\n
  *
- * A sum is BLAKE2b-256 in hex: of a file's bytes, and at the end of all lines before it (the
- * sums are among them). What has no right end is no backup. Nothing is ever held in memory but
- * a piece of one file. */
+ * A checksum is BLAKE2b-256 in hex: of the bytes of a file, and in the last line of all lines
+ * before it, including the checksums. A file without a correct last line is not a complete backup.
+ * At most ARCHIVE_PIECE bytes of a file are in memory. */
 #ifndef STORE_ARCHIVE_H
 #define STORE_ARCHIVE_H
 
@@ -23,15 +23,15 @@ enum { ARCHIVE_NAME = 320, ARCHIVE_PIECE = 128 * 1024, ARCHIVE_SUM = 65 };
 
 struct archive {
     FILE *f;
-    const char *path; /* the caller's, for messages */
+    const char *path; /* owned by the caller, for messages */
     crypto_generichash_state lines;
     int64_t files, bytes;  /* so far */
-    int64_t damaged;       /* marks so far */
+    int64_t damaged;       /* "damaged" lines so far */
     char sum[ARCHIVE_SUM]; /* of the last file, in hex */
-    int64_t unwritten;     /* bytes that were not handed to the disk yet */
-    int64_t room, room_at; /* of a file whose bytes somebody else writes */
-    int64_t next_at;       /* reading: behind the last line of a file; -1 in a stream */
-    char *piece;           /* ARCHIVE_PIECE bytes to copy through */
+    int64_t unwritten;     /* bytes since the last paced write */
+    int64_t room, room_at; /* size and offset of a file that the caller writes */
+    int64_t next_at;       /* reading: offset behind the last "file" line; -1 in a stream */
+    char *piece;           /* copy buffer of ARCHIVE_PIECE bytes */
 };
 
 struct archive_entry {
@@ -41,36 +41,35 @@ struct archive_entry {
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Makes the file, for its owner alone; it must not exist. "-": standard output. Logs. */
+/* Creates the file with mode 0600; it must not exist. "-": standard output. Logs failures. */
 enum err archive_create(struct archive *a, const char *path);
-/* size bytes of the descriptor, from where it stands. */
+/* Adds size bytes of the descriptor, from its current offset. */
 enum err archive_add(struct archive *a, const char *name, int fd, int64_t size);
-/* The same of a file whose bytes the caller puts there: room for them, from *ret_at on in the
- * descriptor, and their sum when they are there. Nothing else may be added in between. */
+/* The same for a file that the caller writes: archive_begin reserves size bytes at *ret_at of the
+ * descriptor, archive_end computes their checksum. Nothing else may be added in between. */
 enum err archive_begin(struct archive *a, const char *name, int64_t size, int *ret_fd,
                        int64_t *ret_at);
 enum err archive_end(struct archive *a);
-/* Marks a file as damaged; it may be missing. */
+/* Marks a file as damaged or missing. */
 enum err archive_mark(struct archive *a, const char *name);
-/* The end, on the disk. */
+/* Writes the last line and syncs the file. */
 enum err archive_finish(struct archive *a);
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* "-": standard input. Logs what is wrong: no such file, or not a backup. */
+/* "-": standard input. Logs if there is no such file, or it is not a backup. */
 enum err archive_open(struct archive *a, const char *path);
-/* The next file, and a line in the log for each mark before it. *ret_more is false at an end that
- * is right. */
+/* Returns the next file; logs "damaged" lines before it. *ret_more is false at a correct end. */
 enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_more);
-/* Its bytes go to the descriptor (-1: nowhere) and are compared with their sum. ERR_FILE_DAMAGED:
- * they are others, and the next file can be read. */
+/* Writes the bytes of the file to the descriptor (-1: discards them) and compares the checksum.
+ * ERR_FILE_DAMAGED: it differs, and the next file can be read. */
 enum err archive_take(struct archive *a, const struct archive_entry *entry, int fd);
 
-/* After an error: the next line that looks as if a file followed. False at the end. What is found
- * may be the content of a file. */
+/* After an error: finds the next line that looks like the beginning of a file. False at the end.
+ * The line may be part of the content of a file. */
 bool archive_skip(struct archive *a, struct archive_entry *ret);
 
-/* After each of both; accepts what was never opened. */
+/* Accepts an archive that was never opened. */
 void archive_close(struct archive *a);
 
 #endif

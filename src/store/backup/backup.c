@@ -1,4 +1,4 @@
-/* backup.c - all that a server keeps, saved into one file or stream while it runs. */
+/* backup.c - writes a backup of a running server to a file or a stream. */
 #include "store/backup/backup.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "store/blobs/file_rows.h"
 #include "store/internal.h"
 
-/* Clocks of file systems are coarse. */
+/* File systems have coarse timestamps. */
 enum { CLOCK_SLACK_S = 2 };
 
 struct backup_run {
@@ -25,9 +25,9 @@ struct backup_run {
     const char *const *keys;
     bool is_stream;
     char part[PATH_MAX];
-    int rows_fd;           /* of a stream: the copy of the rows; or -1 */
-    char sum[ARCHIVE_SUM]; /* of the last blob */
-    struct map seen;       /* hashes of the names of blobs that were saved */
+    int rows_fd;           /* stream: copy of the database; or -1 */
+    char sum[ARCHIVE_SUM]; /* checksum of the last blob */
+    struct map seen;       /* hashes of the names of saved blobs */
     time_t began;
     bool has_rows, rows_placed, even_if_damaged;
 };
@@ -61,7 +61,7 @@ static enum err add_key(struct backup_run *b, const char *name)
     return e;
 }
 
-/* SQLite writes the pages of a copy in no fixed order, so a stream needs a complete copy first. */
+/* SQLite writes the pages of a copy in any order, so a stream needs a complete copy first. */
 
 static enum err place_rows(void *arg, int64_t size, struct rows_place *ret)
 {
@@ -80,7 +80,7 @@ static enum err add_rows(struct backup_run *b)
     bool damaged = false;
     enum err e = b->store->engine->backup(b->store, place_rows, b, &damaged);
 
-    /* SQLite cannot even open it: its bytes as they are may help somebody. */
+    /* SQLite cannot open the database: save the raw file, which may help to recover it. */
     if (e && b->even_if_damaged && !b->rows_placed) {
         b->has_rows = true;
         e = add_key(b, "guildhall.db");
@@ -101,8 +101,8 @@ static enum err add_rows(struct backup_run *b)
     return e || !damaged ? e : archive_mark(&b->archive, "guildhall.db");
 }
 
-/* A note says that nobody knows whether the blob has a row; whoever starts on the restored
- * folder looks, and deletes blobs that have none. */
+/* A marker in blobs/.new means that the row of the blob may not be committed. A server that starts
+ * on the restored folder checks this and deletes blobs without a row. */
 static enum err add_note(void *arg, const char *note, int fd, time_t written)
 {
     struct backup_run *b = arg;
@@ -125,7 +125,7 @@ static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
     memcpy(b->sum, b->archive.sum, sizeof b->sum);
     if (e || written < b->began - CLOCK_SLACK_S)
         return e;
-    /* It may be younger than the snapshot of the rows. */
+    /* The blob may be newer than the snapshot of the rows. */
     blob_note_name(blob, note, sizeof note);
     return add_note(b, note, -1, 0);
 }
@@ -161,18 +161,18 @@ static enum err add_other_blob(void *arg, const char *blob, int fd, time_t writt
     return map_get(&b->seen, hash_str(str_of(blob))) ? OK : add_blob(b, blob, fd, written);
 }
 
-/* The order of ids puts new blobs behind all that the backup before had. */
+/* Blobs are written in order of their ids, so new ones come after those of the previous backup. */
 static enum err add_blobs(struct backup_run *b)
 {
     enum err e = b->store->inside ? OK : file_rows_each(b->store, add_row_blob, b);
 
-    if (e && b->archive.damaged) /* there may be no rows that can be read */
+    if (e && b->archive.damaged) /* the rows may be unreadable */
         e = OK;
     return e ? e : blobs_walk(b->store, add_other_blob, b);
 }
 
-/* Notes before the rows: a blob that is older than this backup and whose row is committed after
- * the snapshot has its note until then. */
+/* Markers are saved before the rows: if the row of an older blob is committed after the snapshot,
+ * the blob has its marker until then. */
 static enum err add_all(struct backup_run *b)
 {
     enum err e = blobs_walk_notes(b->store, add_note, b);
@@ -184,9 +184,9 @@ static enum err add_all(struct backup_run *b)
     return e ? e : add_blobs(b);
 }
 
-/* --- the name ------------------------------------------------------------------------- */
+/* --- file names ----------------------------------------------------------------------- */
 
-/* path becomes path.1, that becomes path.2, …; of keep files the oldest goes. */
+/* Renames path to path.1, path.1 to path.2, …; overwrites the oldest of `keep` files. */
 static bool backups_rotate(const char *path, int64_t keep)
 {
     char from[PATH_MAX], to[PATH_MAX];
@@ -210,7 +210,7 @@ static enum err take_name(struct backup_run *b, const struct backup_options *o)
 
     if (snprintf(path, sizeof path, "%s%s", o->path, aside ? ".damaged" : "") >= (int)sizeof path)
         return ERR_UNAVAILABLE;
-    /* link fails when somebody made the file meanwhile; rename would replace it. */
+    /* link fails if another process created the file meanwhile; rename would replace it. */
     if ((o->keep && !aside && !backups_rotate(o->path, o->keep)) ||
         (replace ? rename(b->part, path) : link(b->part, path)) != 0) {
         log_error("backup: cannot make '%s': %s", path, strerror(errno));

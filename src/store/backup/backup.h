@@ -1,8 +1,8 @@
-/* backup.h - all that a server keeps, in one file and back.
+/* backup.h - saves all data of a server in one file, checks it and restores it.
  *
- * A backup has the rows (SQLite; with PostgreSQL they are pg_dump's), the blobs and the keys.
- * It is made beside a running server: the rows are one snapshot, and as long as it is made the
- * server deletes no blob, so that every blob that a row of the snapshot names is there. */
+ * A backup contains the rows (SQLite only; use pg_dump for PostgreSQL), the blobs and the keys. The
+ * server keeps running. The rows are one snapshot, and the server deletes no blob until the backup
+ * is complete, so every blob that a row of the snapshot names is included. */
 #ifndef STORE_BACKUP_H
 #define STORE_BACKUP_H
 
@@ -17,27 +17,26 @@ struct backup_report {
 
 struct backup_options {
     const char *path;        /* "-": standard output */
-    const char *const *keys; /* files of the folder that are saved if they exist, ended by NULL */
-    bool replace;            /* an existing file is overwritten … */
-    int64_t keep;            /* … or becomes path.1, and so on, until there are so many; 0: not */
-    bool even_if_damaged;    /* save a database that SQLite finds damaged */
+    const char *const *keys; /* files of the data folder to save, if they exist; ended by NULL */
+    bool replace;            /* overwrite an existing file … */
+    int64_t keep;            /* … or rename it to path.1 …, up to so many; 0: no */
+    bool even_if_damaged;    /* save a database that SQLite reports as damaged */
 };
 
-/* A file appears under its name, readable for its owner alone, when the backup is complete. Files
- * are written in a fixed order, older ones first, so that a program that stores only new data
- * recognises what the backup before had. Logs why it fails.
+/* The file gets its name, with mode 0600, when the backup is complete. Files are in a fixed order,
+ * older ones first, so that deduplicating backup tools recognise old data. Logs failures.
  *
- * A damaged database is refused. A backup of it that is made all the same, or of files that are
- * missing or altered, has marks that say so. With keep it never takes the place of a good one: it
- * is called path.damaged. */
+ * A damaged database is an error unless even_if_damaged is set. Damaged or missing files are marked
+ * in the backup. With keep, a backup with marks never replaces a good one: it is named
+ * path.damaged. */
 enum err backup_make(struct store *s, const struct backup_options *options,
                      struct backup_report *ret);
-/* Reads all of it ("-": standard input): sums and counts are right, names are ours, SQLite finds
- * the database sound, and the files are those that its rows name. Logs what is wrong. */
+/* Reads the whole backup ("-": standard input): checks checksums, counts and names, the database by
+ * SQLite, and the files against their rows. Logs each fault. */
 enum err backup_check(const char *path, struct backup_report *ret);
-/* Into a folder that is empty or does not exist. A restore that was interrupted leaves a folder
- * that no server starts on. salvage: of a damaged backup everything that is whole, and a line in
- * the log for the rest; ERR_FILE_DAMAGED then, and a server can start. */
+/* Restores into a folder that is empty or does not exist. If it is interrupted, no server starts on
+ * the folder. salvage: restores all undamaged files of a damaged backup and logs the others; then
+ * it returns ERR_FILE_DAMAGED, and a server can start. */
 enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret);
 

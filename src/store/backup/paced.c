@@ -1,4 +1,4 @@
-/* paced.c - writing much to a disk that a server needs meanwhile. */
+/* paced.c - limits the disk writes of backups, so that the server's commits are not delayed. */
 #include "store/backup/paced.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ void paced_begin(void)
 {
     const struct sched_param none = { 0 };
 
-    /* Where one of these is refused, others wait a little longer. Never the idle classes: on a busy
-     * machine a snapshot would be held for hours, and the server's log grow with it. */
+    /* If these calls fail, others only wait longer. The idle classes are not used: on a busy
+     * machine the backup would hold its snapshot for hours, and the server's WAL would grow. */
     sched_setscheduler(0, SCHED_BATCH, &none);
     (void)!nice(5);
     syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7));
@@ -38,11 +38,11 @@ static bool write_out(int fd)
         return true;
     if (errno == ESPIPE) /* a pipe */
         return true;
-    /* Not every file system knows it. */
+    /* Not supported by every file system. */
     return (errno == ENOSYS || errno == EINVAL) && fdatasync(fd) == 0;
 }
 
-/* As long as the disk was at work, or until the rate is kept. */
+/* Pauses for as long as the write took, or until the rate is met. */
 static void rest_after(int64_t began, int64_t bytes)
 {
     int64_t took = paced_now() - began, rest = bytes * SECOND / PACED_RATE - took;

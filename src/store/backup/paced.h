@@ -1,4 +1,4 @@
-/* paced.h - writing much to a disk that a server needs meanwhile. */
+/* paced.h - limits the disk writes of backups, so that the server's commits are not delayed. */
 #ifndef STORE_PACED_H
 #define STORE_PACED_H
 
@@ -6,25 +6,24 @@
 #include <stdint.h>
 
 enum {
-    /* So much is written between two pauses: a commit of the server that meets it waits for no
-     * more than this. */
+    /* Bytes written between two pauses: a commit of the server waits for no more than this. */
     PACED_BYTES = 128 * 1024,
-    /* Bytes a second, at most: disks that take more at once keep it in a cache of theirs, and the
-     * server's next sync has to wait until that is empty. */
+    /* Maximum bytes per second. Disks that accept more buffer it in their own cache, and the next
+     * sync of the server waits until that is flushed. */
     PACED_RATE = 32 * 1024 * 1024,
-    /* No pause is longer, however long the disk took: whoever stops a server waits for its end. */
+    /* Longest pause, however slow the disk is: a server that stops waits for its end. */
     PACED_PAUSE_MS = 100
 };
 
-/* This process gives way: others have the processor and the disk first. */
+/* Lowers the priority of this process for processor and disk. */
 void paced_begin(void);
 
-/* What was written to the file, so many bytes since the last time, is handed to the disk; then the
- * disk is left to others for as long as that took, or longer, so that it is no more than the
- * rate. The file system commits nothing for it, because each commit would hold up those of the
- * server: what has to last is synced once, at its end. */
+/* Flushes the file, to which `bytes` were written since the last call, and then pauses for at least
+ * as long as that took, to stay below the rate. Uses sync_file_range, which does not commit the
+ * file system's journal, because each such commit would delay the server's own. The caller syncs
+ * the file once at the end. */
 bool paced_write_out(int fd, int64_t bytes);
-/* The same for work that began then and writes nothing: as long again for others. */
+/* paced_rest pauses for as long as the work since `began` took, without a write. */
 int64_t paced_now(void);
 void paced_rest(int64_t began);
 

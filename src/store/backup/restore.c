@@ -1,4 +1,4 @@
-/* restore.c - reads a backup: to check it, or to restore it into an empty folder. */
+/* restore.c - checks a backup, or restores it into an empty folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static bool is_key_name(const char *name)
            (ends_with(name, ".key") || ends_with(name, ".pem"));
 }
 
-/* A backup may come from anywhere: it puts files where ours are, and nowhere else. */
+/* A backup may come from an untrusted source: accept only names that belong in a data folder. */
 static bool is_archive_name(const char *name)
 {
     if (strcmp(name, "guildhall.db") == 0 || is_key_name(name))
@@ -41,15 +41,15 @@ static bool is_archive_name(const char *name)
 
 struct backup_reader {
     struct archive archive;
-    const char *folder;       /* where files go; NULL: nowhere, they are compared */
-    bool salvage;             /* continue behind a file that is damaged */
-    struct backup_rows *rows; /* of a check, once they were read; or NULL */
-    int rows_fd;              /* the file that they are read from; or -1 */
-    bool has_rows, differs;   /* differs: a file is not the one that a row names */
+    const char *folder;       /* destination; NULL: only check */
+    bool salvage;             /* continue after a damaged file */
+    struct backup_rows *rows; /* check: the rows, once they were read; or NULL */
+    int rows_fd;              /* file that contains them; or -1 */
+    bool has_rows, differs;   /* differs: a file does not match its row */
     int64_t lost;
 };
 
-/* The archive itself; of a stream, a file without a name that takes the rows. */
+/* Returns the archive itself; for a stream, an unlinked temporary file that takes the rows. */
 static int rows_file(struct archive *a, int64_t *ret_at)
 {
     *ret_at = ftello(a->f);
@@ -64,7 +64,7 @@ static enum err check_rows(struct backup_reader *b, const struct archive_entry *
     int64_t at;
 
     if (b->rows_fd >= 0)
-        return ERR_BAD_REQUEST; /* a second time */
+        return ERR_BAD_REQUEST; /* a second database */
     b->rows_fd = rows_file(&b->archive, &at);
     if (b->rows_fd < 0)
         return ERR_UNAVAILABLE;
@@ -116,13 +116,13 @@ static enum err restore_entry(struct backup_reader *b, const struct archive_entr
     enum err e = archive_take(&b->archive, entry, fd);
     if (close(fd) != 0 && !e)
         e = ERR_UNAVAILABLE;
-    /* SQLite reads most of a damaged database; half of a file or a wrong key is of no use. */
+    /* SQLite can read most of a damaged database; a partial file or a wrong key is useless. */
     if (e && strcmp(entry->name, "guildhall.db") != 0)
         unlink(path);
     return e;
 }
 
-/* One file, which may be damaged. */
+/* Checks or restores one file. Counts it if it is damaged. */
 static enum err read_entry(struct backup_reader *b, const struct archive_entry *entry)
 {
     if (!is_archive_name(entry->name)) {
@@ -136,11 +136,11 @@ static enum err read_entry(struct backup_reader *b, const struct archive_entry *
         return e;
     log_error("backup: '%s' is damaged in '%s'", entry->name, b->archive.path);
     b->lost++;
-    return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST; /* a check lists all that is wrong */
+    return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST; /* a check lists all faults */
 }
 
-/* Behind a line that is damaged. Anybody may have written into a message or a file what looks like
- * the line of a file, so only blobs are taken, and none that was restored before. */
+/* Continues after a damaged line. A message or a file may contain text that looks like a "file"
+ * line, so only blobs are accepted, and only those that do not exist yet. */
 static enum err skip_damage(struct backup_reader *b, struct archive_entry *entry, bool *ret_more)
 {
     struct stat st;
@@ -216,7 +216,7 @@ static bool is_empty_folder(const char *folder)
     struct dirent *entry;
     bool empty = d != NULL;
 
-    /* A file system of its own has a folder of its own. */
+    /* A mount point has a lost+found folder. */
     while (d && empty && (entry = readdir(d)))
         empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
                 strcmp(entry->d_name, "lost+found") == 0;
@@ -245,7 +245,7 @@ static enum err begin_restore(const char *folder, char mark[PATH_MAX])
     return OK;
 }
 
-/* One sync for all files instead of one each. */
+/* One syncfs for all files instead of one fsync each. */
 static bool sync_everything(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -256,7 +256,7 @@ static bool sync_everything(const char *folder)
     return ok;
 }
 
-/* The folder is not touched before the backup was opened: a mistyped name leaves nothing. */
+/* The folder is created after the backup was opened, so a mistyped name leaves nothing behind. */
 enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret)
 {

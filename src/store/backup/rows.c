@@ -1,4 +1,4 @@
-/* rows.c - the database inside a backup, compared with the files of the backup. */
+/* rows.c - compares the files of a backup with the rows of its database. */
 #include "store/backup/rows.h"
 
 #include <string.h>

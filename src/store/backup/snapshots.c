@@ -1,8 +1,8 @@
-/* snapshots.c - worlds that are kept by name in the data folder, and brought back.
+/* snapshots.c - named backups in the data folder, and the switch to one of them.
  *
- * An exchange has one moment at which it counts: when the restored folder gets the name
- * ".restored". Before, nothing has happened; after, it is brought to its end by whoever starts
- * on the folder, however often it was broken off. */
+ * A restore takes effect at one moment: the rename of the restored folder to ".restored". Before it
+ * nothing has changed. After it the next start on the data folder completes the exchange of files,
+ * however often it was interrupted. */
 #include "store/backup/snapshots.h"
 
 #include <dirent.h>
@@ -26,13 +26,13 @@ enum { MOST_NAME = 64 };
 #define FOLDER       "snapshots"
 #define SUFFIX       ".backup"
 #define BEFORE       "before-restore"
-#define NEW_FOLDER   ".restoring" /* may be half of it */
+#define NEW_FOLDER   ".restoring" /* may be incomplete */
 #define WHOLE_FOLDER ".restored"
 #define OLD_BLOBS    ".replaced"
 
 const char *const snapshot_keys[] = { "pepper.key", "cert.pem", "key.pem", NULL };
 
-/* One after the other, whoever asks: names stand for files that two would write at once. */
+/* Serializes all commands, because two with the same name would write the same file. */
 static pthread_mutex_t orders = PTHREAD_MUTEX_INITIALIZER;
 static char wanted[MOST_NAME + 1]; /* written before the signal, read after it */
 static bool is_asked_back;         /* the same */
@@ -63,7 +63,7 @@ static bool snapshot_path(const char *folder, struct str name, char out[PATH_MAX
     return snprintf(out, PATH_MAX, "%s/" FOLDER "/%.*s" SUFFIX, folder, STR_FMT(name)) < PATH_MAX;
 }
 
-/* False after a sentence. */
+/* Checks the name and creates the folder. False: wrote an error message to out. */
 static bool take_name(const char *folder, struct str name, char path[PATH_MAX], struct buf *out)
 {
     char own[PATH_MAX];
@@ -85,8 +85,8 @@ static bool take_name(const char *folder, struct str name, char path[PATH_MAX], 
 
 /* --- making and listing --------------------------------------------------------------- */
 
-/* Asked before anything is touched: what was kept of a world that has moved to PostgreSQL since
- * stays, and its files are not exchanged. */
+/* Checked before anything is changed: after a move to PostgreSQL old snapshots stay in the folder,
+ * and their blobs must not replace the current ones. */
 static bool has_rows_here(struct store *store, struct buf *out)
 {
     if (strcmp(store_engine(store), "postgres") != 0)
@@ -160,7 +160,7 @@ void snapshot_drop(const char *folder, struct str name, struct buf *out)
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_FMT(name));
 }
 
-/* --- asking for one ------------------------------------------------------------------- */
+/* --- requesting a restore ------------------------------------------------------------- */
 
 static void ask_one_back(struct store *store, const char *folder, struct str name, struct buf *out)
 {
@@ -173,7 +173,7 @@ static void ask_one_back(struct store *store, const char *folder, struct str nam
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_FMT(name));
         return;
     }
-    /* A mark says that the world had a damaged file; its snapshot is as good as the world was. */
+    /* A "damaged" mark means that the data had a damaged file; the snapshot itself is intact. */
     if (backup_check(path, &report) && (report.lost || !report.damaged)) {
         buf_add_lit(out, "error: the snapshot is damaged\n");
         return;
@@ -208,7 +208,7 @@ void snapshot_count(int *ret_tried, int *ret_restored)
     *ret_restored = restored;
 }
 
-/* --- the exchange --------------------------------------------------------------------- */
+/* --- the exchange of files ------------------------------------------------------------ */
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *at)
 {
@@ -228,8 +228,8 @@ static bool remove_in(const char *folder, const char *name)
     return path_in(folder, name, path) && (unlink(path) == 0 || errno == ENOENT);
 }
 
-/* Blobs are a folder, which takes no other's place: the old one steps aside. Rows lose what
- * belongs to the old ones before their file is replaced. */
+/* A folder cannot be renamed over another one, so the old blobs are moved to OLD_BLOBS first. The
+ * WAL files of the old database are deleted before it is replaced. */
 static bool put_in_place(const char *folder, const char *name)
 {
     char from[PATH_MAX], to[PATH_MAX], aside[PATH_MAX];
@@ -296,7 +296,7 @@ bool snapshot_bring_back(const char *folder)
         !path_in(half, "blobs", blobs) || !path_in(folder, WHOLE_FOLDER, whole) ||
         !remove_all(half))
         return false;
-    /* The old blobs go even when there are no others. */
+    /* The old blobs are replaced even if the snapshot has none. */
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
         rename(half, whole) != 0 || !folder_sync(folder)) {

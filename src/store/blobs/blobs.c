@@ -1,12 +1,11 @@
-/* blobs.c - bytes that are not rows, a file each under <folder>/blobs.
+/* blobs.c - stores each blob as a file under <folder>/blobs.
  *
- * A blob is written under a name that no blob can have, synced, and renamed to
- * its own: a reader, or a crash, finds all of it or nothing. Before that an empty
- * file with the blob's name is put into blobs/.new, and it stays until the row that
- * the blob belongs to is committed: whoever looks for blobs without a row has to
- * read that small folder only, however many blobs there are.
+ * A blob is written under a temporary name, synced and renamed: after a crash it is complete or
+ * absent. Before that, an empty marker file with the blob's name is created in blobs/.new; it stays
+ * until the row of the blob is committed. So to find blobs without a row it is enough to read that
+ * small folder.
  *
- * Where the database has the blobs (postgres_blobs.c) there are copies of some (blob_cache.c). */
+ * If blobs are in the database (postgres/blobs.c), blobs/cache.c has file copies of some. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +24,7 @@
 #include "store/internal.h"
 #include "store/backup/paced.h"
 
-/* In blobs/.new a whole name is one file name, with another character for its slashes. */
+/* In blobs/.new the whole name is one file name, with '+' for each slash. */
 enum { MAX_NAME = 255 };
 static const char SLASH = '+';
 
@@ -34,8 +33,7 @@ static bool is_name_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
 }
 
-/* Segments of name characters that start with none of the dots that mean
- * something to a file system. At least two: an area and a name. */
+/* At least two segments, an area and a name, none of which begins with a dot. */
 bool is_blob_name(const char *name)
 {
     size_t segments = 0, n = 0;
@@ -99,7 +97,7 @@ bool is_note_name(const char *note)
     return !strchr(note, '/') && is_blob_name(name);
 }
 
-/* Where a blob is noted until its row is committed. */
+/* Path of the marker file of a blob. */
 static enum err find_note(struct store *s, const char *name, char path[PATH_MAX])
 {
     int n = snprintf(path, PATH_MAX, "%s/blobs/.new/", s->folder);
@@ -176,7 +174,7 @@ static enum err write_file(const char *path, struct str bytes)
     return e;
 }
 
-/* Most blobs go where others are, so folders are made when one is missed. */
+/* Creates the folder only if rename fails, because most blobs go into existing folders. */
 static enum err move_into_place(const char *from, const char *to)
 {
     char folder[PATH_MAX];
@@ -195,7 +193,7 @@ static enum err move_into_place(const char *from, const char *to)
     return folder_sync(folder) ? OK : error_of_errno("sync", folder);
 }
 
-/* The note needs no sync of its own: it is older than what is synced after it. */
+/* The marker needs no sync: the file system writes it before the later, synced rename. */
 static enum err write_note(struct store *s, const char *name)
 {
     char path[PATH_MAX];
@@ -210,7 +208,7 @@ static enum err write_note(struct store *s, const char *name)
     return OK;
 }
 
-/* Nodes may share the folder; process and count tell their parts apart. */
+/* Nodes may share the folder; process id and counter make the name unique. */
 static bool name_part(struct store *s, char part[PATH_MAX])
 {
     uint64_t count = atomic_fetch_add(&s->blobs, 1);
@@ -242,7 +240,7 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     enum err e = find_path(s, name, path);
 
     if (!e && s->inside) {
-        blob_cache_drop(s, name); /* what it was before; who opens it reads it anew */
+        blob_cache_drop(s, name); /* drop an older version */
         return postgres_blob_put(s, name, bytes);
     }
     if (!e)
@@ -252,7 +250,7 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     return e;
 }
 
-/* --- where they are --------------------------------------------------------------------- */
+/* --- location --------------------------------------------------------------------------- */
 
 bool blobs_are_inside(const struct store *s)
 {
@@ -290,7 +288,7 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
     return OK;
 }
 
-/* At most once a minute for the same file: anybody may ask for it as often as he likes. */
+/* Logs the same file at most once a minute, because anyone may request it repeatedly. */
 static void log_damaged(struct store *s, const char *name, int64_t size, int64_t found)
 {
     static _Atomic uint64_t last_name, last_ns;
@@ -368,9 +366,9 @@ enum err blob_delete(struct store *s, const char *name)
     return e ? e : settled;
 }
 
-/* --- those that have no row yet ------------------------------------------------------- */
+/* --- blobs without a committed row ---------------------------------------------------- */
 
-/* The times of files are finer than those of time(), which may be a second behind them. */
+/* File timestamps are finer than time(), which may lag behind them by up to a second. */
 static bool is_older(int folder, const char *name, int64_t seconds)
 {
     struct timespec now;

@@ -1,15 +1,13 @@
-/* cache.c - copies of blobs that are in the database, in a folder with a bound.
+/* cache.c - bounded cache of blobs as files, if the blobs are in the database.
  *
- * Who opens a blob that has no copy reads it from the database into one. A blob never changes, but
- * another server may delete it: a copy's time of change says when the database was last asked
- * whether it is still there, and after an hour it is asked again. The time of access says when the
- * copy was last opened; it is set here, because file systems are often told not to keep it. When
- * the copies take more than they may, a thread of its own deletes those that were opened longest
- * ago: who brings a new one does not wait for it.
+ * A blob is copied into a file when it is first opened. A blob never changes, but another node may
+ * delete it: the mtime of a copy is the time of the last check against the database, which is
+ * repeated after an hour. The atime is the time of the last open; it is set explicitly, because
+ * many file systems are mounted with noatime. If the copies exceed the limit, a background thread
+ * deletes those that were not opened for the longest time.
  *
- * This is not a struct cache: the folder is the table, which outlives the process.
- *
- * The folder is none of those that hold the only copy of something: all in it may be deleted. */
+ * The folder itself is the index, which survives a restart, so this is not a struct cache. It never
+ * holds the only copy of a blob: all files in it may be deleted. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,21 +24,21 @@
 #include "store/internal.h"
 
 enum {
-    CHECKED_S = 3600, /* so long a copy is used without asking the database */
-    OPENED_S = 60,    /* so exact is the time of access */
-    PART_S = 3600,    /* so old a half-written copy is one that a crash left */
+    CHECKED_S = 3600, /* a copy is used this long without a check */
+    OPENED_S = 60,    /* resolution of the atime */
+    PART_S = 3600,    /* age at which a partial copy counts as left by a crash */
     AGE_CLASSES = 512,
 };
 
 struct blob_cache {
     pthread_mutex_t lock;
-    int64_t most;   /* bytes; 0: any */
-    int64_t bytes;  /* of the copies, as far as this process knows */
-    int64_t enough; /* above it copies are counted, and some go; at first with any new one */
-    bool is_swept;  /* by one thread at a time: … */
+    int64_t most;   /* limit in bytes; 0: none */
+    int64_t bytes;  /* size of all copies, as far as this process knows */
+    int64_t enough; /* a new copy starts a sweep above this size */
+    bool is_swept;  /* a sweep is running, on … */
     pthread_t sweeper;
-    bool has_sweeper;    /* … which is to be joined */
-    bool is_uncountable; /* and that was said */
+    bool has_sweeper;    /* … this thread, which must be joined */
+    bool is_uncountable; /* and that was logged */
     _Atomic bool ending;
 };
 
@@ -78,8 +76,8 @@ static bool copy_path(const struct store *s, const char *name, char path[PATH_MA
     return snprintf(path, PATH_MAX, "%s/" BLOB_CACHE "/%s", s->folder, name) < PATH_MAX;
 }
 
-/* Folders in which the last copy was. Somebody may put one there at the same time: then it is not
- * empty, or they make it again (name_copy). */
+/* Removes folders that have become empty. If another thread puts a copy there at the same time,
+ * rmdir fails, or name_copy creates the folder again. */
 static void remove_empty_folders(const struct store *s, char path[PATH_MAX])
 {
     size_t root = strlen(s->folder) + sizeof "/" BLOB_CACHE;
@@ -91,7 +89,7 @@ static void remove_empty_folders(const struct store *s, char path[PATH_MAX])
     }
 }
 
-/* --- what a crash left ---------------------------------------------------------------- */
+/* --- after a crash -------------------------------------------------------------------- */
 
 static void remove_old_parts(const char *path)
 {
@@ -117,7 +115,7 @@ enum err blob_cache_open_folder(const struct store *s)
     enum err e = folder_make(path);
     if (e)
         return e;
-    /* A tool that root runs must not keep it from the server. */
+    /* The server must be able to use a folder that a tool of root created. */
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || !folder_give_file(s->folder, fd))
         e = cache_failed("give away", path);
@@ -127,10 +125,9 @@ enum err blob_cache_open_folder(const struct store *s)
     return e;
 }
 
-/* --- the bound ------------------------------------------------------------------------ */
+/* --- eviction ------------------------------------------------------------------------- */
 
-/* Classes of ages, each an eighth longer than the one before: what is how old is known without
- * a list of all files. */
+/* Age classes, each an eighth longer than the previous one, instead of a sorted list of files. */
 static unsigned age_class(int64_t seconds)
 {
     unsigned bits = 3;
@@ -145,8 +142,8 @@ static unsigned age_class(int64_t seconds)
 struct cache_sweep {
     const struct store *store;
     int64_t now, total, bytes[AGE_CLASSES];
-    unsigned oldest; /* files of older classes go, and of this one … */
-    int64_t spare;   /* … so many bytes */
+    unsigned oldest; /* evict older classes, and of this one … */
+    int64_t spare;   /* … this many bytes */
 };
 
 static enum err count_copy(void *arg, const char *name, int fd, time_t written)
@@ -175,7 +172,7 @@ static enum err remove_copy(void *arg, const char *name, int fd, time_t written)
     if (class < sweep->oldest || (class == sweep->oldest && sweep->spare <= 0))
         return OK;
     if (unlink(path) != 0)
-        return OK; /* it stays counted */
+        return OK; /* still counted */
     if (class == sweep->oldest)
         sweep->spare -= st.st_size;
     sweep->total -= st.st_size;
@@ -183,7 +180,7 @@ static enum err remove_copy(void *arg, const char *name, int fd, time_t written)
     return atomic_load(&sweep->store->cache->ending) ? ERR_UNAVAILABLE : OK;
 }
 
-/* Which files have to go for so few bytes to be left. */
+/* Determines which age classes to evict, so that `left` bytes remain. */
 static void choose_oldest(struct cache_sweep *sweep, int64_t left)
 {
     int64_t over = sweep->total - left;
@@ -195,7 +192,7 @@ static void choose_oldest(struct cache_sweep *sweep, int64_t left)
     }
 }
 
-/* The walk has said which file it was; it is said once what follows from it. */
+/* blobs_walk_folder has logged the file; logs the consequence once. */
 static void note_uncountable(struct blob_cache *c, bool failed)
 {
     if (failed && !c->is_uncountable && !atomic_load(&c->ending))
@@ -204,7 +201,7 @@ static void note_uncountable(struct blob_cache *c, bool failed)
     c->is_uncountable = failed;
 }
 
-/* An eighth more than has to goes, so that this is done once for many new copies. */
+/* Evicts an eighth more than needed, so that a sweep makes room for many new copies. */
 static int64_t cache_sweep(const struct store *s, int64_t most)
 {
     struct cache_sweep *sweep = mem_new(sizeof *sweep);
@@ -230,7 +227,7 @@ static bool cache_begin_sweep(struct blob_cache *c, int64_t size)
     bool begins = c->most && !c->is_swept && c->bytes > c->enough;
     if (begins) {
         c->is_swept = true;
-        c->bytes = 0; /* what comes meanwhile may be counted twice, until the next time */
+        c->bytes = 0; /* copies added during the sweep may be counted twice until the next one */
     }
     pthread_mutex_unlock(&c->lock);
     return begins;
@@ -240,7 +237,7 @@ static void cache_end_sweep(struct blob_cache *c, int64_t left)
 {
     pthread_mutex_lock(&c->lock);
     c->bytes += left;
-    /* Copies that cannot be deleted are not tried again at every new one. */
+    /* If copies cannot be deleted, do not sweep again at every new one. */
     c->enough = left > c->most ? left + c->most / 8 : c->most;
     c->is_swept = false;
     pthread_mutex_unlock(&c->lock);
@@ -252,12 +249,12 @@ static void *sweep_run(void *arg)
 
     do
         cache_end_sweep(s->cache, cache_sweep(s, s->cache->most));
-    while (cache_begin_sweep(s->cache, 0)); /* for those that came meanwhile */
+    while (cache_begin_sweep(s->cache, 0)); /* for copies that were added meanwhile */
     return NULL;
 }
 
-/* Only who has begun a sweep gets here, so the thread of the one before is at its end. The new
- * one ends its sweep with the lock, so nobody begins another before this one is noted. */
+/* Only one thread at a time gets past cache_begin_sweep, and then the previous sweeper has ended.
+ * The new sweeper needs the lock to end its sweep, so no other begins before has_sweeper is set. */
 static void cache_added(struct store *s, int64_t size)
 {
     struct blob_cache *c = s->cache;
@@ -289,8 +286,7 @@ void blob_cache_drop(const struct store *s, const char *name)
 
 /* --- one copy ------------------------------------------------------------------------- */
 
-/* One of the same number may be there that a killed process left: in containers it had the same id.
- */
+/* A killed process may have left the same name: in containers process ids repeat. */
 static int make_part(struct store *s, char part[PATH_MAX])
 {
     int fd;
@@ -306,8 +302,8 @@ static int make_part(struct store *s, char part[PATH_MAX])
     return fd;
 }
 
-/* Most copies go where others are, so folders are made when one is missed; and again, when it was
- * empty for too long. */
+/* Creates the folder only if rename fails, because most copies go into existing folders. Retries,
+ * because remove_empty_folders may remove the folder again. */
 static bool name_copy(const char *part, const char *path)
 {
     enum { TRIES = 4 };
@@ -342,7 +338,7 @@ enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t
     return e;
 }
 
-/* On the disk before it has its name: after a power cut a copy is whole or not there. */
+/* Synced before it is renamed: after a power cut the copy is complete or absent. */
 static enum err copy_make(struct store *s, const char *name, const char *path, int *ret_fd,
                           int64_t *ret_size)
 {
@@ -355,7 +351,7 @@ static enum err copy_make(struct store *s, const char *name, const char *path, i
     if (!e && (fdatasync(fd) != 0 || lseek(fd, 0, SEEK_SET) != 0))
         e = cache_failed("write", part);
     if (e || !name_copy(part, path))
-        unlink(part); /* one without a name serves this once */
+        unlink(part); /* without a name it serves this call only */
     if (e) {
         close(fd);
         return e;
@@ -365,7 +361,7 @@ static enum err copy_make(struct store *s, const char *name, const char *path, i
     return OK;
 }
 
-/* ERR_NOT_FOUND: what is there is no copy of it. */
+/* ERR_NOT_FOUND: there is no copy, or not a regular file. */
 static enum err copy_open(const char *path, int *ret_fd, struct stat *ret)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -393,7 +389,8 @@ static void note_opened(int fd, const struct stat *st)
         futimens(fd, times);
 }
 
-/* A copy that the database was not asked about lately is as good as none when the blob is gone. */
+/* Checks a copy against the database if the last check is too old. ERR_NOT_FOUND: the blob was
+ * deleted or differs; the copy is dropped. */
 static enum err copy_check(struct store *s, const char *name, int fd, const struct stat *st)
 {
     int64_t size;

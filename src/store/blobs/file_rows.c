@@ -1,4 +1,4 @@
-/* file_rows.c - the rows of `files`, a page at a time, and the blobs compared with them. */
+/* file_rows.c - iterates over the rows of `files`, and compares blobs with their rows. */
 #include "store/blobs/file_rows.h"
 
 #include <errno.h>
@@ -20,9 +20,9 @@ struct file_page {
     struct file_row rows[PAGE];
 };
 
-/* The program may be newer than the tables, which a tool that only reads does not change. */
+/* The schema may be older than the program, because a read-only tool applies no migrations. */
 static const char HAS_DIGESTS[] = "select 1 from migrations where number = $1";
-/* Rows of the first versions say 0 when they do not know the size. */
+/* Rows of the first versions have size 0 if it is unknown. */
 static const char FIND_FILES[] =
     "select id, name, case when size > 0 or digest <> '' then size else -1 end, gone, digest "
     "from files where id > $1 order by id limit $2";
@@ -97,7 +97,7 @@ bool file_row_fits(const struct file_row *row, int64_t size, const char *digest)
     return false;
 }
 
-/* A pause after each piece leaves the disk to the server. */
+/* Pauses after each piece, so that the server can use the disk. */
 static bool digest_file(int fd, char piece[PIECE], char ret[BLOB_DIGEST])
 {
     unsigned char digest[crypto_generichash_BYTES];

@@ -1,4 +1,4 @@
-/* file_rows.h - the rows of `files`: which blobs there have to be, and what is in them. */
+/* file_rows.h - iterates over the rows of `files`, which list all blobs with size and digest. */
 #ifndef STORE_FILE_ROWS_H
 #define STORE_FILE_ROWS_H
 
@@ -7,23 +7,22 @@
 struct file_row {
     snowflake id;
     const char *name;
-    int64_t size;       /* -1 when it is not known */
-    const char *digest; /* see blob_digest; "" when it is not known */
-    bool gone;          /* about to be deleted; the blob may be missing */
+    int64_t size;       /* -1: unknown */
+    const char *digest; /* see blob_digest; "": unknown */
+    bool gone;          /* to be deleted; the blob may be missing */
 };
 
-/* In the order of their ids, that is, oldest first. No transaction is open while found runs. */
+/* Calls found in the order of ids, oldest first. No transaction is open during the call. */
 enum err file_rows_each(struct store *s, enum err (*found)(void *arg, const struct file_row *row),
                         void *arg);
 
-/* Whether a blob is what its row says. size -1: it is missing. False after a line in the log. */
+/* Whether a blob matches its row. size -1: it is missing. Logs a difference. */
 bool file_row_fits(const struct file_row *row, int64_t size, const char *digest);
 
 struct file_report {
     int64_t files, bytes, damaged;
 };
-/* Reads every blob that a row names and compares it with the row. ERR_FILE_DAMAGED when one
- * differs, after a line in the log for each. */
+/* Reads every blob that a row names and compares both. Logs differences; then ERR_FILE_DAMAGED. */
 enum err file_rows_check(struct store *s, struct file_report *ret);
 
 #endif

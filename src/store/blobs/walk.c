@@ -1,4 +1,4 @@
-/* walk.c - every blob of a folder, one after the other, and none deleted meanwhile. */
+/* walk.c - iterates over all blobs, and locks them against deletion during a backup. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,14 +12,14 @@
 #include "base/log.h"
 #include "store/internal.h"
 
-/* --- holding -------------------------------------------------------------------------- */
+/* --- lock ----------------------------------------------------------------------------- */
 
 static bool hold_path(struct store *s, char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "%s/backup.lock", s->folder) < PATH_MAX;
 }
 
-/* Before the first backup, so that the file is the server's and not that of whoever makes it. */
+/* The server creates the file before the first backup, so that it owns it. */
 void blobs_make_hold(struct store *s)
 {
     char path[PATH_MAX];
@@ -44,9 +44,9 @@ enum err blobs_hold(struct store *s, int *ret)
     int fd = hold_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
 
     *ret = -1;
-    if (fd < 0 && errno == EROFS) /* nobody can delete anything either */
+    if (fd < 0 && errno == EROFS) /* nothing can be deleted on a read-only file system */
         return OK;
-    /* Often it is root who makes backups; the server has to be able to open the file. */
+    /* Root often makes backups; the server must be able to open the file. */
     if (fd < 0 || !folder_give_file(s->folder, fd) || flock(fd, LOCK_SH) != 0) {
         log_error("store: cannot hold the files of '%s': %s", s->folder, strerror(errno));
         if (fd >= 0)
@@ -65,9 +65,9 @@ bool blobs_held(struct store *s)
         return postgres_blobs_held(s);
     int fd = hold_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
-    if (fd < 0 && errno == EACCES) /* made by flock(1), for root */
+    if (fd < 0 && errno == EACCES) /* created by root, with flock(1) */
         fd = open(path, O_RDONLY | O_CLOEXEC);
-    /* What cannot be opened may be somebody's hold. */
+    /* A file that cannot be opened may be locked. */
     bool held = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) != 0 : errno != ENOENT;
 
     if (fd >= 0)
@@ -81,12 +81,12 @@ enum err blob_open_once(struct store *s, const char *name, int *ret_fd, int64_t 
                      : blob_open(s, name, ret_fd, ret_size);
 }
 
-/* --- walking -------------------------------------------------------------------------- */
+/* --- iteration ------------------------------------------------------------------------ */
 
 struct blob_walk {
     blob_found *found;
     void *arg;
-    char name[PATH_MAX]; /* below the folder that the walk began in */
+    char name[PATH_MAX]; /* relative to the start folder */
     bool deep;
 };
 
@@ -98,7 +98,7 @@ static enum err walk_file(struct blob_walk *w, int folder, const char *entry)
     int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0 && errno == ENOENT)
-        return OK; /* a note that was settled, or a blob that never got a row */
+        return OK; /* a marker that was settled, or a blob without a row that was deleted */
     if (fd < 0 || fstat(fd, &st) != 0) {
         log_error("store: cannot read '%s': %s", w->name, strerror(errno));
         if (fd >= 0)
@@ -139,7 +139,7 @@ static enum err walk_folder(struct blob_walk *w, int parent, const char *path, s
             close(fd);
         return ERR_UNAVAILABLE;
     }
-    /* What begins with a dot is ours: notes, and what is being written. */
+    /* Names that begin with a dot are not blobs: markers and temporary files. */
     while (!e && (entry = readdir(d)))
         if (entry->d_name[0] != '.')
             e = walk_entry(w, d, entry, length);
@@ -163,7 +163,7 @@ enum err blobs_walk_folder(const struct store *s, const char *below, blob_found 
     return walk_below(s, below, true, found, arg);
 }
 
-/* --- those in the database ------------------------------------------------------------ */
+/* --- blobs in the database ------------------------------------------------------------ */
 
 struct inside_walk {
     struct store *store;
@@ -171,7 +171,7 @@ struct inside_walk {
     void *arg;
 };
 
-/* Who walks over all of them leaves no copies: they would take the place of those in use. */
+/* Iterating leaves no copies in the cache, where they would evict those in use. */
 static enum err inside_found(void *arg, const struct blob_name *name)
 {
     const struct inside_walk *w = arg;

@@ -1,4 +1,4 @@
-/* files.c - files and keys of a move: what is missing is copied, then all are compared. */
+/* files.c - copies missing blobs and keys of a move, then compares all of them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +20,7 @@ struct file_move {
     struct move_report *report;
     char *piece;
     bool compares;
-    int64_t total, done; /* files; each is copied and compared */
+    int64_t total, done; /* files; each one is copied and compared */
 };
 
 static enum err file_failed(const char *verb, const char *path)
@@ -33,7 +33,7 @@ static enum err file_failed(const char *verb, const char *path)
 
 /* --- bytes ---------------------------------------------------------------------------- */
 
-/* All that follows in one goes to the other (-1: nowhere); its digest. */
+/* Copies the rest of one file to another (-1: nowhere) and computes its digest. */
 static bool pump_bytes(struct file_move *f, int from, int to, unsigned char digest[DIGEST])
 {
     crypto_generichash_state sum;
@@ -58,7 +58,7 @@ static int make_file(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* Most blobs go where others are, so folders are made when one is missed. */
+/* Creates the folder only if rename fails, because most blobs go into existing folders. */
 static bool name_file(const char *part, const char *path)
 {
     char parent[PATH_MAX];
@@ -70,7 +70,7 @@ static bool name_file(const char *part, const char *path)
     return errno == ENOENT && !folder_make(parent) && rename(part, path) == 0;
 }
 
-/* Under a name that no blob has until it is whole. */
+/* Writes to a temporary name and renames the complete file. */
 static enum err copy_file(struct file_move *f, int from, const char *path)
 {
     unsigned char digest[DIGEST];
@@ -121,7 +121,7 @@ static enum err move_file(struct file_move *f, const char *name, int fd)
         f->report->bytes += from.st_size;
         return compare_file(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
     }
-    /* One of the same size is from an earlier run, and compared with the others. */
+    /* A file of the same size comes from an earlier run; it is compared later. */
     if (lstat(path, &to) == 0 && to.st_size == from.st_size)
         return OK;
     return copy_file(f, fd, path);
@@ -143,7 +143,7 @@ static enum err put_inside(struct file_move *f, const char *blob, int fd, size_t
     return e ? e : postgres_blob_settle(f->to, blob, true);
 }
 
-/* The folder may be the source's own: what is compared comes from the database. */
+/* The target folder may be the source folder, so read the blob from the database. */
 static enum err compare_inside(struct file_move *f, const char *blob, int fd)
 {
     char part[PATH_MAX];
@@ -178,7 +178,7 @@ static enum err move_inside(struct file_move *f, const char *blob, int fd)
     enum err e = postgres_blob_read(f->to, blob, -1, &size);
     if (e == ERR_NOT_FOUND)
         return put_inside(f, blob, fd, (size_t)from.st_size);
-    /* One of the same size is from an earlier run, and compared with the others. */
+    /* A blob of the same size comes from an earlier run; it is compared later. */
     return e || size == from.st_size ? e : put_inside(f, blob, fd, (size_t)from.st_size);
 }
 
@@ -213,7 +213,7 @@ static enum err move_blob(void *arg, const char *blob, int fd, time_t written)
     return move_file(f, name, fd);
 }
 
-/* Whoever starts on the target follows the notes of blobs that may have no row. */
+/* Copies a marker of blobs/.new: a server on the target checks whether the blob has a row. */
 static enum err move_note(void *arg, const char *note, int fd, time_t written)
 {
     char path[PATH_MAX];
@@ -277,7 +277,7 @@ enum err move_files(struct store *from, struct store *to, const struct move_opti
         e = blobs_walk_notes(from, move_note, &f);
     if (!e)
         e = move_all(&f, from);
-    if (!e && to->inside) /* a note is a part of the blob's row there */
+    if (!e && to->inside) /* there a marker is a column of the blob's row, so blobs come first */
         e = blobs_walk_notes(from, move_note, &f);
     f.compares = true;
     if (!e)

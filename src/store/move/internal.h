@@ -1,17 +1,17 @@
-/* internal.h - what the files of a move share: tables, states, and a side for each engine. */
+/* internal.h - structs and functions that the files of a move share. */
 #ifndef STORE_MOVE_INTERNAL_H
 #define STORE_MOVE_INTERNAL_H
 
 #include "store/internal.h"
 #include "store/move/move.h"
 
-/* --- tables, move_plan.c -------------------------------------------------------------- */
+/* --- tables, plan.c ------------------------------------------------------------------- */
 
 struct move_column {
     const char *name;
-    enum value_kind kind; /* of its values; VALUE_NULL: one that nobody here knows */
-    int width;            /* bytes of a number in PostgreSQL */
-    int key;              /* its place in the primary key, from 1; 0: not a part of it */
+    enum value_kind kind; /* type of its values; VALUE_NULL: unknown type */
+    int width;            /* size of a number in PostgreSQL, bytes */
+    int key;              /* index in the primary key, from 1; 0: none */
 };
 
 struct move_table {
@@ -19,8 +19,8 @@ struct move_table {
     struct move_column *columns;
     size_t count, room;
     size_t keys;          /* columns of the primary key … */
-    const size_t *key_at; /* … which of the columns they are, in its order */
-    const char **parents; /* tables that its rows refer to */
+    const size_t *key_at; /* … and their indexes, in key order */
+    const char **parents; /* tables that it references */
     size_t parent_count, parent_room;
     bool is_planned;
 };
@@ -33,25 +33,25 @@ struct move_plan {
 
 struct move_side;
 
-/* What is moved: tables that both have, those that others refer to first. Logs when the two do
- * not fit. The plan is of the target's tables. */
+/* Lists the tables that exist on both sides, referenced ones first, as the target describes them.
+ * Logs if the schemas differ. */
 enum err move_plan_make(struct move_side *from, struct move_side *to, struct move_plan *ret);
 void move_plan_clear(struct move_plan *p);
 
-/* For the engines: the table of that name, made when it is not there. */
+/* For the engines: finds or adds the table of that name. */
 struct move_table *move_plan_table(struct move_plan *p, struct str name);
 void move_table_add(struct move_plan *p, struct move_table *t, struct move_column column);
 void move_table_refer(struct move_plan *p, struct move_table *t, struct str parent);
-/* "a", "b" of all columns, or of the primary key in its order. */
+/* Writes "a", "b" … of all columns, or of the primary key in its order. */
 void move_names(const struct move_table *t, bool keys, struct buf *out);
-/* The statement that reads a table behind a key, or all of it. */
+/* Writes the SELECT of a table in key order, with `behind` only of the rows after a key. */
 void move_select(const struct move_table *t, bool behind, struct buf *out);
 
-/* --- values, move_values.c ------------------------------------------------------------ */
+/* --- values, values.c ----------------------------------------------------------------- */
 
 enum { MOVE_SUM = 16, MOVE_LONGEST_ROW = 1 << 30 };
 
-/* How much of a table is there. */
+/* Progress of a table. */
 struct move_state {
     int64_t rows;
     unsigned char sum[MOVE_SUM];
@@ -61,47 +61,47 @@ struct move_state {
 
 void move_state_init(struct move_state *st);
 void move_state_clear(struct move_state *st);
-/* One more row. */
+/* Counts one more row. */
 void move_state_add(struct move_state *st, const struct move_table *t, const struct value *row,
                     struct buf *scratch);
 bool move_state_same(const struct move_state *a, const struct move_state *b);
 
-/* The values of a key that was written down; false when it is none. They point into it. */
+/* Decodes a saved key; false: it is invalid. The values point into key. */
 bool move_key_read(const struct move_table *t, struct str key, struct value *ret);
 
-/* --- one side ------------------------------------------------------------------------- */
+/* --- engines -------------------------------------------------------------------------- */
 
-enum { MOVE_COLUMNS = 256 }; /* of a table, at most; compared when the plan is made */
+enum { MOVE_COLUMNS = 256 }; /* maximum per table; checked when the plan is made */
 
 struct move_engine {
-    /* Is there a world? Before the store is opened, so that nothing of another one is touched. */
+    /* Whether the target has data. Called before store_open, which might change a foreign
+     * database. */
     enum err (*look)(const struct move_place *place, bool *ret);
     enum err (*open)(struct move_side *s, bool writes);
-    void (*close)(struct move_side *s); /* accepts what was never opened */
-    /* All tables of the schema with their columns, and for a target what they refer to. */
+    void (*close)(struct move_side *s); /* accepts a side that was never opened */
+    /* Lists all tables of the schema with their columns, and on PostgreSQL their foreign keys. */
     enum err (*list)(struct tx *tx, struct move_plan *ret);
-    /* The first column of the first row; "": there is none. */
+    /* Returns the first column of the first row; "": no row. */
     enum err (*ask)(struct move_side *s, const char *sql, char *out, size_t size);
-    /* Commands, in a transaction that the caller begins and ends by the same way. */
+    /* Runs statements. The caller begins and commits the transaction with this function, too. */
     enum err (*script)(struct move_side *s, const char *sql);
 
-    /* Rows in the order of the key, behind one that was written down if there is one. Values
-     * last until the next row. *ret_more is false at the end. */
+    /* Reads rows in key order, after the saved key `behind` if it is not empty. Values are valid
+     * until the next row. *ret_more is false at the end. */
     enum err (*read)(struct move_side *s, const struct move_table *t, struct str behind);
     enum err (*next)(struct move_side *s, const struct move_table *t, struct value *row,
                      bool *ret_more);
 
-    /* Rows into a table: begin, put as often as there are rows, then end. */
+    /* Writes rows: put_begin, put for each row, put_end. */
     enum err (*put_begin)(struct move_side *s, const struct move_table *t);
     enum err (*put)(struct move_side *s, const struct move_table *t, const struct value *row);
     enum err (*put_end)(struct move_side *s);
 
-    const char *hex_before; /* of a literal of bytes */
-    bool truncates;         /* all tables by one command; else each is deleted from */
-    /* For a table %s: turns off and on what the engine does by itself when a row is written.
-     * NULL: the connection has it off. */
+    const char *hex_before; /* prefix of a bytes literal */
+    bool truncates;         /* one TRUNCATE empties all tables; otherwise DELETE per table */
+    /* SQL to disable and enable triggers of the table %s. NULL: the connection disables them. */
     const char *quiet, *loud;
-    const char *last; /* what is changed at the end, when the rows are compared */
+    const char *last; /* SQL that runs at the end, after the rows were compared */
 };
 
 extern const struct move_engine move_sqlite, move_postgres;
@@ -113,9 +113,9 @@ struct move_side {
     void *connection; /* the engine's */
 };
 
-/* --- files, move_files.c -------------------------------------------------------------- */
+/* --- files, files.c ------------------------------------------------------------------- */
 
-/* Copies what the target does not have, then compares all. */
+/* Copies files that the target does not have, then compares all files. */
 enum err move_files(struct store *from, struct store *to, const struct move_options *o,
                     struct move_report *ret);
 
@@ -124,23 +124,23 @@ enum err move_files(struct store *from, struct store *to, const struct move_opti
 struct move_run {
     const struct move_options *o;
     struct move_side from, to;
-    char key[128];    /* digest of the key that the world's tokens were made with */
-    char source[160]; /* what the target knows the source by */
+    char key[128];    /* digest of the key that signs tokens of this server */
+    char source[160]; /* identifies the source in the target */
     struct move_plan plan;
-    struct move_state *states; /* one for each table of the plan */
+    struct move_state *states; /* one per table of the plan */
     struct value *row;
     struct buf scratch, sql;
-    int64_t done, total; /* rows; each is written and compared */
+    int64_t done, total; /* rows; each one is written and compared */
     struct move_report *report;
 };
 
-/* Runs what stands in .sql at the target, and empties it. */
+/* Runs and clears .sql on the target. */
 enum err move_run_script(struct move_run *m);
 
-/* --- its rows, move_tables.c ---------------------------------------------------------- */
+/* --- rows, tables.c ------------------------------------------------------------------- */
 
 enum err move_table_count(struct move_side *s, const struct move_table *t, int64_t *ret);
-/* Those that an earlier run has copied have to be what they were. */
+/* Copies and compares all tables. Rows that an earlier run has copied must be unchanged. */
 enum err move_tables(struct move_run *m);
 
 #endif

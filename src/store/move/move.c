@@ -1,4 +1,4 @@
-/* move.c - the course of a move: look, begin, table by table, files, the end. */
+/* move.c - moves all data of a server: checks both sides, then copies tables and files. */
 #include "store/move/move.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 enum { LONGEST_SQL = 16 * 1024 * 1024 };
 
-/* --- places --------------------------------------------------------------------------- */
+/* --- source and target ---------------------------------------------------------------- */
 
 static const struct move_engine *engine_of(const struct move_place *place)
 {
@@ -29,7 +29,7 @@ static bool is_same_folder(const char *a, const char *b)
     return same;
 }
 
-/* A target that has a world is not brought up to date before it is known whose it is. */
+/* No migrations are applied to a target that has data before it is known to be from this source. */
 static enum err open_side(struct move_side *s, const struct move_place *place, bool target)
 {
     bool has_world = true;
@@ -57,7 +57,7 @@ static void close_side(struct move_side *s)
     store_close(s->store);
 }
 
-/* --- what the target knows ------------------------------------------------------------ */
+/* --- state of the target -------------------------------------------------------------- */
 
 static const char FIND_SOURCE[] = "select source, void from move_source";
 static const char FIND_WORLD[] = "select 1 from users limit 1";
@@ -131,7 +131,7 @@ enum err move_run_script(struct move_run *m)
     return e;
 }
 
-/* Words of ours with one %s, for each table of the plan. */
+/* Adds the SQL text, with the table name for its one %s, for each table of the plan. */
 static void add_for_tables(struct move_run *m, const char *words)
 {
     const char *hole = words ? strstr(words, "%s") : NULL;
@@ -143,7 +143,7 @@ static void add_for_tables(struct move_run *m, const char *words)
     }
 }
 
-/* Not in the plan, but made for rows that go. */
+/* Not in the plan, but their content depends on rows that are deleted. */
 static const char *const emptied_too[] = { "message_index", "gif_index", "parked_sessions",
                                            "parking", "session_homes" };
 
@@ -161,7 +161,7 @@ static void add_empty(struct move_run *m)
                    truncates ? "" : ";");
     }
     if (truncates)
-        buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* PostgreSQL alone has files in it */
+        buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* PostgreSQL only */
 }
 
 static enum err begin_anew(struct move_run *m)
@@ -178,7 +178,7 @@ static enum err begin_anew(struct move_run *m)
 
 /* --- beginning ------------------------------------------------------------------------ */
 
-/* A world is known by the key that its tokens were made with. */
+/* The digest of the token key identifies the data. */
 static enum err name_source(struct move_run *m)
 {
     enum err e = m->from.engine->ask(&m->from, FIND_KEY, m->key, sizeof m->key);
@@ -189,14 +189,14 @@ static enum err name_source(struct move_run *m)
     return e;
 }
 
-/* What the end of a move writes itself. */
+/* finish_move writes these tables. */
 static bool is_rebuilt(const struct move_table *t)
 {
     return strcmp(t->name, "message_unindexed") == 0 || strcmp(t->name, "channel_tails") == 0;
 }
 
-/* A target that has the world: as it is, if a run was killed after its end; or as it was, when it
- * was moved there before and has been served since, at either place. */
+/* The target has the same data already: an earlier run was killed after its end, or the data was
+ * moved before and used on one side since. The row counts tell the two apart. */
 static enum err compare_counts(struct move_run *m)
 {
     int64_t from = 0, to = 0;
@@ -245,8 +245,7 @@ static enum err begin_move(struct move_run *m)
 
 /* --- the end -------------------------------------------------------------------------- */
 
-/* Both engines have an index of messages of their own; the server makes it as it does for new
- * messages. */
+/* Each engine has its own message index. The server builds it as it does for new messages. */
 static const char NOTE_MESSAGES[] =
     "insert into message_unindexed (message_id, times) select id, 1 from messages "
     "where ephemeral_for is null on conflict (message_id) do nothing;";

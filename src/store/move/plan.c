@@ -1,30 +1,29 @@
-/* plan.c - which tables are moved, and in which order: what the two databases say of
- * themselves.
+/* plan.c - determines which tables are moved, and in which order, from the schemas of both sides.
  *
- * Those that one engine has for itself, and those that say which servers and sessions there
- * were, stay behind. Every other table has to be on both sides with the same columns. */
+ * Tables of one engine only, and tables about running servers and sessions, are not moved. All
+ * other tables must exist on both sides with the same columns. */
 #include <stdio.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/move/internal.h"
 
-/* A name that ends with * stands for all that begin so. */
+/* A name that ends with * is a prefix. */
 static const char *const stay_behind[] = {
-    "migrations", /* written when the tables are made */
+    "migrations", /* filled by the migrations */
     "expanded_steps",
-    "blobs", /* files go by themselves */
+    "blobs", /* files are copied separately */
     "blob_parts",
     "move_source",
     "move_tables",
     "message_index",
     "message_index_*",
     "gif_index",
-    "gif_index_*", /* made anew */
+    "gif_index_*", /* rebuilt */
     "log",
     "log_*",
-    "nodes", /* of servers that share a PostgreSQL */
-    /* Sessions of the source are not known to those who follow: clients identify anew. */
+    "nodes", /* nodes of a cluster */
+    /* Servers on the target do not know the sessions of the source: clients identify again. */
     "parked_sessions",
     "parking",
     "session_homes",
@@ -104,7 +103,7 @@ static enum err run_list(struct tx *tx, void *arg)
     struct move_side *s = ((void **)arg)[0];
     struct move_plan *p = ((void **)arg)[1];
 
-    /* It may be run again. */
+    /* The transaction may be retried. */
     move_plan_clear(p);
     p->arena = arena_new();
     return s->engine->list(tx, p);
@@ -189,7 +188,7 @@ static void find_keys(struct move_plan *p, struct move_table *t)
     t->key_at = at;
 }
 
-/* Moves those whose parents are in place to the front, round after round. */
+/* Repeatedly moves tables whose referenced tables are ordered already to the front. */
 static enum err plan_order(struct move_plan *p)
 {
     size_t done = 0;
@@ -244,7 +243,7 @@ enum err move_plan_make(struct move_side *from, struct move_side *to, struct mov
     return e;
 }
 
-/* --- words for statements ------------------------------------------------------------- */
+/* --- SQL text ------------------------------------------------------------------------- */
 
 void move_names(const struct move_table *t, bool keys, struct buf *out)
 {

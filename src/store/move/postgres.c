@@ -1,5 +1,4 @@
-/* postgres.c - the side of a move that is PostgreSQL: COPY in, and rows one by one out, both
- * in the binary format. */
+/* postgres.c - PostgreSQL as source or target of a move, in binary format; writes with COPY. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +11,7 @@ enum { LONGEST_SQL = 1024 * 1024 };
 
 struct move_postgres_side {
     struct postgres_conn conn;
-    PGresult *row; /* the one that values point into */
+    PGresult *row; /* values point into it */
     struct buf line;
 };
 
@@ -21,7 +20,7 @@ static struct move_postgres_side *postgres_side(struct move_side *s)
     return s->connection;
 }
 
-/* Takes the result. */
+/* Logs the failure and frees the result. */
 static enum err postgres_side_failed(struct move_postgres_side *side, PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -60,12 +59,12 @@ static enum err postgres_side_look(const struct move_place *place, bool *ret)
     return e;
 }
 
-/* A move that was killed may be committing its last rows still: how far it came is known when its
- * connection has ended, and this lock with it. */
+/* A killed move may still be committing its last rows. Its progress is final when its connection,
+ * and with it this lock, has ended. */
 static const char ALONE[] = "set lock_timeout = '60s'; "
                             "select pg_advisory_lock(7166184, hashtext(current_schema()))";
 
-/* All reads of a source see the same rows. */
+/* All reads of a source use one snapshot. */
 static enum err postgres_side_open(struct move_side *s, bool writes)
 {
     struct move_postgres_side *side = mem_new(sizeof *side);
@@ -93,7 +92,7 @@ static void postgres_side_close(struct move_side *s)
 
 /* --- tables --------------------------------------------------------------------------- */
 
-/* Types by their numbers in pg_type.dat. */
+/* Type numbers of pg_type.dat. */
 static struct move_column column_of_type(int64_t type)
 {
     switch (type) {
@@ -162,7 +161,7 @@ static enum err postgres_side_list(struct tx *tx, struct move_plan *ret)
 
 enum { NUMBER_TEXT = 32 };
 
-/* Numbers as text, whose type the statement says; bytes as they are. */
+/* Numbers are sent as text, whose type PostgreSQL infers; bytes are sent in binary. */
 static const char *key_text(const struct value *v, char number[NUMBER_TEXT], struct arena *a)
 {
     if (v->kind == VALUE_TEXT)
@@ -223,7 +222,7 @@ static uint64_t big_endian(const char *p, int n)
     return number;
 }
 
-/* Numbers of less than eight bytes have their sign in their first one; a bool is 0 or 1. */
+/* Sign-extends numbers of less than eight bytes; a bool is 0 or 1. */
 static int64_t signed_number(const char *p, int n)
 {
     int unused = 64 - 8 * n;
@@ -266,7 +265,7 @@ static enum err postgres_side_next(struct move_side *s, const struct move_table 
         if (status != PGRES_TUPLES_OK)
             return postgres_side_failed(side, last);
         pq.clear(last);
-        pq.clear(pq.getResult(side->conn.pg)); /* NULL: it is at its end */
+        pq.clear(pq.getResult(side->conn.pg)); /* NULL: end of the results */
         return OK;
     }
     for (size_t i = 0; i < t->count; i++)
@@ -292,7 +291,7 @@ static enum err send_line(struct move_postgres_side *side)
 
 static enum err postgres_side_put_begin(struct move_side *s, const struct move_table *t)
 {
-    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0"; /* and the literal's own end */
+    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0"; /* with the literal's NUL */
     struct move_postgres_side *side = postgres_side(s);
     struct buf sql;
 
@@ -356,7 +355,7 @@ static enum err postgres_side_put_end(struct move_side *s)
     if (pq.resultStatus(result) != PGRES_COMMAND_OK)
         return postgres_side_failed(side, result);
     pq.clear(result);
-    pq.clear(pq.getResult(side->conn.pg)); /* NULL: it is at its end */
+    pq.clear(pq.getResult(side->conn.pg)); /* NULL: end of the results */
     return OK;
 }
 

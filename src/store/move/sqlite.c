@@ -1,4 +1,4 @@
-/* sqlite.c - the side of a move that is SQLite. */
+/* sqlite.c - SQLite as source or target of a move. */
 #include <limits.h>
 #include <stdio.h>
 #include <strings.h>
@@ -26,7 +26,7 @@ static enum err sqlite_side_failed(struct sqlite_conn *c, const char *sql)
     return sqlite_error(c, sqlite3_errcode(c->db), sql);
 }
 
-/* --- questions and commands ----------------------------------------------------------- */
+/* --- queries and commands ------------------------------------------------------------- */
 
 static enum err ask_connection(struct sqlite_conn *c, const char *sql, char *out, size_t size)
 {
@@ -80,7 +80,7 @@ static enum err sqlite_side_look(const struct move_place *place, bool *ret)
     return e;
 }
 
-/* What is written was checked in the source, and what triggers would add is among it. */
+/* Disables foreign keys and triggers: the rows of the source are consistent and complete. */
 static enum err sqlite_side_quiet(struct sqlite_conn *c)
 {
     static const char settings[] = "pragma foreign_keys = off; pragma cache_size = -16384";
@@ -177,7 +177,7 @@ static void bind_value(sqlite3_stmt *stmt, int at, const struct value *v)
     }
 }
 
-/* Keys are bound by copies: they are gone before the last row is read. */
+/* Binds copies, because the key is freed before the last row is read. */
 static enum err bind_key(struct move_sqlite_side *side, const struct move_table *t, struct str key)
 {
     struct value values[MOVE_COLUMNS];
@@ -223,7 +223,7 @@ static enum err sqlite_side_read(struct move_side *s, const struct move_table *t
     return e || !behind.n ? e : bind_key(side, t, behind);
 }
 
-/* SQLite lets a column hold what its type does not say; PostgreSQL would not take it. */
+/* SQLite stores values of any type in a column; PostgreSQL would reject them. */
 static bool column_value(sqlite3_stmt *stmt, int at, enum value_kind kind, struct value *ret)
 {
     static const int types[] = { [VALUE_INT] = SQLITE_INTEGER,
@@ -303,8 +303,8 @@ static enum err sqlite_side_put_end(struct move_side *s)
     return OK;
 }
 
-/* A single writer notes the last message in the channel's own row, which counts only where no
- * lane has a row. */
+/* SQLite, with its single writer, stores the last message in the row of the channel, which is used
+ * only if channel_tails has no row. */
 static const char SQLITE_LAST[] =
     "update channels set last_message_id = max(coalesce(last_message_id, 0), "
     "(select max(t.last_message_id) from channel_tails t where t.channel_id = channels.id)), "

@@ -1,4 +1,4 @@
-/* tables.c - the rows of a move: copied table by table, and compared with what was there. */
+/* tables.c - copies the rows of a move table by table, and compares them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +117,7 @@ static enum err copy_table(struct move_run *m, const struct move_table *t, struc
 
 /* --- comparing ------------------------------------------------------------------------ */
 
-/* The first rows of a table in the order of its key; most -1: all. */
+/* Computes the state of the first `most` rows in key order; -1: of all. */
 static enum err walk_table(struct move_run *m, struct move_side *s, const struct move_table *t,
                            int64_t most, struct move_state *ret)
 {
@@ -138,7 +138,8 @@ static enum err walk_table(struct move_run *m, struct move_side *s, const struct
     return e;
 }
 
-/* The next run begins anew: rows of two times are no world. */
+/* Marks the move as void, so that the next run starts from the beginning: rows of two different
+ * times are inconsistent. */
 static enum err void_move(struct move_run *m, const struct move_table *t, const char *which)
 {
     log_error(
@@ -150,8 +151,8 @@ static enum err void_move(struct move_run *m, const struct move_table *t, const 
     return e ? e : ERR_UNAVAILABLE;
 }
 
-/* Between two runs a server may have been at work on the source. What was copied before has to be
- * what is there now, or what follows might not even fit. */
+/* A server may have changed the source between two runs. Rows that were copied before must be
+ * unchanged, because later rows may depend on them. */
 static enum err check_earlier(struct move_run *m)
 {
     enum err e = OK;

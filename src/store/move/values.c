@@ -1,7 +1,7 @@
-/* values.c - rows as bytes: their digests, whose sum says whether two tables are the same, and
- * keys that are written down.
+/* values.c - encodes rows as bytes, for digests and saved keys.
  *
- * A sum does not depend on the order of rows, which the engines do not agree on. */
+ * Two tables are equal if the sums of their row digests are. A sum does not depend on the order of
+ * rows, in which the engines differ. */
 #include <sodium.h>
 
 #include "store/move/internal.h"
@@ -99,7 +99,7 @@ bool move_key_read(const struct move_table *t, struct str key, struct value *ret
 
 /* --- sums ----------------------------------------------------------------------------- */
 
-/* As one number of 128 bits, the lowest byte first. */
+/* Adds as 128-bit numbers, lowest byte first. */
 static void sum_digest(unsigned char *sum, const unsigned char *digest)
 {
     unsigned carry = 0;

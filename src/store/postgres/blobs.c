@@ -1,7 +1,7 @@
-/* blobs.c - blobs that are kept in the database, in parts.
+/* blobs.c - blobs as rows of PostgreSQL, in parts of 256 KiB.
  *
- * Who opens one reads it into a copy first (blob_cache.c). What is done here uses connections of
- * its own: a worker that has one for its transaction may wait for it. */
+ * To open a blob, blobs/cache.c first copies it into a file. All functions here use connections of
+ * their own, because a worker may wait for them while it occupies its connection. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,13 +20,13 @@ enum { PART = 256 * 1024, SIDES = 2, NAMES_AT_ONCE = 256 };
 struct blob_sides {
     pthread_mutex_t lock;
     pthread_cond_t freed;
-    struct store_side *sides[SIDES]; /* NULL: in use, or not there yet */
+    struct store_side *sides[SIDES]; /* NULL: in use, or not opened yet */
     unsigned used;
-    struct store_side *holder; /* its connection has the lock of a backup; or NULL */
+    struct store_side *holder; /* holds the backup lock; or NULL */
 };
 
-/* Who makes a backup has it with others like it. The number is this lock's alone: 7166182 to
- * 7166184 are those of servers, of their peers and of moves. */
+/* Advisory lock that backups hold in shared mode. The first number must be unique: 7166182 to
+ * 7166184 are the locks of servers, peers and moves. */
 #define HOLD_LOCK "(7166185, hashtext(current_schema()))"
 
 struct blob_sides *blob_sides_new(void)
@@ -100,7 +100,7 @@ static enum err run_beside(struct store *s, enum store_mode mode,
 struct blob_task {
     struct str name;
     struct str bytes; /* to put */
-    int fd;           /* where they are written when it is read */
+    int fd;           /* destination of a read */
     int64_t size;
     bool found, settled;
 };
@@ -170,7 +170,7 @@ enum err postgres_blob_delete(struct store *s, const char *name)
 
 /* --- reading one ---------------------------------------------------------------------- */
 
-/* A part at a time, so that no blob is in memory as a whole. */
+/* Reads one part at a time, so that a blob is never in memory as a whole. */
 static enum err read_part(struct tx *tx, const struct blob_task *t, int64_t part, int64_t *ret_size)
 {
     struct arena *own = arena_new(), *before = tx_use_arena(tx, own);
@@ -220,12 +220,12 @@ enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *
     return e || t.found ? e : ERR_NOT_FOUND;
 }
 
-/* --- many of them --------------------------------------------------------------------- */
+/* --- lists of blobs ------------------------------------------------------------------- */
 
 struct blob_page {
-    char after[256]; /* a name of a blob is no longer */
+    char after[256]; /* blob names are shorter */
     struct arena *arena;
-    int64_t seconds; /* unsettled for so long; or -1: all blobs */
+    int64_t seconds; /* minimum age of unsettled blobs; -1: all blobs */
     size_t count;
     struct blob_name names[NAMES_AT_ONCE];
 };
@@ -276,7 +276,7 @@ enum err postgres_blobs_each(struct store *s, int64_t seconds,
     return e;
 }
 
-/* --- while a backup is made ----------------------------------------------------------- */
+/* --- backup lock ---------------------------------------------------------------------- */
 
 static enum err take_hold(struct tx *tx, void *arg)
 {
@@ -316,7 +316,7 @@ bool postgres_blobs_held(struct store *s)
     return held;
 }
 
-/* --- the beginning -------------------------------------------------------------------- */
+/* --- check at start ------------------------------------------------------------------- */
 
 static const char IS_INSIDE[] = "select 1 from blobs limit 1";
 static const char HAS_FILES[] = "select 1 from files where gone = 0 limit 1";

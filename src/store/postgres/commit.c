@@ -1,12 +1,12 @@
-/* commit.c - the beginning and the end of a transaction on a connection to PostgreSQL.
+/* commit.c - begins, commits and rolls back transactions on a PostgreSQL connection.
  *
- * What was put off travels with the commit, and so do rows of the log. */
+ * Deferred statements and rows of the log are sent in one pipeline with COMMIT. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/postgres/pipeline.h"
 
-/* Known by its address, too. */
+/* Compared by address, too. */
 static const char COMMIT[] = "commit";
 
 /* --- transactions --------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ void postgres_conn_begin_once(struct postgres_conn *c, const char *how)
     c->at_once = true;
 }
 
-/* A transaction of which nothing was sent was none. */
+/* False if nothing was sent: then there is no transaction. */
 static bool is_begun(struct postgres_conn *c)
 {
     bool begun = !c->begin && !c->is_over;
@@ -41,9 +41,9 @@ static bool is_committed(const PGresult *result)
     return postgres_is_good(result) && strcmp(pq.cmdStatus((PGresult *)result), "COMMIT") == 0;
 }
 
-/* PostgreSQL does what a pipeline has one after the other, and answers in that order: one whose
- * session was ended (57P01, admin_shutdown) before the commit had its turn has not committed. Who
- * stands between us and it may lose a connection too, and does not say so in these words. */
+/* PostgreSQL executes and answers a pipeline in order. If the session was terminated (57P01,
+ * admin_shutdown) at a command before COMMIT, the transaction did not commit. A proxy that loses
+ * its connection does not report this code. */
 static bool is_ended_before_commit(const struct postgres_failure *f)
 {
     const char *state = f->result ? pq.resultErrorField(f->result, PG_DIAG_SQLSTATE) : NULL;
@@ -51,7 +51,7 @@ static bool is_ended_before_commit(const struct postgres_failure *f)
     return f->sql != COMMIT && state && strcmp(state, "57P01") == 0;
 }
 
-/* Takes what failed. */
+/* Maps a failure to an error and frees its result. */
 static enum err failure_error(struct postgres_conn *c, struct postgres_failure *f)
 {
     c->culprit = f->work;
@@ -108,11 +108,10 @@ void postgres_conn_let_go(struct postgres_conn *c)
         c->lost = true;
 }
 
-/* --- commits that others hear of ------------------------------------------------------ */
+/* --- commits with a log row ----------------------------------------------------------- */
 
-/* The transaction has an id before it has a position, which CASE sees to: who looks for the
- * transaction of a missing position knows that its id is not above the newest
- * (cluster/settle.c). */
+/* CASE makes sure that the transaction has an id before it gets a position. So the id of a
+ * transaction that holds a missing position is never above the newest id (cluster/settle.c). */
 static const char ADD_FRAME[] =
     "insert into log (position, body) values (case when pg_current_xact_id() is not null "
     "then nextval('log_position') end, $1) returning position";
@@ -132,7 +131,7 @@ static bool send_logged(struct postgres_conn *c, const struct postgres_statement
     return send_frame(c, add, body) && pipeline_send_commit(c);
 }
 
-/* Its position, if it was told. */
+/* Returns the log position; 0: not answered. */
 static int64_t frame_answer(struct postgres_conn *c, struct postgres_failure *f)
 {
     PGresult *result = pipeline_take_result(c);
@@ -144,7 +143,7 @@ static int64_t frame_answer(struct postgres_conn *c, struct postgres_failure *f)
     return c->position;
 }
 
-/* Whether it is. */
+/* Returns whether COMMIT succeeded. */
 static bool commit_answer(struct postgres_conn *c, struct postgres_failure *f)
 {
     PGresult *result = pipeline_take_result(c);
@@ -156,7 +155,7 @@ static bool commit_answer(struct postgres_conn *c, struct postgres_failure *f)
     return committed;
 }
 
-/* The answers to what send_logged sent; true: it is committed. */
+/* Reads the answers to send_logged. Returns whether COMMIT succeeded. */
 static bool logged_answers(struct postgres_conn *c, struct postgres_failure *f, int64_t *ret)
 {
     *ret = frame_answer(c, f);
@@ -183,8 +182,7 @@ enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, i
     return e || committed ? e : ERR_INTERNAL;
 }
 
-/* A position that is taken stays taken, and the session of the database remembers its last
- * one, whatever became of the transaction. */
+/* A rollback does not return the position; currval is the session's last one. */
 int64_t postgres_conn_untold_position(struct postgres_conn *c)
 {
     char text[32];
@@ -196,7 +194,7 @@ int64_t postgres_conn_untold_position(struct postgres_conn *c)
     return c->position == last ? 0 : c->position;
 }
 
-/* --- commits of groups ---------------------------------------------------------------- */
+/* --- group commits -------------------------------------------------------------------- */
 
 static bool send_group(struct postgres_conn *c, struct work *const *works, unsigned count,
                        const struct postgres_statement *add)

@@ -1,4 +1,4 @@
-/* conn.c - one connection to PostgreSQL: its life, its answers, what went wrong. */
+/* conn.c - one PostgreSQL connection: opening, timeouts, waiting for answers, error codes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -22,8 +22,8 @@ static bool is_lost(struct postgres_conn *c, const char *state)
 {
     if (c->lost)
         return true;
-    /* 57P: the server is going down or the connection was ended by an operator; 25P03:
-     * it was idle in a transaction for too long. */
+    /* 57P: the server shuts down, or an operator terminated the connection. 25P03: it was idle in a
+     * transaction for too long. */
     return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0 ||
            postgres_state_is(state, "25P03");
 }
@@ -65,9 +65,8 @@ enum err postgres_error(struct postgres_conn *c, const PGresult *result, const c
 
 /* --- answers -------------------------------------------------------------------------- */
 
-/* A record of TLS is read as a whole, and libpq makes room for 8 KiB at least. That is what
- * PostgreSQL itself sends at most (but for long rows, since version 17); who stands between us and
- * it may send 16. */
+/* OpenSSL decrypts a whole TLS record, but libpq may have room for 8 KiB only. PostgreSQL sends
+ * records of at most 8 KiB (except for long rows, since version 17); a proxy may send 16 KiB. */
 bool postgres_conn_has_more(const struct postgres_conn *c)
 {
     const void *tls = pq.ssl_pending ? pq.sslStruct(c->pg, "OpenSSL") : NULL;
@@ -75,7 +74,7 @@ bool postgres_conn_has_more(const struct postgres_conn *c)
     return tls && pq.ssl_pending(tls) > 0;
 }
 
-/* For poll; -1: any time. */
+/* Timeout for poll; -1: none. */
 static int patience_left(const struct postgres_conn *c, int64_t until)
 {
     int64_t left = (until - clock_mono()) / 1000000;
@@ -85,9 +84,9 @@ static int patience_left(const struct postgres_conn *c, int64_t until)
     return left > 0 ? (int)left : 0;
 }
 
-/* Sends what libpq still holds and waits until it can say something without waiting. The
- * connection is lost if the other side neither reads nor answers for too long: a cut that nobody
- * is told of, or a server that stands still. */
+/* Flushes libpq's send buffer and waits until a result can be read without blocking. If the server
+ * neither reads nor answers within patience_ms, the connection is lost: the network was cut without
+ * notice, or the server hangs. */
 static bool wait_for_answer(struct postgres_conn *c)
 {
     struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
@@ -104,7 +103,7 @@ static bool wait_for_answer(struct postgres_conn *c)
         c->silent = ready == 0;
         if (c->silent)
             log_warn("store: PostgreSQL did not answer for %d seconds", c->patience_ms / 1000);
-        if (ready > 0 && p.revents & POLLOUT) /* it reads: its patience begins again */
+        if (ready > 0 && p.revents & POLLOUT) /* the server reads: restart the timeout */
             until = clock_mono() + (int64_t)c->patience_ms * 1000000;
         if (unsent < 0 || ready <= 0 || !pq.consumeInput(c->pg))
             c->lost = true;
@@ -166,7 +165,7 @@ void postgres_conn_settle(struct postgres_conn *c)
     c->ending = false;
 }
 
-/* Of what gives the database little to do, the quickest took little more than the way. */
+/* Sends a command. The fastest command so far approximates the network round-trip time. */
 static PGresult *exec_words(struct postgres_conn *c, const char *sql)
 {
     postgres_conn_settle(c);
@@ -198,14 +197,14 @@ enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, 
 
 static void hear_notice(void *arg, const char *message)
 {
-    (void)arg, (void)message; /* silences what libpq would print */
+    (void)arg, (void)message; /* libpq would print it to stderr */
     log_debug("store: %s", message);
 }
 
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
 {
-    /* What stands before the operator's own words is a default. A cut is noticed within
-     * eight seconds, whether something was on its way (tcp_user_timeout) or not. */
+    /* Keys before dbname are defaults that the operator's connection string may override. A cut is
+     * detected within 8 s, with unsent data (tcp_user_timeout) or without (keepalives). */
     static const char *const keys[] = {
         "connect_timeout",     "tcp_user_timeout", "keepalives_idle",
         "keepalives_interval", "keepalives_count", "client_encoding",
@@ -233,17 +232,17 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
     return false;
 }
 
-/* The number is ours alone; tables of several servers may share a database. */
+/* Advisory lock of servers, per schema. The number is unique. */
 #define SERVED "(7166182, hashtext(current_schema()))"
 
-/* The database gives up a little before we do, and says so. Whoever just closed holds the
- * lock for a moment more. */
+/* The database times out a little earlier than this process and reports it. lock_timeout is 3 s for
+ * the first lock, because a tool that has just closed still holds it for a moment. */
 static const char SERVE[] = "set lock_timeout = '3s'; select pg_advisory_lock_shared" SERVED "; "
                             "select pg_advisory_lock_shared(" PEER_CLASS ", %" PRId32 "); "
                             "set lock_timeout = '7s'; set statement_timeout = '7s'; "
                             "set idle_in_transaction_session_timeout = '10s'";
 
-/* False: nothing could be said to the database. */
+/* False: the setting could not be sent. */
 bool postgres_conn_hurry(struct postgres_conn *c, bool hurry, bool serves)
 {
     char sql[64];
@@ -262,9 +261,8 @@ bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p)
 {
     char sql[sizeof SERVE + 16];
 
-    /* libpq would wait without end for a server that does not read: tcp_user_timeout ends that, but
-     * a Unix socket has no such thing. So sending never waits, and wait_for_answer sends the rest.
-     */
+    /* libpq would block on a server that does not read. tcp_user_timeout ends that, but not on a
+     * Unix socket. So sends never block, and wait_for_answer sends the rest. */
     c->patience_ms = ANSWER_MS;
     if (pq.setnonblocking(c->pg, 1) != 0 || !postgres_alone(c, p->identity))
         return false;
@@ -304,6 +302,6 @@ bool postgres_conn_alive(struct postgres_conn *c)
     if (c->lost)
         return false;
 
-    /* No command is under way, so readable bytes mean that the server closes the connection. */
+    /* No command is in progress, so readable bytes mean that the server closes the connection. */
     return poll(&p, 1, 0) == 0 || (pq.consumeInput(c->pg) && pq.status(c->pg) == CONNECTION_OK);
 }

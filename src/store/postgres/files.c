@@ -1,9 +1,9 @@
-/* files.c - servers that share a database must share the folder of their blobs, too.
+/* files.c - checks that nodes which share a database also share the blob folder.
  *
- * Each puts an empty file with its identity into blobs/.nodes before the others can see it on
- * the database, and takes it away at its end. Who starts looks for the files of all who are
- * there: one that is missing means that a blob of one would be missing at the other. Servers begin
- * one after the other, by a lock of the database. */
+ * Each node puts an empty file named after its identity into blobs/.nodes before other nodes can
+ * see it in the database, and removes it when it stops. A starting node looks for the files of all
+ * connected nodes: a missing one means that they use different folders, and blobs of one node would
+ * be missing on another. Nodes start one at a time, by an advisory lock. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ void postgres_files_leave(const struct postgres *p)
         unlink(path);
 }
 
-/* Is this one of " 12 34 "? */
+/* Whether name is in a list like " 12 34 ". */
 static bool is_listed(const char *peers, const char *name)
 {
     char word[NAME_MAX + 3];
@@ -63,8 +63,8 @@ static bool is_listed(const char *peers, const char *name)
     return strstr(peers, word) != NULL;
 }
 
-/* Of a server with this one's number that was killed. Marks of other numbers stay: a server that
- * lost its connections for a moment is not listed, and needs its mark when it is back. */
+/* The mark of a killed process with this node number. Marks of other nodes stay: a node that lost
+ * its connections for a moment is not listed, but needs its mark when it reconnects. */
 static bool is_of_predecessor(const struct postgres *p, const char *peers, const char *name)
 {
     uint32_t identity = (uint32_t)strtoul(name, NULL, 10);
@@ -86,7 +86,7 @@ static void drop_marks_of_dead(const struct postgres *p, const char *peers)
         closedir(d);
 }
 
-/* One whose mark is not here, or 0. */
+/* Returns a listed node without a mark in this folder, or 0. */
 static uint32_t find_unmarked(const struct postgres *p, char *peers)
 {
     char path[PATH_MAX], *rest = NULL;
@@ -97,7 +97,8 @@ static uint32_t find_unmarked(const struct postgres *p, char *peers)
     return 0;
 }
 
-/* Others that share, as " 12 34 ". Who wants to be alone is refused elsewhere. */
+/* Lists the other nodes that share the database, as " 12 34 ". Servers that do not share are
+ * rejected elsewhere (peers.c). */
 static enum err list_peers(const struct postgres *p, struct postgres_conn *c, char *peers)
 {
     char sql[256];
@@ -119,7 +120,7 @@ enum err postgres_files_share(struct postgres *p, struct postgres_conn *c)
         e = list_peers(p, c, peers);
     if (!e)
         drop_marks_of_dead(p, peers);
-    /* One that has just ended took its mark away and may be connected for a moment more. */
+    /* A node that has just stopped has removed its mark, but may be listed for a moment. */
     for (int waited = 0; !e && (missing = find_unmarked(p, peers)) && waited < PATIENCE_MS;
          waited += LOOK_MS) {
         nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);

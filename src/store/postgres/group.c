@@ -1,13 +1,12 @@
-/* group.c - works that add something, done together.
+/* group.c - group commit: runs several STORE_APPEND work items in one transaction.
  *
- * Of works that wait at the same time and only add (STORE_APPEND), several are run in one
- * transaction: what they prefetch is asked for at once, what they write goes with the one commit.
- * Until that nothing was written, so that one that is refused takes nobody along. One that has to
- * see what it wrote, or what became of it, is run by itself afterwards; so is one that fails, and
- * the others try again without it, a few times.
+ * The prefetched queries of all work items are sent in one round trip, and their writes with the
+ * one COMMIT. Nothing is written before the commit, so a refused work item does not affect the
+ * others. A work item that must see its own writes, or their result, runs alone afterwards. So does
+ * one that fails; the others are retried without it, up to MOST_TRIES times.
  *
- * A group has one work of each owner, in the order of the owners: two groups that write rows of
- * the same people take them in the same order, and neither waits for the other in a ring. */
+ * A group has at most one work item per owner, sorted by owner: groups that write rows of the same
+ * accounts lock them in the same order and cannot deadlock. */
 #include <stdlib.h>
 
 #include "store/postgres/postgres.h"
@@ -16,8 +15,8 @@ enum { MOST_TRIES = 4 };
 
 enum member_state {
     MEMBER_READY,
-    MEMBER_ALONE,   /* to be run by itself */
-    MEMBER_REFUSED, /* its result says why */
+    MEMBER_ALONE,   /* runs alone afterwards */
+    MEMBER_REFUSED, /* its result is final */
     MEMBER_WRITES,
 };
 
@@ -26,8 +25,8 @@ struct group {
     struct work *works[POSTGRES_GATHERED];
     enum member_state states[POSTGRES_GATHERED];
     unsigned count;
-    bool broken; /* nothing can come of the transaction … */
-    bool again;  /* … because of one of them, who is not in it any more */
+    bool broken; /* the transaction has failed … */
+    bool again;  /* … because of one work item, which was removed */
 };
 
 static int owner_compare(const void *a, const void *b)
@@ -51,7 +50,7 @@ static struct tx group_tx(const struct group *g, unsigned i)
                         .connection = &g->worker->conn };
 }
 
-/* A database that is away or full would refuse the others, too. */
+/* Removes the failed work item. If the database is unreachable or full, a retry would fail too. */
 static void group_break(struct group *g, enum err e, const struct work *culprit)
 {
     g->broken = true;
@@ -107,7 +106,7 @@ static void member_run(struct group *g, unsigned i)
         g->states[i] = MEMBER_REFUSED;
 }
 
-/* --- the commit ----------------------------------------------------------------------- */
+/* --- commit --------------------------------------------------------------------------- */
 
 static unsigned group_writers(const struct group *g, struct work **ret)
 {
@@ -126,7 +125,7 @@ static void writers_failed(struct group *g, struct work *const *writers, unsigne
 
     if (!w->conn.lost) {
         postgres_conn_do(&w->conn, "rollback");
-        /* At most one: what comes after a statement that fails is not run. */
+        /* At most one: statements after a failed one do not run. */
         untold = postgres_conn_untold_position(&w->conn);
     }
     if (!w->conn.lost && untold)
@@ -139,8 +138,8 @@ static void writers_failed(struct group *g, struct work *const *writers, unsigne
     }
 }
 
-/* When the connection was lost without an answer nobody knows whether it was committed; with
- * may_be_written false it was not. */
+/* If the connection is lost without an answer, it is unknown whether the transaction committed,
+ * unless may_be_written is false: then it did not. */
 static void group_commit(struct group *g)
 {
     struct postgres_worker *w = g->worker;
@@ -166,7 +165,7 @@ static void group_commit(struct group *g)
         writers[i]->result = e;
 }
 
-/* --- a group -------------------------------------------------------------------------- */
+/* --- one group ------------------------------------------------------------------------ */
 
 static void group_attempt(struct group *g)
 {
@@ -185,7 +184,7 @@ static void group_attempt(struct group *g)
         postgres_conn_roll_back(c);
 }
 
-/* Whether there are some without the one that failed; they are ready then. */
+/* Resets the others to ready after one has failed. Returns whether more than one is left. */
 static bool group_gathers_again(struct group *g)
 {
     unsigned left = 0;
@@ -222,8 +221,8 @@ static bool goes_alone(const struct group *g, unsigned i)
            (g->states[i] == MEMBER_WRITES && g->broken);
 }
 
-/* Those that go alone wait for no other: whoever has time takes one. This thread looks at the
- * queue, too, so that none is left behind there when the store closes. */
+/* Puts the work items that run alone back at the head of the queue, where any worker takes them.
+ * This thread checks the queue afterwards, so none is left when the store closes. */
 static void group_disband(struct group *g)
 {
     struct work *first = NULL, *last = NULL;
@@ -242,7 +241,7 @@ static void group_disband(struct group *g)
 
 static void group_end(struct group *g)
 {
-    group_disband(g); /* which are not ours any more */
+    group_disband(g); /* another thread may own those from here on */
     for (unsigned i = 0; i < g->count; i++)
         if (!goes_alone(g, i))
             postgres_worker_finish(g->worker, g->works[i], g->works[i]->result);

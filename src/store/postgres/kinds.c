@@ -1,13 +1,12 @@
-/* kinds.c - what reads of a kind did before, and will probably do again.
+/* kinds.c - statistics per kind of read (struct work.name): how many round trips it needs.
  *
- * Most reads of a kind ask as often as the one before: all at once, or something more when they
- * know the first rows. The last time that one asks is the end of its transaction, too, which saves
- * another round trip; when that is mistaken it begins anew, and the kind is not trusted again
- * before it did the same three times. A kind that took a loop too long, or too many round trips, is
- * the workers' for a while. */
+ * Most reads of a kind need the same number of round trips. If that is known, the last one also
+ * ends the transaction, which saves a round trip. If the prediction is wrong, the read restarts,
+ * and the kind is not trusted again before it repeats three times. A kind that uses too much time
+ * of a loop, or too many round trips, runs on the workers for a while. */
 #include "store/postgres/postgres.h"
 
-/* 0: not known yet; above: it asks so often as it did. */
+/* Trust 0: not known yet; above 0: the number of round trips is predictable. */
 enum { TRUST_BARRED = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
 
 struct kind {

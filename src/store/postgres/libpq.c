@@ -1,4 +1,4 @@
-/* libpq.c - PostgreSQL's client library, loaded when it is first needed. */
+/* libpq.c - loads libpq, the PostgreSQL client library, at its first use. */
 #include "store/postgres/libpq.h"
 
 #include <stddef.h>
@@ -31,7 +31,7 @@ bool libpq_load(void)
 
     if (pq.finish)
         return true;
-    dynlib_find("libpq.so.5", &pending); /* in the OpenSSL that this libpq uses */
+    dynlib_find("libpq.so.5", &pending); /* from the OpenSSL library that libpq uses */
     return dynlib_load("libpq.so.5", symbols);
 }
 

@@ -1,4 +1,4 @@
-/* libpq.h - PostgreSQL's client library, loaded when it is first needed.
+/* libpq.h - libpq, the PostgreSQL client library, loaded at its first use.
  *
  * pq.finish is PQfinish, and so on. */
 #ifndef STORE_LIBPQ_H
@@ -50,13 +50,13 @@ struct libpq {
 #define X(name) __typeof__(PQ##name) *name;
     LIBPQ_FUNCTIONS(X)
 #undef X
-    /* OpenSSL's own, of what sslStruct returns; NULL: this libpq has another TLS, or none. */
+    /* SSL_pending of OpenSSL, for the result of sslStruct. NULL: this libpq uses no OpenSSL. */
     int (*ssl_pending)(const void *tls);
 };
 
 extern struct libpq pq;
 
-/* Loads it once, before the first use; logs when it cannot. */
+/* Loads libpq once; call it before the first use. Logs failures. */
 bool libpq_load(void);
 
 #endif

@@ -1,19 +1,16 @@
-/* line.c - commits are announced in their order, whoever hears of them first.
+/* line.c - calls committed functions in commit order, although workers commit concurrently.
  *
- * Several workers commit at the same time, and the one that was answered first may
- * be the last to run again. So a work takes its place in line before its COMMIT is
- * sent, and is announced when all before it were answered.
+ * The worker whose COMMIT was answered first may be scheduled last. So a work item is appended to a
+ * list before its COMMIT is sent, and finished when all items before it are answered.
  *
- * That is the order of the commits wherever somebody could tell: let T2 have seen or
- * overwritten what T1 wrote. PostgreSQL allows that only once T1 is committed, be it
- * that T2's snapshot is younger or that T2 waited for a row that T1 held. So T2 sent
- * its COMMIT after T1's had arrived, and stands behind it. Two works of which neither
- * met the other may stand either way.
+ * Where the order can be observed, the list order is the commit order: assume that T2 saw or
+ * overwrote rows of T1. PostgreSQL allows that only after T1 has committed, because T2's snapshot
+ * is newer or T2 waited for a row lock of T1. So T2 sent its COMMIT after T1's COMMIT had arrived,
+ * and is behind T1 in the list. The order of independent transactions does not matter.
  *
- * Nobody waits for its turn: who is answered too early leaves its work in line and
- * takes the next one from the queue; who is answered at the head of the line announces
- * what stands ready behind it. A commit that is never answered holds up the line until
- * its connection is given up, which the time-outs of connections see to. */
+ * No worker waits for its turn. A worker whose item is not at the head leaves it in the list and
+ * takes the next one from the queue; the worker whose item is at the head finishes all answered
+ * items behind it. An unanswered COMMIT blocks the list until its connection times out. */
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
@@ -38,7 +35,7 @@ void commit_line_enter(struct commit_line *l, struct work *w)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* The first in line, taken out; NULL when it has no answer yet. */
+/* Removes the first item if it is answered; otherwise NULL. */
 static struct work *take_answered(struct commit_line *l)
 {
     if (links_empty(&l->works))
@@ -51,8 +48,9 @@ static struct work *take_answered(struct commit_line *l)
     return w;
 }
 
-/* Called and returns with the lock held, and lets go of it while it announces: the
- * others go on. There is one who announces; what gets ready meanwhile is its too. */
+/* Finishes all answered items at the head. Call it with the lock held; the lock is released during
+ * each call of work_finish. Only one thread does this at a time, and it also takes items that
+ * become ready meanwhile. */
 static void announce_answered(struct commit_line *l, struct store *s)
 {
     struct work *w;

@@ -1,5 +1,4 @@
-/* loop.h - a loop's own connection to PostgreSQL and the reads that are asked on it: for
- * the two files that see to them. */
+/* loop.h - a loop's PostgreSQL connection and the reads on it: for loop_conn.c and loop_reads.c. */
 #ifndef STORE_POSTGRES_LOOP_H
 #define STORE_POSTGRES_LOOP_H
 
@@ -7,11 +6,11 @@
 
 #include "store/postgres/pipeline.h"
 
-enum { MOST_READS = 16 }; /* that are asked together */
+enum { MOST_READS = 16 }; /* reads that are sent together */
 
 enum reader_state { READER_NEW, READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
 
-/* Of the answers to an errand. */
+/* Which answer to a queued statement comes next. */
 enum answer_step { PREPARED, PREPARED_END, ANSWERED, ANSWERED_END };
 
 /* Reads that have not been sent yet. */
@@ -22,57 +21,56 @@ struct reader_queue {
 
 struct postgres_reader {
     struct postgres *pool;
-    /* For all threads; the rest is the loop's. NULL: nothing was read there yet, or nothing of the
-     * loop is left here. */
+    /* Readable by all threads; the rest is the loop's. NULL: no read yet, or all handles closed. */
     _Atomic(struct loop *) loop;
     struct loop_end end;
-    unsigned holds; /* handles of the loop, and a connection that is being opened */
+    unsigned holds; /* references: handles of the loop, and a pending connect */
     enum reader_state state;
     struct postgres_conn conn;
-    unsigned silences; /* of the pool, when it connected */
+    unsigned silences; /* pool->silences at connect */
     int64_t again_at, wait_ms;
     uv_work_t opening;
     bool opened;
-    uv_idle_t soon; /* runs before the loop waits again */
+    uv_idle_t soon; /* runs before the loop polls */
     uv_timer_t look;
     uv_poll_t *socket;
     int events;
 
     struct reader_queue queue;
-    struct work *reads[MOST_READS]; /* that have asked, and are not answered yet */
+    struct work *reads[MOST_READS]; /* sent, not answered yet */
     unsigned count;
     unsigned rounds;
     bool running;
-    bool synced;                   /* the transaction ends with what was sent last */
-    unsigned due;                  /* syncs that were not answered */
-    unsigned room_after, room_due; /* so many of them before the answers to reader_make_room */
-    unsigned next;                 /* errand that is answered next … */
+    bool synced;                   /* a sync was sent: the transaction ends with it */
+    unsigned due;                  /* syncs without an answer */
+    unsigned room_after, room_due; /* syncs before, and missing answers to, DEALLOCATE */
+    unsigned next;                 /* queued statement that is answered next */
     enum answer_step step;
-    int64_t asked_at, heard_at; /* heard_at: of the last sign of life since */
-    int64_t spent_at;           /* processor time of the loop, when these runs began */
+    int64_t asked_at, heard_at; /* heard_at: last data received since */
+    int64_t spent_at;           /* CPU time of the thread when these runs began */
     struct prefetcher prefetcher;
 };
 
-/* --- the connection, postgres_loop_conn.c ---------------------------------------------- */
+/* --- the connection, loop_conn.c ------------------------------------------------------- */
 
-/* At the first read of its loop. */
+/* Call it at the first read of the loop. */
 void reader_begin(struct postgres_reader *r, struct loop *loop);
-/* Whether it is open; is begun to be opened, if that may be. */
+/* Returns whether the connection is open; starts to open it, if allowed. */
 bool reader_reach(struct postgres_reader *r);
-/* Sends what was written. False: it is of no more use. */
+/* Sends buffered bytes. False: the connection failed. */
 bool reader_flush(struct postgres_reader *r);
-/* Takes what has come, and goes on with it. */
+/* Reads from the socket and processes the answers. */
 void reader_hear(struct postgres_reader *r, int status, int events);
-/* Gives it up, for a while; what waits for it is the workers'. */
+/* Closes the connection and delays the next connect; waiting reads go to the workers. */
 void reader_hang_up(struct postgres_reader *r);
 
-/* --- reads on it, postgres_loop_reads.c ------------------------------------------------ */
+/* --- reads, loop_reads.c --------------------------------------------------------------- */
 
-/* Takes the answers that are here. False: the connection is of no more use. */
+/* Processes the answers that have arrived. False: the connection failed. */
 bool reader_take_answers(struct postgres_reader *r);
-/* Runs those that have what they asked for. */
+/* Runs the reads again if all answers have arrived. */
 void reader_answered(struct postgres_reader *r);
-/* All that it has, to the workers. */
+/* Hands all reads to the workers. */
 void reader_pass_on_all(struct postgres_reader *r);
 
 #endif

@@ -1,7 +1,7 @@
-/* loop_conn.c - a loop's own connection to PostgreSQL: how it comes, is heard and goes.
+/* loop_conn.c - opens, polls and closes a loop's own PostgreSQL connection.
  *
- * It is opened aside, because that waits; until then, and whenever it is given up, the workers have
- * the reads. */
+ * Connecting blocks, so it happens on a libuv thread. While there is no connection, workers run the
+ * reads. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -9,11 +9,11 @@
 #include "store/postgres/loop.h"
 
 enum {
-    FIRST_WAIT_MS = 50,  /* between tries to connect, doubled … */
+    FIRST_WAIT_MS = 50,  /* between connection attempts, doubled … */
     LAST_WAIT_MS = 5000, /* … up to this */
 };
 
-/* --- opening and giving up ------------------------------------------------------------- */
+/* --- opening and closing --------------------------------------------------------------- */
 
 static void socket_closed(uv_handle_t *socket)
 {
@@ -50,11 +50,11 @@ static void reader_listen(struct postgres_reader *r, int events)
     r->events = events;
 }
 
-/* What waits before a sync is a transaction. */
+/* All queries up to a sync form one transaction, with these settings. */
 static const char READ_ONLY[] = "set default_transaction_isolation = 'repeatable read'; "
                                 "set default_transaction_read_only = on";
 
-/* On a thread of libuv's, which may wait. */
+/* Runs on a thread of libuv, which may block. */
 static void open_aside(uv_work_t *w)
 {
     struct postgres_reader *r = container_of(w, struct postgres_reader, opening);
@@ -85,7 +85,7 @@ static void reader_attach(struct postgres_reader *r)
     reader_listen(r, UV_READABLE);
 }
 
-/* With the last of them it may be gone. */
+/* After the last reference the loop may be freed. */
 static void reader_let_go(struct postgres_reader *r)
 {
     if (--r->holds == 0)
@@ -108,7 +108,7 @@ static void open_done(uv_work_t *w, int status)
     reader_let_go(r);
 }
 
-/* Only where the workers have reached the database. */
+/* Connects only while a worker is connected. */
 static void reader_open(struct postgres_reader *r)
 {
     if (!atomic_load(&r->pool->connected) || clock_mono() < r->again_at)
@@ -124,13 +124,13 @@ bool reader_reach(struct postgres_reader *r)
 {
     if (r->state == READER_OPEN && !r->count && !r->running &&
         r->silences != atomic_load(&r->pool->silences))
-        reader_hang_up(r); /* it is probably silent, too */
+        reader_hang_up(r); /* another connection timed out, so this one is probably dead too */
     if (r->state == READER_CLOSED)
         reader_open(r);
     return r->state == READER_OPEN;
 }
 
-/* --- what goes and comes --------------------------------------------------------------- */
+/* --- input and output ------------------------------------------------------------------ */
 
 bool reader_flush(struct postgres_reader *r)
 {
@@ -142,7 +142,7 @@ bool reader_flush(struct postgres_reader *r)
     return !r->conn.lost;
 }
 
-/* All that has come: of what TLS keeps the socket says nothing. */
+/* Reads everything: poll does not report bytes that OpenSSL has buffered. */
 static bool reader_consume(struct postgres_reader *r, int events)
 {
     bool good = !(events & UV_READABLE) || pq.consumeInput(r->conn.pg);
@@ -175,7 +175,7 @@ static void on_socket(uv_poll_t *socket, int status, int events)
     reader_hear(r, status, events);
 }
 
-/* --- its life -------------------------------------------------------------------------- */
+/* --- lifetime -------------------------------------------------------------------------- */
 
 static void handle_is_closed(uv_handle_t *h)
 {
@@ -189,7 +189,7 @@ static void reader_end(struct postgres_reader *r)
     r->state = READER_ENDED;
     loop_drop_end(&r->end);
     if (opening)
-        reader_pass_on_all(r); /* the connection is closed by who opens it */
+        reader_pass_on_all(r); /* open_done closes the connection */
     else
         reader_close(r);
     uv_close((uv_handle_t *)&r->soon, handle_is_closed);
@@ -236,7 +236,7 @@ static void end_on_loop(struct loop *loop, void *arg)
         reader_end(r);
 }
 
-/* Its handles are closed a turn later, and a connection that is being opened is closed then. */
+/* Waits until the handles are closed, one loop iteration later, and a pending connect has ended. */
 static void reader_end_from_outside(struct postgres_reader *r, struct loop *loop)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };

@@ -1,13 +1,12 @@
-/* loop_reads.c - reads that ask PostgreSQL from their loop, on a connection of its own.
+/* loop_reads.c - non-blocking reads from PostgreSQL, on the loop's own connection.
  *
- * A worker that reads waits, and so does the loop for it: three switches of threads for what takes
- * a few microseconds. Here nobody waits. The reads that came in a turn are run until each asks
- * something that is not here, all that they ask is sent at once, and when the rows have come they
- * are run again, from their beginnings, until they have all they want. They share a snapshot: what
- * is sent up to a sync is one transaction, and this connection's are read only and repeatable.
+ * A read on a worker costs three thread switches for a few microseconds of work. Here no thread
+ * waits: the reads of a loop iteration run until each needs rows that have not arrived. All their
+ * queries are sent together, and when the rows have arrived, the reads run again from the
+ * beginning. They share a snapshot, because all queries up to a sync form one read-only,
+ * repeatable-read transaction.
  *
- * What is unusual is left to the workers: when a connection is lost, says that something failed, or
- * takes its time, they do the reads that it has. */
+ * If the connection is lost, reports an error or is slow, its reads move to the workers. */
 #include <poll.h>
 #include <string.h>
 
@@ -15,20 +14,20 @@
 #include "store/postgres/loop.h"
 
 enum {
-    MOST_AT_FIRST = 128, /* questions of those that are asked together, or somewhat more */
-    MOST_WAITING = 32,   /* behind them */
-    MOST_ROUNDS = 6,     /* of questions, of one read */
-    SLOW_MS = 100,       /* without an answer: new reads go elsewhere */
-    LOOK_MS = 200,       /* how often one is looked for that does not come */
-    STUCK_MS = 1000,     /* with one answer: the others do not wait for it */
-    BARRED_MS = 400,     /* without an answer: those who asked go elsewhere from now on */
-    HEAVY_NS = 5000000,  /* of the loop, for all that run one after the other */
-    ROWS_NS = 4000000,   /* the same, for rows of reads that are measured */
-    LONG_NS = 1000000,   /* of a read among those, however many there are */
+    MOST_AT_FIRST = 128, /* queries in the first round, approximately */
+    MOST_WAITING = 32,   /* reads that wait behind those */
+    MOST_ROUNDS = 6,     /* round trips of one read */
+    SLOW_MS = 100,       /* without an answer: new reads go to the workers */
+    LOOK_MS = 200,       /* interval of checks for a missing answer */
+    STUCK_MS = 1000,     /* without data: close the connection */
+    BARRED_MS = 400,     /* answer time after which a kind moves to the workers */
+    HEAVY_NS = 5000000,  /* CPU time of the loop for all reads of a run */
+    ROWS_NS = 4000000,   /* the same, for rows of measured reads */
+    LONG_NS = 1000000,   /* minimum time of one read among those */
     ROOM_ANSWERS = 2,    /* a result and its end */
 };
 
-/* --- what goes to the workers --------------------------------------------------------- */
+/* --- handing over to the workers ------------------------------------------------------ */
 
 static void reader_pass_on(struct postgres_reader *r, struct work *w)
 {
@@ -60,7 +59,7 @@ void reader_pass_on_all(struct postgres_reader *r)
     pass_on_waiting(r);
 }
 
-/* --- questions ------------------------------------------------------------------------ */
+/* --- queries -------------------------------------------------------------------------- */
 
 static bool send_errand(struct postgres_conn *c, struct postgres_errand *e, unsigned round)
 {
@@ -87,7 +86,7 @@ static bool reader_sync(struct postgres_reader *r)
     return pq.pipelineSync(r->conn.pg) && reader_flush(r);
 }
 
-/* Between two transactions: both sides forget what was prepared. */
+/* Deallocates all prepared statements between two transactions, here and on the server. */
 static bool reader_make_room(struct postgres_reader *r)
 {
     struct postgres_conn *c = &r->conn;
@@ -110,7 +109,7 @@ static bool all_end_with_this(const struct postgres_reader *r)
 
 static void look_for_answer(uv_timer_t *look);
 
-/* In the first step of an errand that was sent. */
+/* Sets the answer that comes next: the first one of the next statement without a result. */
 static void expect_errand(struct postgres_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
@@ -167,7 +166,7 @@ static enum read_outcome read_go_on(struct postgres_reader *r, struct work *w)
         prefetcher_guess(&r->prefetcher, c, w);
     if (!r->synced)
         return READ_ASKS;
-    /* Its transaction is over, and it begins another. */
+    /* The transaction has ended, so the read restarts in another one. */
     postgres_kind_note(r->pool, w, r->rounds + 1);
     postgres_drop_errands(c, w);
     w->by_itself = true;
@@ -179,15 +178,15 @@ static enum read_outcome read_go_on(struct postgres_reader *r, struct work *w)
     return READ_PASSED_ON;
 }
 
-/* Reads that take a while share a turn with few others: their kind is the workers' then, and so are
- * those of them that wait for this run already. */
+/* If the reads of this run exceed HEAVY_NS and this one took longer than LONG_NS, its kind moves to
+ * the workers, including reads of the kind that wait for this run. */
 static void note_heavy(struct postgres_reader *r, const struct work *w, int64_t took)
 {
     if (took > LONG_NS && clock_thread() - r->spent_at > HEAVY_NS)
         postgres_kind_bar(r->pool, w);
 }
 
-/* A loop that others keep from running takes long, too, and it is nobody's fault. */
+/* Limits wall-clock and CPU time: a loop that was preempted takes long without using CPU time. */
 static void read_set_share(struct postgres_reader *r, const struct work *w, int64_t now)
 {
     r->conn.rows_until = w->measured ? now + LONG_NS : 0;
@@ -213,7 +212,7 @@ static enum read_outcome read_run(struct postgres_reader *r, struct work *w)
     w->result = tx_run(&tx);
     note_heavy(r, w, clock_mono() - began);
     if (c->wants_more || c->leaves) {
-        w->arena = arena; /* perhaps it was using another one */
+        w->arena = arena; /* the run may have switched arenas */
         return read_go_on(r, w);
     }
     read_finish(r, w);
@@ -228,7 +227,7 @@ static void reader_go_on(struct postgres_reader *r)
         reader_hang_up(r);
 }
 
-/* All of them, as far as they come with what is here. */
+/* Runs all reads as far as they get with the rows that have arrived. */
 static void reader_run(struct postgres_reader *r)
 {
     unsigned count = r->count;
@@ -237,7 +236,7 @@ static void reader_run(struct postgres_reader *r)
     r->running = true;
     r->spent_at = clock_thread();
     for (unsigned i = 0; i < count; i++) {
-        struct work *w = r->reads[i]; /* its place may be taken by one that asks on */
+        struct work *w = r->reads[i]; /* the loop below may overwrite the slot */
 
         if (read_run(r, w) == READ_ASKS)
             r->reads[r->count++] = w;
@@ -280,7 +279,7 @@ static void on_soon(uv_idle_t *soon)
 
 /* --- answers -------------------------------------------------------------------------- */
 
-/* Of what was asked, and not of the connection (57P: the server ends it). */
+/* Whether a query failed, and not the connection (57P: the server closes it). */
 static bool is_refusal(const PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -288,7 +287,7 @@ static bool is_refusal(const PGresult *result)
     return state && strncmp(state, "57P", 3) != 0;
 }
 
-/* True: it was a good one, or one of those that are expected to be none. */
+/* Processes one answer. False: it is an error, or not the expected one. */
 static bool take_answer(struct postgres_reader *r, PGresult *result)
 {
     struct postgres_errand *e = &r->conn.errands[r->next];
@@ -296,7 +295,7 @@ static bool take_answer(struct postgres_reader *r, PGresult *result)
 
     if (is_end ? result != NULL : !postgres_is_good(result)) {
         if (is_refusal(result))
-            postgres_kind_bar(r->pool, e->work); /* it would end the next connection, too */
+            postgres_kind_bar(r->pool, e->work); /* it would close the next connection, too */
         pq.clear(result);
         return false;
     }
@@ -311,7 +310,7 @@ static bool take_answer(struct postgres_reader *r, PGresult *result)
     return true;
 }
 
-/* Syncs are answered after all that was sent before them. */
+/* A sync is answered after everything that was sent before it. */
 static bool take_sync(struct postgres_reader *r)
 {
     PGresult *result = pq.getResult(r->conn.pg);
@@ -338,7 +337,7 @@ static bool answers_are_here(const struct postgres_reader *r)
     return r->next >= r->conn.errand_count;
 }
 
-/* Syncs of transactions that are over come before the answers to what was asked since. */
+/* Syncs of finished transactions are answered before the current queries. */
 static bool sync_is_next(const struct postgres_reader *r)
 {
     bool own = r->count && r->synced;
@@ -361,7 +360,7 @@ bool reader_take_answers(struct postgres_reader *r)
     return true;
 }
 
-/* A kind that made everybody wait is the workers'. */
+/* Moves kinds that were slow to the workers. */
 static void note_slow(struct postgres_reader *r)
 {
     if (clock_mono() - r->asked_at > (int64_t)BARRED_MS * 1000000)
@@ -380,7 +379,7 @@ void reader_answered(struct postgres_reader *r)
         uv_idle_start(&r->soon, on_soon);
 }
 
-/* One that takes long is in the way of those behind it, who are the workers' then. */
+/* A query that takes too long blocks those behind it: hands all reads to the workers. */
 static void leave_stuck(struct postgres_reader *r)
 {
     const struct postgres_conn *c = &r->conn;
@@ -390,7 +389,7 @@ static void leave_stuck(struct postgres_reader *r)
     reader_hang_up(r);
 }
 
-/* There is more that nobody has looked at. */
+/* Whether the socket has unread bytes. */
 static bool has_unread(const struct postgres_reader *r)
 {
     struct pollfd p = { .fd = pq.socket(r->conn.pg), .events = POLLIN };
@@ -409,15 +408,15 @@ static void look_for_answer(uv_timer_t *look)
     }
     if (now - r->asked_at > (int64_t)SLOW_MS * 1000000)
         pass_on_waiting(r);
-    /* A loop that was kept from running has not looked yet. */
+    /* If the loop was blocked, the answer may be in the socket already. */
     reader_hear(r, 0, UV_READABLE);
     if (r->count && now - r->heard_at > (int64_t)STUCK_MS * 1000000 && !has_unread(r))
         leave_stuck(r);
 }
 
-/* --- reads that come ------------------------------------------------------------------ */
+/* --- new reads ------------------------------------------------------------------------ */
 
-/* Whether the next read would wait too long here. */
+/* Whether another read would wait too long here. */
 static bool reader_is_busy(const struct postgres_reader *r)
 {
     return r->queue.waiting_count >= MOST_WAITING ||

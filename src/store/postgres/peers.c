@@ -1,9 +1,8 @@
-/* peers.c - servers on one database know each other by a lock on each connection.
+/* peers.c - an advisory lock per connection shows which servers use the database.
  *
- * A server has an identity: whether it wants to be alone, its number, and a number of this
- * process. Each of its connections holds a shared lock of that name for as long as it
- * lives, so the database itself knows who is connected; a process that is killed is
- * gone from there at once. */
+ * The identity of a server contains an exclusive flag, its node number and a random process number.
+ * Each of its connections holds a shared advisory lock with the identity. So PostgreSQL knows which
+ * servers are connected, and the locks of a killed process disappear at once. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -13,10 +12,10 @@
 #include "store/postgres/postgres.h"
 
 enum {
-    NUMBER_SHIFT = 21, /* below it: the process; above: the number of the node */
+    NUMBER_SHIFT = 21, /* bits of the process number; above: the node number */
     NUMBERS = 1 << 10,
     ROOM = 256,
-    PATIENCE_MS = 3000, /* with somebody who has just ended */
+    PATIENCE_MS = 3000, /* wait for a server that has just stopped */
 };
 #define ALONE UINT32_C(0x80000000)
 
@@ -31,7 +30,8 @@ unsigned store_identity_node(uint32_t identity)
     return identity >> NUMBER_SHIFT & (NUMBERS - 1);
 }
 
-/* Whoever would not have us, or whom we would not have, or "". */
+/* Finds a connected server that cannot share the database with this one, or "": one of both is
+ * exclusive, or both have the same node number. */
 static enum err find_stranger(struct postgres_conn *c, uint32_t me, char *out, size_t size)
 {
     char sql[ROOM];

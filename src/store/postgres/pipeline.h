@@ -1,5 +1,4 @@
-/* pipeline.h - what travels together on a connection to PostgreSQL: for the files that ask
- * and that commit. */
+/* pipeline.h - libpq pipelines: several statements in one round trip. For query.c and commit.c. */
 #ifndef STORE_POSTGRES_PIPELINE_H
 #define STORE_POSTGRES_PIPELINE_H
 
@@ -10,33 +9,34 @@ struct postgres_statement {
     bool prepared;
 };
 
-/* The first command of a pipeline that failed; those after it were not tried. */
+/* The first command of a pipeline that failed; PostgreSQL skips those after it. */
 struct postgres_failure {
     bool happened;
     PGresult *result; /* NULL: the connection is lost */
     const char *sql;
-    const struct work *work; /* whose errand it was, or NULL */
+    const struct work *work; /* owner of the queued statement, or NULL */
 };
 
-/* Prepares it, unless it is; on a loop that goes with its first use. */
+/* Returns the prepared statement; prepares it if needed, on a loop together with its first use. */
 enum err postgres_find_statement(struct postgres_conn *c, const char *sql, size_t count,
                                  struct postgres_statement **ret);
 bool postgres_send_statement(struct postgres_conn *c, const struct postgres_statement *st,
                              size_t count, const struct postgres_values *p);
-/* Of all works. */
+/* Discards prefetched queries and results of all work items. */
 void postgres_forget_prefetched(struct postgres_conn *c);
 
-/* Sends the beginning, if it was not sent yet, and what was put off. */
+/* Enters pipeline mode; sends BEGIN, if it is pending, and the queued statements. */
 bool pipeline_open(struct postgres_conn *c);
-/* With the end of the pipeline. */
+/* Sends COMMIT and the end of the pipeline. */
 bool pipeline_send_commit(struct postgres_conn *c);
-/* The answers to what pipeline_open sent. */
+/* Reads the answers to what pipeline_open has sent. */
 void pipeline_answers(struct postgres_conn *c, bool sent, struct postgres_failure *f);
-/* Each query of a pipeline has a result and an end. */
+/* Reads the result of one query and the end marker behind it. */
 PGresult *pipeline_take_result(struct postgres_conn *c);
-/* Takes the result, which has to be a good one; true if so, and it is the caller's again. */
+/* Returns whether the result is good; then the caller owns it. Otherwise keeps the first bad result
+ * in f and frees later ones. */
 bool pipeline_look_at(struct postgres_failure *f, PGresult *result, const char *sql);
-/* A connection that cannot leave the pipeline is of no more use. */
+/* Leaves pipeline mode; if that fails, the connection is lost. */
 void pipeline_close(struct postgres_conn *c, bool sent);
 
 #endif

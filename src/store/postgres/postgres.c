@@ -1,4 +1,4 @@
-/* postgres.c - the PostgreSQL engine: a pool of workers, a connection each. */
+/* postgres.c - the PostgreSQL engine: opening, closing, and the pool of workers. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -33,7 +33,7 @@ static void postgres_submit(struct store *s, struct work *w)
 
 static void postgres_turn_end(struct store *s, struct loop *loop)
 {
-    (void)s, (void)loop; /* snapshots last as long as their work */
+    (void)s, (void)loop; /* a snapshot lasts as long as its work item */
 }
 
 static unsigned postgres_lane(const struct tx *tx)
@@ -43,7 +43,7 @@ static unsigned postgres_lane(const struct tx *tx)
     return c->lane;
 }
 
-/* A loop's own connection is for what takes little. */
+/* A loop's connection is for short reads only. */
 static bool postgres_go_aside(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
@@ -65,8 +65,7 @@ static enum err run_on_first(struct store *s, struct work *w)
     return postgres_worker_run(&postgres_of(s)->workers[0], w);
 }
 
-/* Nodes that start together take turns, until they can be seen; the number is ours alone.
- * Migrations take as long as they take. */
+/* Starting nodes hold this lock until other nodes can see them. Migrations have no timeout. */
 static enum err postgres_begin(struct postgres *p, const struct store_options *o)
 {
     struct postgres_conn *c = &p->workers[0].conn;
@@ -135,7 +134,7 @@ unsigned postgres_lane_of(unsigned worker)
     return snowflake_node() * MOST_WORKERS + worker + 1;
 }
 
-/* By default those who share would keep one who wants it alone waiting for ever. */
+/* By default rwlocks prefer readers, which would starve work that wants the lock exclusively. */
 static void init_writing(pthread_rwlock_t *writing)
 {
     pthread_rwlockattr_t attr;
@@ -152,7 +151,7 @@ static struct postgres *postgres_new(const struct store_options *o)
 
     p->store.engine = &postgres_engine;
     p->store.folder = mem_dupz(o->folder);
-    p->store.lock = -1; /* nodes may share a folder */
+    p->store.lock = -1; /* nodes may share the folder */
     p->where = mem_dupz(o->postgres);
     p->store.inside = o->blobs_inside ? blob_sides_new() : NULL;
     p->store.cache = o->blobs_inside ? blob_cache_new(o->blob_cache) : NULL;
@@ -202,7 +201,7 @@ uint32_t store_identity(const struct store *s)
     return ((const struct postgres *)s)->identity;
 }
 
-/* --- a connection beside the pool ----------------------------------------------------- */
+/* --- separate connections ------------------------------------------------------------- */
 
 struct store_side {
     struct postgres_worker worker;
@@ -257,7 +256,7 @@ enum err store_side_run(struct store_side *side, enum store_mode mode, struct ar
     return postgres_worker_run(&side->worker, &w.work);
 }
 
-/* --- steps that waited ---------------------------------------------------------------- */
+/* --- delayed migrations --------------------------------------------------------------- */
 
 static enum err run_on_side(struct store *s, struct work *w)
 {
@@ -306,7 +305,7 @@ static enum err ask_anything(struct tx *tx, void *arg)
     return tx_one(tx, "select count(*) from migrations", NO_BIND, &r, &found);
 }
 
-/* The rest is PostgreSQL's own business (pg_amcheck). */
+/* Checks that a query works. pg_amcheck checks the rest. */
 static enum err postgres_check(struct store *s)
 {
     return store_run(s, STORE_READ, NULL, ask_anything, NULL);

@@ -1,4 +1,4 @@
-/* postgres.h - what the files of the PostgreSQL engine share. */
+/* postgres.h - structs and functions that the files of the PostgreSQL engine share. */
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
 
@@ -7,11 +7,11 @@
 #include "store/internal.h"
 #include "store/postgres/libpq.h"
 
-/* --- one connection, postgres_conn.c: used by one thread at a time -------------------- */
+/* --- one connection, conn.c: used by one thread at a time ----------------------------- */
 
 enum {
     POSTGRES_MOST_ERRANDS = 128,
-    POSTGRES_MOST_ASKED = 256, /* of a loop */
+    POSTGRES_MOST_ASKED = 256, /* on a loop */
     POSTGRES_GATHERED = 16,
     POSTGRES_KINDS = 1 << 12,
 };
@@ -21,119 +21,116 @@ struct postgres;
 
 /* How long the current read may run before it is aborted and queued again (lanes.c). */
 struct read_share {
-    int64_t until; /* the end of the share of the read that runs (lanes.c); 0: it has none */
-    unsigned free_round_trips; /* so many more put that end off */
-    int64_t way_ns;  /* the least that one took on this connection; 0: none was measured */
-    bool is_spent;   /* it was broken off then */
-    bool is_hurried; /* the database breaks off what takes longer than a share */
+    int64_t until;                 /* end of the running read's time limit (lanes.c); 0: no limit */
+    unsigned free_round_trips;     /* further round trips that extend the limit */
+    int64_t way_ns;                /* shortest round trip so far; 0: none measured */
+    bool is_spent;                 /* the limit was exceeded */
+    bool is_hurried;               /* statement_timeout is LANE_SHARE_MS */
 };
 
 struct postgres_conn {
-    PGconn *pg;            /* NULL: not connected */
-    unsigned lane;         /* see tx_lane */
-    struct map statements; /* by the address of the SQL */
-    unsigned named;        /* statements so far, for their names */
-    bool lost;             /* noticed while it was used … */
-    bool silent;           /* … by its silence: others may be silent too */
-    int patience_ms;       /* for an answer; 0: any time */
+    PGconn *pg;                    /* NULL: not connected */
+    unsigned lane;                 /* see tx_lane */
+    struct map statements;         /* by the address of the SQL */
+    unsigned named;                /* statements so far, for their names */
+    bool lost;                     /* the connection failed … */
+    bool silent;                   /* … by a timeout: others may be dead too */
+    int patience_ms;               /* timeout for an answer; 0: none */
     struct read_share share;
-    _Atomic uint64_t *round_trips; /* counts blocking ones; or NULL */
-    const char *begin;             /* a transaction that was not begun yet, by these words */
-    int64_t position;              /* the last of the log that it was told; 0: none yet */
-    bool ending;                /* the commit of a read was sent, and its answer not waited for */
-    bool at_once;               /* a read that ends with its first way … */
-    bool is_over;               /* … has ended … */
-    bool wants_more;            /* … and asks something else: it begins anew */
-    unsigned began;             /* round trips of this transaction so far */
-    const struct work *culprit; /* whose errand failed; NULL: none's that is known */
-    bool may_be_written;        /* a commit was sent, and is not known to have come to nothing */
-    bool gathers;               /* works of a group run: what they write waits for its end … */
-    bool leaves;                /* … and that which runs cannot be one of them */
-    bool on_loop;               /* nothing is waited for: what is not here is put off … */
-    bool is_full;               /* … unless there is no room for it … */
-    bool wants_room;            /* … among the statements, which are too many */
-    struct arena *arena;        /* where that is kept */
-    int64_t rows_until;         /* on a loop: a read that is measured leaves then, … */
-    int64_t rows_spent;         /* … if the thread has spent so much; until is 0: it is not */
+    _Atomic uint64_t *round_trips; /* counter of round trips; or NULL */
+    const char *begin;             /* BEGIN statement that is still to be sent; or NULL */
+    int64_t position;              /* last log position it received; 0: none */
+    bool ending;                   /* COMMIT of a read was sent, its answer is not read yet */
+    bool at_once;                  /* a read that commits with its first round trip … */
+    bool is_over;                  /* … has committed … */
+    bool wants_more;               /* … and needs another query: it restarts */
+    unsigned began;                /* round trips of this transaction so far */
+    const struct work *culprit;    /* work whose queued statement failed; or NULL */
+    bool may_be_written;           /* COMMIT was sent and may have succeeded */
+    bool gathers;                  /* a group runs: writes wait for its commit … */
+    bool leaves;                   /* … and the running work must leave it (or the loop) */
+    bool on_loop;                  /* never blocks: queries without rows are queued … */
+    bool is_full;                  /* … unless there is no room */
+    bool wants_room;               /* too many prepared statements */
+    struct arena *arena;           /* memory for queued statements */
+    int64_t rows_until;            /* on a loop: end of a measured read (0: no limit), … */
+    int64_t rows_spent;            /* … once the thread has used this much CPU time */
     unsigned errand_count;
     struct postgres_errand {
         const char *sql;
         struct postgres_statement *statement;
         const struct postgres_values *values;
         size_t count;
-        const struct work *work; /* whose it is */
-        bool writes;             /* nobody waits for it; else it was prefetched */
-        bool prepares;           /* on a loop: it is the first of its statement */
-        bool used;               /* on a loop: its rows were wanted */
-        uint8_t round;           /* on a loop: with which questions of its work it went */
-        uint8_t guess;           /* which of prefetch.c, or 0 */
-        PGresult *result;        /* of what was prefetched, once it was asked for */
+        const struct work *work; /* owner */
+        bool writes;             /* deferred write; false: prefetched query */
+        bool prepares;           /* on a loop: also prepares its statement */
+        bool used;               /* on a loop: the read used its rows */
+        uint8_t round;           /* on a loop: number of its round trip */
+        uint8_t guess;           /* number of the learned query (prefetch.c), or 0 */
+        PGresult *result;        /* rows of a prefetched query, once they have arrived */
     } errands[POSTGRES_MOST_ASKED];
 };
 
-/* False when the database cannot be reached; says why, when asked to. */
+/* False if the database is unreachable; logs the reason if `log` is set. */
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
-/* For servers: from now on nothing takes longer than a caller waits, and tools that want
- * the database for themselves are kept out; false, and logged, when one is there. The
- * others see who it is that has this connection (postgres_peers.c). */
+/* For servers: sets timeouts, locks out tools that need the database exclusively, and shows the
+ * identity of this server to others (peers.c). Returns false and logs if such a tool runs. */
 bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p);
-/* For such a tool, until its connection ends. */
+/* For such a tool: keeps servers out until its connection ends. */
 enum err postgres_keep_servers_out(struct tx *tx);
-/* Whether statements end that take longer than a share; else they have the time of a caller. */
+/* hurry: sets the statement timeout to LANE_SHARE_MS; otherwise to the timeout of a server. */
 bool postgres_conn_hurry(struct postgres_conn *c, bool hurry, bool serves);
 void postgres_conn_close(struct postgres_conn *c);
-/* Looks whether the other side hung up while nothing was asked of it. */
+/* Whether an idle connection is still open. */
 bool postgres_conn_alive(struct postgres_conn *c);
 
-/* A command of ours without parameters or rows. */
+/* Runs a command without parameters or rows. */
 enum err postgres_conn_do(struct postgres_conn *c, const char *sql);
-/* A question without parameters: the first column of the first row; "": there is none. */
+/* Returns the first column of the first row of a query without parameters; "": no row. */
 enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, size_t size);
 
-/* Something is sent, and its answer will be waited for. */
+/* Counts a round trip that a caller waits for; extends the time limit of the running read. */
 void postgres_conn_count(struct postgres_conn *c);
-/* Waits for the answer to a commit that nobody waited for. */
+/* Reads the answer to a COMMIT that was not waited for. */
 void postgres_conn_settle(struct postgres_conn *c);
 
-/* What became of the command that was just sent, if it was: the last result of all, or
- * the first bad one. NULL: the connection is lost. */
+/* Reads all results of the command that was just sent. Returns the last one, or the first bad one.
+ * NULL: the connection is lost. */
 PGresult *postgres_last_result(struct postgres_conn *c, int sent);
 PGresult *postgres_next_result(struct postgres_conn *c);
-/* Whether TLS has read more than libpq had room for: the socket says nothing of that. */
+/* Whether OpenSSL has buffered bytes that libpq had no room for: poll does not report them. */
 bool postgres_conn_has_more(const struct postgres_conn *c);
 bool postgres_is_good(const PGresult *result);
-/* What the result says, when it is not good; logs what nobody else will. */
+/* Maps a bad result to an error. Logs errors that callers do not handle. */
 enum err postgres_error(struct postgres_conn *c, const PGresult *result, const char *sql);
-/* The same of any result, which it takes. */
+/* The same for any result; frees it. */
 enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char *sql);
 
-/* --- beginnings and ends, postgres_commit.c ------------------------------------------- */
+/* --- transactions, commit.c ----------------------------------------------------------- */
 
-/* A transaction: it begins together with its first query, which saves the way
- * there and back. `how` is "begin …". */
+/* Begins a transaction with `how` ("begin …"), which is sent together with the first query. */
 void postgres_conn_begin(struct postgres_conn *c, const char *how);
-/* The same, of a read that has asked all at once before: it is committed with its first way. Should
- * it ask for more it fails, with c->wants_more. */
+/* The same for a read that usually needs one round trip: COMMIT is sent with it. If the read needs
+ * more, it fails with c->wants_more. */
 void postgres_conn_begin_once(struct postgres_conn *c, const char *how);
 enum err postgres_conn_commit(struct postgres_conn *c);
-/* Commits with a row of the log. *ret is its position if it was told, also when the commit
- * failed; 0: it was not. */
+/* Commits with a row of the log. *ret is its position, also if the commit failed; 0: not known. */
 enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret);
-/* After the rollback of one that failed: a position that it took and was not told; 0: there is
- * none, or this connection never had one before. */
+/* After a failed commit and its rollback: a position that the transaction took without an answer.
+ * 0: none, or the connection never had one before. */
 int64_t postgres_conn_untold_position(struct postgres_conn *c);
-/* Commits a group, with the rows of the log of those that have one. */
+/* Commits a group together with the log rows of its work items. */
 enum err postgres_conn_commit_group(struct postgres_conn *c, struct work *const *works,
                                     unsigned count);
 void postgres_conn_roll_back(struct postgres_conn *c);
-/* Ends a read, which has all that it wanted: nobody waits for the answer. */
+/* Ends a read without waiting for the answer. */
 void postgres_conn_let_go(struct postgres_conn *c);
 
-/* --- queries, postgres_query.c --------------------------------------------------------- */
+/* --- queries, query.c ------------------------------------------------------------------ */
 
 void postgres_forget_statements(struct postgres_conn *c);
 void postgres_forget_errands(struct postgres_conn *c);
-/* Those of one work of a group. */
+/* Discards the queued statements of one work item. */
 void postgres_drop_errands(struct postgres_conn *c, const struct work *work);
 /* See tx_prefetch and tx_exec_soon. */
 void postgres_prefetch(struct tx *tx, const char *sql, const struct value *values, size_t count);
@@ -145,7 +142,7 @@ bool postgres_next(struct rows *r);
 enum err postgres_end(struct rows *r);
 enum err postgres_script(struct tx *tx, const char *sql);
 
-/* --- values on their way, postgres_values.c ------------------------------------------- */
+/* --- parameters and columns, values.c ------------------------------------------------- */
 
 enum { POSTGRES_MAX_VALUES = 64 };
 struct postgres_values {
@@ -154,162 +151,162 @@ struct postgres_values {
     int binary[POSTGRES_MAX_VALUES];
 };
 
-/* What a statement takes; text lives in the arena. */
+/* Converts parameters for libpq; text is copied to the arena. */
 void postgres_fill_values(struct postgres_values *p, struct arena *a, const struct value *values,
                           size_t count);
 struct value postgres_column(struct arena *a, const PGresult *result, int row, int i);
 
-/* --- who else is there, postgres_peers.c ---------------------------------------------- */
+/* --- connected servers, peers.c ------------------------------------------------------- */
 
-/* The first of the two numbers of the lock; the second is the identity. */
+/* The first number of the advisory lock; the second one is the identity. */
 #define PEER_CLASS "(7166183 # hashtext(current_schema()))"
 
-/* A new one, by the number of this node. */
+/* Creates an identity for this process. */
 uint32_t postgres_identity(bool alone);
-/* Whether no other server is connected that may not be beside this one; says which. Waits
- * a little for one that is ending. */
+/* Whether all connected servers can share the database with this one; logs which cannot. Waits a
+ * little for a server that is stopping. */
 bool postgres_alone(struct postgres_conn *c, uint32_t identity);
 
-/* --- servers of two versions, postgres_versions.c -------------------------------------- */
+/* --- versions, versions.c -------------------------------------------------------------- */
 
-/* Whether this program can use the tables as they are now; says why not, and notes it. A server
- * that stood still may find them changed when it connects again. */
+/* Whether this program can use the current schema; otherwise logs it and sets outgrown. Checked at
+ * each connect, because a newer server may have applied migrations meanwhile. */
 bool postgres_fits(struct postgres_conn *c, struct postgres *p);
 enum err postgres_has_older(struct tx *tx, int64_t step, bool lately, bool *ret);
-/* Ends the connections of servers that do not know the step. */
+/* Terminates the connections of servers that do not know the migration. */
 enum err postgres_end_older(struct tx *tx, int64_t step);
 
-/* --- where their files are, postgres_files.c ------------------------------------------- */
+/* --- shared blob folder, files.c ------------------------------------------------------- */
 
-/* Before the others can see this server: puts its mark into the folder of blobs, and refuses when
- * one of theirs is not there. Nobody else begins meanwhile. */
+/* Call it before other nodes can see this one: puts a mark into the blob folder and fails if the
+ * mark of another node is missing. The caller holds the start lock. */
 enum err postgres_files_share(struct postgres *p, struct postgres_conn *c);
 void postgres_files_leave(const struct postgres *p);
 
-/* --- files in the database, postgres_blobs.c ------------------------------------------- */
+/* --- blobs in the database, blobs.c ---------------------------------------------------- */
 
-/* Refuses a server that would look for them in the wrong place. */
+/* Fails if blobs exist in the folder but are expected in the database, or vice versa. */
 enum err postgres_blobs_check(const struct postgres *p, struct postgres_conn *c);
 
-/* --- the order of commits, postgres_line.c -------------------------------------------- */
+/* --- commit order, line.c ------------------------------------------------------------- */
 
 struct commit_line {
     pthread_mutex_t lock;
-    struct link works; /* whose commit was sent, in that order */
-    bool announcing;   /* somebody does */
+    struct link works; /* in the order in which COMMIT was sent */
+    bool announcing;   /* a thread is finishing work items */
 };
 
 void commit_line_init(struct commit_line *l);
 void commit_line_clear(struct commit_line *l);
-/* Before COMMIT is sent. */
+/* Call it before COMMIT is sent. */
 void commit_line_enter(struct commit_line *l, struct work *w);
-/* It failed, or nobody knows: the work is its caller's again. */
+/* The commit failed, or its outcome is unknown: removes the work item; the caller finishes it. */
 void commit_line_leave(struct commit_line *l, struct store *s, struct work *w);
-/* It succeeded: finishes the work in its turn, by this thread or another. */
+/* The commit succeeded: this or another thread finishes the work item in commit order. */
 void commit_line_finish(struct commit_line *l, struct store *s, struct work *w);
 
-/* --- one work, postgres_worker.c ------------------------------------------------------ */
+/* --- workers, worker.c ---------------------------------------------------------------- */
 
 struct postgres_worker {
     struct postgres *pool;
-    bool is_aside;   /* it does reads that may take long, … */
-    bool takes_long; /* … those too that have had their share */
-    bool is_beside;  /* no caller's: it meets none of them, and waits for none */
+    bool is_aside;   /* runs reads that may take long, … */
+    bool takes_long; /* … also those that exceeded LANE_SHARE_MS */
+    bool is_beside;  /* separate connection: ignores the lock `writing` */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
-    int64_t wait_ms;      /* before the next try to connect */
-    unsigned silences;    /* of the pool, when it connected */
+    int64_t wait_ms;      /* before the next connection attempt */
+    unsigned silences;    /* pool->silences at connect */
     unsigned connections; /* so far */
-    unsigned random;      /* state of its dice */
+    unsigned random;      /* state of the random numbers */
 };
 
 struct postgres {
     struct store store;
-    char *where; /* never logged: it may hold a password */
+    char *where; /* never logged: it may contain a password */
     bool serves; /* see postgres_conn_serve */
-    bool shared; /* beside others, and its mark is in the folder of blobs */
+    bool shared; /* other nodes share the database; the mark is in the blob folder */
     uint32_t identity;
     struct queue queue;
     struct lanes aside; /* reads that may take long */
     struct commit_line line;
     struct postgres_kind {
         _Atomic uint16_t both;
-    } kinds[POSTGRES_KINDS];           /* of reads, by their names: see postgres_kinds.c */
-    pthread_rwlock_t writing;          /* held alone by a work that met others too often */
-    _Atomic unsigned connected;        /* workers that are */
-    _Atomic unsigned silences;         /* how often a connection fell silent */
-    atomic_bool away;                  /* none was, since last we logged it */
+    } kinds[POSTGRES_KINDS];           /* by work name: see kinds.c */
+    pthread_rwlock_t writing;          /* held exclusively by work that conflicted too often */
+    _Atomic unsigned connected;        /* connected workers */
+    _Atomic unsigned silences;         /* number of connections that timed out */
+    atomic_bool away;                  /* no worker was connected, and that was logged */
     struct postgres_worker *finishing; /* see store_side_finish */
-    unsigned count;                    /* of workers, those for long reads last */
-    unsigned reader_count;             /* of loops that read by themselves */
+    unsigned count;                    /* workers; the last ones are for long reads */
+    unsigned reader_count;             /* loops with a connection of their own */
     struct postgres_reader *readers;
     struct postgres_worker *workers;
 };
 
-/* To the workers, or those for long reads. */
+/* Queues the work for the workers, or for those for long reads. */
 void postgres_hand_over(struct postgres *p, struct work *w);
-/* Above 0, and different at each node. */
+/* Unique per worker and node, above 0; see tx_lane. */
 unsigned postgres_lane_of(unsigned worker);
-/* Connects, or connects again; false when that has to wait. */
+/* Connects if needed; false: failed, retry after wait_ms. */
 bool postgres_worker_connect(struct postgres_worker *w, bool log);
-/* Runs a work to its end, with all its tries. One that has something to announce
- * stands in line afterwards, if it succeeded. */
+/* Runs a work item with all retries. On success one with a committed function stays in the commit
+ * order; call postgres_worker_finish. */
 enum err postgres_worker_run(struct postgres_worker *w, struct work *work);
-/* The words that a transaction begins with, by enum store_mode. */
+/* BEGIN statements, by enum store_mode. */
 extern const char *const postgres_begin_words[];
-/* Tries until the work's patience is over. */
+/* Retries to connect until the work has waited for 5 s. */
 bool postgres_worker_connect_for(struct postgres_worker *w, const struct work *work);
 void postgres_worker_hang_up(struct postgres_worker *w);
-/* The positions of transactions that came to nothing would be waited for. */
+/* Marks a log position as aborted, so that nodes do not wait for it. */
 void postgres_void_position(struct postgres_worker *w, int64_t position);
-/* Hands a work over, in its turn. */
+/* Finishes a work item, in commit order if it is in the list. */
 void postgres_worker_finish(struct postgres_worker *w, struct work *work, enum err e);
-/* Closes its connection. */
+/* Closes the connection. */
 void postgres_worker_leave(struct postgres_worker *w);
-/* The life of a worker's thread. */
+/* Main function of a worker's thread. */
 void *postgres_worker_live(void *arg);
 
-/* --- what reads do, postgres_kinds.c --------------------------------------------------- */
+/* --- statistics of reads, kinds.c ------------------------------------------------------ */
 
-/* Whether those of its kind have lately asked all they wanted in so many round trips; whether a
- * loop may run it. */
+/* ends_with: whether reads of this kind lately needed at most so many round trips. fits_loop:
+ * whether a loop may run it. */
 bool postgres_kind_ends_with(struct postgres *p, const struct work *work, unsigned round_trips);
 bool postgres_kind_fits_loop(struct postgres *p, const struct work *work);
-/* It has asked in so many round trips, or more. */
+/* Records that a read needed so many round trips, or more. */
 void postgres_kind_note(struct postgres *p, const struct work *work, unsigned round_trips);
-/* Not on loops for a while. */
+/* Keeps this kind of read off the loops for a while. */
 void postgres_kind_bar(struct postgres *p, const struct work *work);
 
-/* --- what they will ask, prefetch.c: used by one thread ---------------------------------- */
+/* --- learned prefetch, prefetch.c: used by one thread ------------------------------------ */
 
 struct prefetcher {
     struct map by_kind;
 };
 void prefetcher_clear(struct prefetcher *h);
-/* After the first run of a read: adds what it will probably ask later. */
+/* Call it after the first run of a read: queues the queries that it will probably send later. */
 void prefetcher_guess(struct prefetcher *h, struct postgres_conn *c, struct work *work);
-/* Its errands are answered, and it has all it wants. */
+/* Call it at the end of a read, before its queued statements are discarded. */
 void prefetcher_learn(struct prefetcher *h, const struct postgres_conn *c, const struct work *work);
-/* Adds an errand of that number, unless it is there. */
+/* Queues a learned query of that number, unless it is queued already. */
 void postgres_prefetch_add(struct postgres_conn *c, const struct work *work, const char *sql,
                            const struct postgres_values *p, size_t count, unsigned number);
 
-/* --- reads on loops, postgres_loop_reads.c ---------------------------------------------- */
+/* --- reads on loops, loop_reads.c ------------------------------------------------------- */
 
 struct postgres_reader;
-/* On the work's loop. False: it is for a worker. */
+/* Call it on the work's loop. False: use a worker. */
 bool postgres_reader_take(struct postgres *p, struct work *w);
 
-/* --- … and the connections of these, postgres_loop_conn.c ------------------------------- */
+/* --- … and their connections, loop_conn.c ----------------------------------------------- */
 
 void postgres_readers_init(struct postgres *p, unsigned count);
-/* Gives what was not answered to the workers; nothing is taken any more. */
+/* Hands unanswered reads to the workers and closes the connections of the loops. */
 void postgres_readers_end(struct postgres *p);
 
-/* --- several works in one transaction, postgres_group.c -------------------------------- */
+/* --- group commit, group.c ------------------------------------------------------------- */
 
-/* Runs works, linked by next, to their ends and hands them over. */
+/* Runs the linked work items and finishes them. */
 void postgres_group_run(struct postgres_worker *w, struct work *first);
 
 #endif

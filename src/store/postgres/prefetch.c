@@ -1,28 +1,29 @@
-/* prefetch.c - learns which queries reads of a kind send after their first ones.
+/* prefetch.c - learns which queries reads of a kind send after their first ones, and prefetches
+ * them.
  *
- * Most of them follow from the first: a route that reads the emoji of a guild reads the guild, then
- * the emoji by the same id. A loop remembers which query came later and where its ids stood before,
- * and the next time sends it together with the first one, in one round trip. A query whose rows
- * were not used too often is not sent any more. A prefetch decides nothing: a read gets the rows of
- * exactly the query that it sends.
+ * Most later queries have the same ids as the first: a route that lists the emoji of a guild reads
+ * the guild, then the emoji by the same id. A loop learns which query came later and from which
+ * earlier parameter each id came. The next time it sends that query together with the first one, in
+ * one round trip. A query whose rows were often unused is not sent any more. A wrong prefetch is
+ * harmless: a read gets the rows of exactly the query that it sends.
  *
- * Some queries cannot be learned here, and are declared by tx_prefetch: those of works that run on
- * workers (writes, and reads that a busy loop hands over), and those with values that no earlier
- * query has, such as ?before= of a page. */
+ * Queries that cannot be learned are declared by tx_prefetch: those of work on workers (writes, and
+ * reads that a busy loop hands over), and those with values that no earlier query has, such as
+ * ?before= of a page. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "store/postgres/pipeline.h"
 
 enum {
-    MOST_QUERIES = 12, /* of a kind */
-    MOST_PLACES = 6,   /* of a question */
+    MOST_QUERIES = 12, /* per kind */
+    MOST_PLACES = 6,   /* parameters per query */
     SHORT_TEXT = 8,
     BEST_SCORE = 8,
     WORST_SCORE = -4,
 };
 
-/* Where the value of one parameter comes from: a parameter of an earlier query, or a constant. */
+/* Source of one parameter: a parameter of an earlier query, or a constant. */
 struct query_source {
     const char *sql; /* NULL: a constant */
     size_t place;
@@ -59,7 +60,7 @@ void prefetcher_clear(struct prefetcher *h)
 
 /* --- prefetching -------------------------------------------------------------------------- */
 
-/* Only digits are sent where the column may be a number. */
+/* Only digits can be sent for a column that may be a number. */
 static bool is_id_text(const char *text)
 {
     enum { LEAST = 10, MOST = 18 };
@@ -98,7 +99,7 @@ static void guess_one(struct postgres_conn *c, struct work *work, const struct l
 
         if (!text && !q->from[i].is_null)
             return;
-        /* Copied: another query may replace this one before it is answered. */
+        /* Copied, because another query may replace this one before it is answered. */
         p->text[i] = text ? str_dupz(work->arena, str_of(text)) : NULL;
         p->length[i] = p->binary[i] = 0;
     }
@@ -114,7 +115,7 @@ void prefetcher_guess(struct prefetcher *h, struct postgres_conn *c, struct work
             guess_one(c, work, &kind->queries[i], i + 1);
 }
 
-/* --- whether it was useful ---------------------------------------------------------------- */
+/* --- usefulness --------------------------------------------------------------------------- */
 
 static void note_guess(struct learned_kind *kind, const struct postgres_errand *e)
 {
@@ -196,7 +197,7 @@ static bool same_question(const struct learned_query *a, const struct learned_qu
     return true;
 }
 
-/* A query that was useless too often is replaced. */
+/* Adds a query, or replaces one that was useless too often. */
 static void kind_add(struct learned_kind *kind, const struct learned_query *q)
 {
     struct learned_query *place = NULL;

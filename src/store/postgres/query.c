@@ -1,9 +1,8 @@
-/* query.c - statements, pipelines and rows of a connection to PostgreSQL.
+/* query.c - prepared statements, pipelines and rows on a PostgreSQL connection.
  *
- * A query's rows are all here before the first is looked at. Each query is a way to the
- * database and back, so what can travel together does, in a pipeline: a transaction begins
- * with its first query, queries that were prefetched go with the one before them, and writes
- * that nobody waits for go with what comes next, or with the commit. */
+ * All rows of a query arrive before the first one is read. Each query is a round trip, so
+ * statements are combined in pipelines: BEGIN is sent with the first query, prefetched queries with
+ * the query before them, and deferred writes with the next query or with COMMIT. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ enum { MAX_STATEMENTS = 512 };
 struct postgres_cursor {
     struct row_cursor cursor;
     PGresult *result;
-    bool lent; /* by what was prefetched, for this work to begin anew with */
+    bool lent; /* owned by the queued statement, for a restart of the read */
     int at, count;
 };
 
@@ -42,7 +41,7 @@ void postgres_forget_statements(struct postgres_conn *c)
     map_clear(&c->statements);
 }
 
-/* Those of errands stay as long as they wait. */
+/* Prepared statements that are queued must stay. */
 static enum err make_room(struct postgres_conn *c)
 {
     if (c->statements.count < MAX_STATEMENTS || c->errand_count)
@@ -106,7 +105,7 @@ bool postgres_send_statement(struct postgres_conn *c, const struct postgres_stat
     return pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0);
 }
 
-/* --- errands: what is put off ----------------------------------------------------------- */
+/* --- queued statements (errands): prefetched queries and deferred writes ---------------- */
 
 static void errand_remove(struct postgres_conn *c, unsigned i)
 {
@@ -121,8 +120,8 @@ void postgres_forget_errands(struct postgres_conn *c)
         errand_remove(c, c->errand_count - 1);
 }
 
-/* After a write the rows may be others, for who has written: works of a group do not see what the
- * others write, as if each had a transaction of its own. */
+/* A write may change the rows that this work item has prefetched. Other work items of a group do
+ * not see its writes, as if each had its own transaction. */
 static void forget_prefetched(struct postgres_conn *c, const struct work *work)
 {
     for (unsigned i = c->errand_count; i-- > 0;)
@@ -197,7 +196,7 @@ static enum err errand_add(struct tx *tx, const char *sql, const struct value *v
 
     if (e)
         return tx_fail(tx, e);
-    /* The run that asks on a loop is over when this is sent. */
+    /* On a loop the run has ended when this is sent: use the work's arena and copy bytes. */
     struct arena *a = c->on_loop ? c->arena : tx_arena(tx);
     struct postgres_values *p = arena_raw(a, sizeof *p);
     postgres_fill_values(p, a, values, count);
@@ -228,7 +227,7 @@ void postgres_prefetch_add(struct postgres_conn *c, const struct work *work, con
                                                               .guess = (uint8_t)number };
 }
 
-/* The rows of what was prefetched, if they have come. */
+/* Returns the rows of a prefetched query, if they have arrived. */
 static PGresult *result_here(struct postgres_conn *c, const struct work *work, const char *sql,
                              const struct postgres_values *p, size_t count)
 {
@@ -240,7 +239,7 @@ static PGresult *result_here(struct postgres_conn *c, const struct work *work, c
     return NULL;
 }
 
-/* The rows of a query that was prefetched. NULL: they have to be asked for, once. */
+/* Takes the rows of a prefetched query. NULL: send the query; it is removed from the queue. */
 static PGresult *take_prefetched(struct postgres_conn *c, const struct work *work, const char *sql,
                                  const struct postgres_values *p, size_t count)
 {
@@ -298,7 +297,7 @@ bool pipeline_look_at(struct postgres_failure *f, PGresult *result, const char *
     return false;
 }
 
-/* Whether it goes with what is sent next. */
+/* Whether the statement is sent with the next pipeline. */
 static bool errand_goes(const struct postgres_conn *c, const struct postgres_errand *e)
 {
     return !e->result && !(e->writes && c->gathers);
@@ -315,7 +314,7 @@ static bool send_errands(struct postgres_conn *c)
     return true;
 }
 
-/* What was prefetched is kept until it is asked for. */
+/* Reads the answers. Rows of prefetched queries are stored until a query asks for them. */
 static void take_errands(struct postgres_conn *c, struct postgres_failure *f)
 {
     unsigned kept = 0;
@@ -376,7 +375,7 @@ bool pipeline_send_commit(struct postgres_conn *c)
            pq.pipelineSync(c->pg);
 }
 
-/* The commit that goes along with a read that asks all at once; whether it did. */
+/* Reads the answer to the COMMIT that was sent with a one-round-trip read. */
 static void take_commit(struct postgres_conn *c, struct postgres_failure *f)
 {
     PGresult *result = pipeline_take_result(c);
@@ -386,7 +385,7 @@ static void take_commit(struct postgres_conn *c, struct postgres_failure *f)
         pq.clear(result);
 }
 
-/* Sends all, then waits. *sql is what failed, if something did. */
+/* Sends everything in one pipeline, then waits. *sql is the statement that failed, if any. */
 static PGresult *exec_together(struct postgres_conn *c, const struct postgres_statement *st,
                                size_t count, const struct postgres_values *p, const char **sql)
 {
@@ -428,8 +427,8 @@ static bool sql_reads(const char *sql)
     return strncmp(sql, select, sizeof select - 1) == 0 || strncmp(sql, with, sizeof with - 1) == 0;
 }
 
-/* In a group all that is written travels with its commit, so who wants to know what became of it,
- * or to see it, has to have a transaction of its own. */
+/* Writes of a group are sent with its commit. A work item that needs the result of a write, or must
+ * see it, cannot be part of the group. */
 static bool fits_group(const struct tx *tx, const char *sql)
 {
     const struct postgres_conn *c = tx->connection;
@@ -454,7 +453,7 @@ static PGresult *postgres_exec(struct tx *tx, const struct postgres_statement *s
     return postgres_last_result(c, postgres_send_statement(c, st, count, p));
 }
 
-/* On a loop: what is not here is asked for when this run is over, and then there is another. */
+/* On a loop: queues the query if its rows have not arrived; the read runs again when they have. */
 static PGresult *exec_on_loop(struct tx *tx, const char *sql, const struct value *values,
                               const struct postgres_values *p, size_t count)
 {
@@ -525,7 +524,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* What is made of a row may take longer than fetching it. */
+/* Processing a row may take longer than fetching it. */
 static bool share_is_over(const struct postgres_conn *c)
 {
     return c->rows_until && clock_mono() > c->rows_until && clock_thread() > c->rows_spent;

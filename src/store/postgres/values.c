@@ -1,14 +1,13 @@
-/* values.c - values on their way to PostgreSQL and back.
+/* values.c - converts parameters and columns between struct value and libpq.
  *
- * Parameters travel as text and their types are inferred from the statement, so
- * a null and a number can take turns in the same place; bytes travel as they
- * are. */
+ * Parameters are sent as text and PostgreSQL infers their types from the statement, so the same
+ * parameter can be null or a number. Bytes are sent in binary. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/postgres/postgres.h"
 
-/* Types of columns, from PostgreSQL's pg_type.dat; they never change. */
+/* Type numbers from PostgreSQL's pg_type.dat; they never change. */
 enum {
     TYPE_BOOL = 16,
     TYPE_BYTES = 17,
@@ -80,7 +79,7 @@ static struct value bytes_value(struct arena *a, const char *text)
     return v;
 }
 
-/* Sums of bigint are numeric; as long as they fit they are integers here. */
+/* sum(bigint) is numeric; values that fit become integers. */
 static struct value numeric_value(struct str text)
 {
     int64_t i;

@@ -1,15 +1,15 @@
-/* versions.c - servers of two versions on one database, while it is upgraded.
+/* versions.c - servers of two versions on one database, during a rolling upgrade.
  *
- * A server is known by its connections; its row of nodes says which steps its program knows. One
- * without such a row wants to be alone, is just beginning, or is of a time before that was said: it
- * is taken for older. */
+ * server_connections lists the connected servers; a server's row in nodes has the last migration
+ * that it knows. A connected server without such a row is exclusive, has just started, or runs a
+ * version without that table: it counts as older. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/log.h"
 #include "store/postgres/postgres.h"
 
-/* Those who begin take turns by the same lock (postgres.c), so none of them comes in between. */
+/* Starting servers take the same lock (postgres.c), so none can start during the check. */
 static const char TAKE_TURN[] = "select pg_try_advisory_xact_lock(7166182019423)";
 static const char FIND_TABLES[] = "select to_regclass('server_connections') is not null, "
                                   "to_regclass('expanded_steps') is not null";
@@ -17,14 +17,14 @@ static const char FIND_ANY[] = "select 1 from server_connections limit 1";
 static const char FIND_OLDER[] =
     "select 1 from server_connections s where not exists (select 1 from nodes n "
     "where n.identity = s.identity and n.schema >= $1) limit 1";
-/* One that lost its connections for a moment, or was just killed, may be back at once. */
+/* A server that lost its connections for a moment, or was just killed, may be back at once. */
 static const char FIND_LATE[] = "select 1 from nodes where schema < $1 and seen_at > "
                                 "clock_timestamp() - interval '1 minute' limit 1";
 static const char END_OLDER[] =
     "select count(pg_terminate_backend(pid)) from server_connections s where not exists "
     "(select 1 from nodes n where n.identity = s.identity and n.schema >= $1)";
 
-/* Of a database that is older than what it is asked. */
+/* For a schema without expanded_steps: any connected server counts as older. */
 static enum err has_any(struct tx *tx, bool *ret)
 {
     struct rows r;

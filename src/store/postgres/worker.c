@@ -1,9 +1,8 @@
-/* worker.c - a thread with a connection, and what it does with a work.
+/* worker.c - a worker thread with a connection: runs work items, retries and reconnects.
  *
- * A work is run again when it met another (a serialisation failure) or lost its
- * connection, but never once its commit was sent and not answered: nobody knows
- * then whether it happened, unless PostgreSQL said of something before it that it
- * is shutting down. */
+ * A work item is run again after a serialization failure or a lost connection, but never if its
+ * COMMIT was sent and not answered: then it is unknown whether it committed, unless PostgreSQL has
+ * reported its shutdown at an earlier statement. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +15,10 @@
 enum {
     MAX_TRIES = 10,
     TRIES_AMONG_OTHERS = 4,
-    PATIENCE_MS = 5000,  /* of a work, when the database is away */
-    FIRST_WAIT_MS = 100, /* between tries to connect, doubled … */
+    PATIENCE_MS = 5000,  /* timeout of a work item while the database is unreachable */
+    FIRST_WAIT_MS = 100, /* between connection attempts, doubled … */
     LAST_WAIT_MS = 5000, /* … up to this */
-    LOOK_MS = 1000,      /* how often an idle connection is looked at */
+    LOOK_MS = 1000,      /* interval of checks of an idle connection */
 };
 
 static void sleep_ms(int64_t ms)
@@ -86,8 +85,7 @@ void postgres_worker_leave(struct postgres_worker *w)
     atomic_fetch_sub(&w->pool->connected, 1);
 }
 
-/* When one connection fell silent the older ones probably did too, and each would keep a
- * caller waiting until that is noticed. */
+/* If one connection timed out, older ones are probably dead, too; each would delay a caller. */
 static void leave_silence(struct postgres_worker *w)
 {
     if (w->conn.pg && w->silences != atomic_load(&w->pool->silences))
@@ -108,7 +106,7 @@ bool postgres_worker_connect_for(struct postgres_worker *w, const struct work *w
     return true;
 }
 
-/* --- one try -------------------------------------------------------------------------- */
+/* --- one attempt ---------------------------------------------------------------------- */
 
 enum outcome { FINISHED, MET_ANOTHER, LOST };
 
@@ -162,7 +160,7 @@ static enum err commit_in_line(struct postgres_worker *w, struct work *work)
 
 static enum outcome worker_commit(struct postgres_worker *w, struct work *work)
 {
-    /* A read has all that it wanted, whatever becomes of its commit. */
+    /* A read is complete, whatever happens to its COMMIT. */
     if (!work_writes(work)) {
         postgres_conn_let_go(&w->conn);
         return FINISHED;
@@ -223,9 +221,9 @@ static enum outcome try_once(struct postgres_worker *w, struct work *work)
     return outcome_of(w, tx.failed);
 }
 
-/* --- all tries ------------------------------------------------------------------------ */
+/* --- all attempts --------------------------------------------------------------------- */
 
-/* Transactions that conflicted wait for random times, longer at each try. */
+/* Random backoff after a conflict, longer at each attempt. */
 static void step_aside(struct postgres_worker *w, unsigned tries)
 {
     unsigned most_us = 1000u << (tries < 6 ? tries : 6);
@@ -234,9 +232,8 @@ static void step_aside(struct postgres_worker *w, unsigned tries)
     nanosleep(&t, NULL);
 }
 
-/* Works that write share the right to do so, until one has met others too often: that
- * one gets it for itself, and within one process nobody is refused because of the
- * others. The lock lets who wants it alone go first. */
+/* Writing work holds the lock in shared mode. After TRIES_AMONG_OTHERS conflicts it takes the lock
+ * exclusively, so that no work fails because of others of this process. */
 static enum outcome try_among_others(struct postgres_worker *w, struct work *work, unsigned tries)
 {
     pthread_rwlock_t *writing = &w->pool->writing;
@@ -256,7 +253,7 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
 {
     for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
         if (tries) {
-            /* In this order: who sees that something was tried again sees what. */
+            /* In this order: a reader that sees the new count also sees the name. */
             atomic_store_explicit(&w->pool->store.retried, work->name, memory_order_relaxed);
             atomic_fetch_add_explicit(&w->pool->store.retries, 1, memory_order_release);
         }
@@ -276,7 +273,7 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
 
 /* --- reads that may take long --------------------------------------------------------- */
 
-/* Whether it was broken off, and is to begin anew. */
+/* Returns whether the read exceeded its time limit and must restart. */
 static bool worker_run_share(struct postgres_worker *w, struct work *work, enum err *ret)
 {
     bool hurry = !w->takes_long && !work->urgent && !work->is_long;
@@ -287,16 +284,16 @@ static bool worker_run_share(struct postgres_worker *w, struct work *work, enum 
         !postgres_conn_hurry(&w->conn, hurry, w->pool->serves))
         postgres_worker_hang_up(w);
     if (w->conn.pg)
-        postgres_conn_settle(&w->conn); /* the end of the one before is not waited for in this */
+        postgres_conn_settle(&w->conn); /* the previous COMMIT does not count towards this limit */
     w->conn.share.free_round_trips = LANE_FREE_ROUND_TRIPS;
     w->conn.share.until = hurry ? clock_mono() + (int64_t)LANE_SHARE_MS * 1000000 : 0;
     *ret = postgres_worker_run(w, work);
     w->conn.share.until = 0;
-    work->arena = arena; /* perhaps it was using another one */
+    work->arena = arena; /* the run may have switched arenas */
     return w->conn.share.is_spent;
 }
 
-/* A store that closes has no thread any more for what was broken off: it is done here. */
+/* If the store is closing, no other thread takes an aborted read, so it restarts here. */
 static void worker_run_aside(struct postgres_worker *w, struct work *work)
 {
     enum err e;
@@ -311,7 +308,7 @@ static void worker_run_aside(struct postgres_worker *w, struct work *work)
 
 /* --- the thread ----------------------------------------------------------------------- */
 
-/* With nothing to do: notices that the database went, or came back. */
+/* While idle: detects a lost connection, or reconnects. */
 static void look_around(struct postgres_worker *w)
 {
     leave_silence(w);

@@ -1,7 +1,7 @@
-/* aside.c - threads for reads that may take long.
+/* aside.c - background threads for reads that may take long.
  *
- * A search of half a million members would hold its loop, and with it everybody whose
- * sockets live there. Here it holds only those who also asked for something long. */
+ * A search over half a million members would block its loop, and all sockets of that loop. Here it
+ * delays other long reads only. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -18,7 +18,7 @@ static enum err aside_open(struct sqlite_aside *a)
     return e;
 }
 
-/* True: it was broken off, and is to begin anew. */
+/* True: the read exceeded its time limit and must restart. */
 static bool aside_try(struct sqlite_aside *a, struct work *w, enum err *ret)
 {
     struct arena *arena = w->arena;
@@ -31,11 +31,11 @@ static bool aside_try(struct sqlite_aside *a, struct work *w, enum err *ret)
     *ret = sqlite_read_once(&a->engine->store, w, &a->conn);
     if (!sqlite_share_end(a->conn))
         return false;
-    w->arena = arena; /* perhaps it was using another one */
+    w->arena = arena; /* the aborted run may have switched arenas */
     return true;
 }
 
-/* A store that closes has no thread any more for what was broken off: it is done here. */
+/* If the store is closing, no other thread takes an aborted read, so it restarts here. */
 static void aside_run(struct sqlite_aside *a, struct work *w)
 {
     struct sqlite *q = a->engine;

@@ -1,4 +1,4 @@
-/* conn.c - one connection to SQLite: its life, its statements, what went wrong. */
+/* conn.c - one SQLite connection: opening, prepared statements, snapshots, error codes. */
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
@@ -70,7 +70,7 @@ static void statement_free(struct sqlite_statement *st)
     mem_free(st);
 }
 
-/* SQLite numbers parameters as they appear; ours carry their number. */
+/* SQLite numbers parameters in order of appearance; map $1, $2 … to its numbers. */
 static bool find_places(struct sqlite_statement *st, int count)
 {
     st->parameters = sqlite3_bind_parameter_count(st->stmt);
@@ -110,7 +110,7 @@ static enum err sqlite_prepare_cached(struct sqlite_conn *c, const char *sql, in
     return OK;
 }
 
-/* One that is in use becomes a temporary one. */
+/* A statement that is in use becomes temporary: it is freed when its cursor ends. */
 void sqlite_forget_statements(struct sqlite_conn *c)
 {
     struct sqlite_statement *st;
@@ -166,7 +166,7 @@ static const char read_only_settings[] = "pragma temp_store = memory;"
 
 static void configure_library(void)
 {
-    /* Counting every allocation takes a lock that all threads share. */
+    /* Memory statistics need a lock that all threads share. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
@@ -177,8 +177,8 @@ static bool is_read_only(const char *path)
     return access(path, W_OK) != 0 && errno == EROFS;
 }
 
-/* A disk that became read-only, or a snapshot of one. If there is no write-ahead log, no process
- * has the database open, and SQLite can read it without locks; otherwise it needs the log. */
+/* For a disk that became read-only, or a snapshot of one. Without a write-ahead log no process has
+ * the database open, so SQLite can read it without locks; otherwise it needs the log. */
 static int open_read_only(const char *path, sqlite3 **ret)
 {
     enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX };
@@ -246,22 +246,23 @@ int sqlite_conn_do_sql(struct sqlite_conn *c, struct sql sql)
     return code;
 }
 
-/* Without a name, which SQLite would look for each time: who reads has no other database, and the
- * writer begins with this one. */
+/* NULL instead of a database name saves a lookup: readers have one database only, and the writer's
+ * transactions begin with the main one. */
 static bool is_in_transaction(struct sqlite_conn *c)
 {
     return sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_NONE;
 }
 
-/* SQLite takes its snapshot with the first statement that it runs. */
+/* SQLite takes its snapshot at the first statement, not at BEGIN. */
 static bool has_snapshot(struct sqlite_conn *c)
 {
     return is_in_transaction(c) ||
            (sqlite_conn_do(c, "pragma schema_version") == SQLITE_OK && is_in_transaction(c));
 }
 
-/* Cached rows are valid when they are given out. Later rows are of the same moment if they are of a
- * snapshot that was taken before, or if no commit was begun until it was taken. */
+/* Whether cached rows may be returned together with rows that are read later. Both show the same
+ * state if the snapshot exists already, or no commit begins before it is taken
+ * (snapshot_compare). */
 bool sqlite_may_give(struct sqlite_conn *c)
 {
     if (c->in_snapshot)

@@ -1,10 +1,9 @@
-/* gather.c - what a commit appends to the log goes to the kernel in one piece.
+/* gather.c - combines the WAL writes of a commit into one system call.
  *
- * SQLite writes each page of a commit by itself, and the 24 bytes before it, too: for sixteen
- * messages a hundred calls of the kernel, where one does. So the writer's file of the log puts
- * together what follows each other, until it is synced or read. Nobody else looks at it before
- * that: a commit is there for others only after its sync, and what failed to be written fails
- * there. Where a commit does not end with a sync, nothing is gathered. */
+ * SQLite writes each page of a commit, and its 24-byte header, with a separate call: about a
+ * hundred calls for sixteen messages. The writer's WAL file buffers consecutive writes until a sync
+ * or a read. That is safe: other connections see a commit only after its sync, and a failed write
+ * is reported by the sync. Where a commit does not end with a sync, nothing is buffered. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +20,7 @@ struct log_piece {
 };
 
 static struct sqlite_methods methods;
-/* The writer's thread is the only one that uses the writer's files while it runs. */
+/* Only the writer thread uses the writer's files while it runs. */
 static _Thread_local struct log_piece *own;
 
 static int gather_flush(sqlite3_file *file)
@@ -84,7 +83,7 @@ static int gather_size(sqlite3_file *file, sqlite3_int64 *ret)
     return code == SQLITE_OK ? methods.usual->xFileSize(file, ret) : code;
 }
 
-/* --- where it may be done ------------------------------------------------------------- */
+/* --- where it is safe ----------------------------------------------------------------- */
 
 static int note_number(void *arg, int count, char **texts, char **names)
 {
@@ -93,7 +92,7 @@ static int note_number(void *arg, int count, char **texts, char **names)
     return 0;
 }
 
-/* Else commits end without one, and others read what was not written yet. */
+/* Without it commits end without a sync, and readers would miss the buffered pages. */
 static bool commits_are_synced(struct sqlite_conn *c)
 {
     enum { FULL = 2 };
@@ -103,8 +102,8 @@ static bool commits_are_synced(struct sqlite_conn *c)
            level >= FULL;
 }
 
-/* Else SQLite writes on, behind the sync, to the end of a sector, and no sync follows. It asks the
- * file of the database, not that of the log. */
+/* Without this property SQLite pads the WAL to the end of a sector after the sync, and no further
+ * sync follows. SQLite takes the property from the database file, not from the WAL. */
 static bool sync_is_the_end(struct sqlite_conn *c)
 {
     sqlite3_file *file = NULL;
@@ -135,7 +134,7 @@ void sqlite_gather_begin(struct sqlite_conn *c)
     own->file = file;
 }
 
-/* What is left was never committed. */
+/* Bytes that are still in the buffer were never committed. */
 void sqlite_gather_end(void)
 {
     if (!own)

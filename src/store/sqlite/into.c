@@ -1,10 +1,9 @@
-/* into.c - a database that is written into a part of a file which is open already.
+/* into.c - SQLite VFS that stores a database inside a section of an open file.
  *
- * A backup has the rows in the midst of its one file. Copied into a file of their own first, they
- * would be written twice, to a disk that the server needs meanwhile. SQLite writes to whatever
- * behaves as a file, and here that is the backup, counted from where its rows begin. Nobody else
- * opens it, so there is nothing to lock, and what is not whole is thrown away, so there is no
- * journal. */
+ * A backup is one file that contains the database. A separate copy would write the rows twice, to
+ * a disk that the server needs meanwhile. This VFS maps the database file to an offset of the
+ * backup file. No other process opens it, so locks do nothing. An incomplete backup is discarded,
+ * so there is no journal. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,14 +14,14 @@
 #include "store/sqlite/sqlite.h"
 
 struct sqlite_into {
-    sqlite3_vfs vfs; /* with one file */
-    char name[32];   /* of the vfs: each has its own */
+    sqlite3_vfs vfs; /* opens one file only */
+    char name[32];   /* unique name of the VFS */
     int fd;
     int64_t base, size;
 };
 
 struct into_file {
-    sqlite3_file file; /* SQLite's part */
+    sqlite3_file file; /* base class, first member */
     struct sqlite_into *into;
 };
 
@@ -31,7 +30,7 @@ static struct sqlite_into *into_of(sqlite3_file *file)
     return ((struct into_file *)file)->into;
 }
 
-/* --- the file ------------------------------------------------------------------------- */
+/* --- file methods --------------------------------------------------------------------- */
 
 static int into_close(sqlite3_file *file)
 {
@@ -46,7 +45,7 @@ static int into_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 a
 
     if (there > 0 && pread(i->fd, bytes, (size_t)there, i->base + at) != there)
         return SQLITE_IOERR_READ;
-    /* The header of a copy still says that there is a write-ahead log: bytes 18 and 19. */
+    /* Header bytes 18 and 19 of the copy still say WAL mode; report rollback-journal mode. */
     if (at == 0 && there >= 20)
         memset((char *)bytes + 18, 1, 2);
     if (there == count)
@@ -83,7 +82,7 @@ static int into_truncate(sqlite3_file *file, sqlite3_int64 size)
 
 static int into_sync(sqlite3_file *file, int flags)
 {
-    (void)file, (void)flags; /* the backup is synced, when it is whole */
+    (void)file, (void)flags; /* the backup file is synced when it is complete */
     return SQLITE_OK;
 }
 
@@ -115,7 +114,7 @@ static int into_control(sqlite3_file *file, int word, void *arg)
 static int into_nothing(sqlite3_file *file)
 {
     (void)file;
-    return 0; /* the usual size of sectors, and no promises */
+    return 0; /* default sector size, no special properties */
 }
 
 static const sqlite3_io_methods into_methods = {
@@ -134,7 +133,7 @@ static const sqlite3_io_methods into_methods = {
     .xDeviceCharacteristics = into_nothing,
 };
 
-/* --- where it is found ---------------------------------------------------------------- */
+/* --- VFS methods ---------------------------------------------------------------------- */
 
 static int into_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
                      int *ret_flags)
@@ -156,7 +155,7 @@ static int into_delete(sqlite3_vfs *vfs, const char *name, int sync)
     return SQLITE_OK;
 }
 
-/* There are no files beside it. */
+/* No journal or WAL file exists. */
 static int into_access(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
 {
     (void)vfs, (void)name, (void)flags;

@@ -1,30 +1,30 @@
-/* log.c - the write-ahead log, copied into the database beside the writer.
+/* log.c - checkpoints: copies the write-ahead log (WAL) into the database, on a separate thread.
  *
- * Copying thousands of pages and syncing them takes a tenth of a second, in which no call that
- * writes would be answered. So a thread of its own copies, and the writer goes on appending. What
- * was appended meanwhile keeps the log from being started afresh: the thread goes over the log
- * again until that is little, and the writer copies the rest itself between two batches.
+ * A checkpoint of thousands of pages takes about 100 ms, during which the writer could not commit.
+ * So the copier thread runs it while the writer continues to append. Pages that were appended
+ * meanwhile prevent SQLite from restarting the WAL at its beginning: the copier repeats until few
+ * pages are left, and the writer copies those between two batches.
  *
- * A backup reads one snapshot for as long as it takes, and nothing newer is copied meanwhile. The
- * writer waits for no such reader, and the long log that it leaves is the thread's to copy. */
+ * A backup holds one snapshot for as long as it runs, and newer pages cannot be copied meanwhile.
+ * The writer does not wait for such a reader; the copier copies the long WAL afterwards. */
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "store/sqlite/sqlite.h"
 
 enum {
-    BUSY_PAGES = 4000,  /* in the log: they are copied beside the writer */
-    IDLE_PAGES = 300,   /* the same when there is nothing else to do */
-    SHORT_PAGES = 100,  /* so few are copied by the writer itself */
-    LEAST_PAGES = 50,   /* between two tries */
-    MOST_PASSES = 6,    /* of the thread, over one log: a writer that is as quick is met halfway */
-    HUGE_PAGES = 40000, /* 160 MB: readers must let us start the log afresh */
-    TRUNCATE_WAIT_MS = 20, /* for readers, which hold a snapshot for one turn */
+    BUSY_PAGES = 4000,     /* pages in the WAL: the copier starts */
+    IDLE_PAGES = 300,      /* the same while the writer is idle */
+    SHORT_PAGES = 100,     /* rest that the writer copies itself */
+    LEAST_PAGES = 50,      /* WAL growth between two attempts */
+    MOST_PASSES = 6,       /* of the copier over one WAL; then the writer copies the rest */
+    HUGE_PAGES = 40000,    /* 160 MB: wait for readers, so that the WAL can restart */
+    TRUNCATE_WAIT_MS = 20, /* timeout for readers, which hold a snapshot for one loop iteration */
 };
 
-/* --- copying -------------------------------------------------------------------------- */
+/* --- checkpoints ---------------------------------------------------------------------- */
 
-/* As far as readers allow; how many of the log's pages are in the database then. */
+/* Copies as many pages as readers allow. Returns how many pages of the WAL are in the database. */
 static int log_copy(struct sqlite_conn *c, int mode)
 {
     int pages = 0, copied = 0;
@@ -36,7 +36,7 @@ static int log_copy(struct sqlite_conn *c, int mode)
     return code == SQLITE_OK ? copied : 0;
 }
 
-/* --- the thread beside ---------------------------------------------------------------- */
+/* --- the copier thread ---------------------------------------------------------------- */
 
 static enum err copier_open(struct sqlite *q)
 {
@@ -106,28 +106,27 @@ void sqlite_log_stop(struct sqlite *q)
     pthread_cond_destroy(&c->changed);
 }
 
-/* --- the writer's side ---------------------------------------------------------------- */
+/* --- the writer's part ---------------------------------------------------------------- */
 
 static int note_pages(void *arg, sqlite3 *db, const char *name, int pages)
 {
     struct sqlite_log *log = &((struct sqlite *)arg)->log;
 
     (void)db, (void)name;
-    if (pages < log->pages) /* it was started afresh */
+    if (pages < log->pages) /* the WAL was restarted */
         *log = (struct sqlite_log){ .number = log->number + 1 };
     log->pages = pages;
     return SQLITE_OK;
 }
 
-/* Takes over what the thread beside has done. True: it is at work. */
+/* Takes over the result of the copier. Returns true while the copier runs. */
 static bool copier_busy(struct sqlite *q)
 {
     struct sqlite_copier *c = &q->copier;
 
     pthread_mutex_lock(&c->lock);
     bool is_busy = c->is_asked;
-    /* What it copied of a log that was started afresh since says nothing of this one. A pass in
-     * which a reader let it copy nothing is none. */
+    /* Ignores results for an earlier WAL, and passes that copied nothing because of a reader. */
     if (c->has_news && c->number == q->log.number) {
         q->log.passes += c->copied > q->log.copied;
         q->log.copied = c->copied;
@@ -142,7 +141,7 @@ static void copier_ask(struct sqlite *q)
     struct sqlite_copier *c = &q->copier;
 
     pthread_mutex_lock(&c->lock);
-    /* Where it falls behind the writer it goes on without pauses. */
+    /* If the copier falls behind the writer, it runs without pauses. */
     sqlite_pace_hurry(q->log.passes >= MOST_PASSES);
     c->is_asked = true;
     c->number = q->log.number;
@@ -160,7 +159,7 @@ static void copy_between_batches(struct sqlite *q)
     q->log.passes = 0;
 }
 
-/* Waits for those who read. Also when that was in vain the next try is some pages away. */
+/* Waits for readers up to TRUNCATE_WAIT_MS. On failure the next attempt waits for more pages. */
 static void log_truncate(struct sqlite *q)
 {
     sqlite3_busy_timeout(q->writer->db, TRUNCATE_WAIT_MS);
@@ -171,12 +170,12 @@ static void log_truncate(struct sqlite *q)
 
 void sqlite_log_start(struct sqlite *q)
 {
-    /* Takes the place of SQLite's own checkpoints, which delay a commit. */
+    /* Replaces SQLite's automatic checkpoints, which delay a commit. */
     sqlite3_wal_hook(q->writer->db, note_pages, q);
     copier_start(q);
 }
 
-/* A try that readers cut short is not repeated before the log has grown. */
+/* After an attempt that readers cut short, wait until the WAL has grown. */
 bool sqlite_log_wants_rest(const struct sqlite *q)
 {
     return q->log.pages - q->log.copied > IDLE_PAGES && q->log.pages > q->log.tried;
@@ -194,7 +193,7 @@ void sqlite_log_make_room(struct sqlite *q)
         copy_between_batches(q);
 }
 
-/* What is left takes the writer no longer than what the thread is usually asked for. */
+/* Limits the time that the writer spends on the rest. */
 static bool rest_is_bounded(const struct sqlite_log *log)
 {
     return log->pages - log->copied <= BUSY_PAGES;

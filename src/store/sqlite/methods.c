@@ -1,7 +1,7 @@
-/* methods.c - open files of SQLite that do something of their own.
+/* methods.c - replaces I/O functions of an open SQLite file.
  *
- * SQLite has no word for what is wanted of some of them, but every open file has its own table of
- * functions. */
+ * SQLite has no option for paced or combined writes, but every open file has a table of functions.
+ */
 #include "store/sqlite/sqlite.h"
 
 bool sqlite_methods_change(struct sqlite_methods *m, sqlite3_file *file,

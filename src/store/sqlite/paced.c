@@ -1,14 +1,14 @@
-/* paced.c - a connection whose pages go to the disk a little at a time.
+/* paced.c - paces the disk writes of the checkpoint connection.
  *
- * Copying the log writes thousands of pages and syncs them at the end. A commit of the writer
- * that meets that sync waits for all of it. So the copier's file syncs after every few pages and
- * then leaves the disk to others for as long as that took, as backups do (paced.h). */
+ * A checkpoint writes thousands of pages and syncs them at the end. A commit during that sync would
+ * wait for all of it. So the copier syncs after every few pages and then pauses for as long as the
+ * sync took, as backups do (backup/paced.h). */
 #include "base/clock.h"
 #include "store/backup/paced.h"
 #include "store/sqlite/sqlite.h"
 
 static struct sqlite_methods methods;
-static _Thread_local int written; /* since the last sync */
+static _Thread_local int written; /* bytes since the last sync */
 static _Atomic bool has_to_hurry;
 
 static int write_paced(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)

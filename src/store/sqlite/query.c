@@ -1,4 +1,4 @@
-/* query.c - questions to SQLite: parameters and rows. */
+/* query.c - runs SQLite statements: binds parameters, steps through rows. */
 #include "store/sqlite/cursor.h"
 
 /* --- parameters ----------------------------------------------------------------------- */
@@ -21,7 +21,7 @@ static int bind_value(sqlite3_stmt *stmt, int place, const struct value *v)
     return sqlite3_bind_null(stmt, place);
 }
 
-/* --- questions ------------------------------------------------------------------------ */
+/* --- queries -------------------------------------------------------------------------- */
 
 struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int columns,
                                         struct rows *ret)
@@ -85,7 +85,7 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* a: where text and bytes are copied to; NULL: they are not. */
+/* a: arena for copies of text and bytes; NULL: not copied. */
 static struct value column_bytes(struct arena *a, enum value_kind kind, const void *p, size_t n)
 {
     if (a)
@@ -95,8 +95,8 @@ static struct value column_bytes(struct arena *a, enum value_kind kind, const vo
 
 static struct value sqlite_column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
-    /* One look at the column instead of one for its type, value and length each; the
-     * statement is this thread's alone. */
+    /* One lookup instead of three for type, value and length. No other thread uses the
+     * statement. */
     sqlite3_value *v = sqlite3_column_value(stmt, i);
 
     switch (sqlite3_value_type(v)) {
@@ -119,7 +119,7 @@ static struct value sqlite_column(struct arena *a, sqlite3_stmt *stmt, int i)
     }
 }
 
-/* One step; what went wrong is found by sqlite3_reset in sqlite_end. */
+/* Errors are reported by sqlite3_reset in sqlite_end. */
 static bool sqlite_step_row(struct rows *r, struct sqlite_cursor *cursor)
 {
     if (cursor->at_end)
@@ -151,7 +151,7 @@ bool sqlite_next(struct rows *r)
     return true;
 }
 
-/* Nobody knows what it wrote. */
+/* A statement wrote unknown columns: discards all statements and invalidates the query cache. */
 static void lose_track(struct tx *tx)
 {
     struct sqlite_conn *c = tx->connection;
@@ -172,7 +172,7 @@ enum err sqlite_end(struct rows *r)
     if (cursor->cached)
         return query_cache_close(r, cursor);
     sqlite3_stmt *stmt = cursor->statement->stmt;
-    /* A write is whole only at its end, where its foreign keys are looked at. */
+    /* SQLite checks the foreign keys of a write at its end, so read all rows. */
     if (!cursor->statement->reads_only)
         while (sqlite_step_row(r, cursor))
             ;
@@ -181,7 +181,7 @@ enum err sqlite_end(struct rows *r)
     if (code != SQLITE_OK)
         e = tx_fail(r->tx, sqlite_error(c, code, cursor->sql));
     else if (c->share.is_spent)
-        e = tx_fail(r->tx, ERR_STORE_RETRY); /* between two rows, which SQLite knows nothing of */
+        e = tx_fail(r->tx, ERR_STORE_RETRY); /* between two rows: unknown to SQLite */
     else
         query_cache_end(c, cursor);
     tx_remove_cursor(r->tx, &cursor->cursor);

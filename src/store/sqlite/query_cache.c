@@ -1,12 +1,11 @@
-/* query_cache.c - rows of statements that a connection has run before.
+/* query_cache.c - per-connection cache of query results.
  *
- * Most of what a call asks (who is this, what may they do there, what is that app) was asked with
- * the same values a moment ago. The rows are cached with the statement and its values, from the
- * second time on that they are asked for, and given out while no column that the statement reads
- * was written (query_dependencies.c). Each loop has the cache of its snapshots, and the writer its
- * own: this process is the only one that writes. The writer's statements mark what they write
- * before they run, so that a transaction sees its own writes. Rows that change as often as they are
- * read are cached ever more rarely. */
+ * Most queries of a request (account, permissions, application) ran with the same values a moment
+ * ago. From the second time on, the rows are cached with the SQL text and the values. They are
+ * valid until a column that the statement reads is written (query_dependencies.c). Each loop's
+ * connection and the writer have a cache. This process is the only writer. The writer's statements
+ * mark the columns they write before they run, so a transaction sees its own writes. Results that
+ * change as often as they are read are cached less and less often. */
 #include <string.h>
 
 #include "base/cache.h"
@@ -18,7 +17,7 @@ enum {
     NOTICED = 8192,
     MOST_ROWS = 64,
     LARGEST = 16 * 1024,
-    LONGEST_TEXT = 64, /* of a value */
+    LONGEST_TEXT = 64, /* of a text value */
     MOST_VALUES = 8,
     MOST_PATIENCE = 64,
 };
@@ -26,22 +25,22 @@ enum {
 struct cached_rows {
     struct cache_entry entry;
     const char *sql;
-    const struct sqlite_slots *reads; /* the connection's, kept as long as it */
-    uint64_t seen;                    /* commits */
-    unsigned holders;                 /* the cache, and cursors that give it out */
-    bool used;                        /* since it was last read */
-    bool waits;                       /* it became stale before it was used */
+    const struct sqlite_slots *reads; /* owned by the connection, lives as long */
+    uint64_t seen;                    /* commits that the snapshot had seen */
+    unsigned holders;                 /* references: the cache, and open cursors */
+    bool used;                        /* since it was stored */
+    bool waits;                       /* stale before it was used: caching backs off */
     unsigned wait, patience;
     bool single;
     unsigned rows;
     int columns;
     size_t count;
-    struct value *values, *cells; /* behind it, with their bytes */
+    struct value *values, *cells; /* in the same allocation, with their bytes */
 };
 
 struct query_cache {
     struct cache rows;
-    uint32_t noticed[NOTICED]; /* hashes of what was asked once */
+    uint32_t noticed[NOTICED]; /* hashes of queries that ran once */
     uint64_t hits;
 };
 
@@ -53,7 +52,7 @@ static void cached_unref(struct cache_entry *e)
         mem_free(r);
 }
 
-/* --- the question --------------------------------------------------------------------- */
+/* --- the key -------------------------------------------------------------------------- */
 
 static bool same_value(const struct value *a, const struct value *b)
 {
@@ -105,7 +104,7 @@ static uint64_t hash_of_question(const struct cache_question *q)
 static struct cache_kind queries = {
     .name = "queries",
     .entries = 4096,
-    .bytes = 1024 * 1024, /* of a connection */
+    .bytes = 1024 * 1024, /* per connection */
     .is = cached_is,
     .free = cached_unref,
 };
@@ -132,9 +131,9 @@ uint64_t query_cache_hits(const struct query_cache *cache)
     return cache->hits;
 }
 
-/* --- giving out ----------------------------------------------------------------------- */
+/* --- lookups -------------------------------------------------------------------------- */
 
-/* True: asked before, so that it may be cached this time. */
+/* True: the query ran before, so cache it this time. */
 static bool question_notice(struct query_cache *cache, uint64_t hash)
 {
     uint32_t *at = &cache->noticed[hash >> 1 & (NOTICED - 1)], mark = (uint32_t)(hash >> 32) | 1;
@@ -144,7 +143,7 @@ static bool question_notice(struct query_cache *cache, uint64_t hash)
     return before;
 }
 
-/* Rows that became stale before they were used are cached again after ever more questions. */
+/* Exponential backoff: rows that became stale unused are cached again after 2, 4, 8, … queries. */
 static bool has_to_wait(struct cached_rows *r)
 {
     if (r->used) {
@@ -255,9 +254,9 @@ enum err query_cache_close(struct rows *r, struct sqlite_cursor *cursor)
     return c->share.is_spent ? tx_fail(r->tx, ERR_STORE_RETRY) : OK;
 }
 
-/* --- caching -------------------------------------------------------------------------- */
+/* --- inserting ------------------------------------------------------------------------ */
 
-/* The caller's own values may be gone before all rows were read. */
+/* The caller's values may be freed before all rows are read. */
 static const struct value *values_copy(struct arena *a, const struct value *values, size_t count)
 {
     struct value *copy = arena_raw(a, count * sizeof *copy);
@@ -315,7 +314,7 @@ void query_cache_row(struct rows *r, const struct sqlite_cursor *cursor)
     struct cache_question *q = cursor->question;
 
     if (q && r->lent)
-        q->hash = 0; /* this row is gone before the others were read */
+        q->hash = 0; /* text of this row is valid until the next row only */
     if (q && q->hash)
         question_add_row(tx_arena(r->tx), q, r->row);
 }
@@ -330,7 +329,7 @@ static size_t bytes_of_values(const struct value *v, size_t count)
     return n;
 }
 
-/* The bytes of values lie behind all values. */
+/* Copies values; their text and bytes go to `bytes`, behind all values. Returns its new end. */
 static char *copy_values(struct value *to, const struct value *from, size_t count, char *bytes)
 {
     for (size_t i = 0; i < count; i++) {
@@ -372,7 +371,7 @@ static void question_put(struct sqlite_conn *c, const struct cache_question *q)
     cache_put(&c->cache->rows, q->hash, size, &r->entry);
 }
 
-/* A cursor that was closed early has not seen all rows. */
+/* A cursor that was closed early has not read all rows. */
 void query_cache_end(struct sqlite_conn *c, const struct sqlite_cursor *cursor)
 {
     const struct cache_question *q = cursor->question;

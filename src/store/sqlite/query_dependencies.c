@@ -1,15 +1,15 @@
-/* query_dependencies.c - which columns a statement reads and writes.
+/* query_dependencies.c - determines which columns a statement reads and writes.
  *
- * SQLite names them to an authorizer while it prepares a statement, also those of triggers and
- * cascades. Each column has a version slot (row_versions.c), and each table has one for rows that
- * are inserted or deleted. A statement that writes marks its slots before it runs. SQLite does not
- * name the columns that a generated column is made of: there are none. */
+ * SQLite's authorizer callback reports them while it prepares a statement, including triggers and
+ * cascades. Each column has a version slot (row_versions.c), and each table has one for inserted or
+ * deleted rows. A writing statement marks its slots before it runs. SQLite does not report the
+ * source columns of generated columns, so the schema must not use generated columns. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-/* Functions whose result does not follow from rows and parameters. */
+/* Functions whose result does not depend on rows and parameters alone. */
 static const char *const volatile_functions[] = {
     "random",       "randomblob",   "changes",           "total_changes",     "date",     "time",
     "datetime",     "julianday",    "unixepoch",         "strftime",          "timediff", "noted",
@@ -24,7 +24,7 @@ static bool is_volatile(const char *function)
     return false;
 }
 
-/* column "": rows that are inserted or deleted. SQLite spells names as the schema does. */
+/* column "": inserted or deleted rows. SQLite spells names as in the schema. */
 static uint16_t slot_of_column(const char *table, const char *column)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -39,7 +39,7 @@ static uint16_t slot_of_column(const char *table, const char *column)
 
 /* Collected while a statement is prepared. */
 enum {
-    ANY_COLUMN = 0, /* the slot of columns of which nobody knows the names */
+    ANY_COLUMN = 0, /* marked when the written columns are unknown */
     MOST_SLOTS = 256,
 };
 struct sqlite_finding {
@@ -77,8 +77,7 @@ static void finding_add(struct sqlite_finding *r, int action, const char *table,
         break;
     case SQLITE_UPDATE:
         slots_add(&r->writes, slot_of_column(table, column));
-        /* A full-text index is searched by a column of its own name, which depends on the others.
-         */
+        /* A full-text index has a column with the table's own name, which depends on all others. */
         slots_add(&r->writes, slot_of_column(table, table));
         break;
     case SQLITE_FUNCTION:
@@ -93,9 +92,8 @@ static void finding_add(struct sqlite_finding *r, int action, const char *table,
     }
 }
 
-/* SQLite prepares some statements by itself: after a change of the schema, or for a full-text
- * index. Nothing marks what they write, so the query cache is invalidated as a whole (sqlite_end).
- */
+/* SQLite prepares some statements itself: after a schema change, or for a full-text index. No code
+ * marks what they write, so the whole query cache is invalidated (sqlite_end). */
 static int statement_authorize(void *arg, int action, const char *table, const char *column,
                                const char *database, const char *trigger)
 {

@@ -1,14 +1,13 @@
-/* row_versions.c - the one way to notice that cached rows are stale.
+/* row_versions.c - versions of rows and columns, to detect stale cache entries.
  *
- * Everything that a cache may depend on has a slot: a row of some tables, the rows of an owner (the
- * members of a guild, say), and each column (query_dependencies.c). The writer stores the number of
- * the coming commit in the slot of what it is about to change. A cached result lists the slots of
- * what it was made of, and the number of commits that its snapshot had seen; it is valid while
- * none of them has a greater number. Two things that share a slot only cause a needless read.
+ * A cache entry may depend on a row of some tables, on the rows of an owner (such as the members of
+ * a guild), or on a column (query_dependencies.c). Each of these has a slot. Before the writer
+ * changes something, it stores the number of the coming commit in its slot. A cache entry lists its
+ * slots and the number of commits that its snapshot had seen; it is valid while no slot has a
+ * greater number. A slot that two things share only causes a needless read.
  *
- * SQLite reports each changed row to the writer's connection, also those of triggers and cascades.
- * It does not report tables without a rowid: they have triggers, known to this connection only,
- * that name the owner of the row. */
+ * SQLite's update hook reports each changed row to the writer's connection, including triggers and
+ * cascades, but not tables without a rowid. Those have temporary triggers that report the owner. */
 #include <string.h>
 
 #include "base/log.h"
@@ -24,12 +23,12 @@ static const char *const noted_tables[] = {
 
 uint16_t row_slot(enum noted_rows rows, snowflake id)
 {
-    uint64_t of = id + rows * UINT64_C(0xd1b54a32d192ed03); /* ids follow each other */
+    uint64_t of = id + rows * UINT64_C(0xd1b54a32d192ed03); /* spreads consecutive ids */
 
     return (uint16_t)((of * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
 }
 
-/* A transaction that is rolled back leaves the number of the next commit: that is only early. */
+/* After a rollback the slot has the number of the next commit: entries only become stale early. */
 static void row_changes(struct sqlite *q, enum noted_rows rows, uint64_t id)
 {
     sqlite_slots_change(q, &(uint16_t){ row_slot(rows, id) }, 1);
@@ -51,7 +50,7 @@ bool sqlite_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t coun
     return true;
 }
 
-/* --- changes of rows ------------------------------------------------------------------ */
+/* --- changed rows --------------------------------------------------------------------- */
 
 static void note_row(void *arg, int what, const char *database, const char *table, sqlite3_int64 id)
 {
@@ -68,7 +67,7 @@ void sqlite_touch(struct tx *tx, enum noted_rows rows, uint64_t id)
         row_changes((struct sqlite *)tx->store, rows, id);
 }
 
-/* noted(kind, id): a row of this owner changed. */
+/* SQL function noted(kind, id): a row of this owner changed. */
 static void note_owner(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
@@ -114,7 +113,7 @@ enum err sqlite_versions_begin(struct sqlite *q)
     return ERR_UNAVAILABLE;
 }
 
-/* --- what reads ask of them ----------------------------------------------------------- */
+/* --- validation by reads -------------------------------------------------------------- */
 
 static bool may_cache(const struct tx *tx)
 {
@@ -127,7 +126,7 @@ bool sqlite_seen(struct tx *tx, struct tx_seen *ret)
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* The rows that are read from now on are of the same snapshot. */
+    /* Later rows of this read come from the same snapshot. */
     if (!may_cache(tx) || tx->failed || sqlite_snapshot_begin(tx) || !sqlite_may_give(c))
         return false;
     *ret = (struct tx_seen){ c->number, c->seen };
@@ -139,7 +138,7 @@ bool sqlite_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* Another connection counts other commits: the store was opened again. */
+    /* Another connection counts other commits, after the store was opened again. */
     return may_cache(tx) && since->connection == c->number && sqlite_may_give(c) &&
            sqlite_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
 }

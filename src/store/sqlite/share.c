@@ -1,12 +1,12 @@
-/* share.c - what a read may take of the turn of a loop, or of a thread aside. */
+/* share.c - time limit (share) of a read on a loop iteration or on a background thread. */
 #include "base/clock.h"
 #include "store/sqlite/sqlite.h"
 
 enum {
-    LOOP_SHARE_NS = 4 * 1000 * 1000, /* for reads that are long enough to be measured */
+    LOOP_SHARE_NS = 4 * 1000 * 1000, /* for all long reads of one loop iteration */
     ASIDE_SHARE_NS = LANE_SHARE_MS * 1000 * 1000,
-    LEAST_NS = 1000 * 1000, /* for each of them, however many there are */
-    SHARE_STEPS = 1000,     /* of SQLite's machine between two looks at the clock */
+    LEAST_NS = 1000 * 1000, /* minimum per read, however many there are */
+    SHARE_STEPS = 1000,     /* SQLite VM steps between two clock checks */
 };
 
 static int64_t share_left(const struct sqlite_share *share)
@@ -16,8 +16,8 @@ static int64_t share_left(const struct sqlite_share *share)
     return left > LEAST_NS ? left : LEAST_NS;
 }
 
-/* Called by SQLite every so many steps; other than 0: the statement is broken off. Most reads
- * end before they come here, so the clock begins with the first time. */
+/* Progress handler of SQLite; a result other than 0 aborts the statement. Most reads end before the
+ * first call, so the time is measured from there. */
 static int look_at_share(void *arg)
 {
     struct sqlite_share *share = arg;
@@ -55,7 +55,7 @@ void sqlite_share_begin(struct sqlite_conn *c, bool by_row)
     c->share.by_row = by_row && c->share.is_loops;
     c->share.is_spent = false;
     c->share.began_ns = 0;
-    /* Aside each is a turn of its own. */
+    /* On a background thread each read has a limit of its own. */
     if (!c->share.is_loops)
         c->share.taken_ns = 0;
 }
@@ -80,7 +80,7 @@ bool sqlite_go_aside(struct tx *tx)
     return share->is_spent;
 }
 
-/* What is made of a row may take longer than finding it: no step of SQLite's would see that. */
+/* Processing a row may take longer than finding it, which the progress handler does not see. */
 bool sqlite_share_over(struct sqlite_conn *c)
 {
     return c->share.by_row && look_at_share(&c->share);

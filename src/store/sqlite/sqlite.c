@@ -1,4 +1,4 @@
-/* sqlite.c - the SQLite engine: reads on the loops or aside, writes on the writer. */
+/* sqlite.c - the SQLite engine: reads on loops or background threads, writes on one thread. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +17,8 @@ static struct sqlite *sqlite_of(struct store *s)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Reads of one turn share a snapshot, as beginning one costs more than most
- * queries; but whoever was told of a commit must see it, so the snapshot is
- * renewed when there was one since. */
+/* The reads of one loop iteration share a snapshot, because taking one costs more than most
+ * queries. A commit renews it, so that a caller who got the reply of a commit sees its rows. */
 static void drop_snapshot(struct sqlite_conn *c)
 {
     if (c->in_snapshot && sqlite_conn_do(c, "commit") != SQLITE_OK)
@@ -49,13 +48,12 @@ static enum err run_read(struct store *s, struct work *w, struct sqlite_conn *c)
     if (!c->is_outdated)
         return e;
     c->is_outdated = false;
-    w->arena = arena; /* the first run may have used another one */
+    w->arena = arena; /* the first run may have switched arenas */
     return tx_run(&again);
 }
 
-/* A search of many rows would read its pages anew each time with SQLite's usual 2 MiB. The
- * writer keeps to them: of several works in a transaction, one that fills the disk is then
- * found out before the others are done. */
+/* SQLite's default page cache of 2 MiB would make large searches reread pages. The writer keeps it:
+ * it then writes pages early, so that a work item that fills the disk fails before others run. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
 {
     enum err e = sqlite_conn_open(path, ret);
@@ -76,20 +74,20 @@ static enum err reader_of_loop(struct sqlite *q, struct loop *loop, struct sqlit
         if (!e && q->asides[0].has_thread)
             sqlite_share_watch(q->readers[i]);
         if (!e && q->has_thread)
-            q->readers[i]->cache = query_cache_new(); /* nobody else writes */
+            q->readers[i]->cache = query_cache_new(); /* this process is the only writer */
     }
     *ret = q->readers[i];
     return e;
 }
 
-/* A store that closes takes nothing more. */
+/* A closing store refuses long reads. */
 static void read_aside(struct store *s, struct work *w)
 {
     if (!lanes_push(&sqlite_of(s)->aside, w))
         work_finish(s, w, ERR_UNAVAILABLE);
 }
 
-/* One that takes longer than a loop has time for begins anew aside. */
+/* A read that exceeds the time limit of the loop restarts on a background thread. */
 static void read_on_loop(struct store *s, struct work *w)
 {
     struct sqlite *q = sqlite_of(s);
@@ -101,7 +99,7 @@ static void read_on_loop(struct store *s, struct work *w)
         sqlite_share_begin(c, w->measured);
         e = run_read(s, w, c);
         if (sqlite_share_end(c)) {
-            w->arena = arena; /* it was broken off, perhaps with another one */
+            w->arena = arena; /* the aborted run may have switched arenas */
             read_aside(s, w);
             return;
         }
@@ -165,7 +163,7 @@ static void sqlite_close(struct store *s)
     for (unsigned i = 0; i < q->reader_count; i++)
         sqlite_conn_close(q->readers[i]);
     sqlite_conn_close(q->tool);
-    /* The last connection to close empties the log into the database. */
+    /* The last connection to close checkpoints the WAL. */
     sqlite_conn_close(q->writer);
     queue_clear(&q->queue);
     lanes_clear(&q->aside);
@@ -178,7 +176,7 @@ static void sqlite_close(struct store *s)
     mem_free(q);
 }
 
-/* SQLite would let everybody read it; its other files follow this one. */
+/* Creates the database file with mode 0600, which SQLite also uses for the WAL. */
 static enum err make_private(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -191,7 +189,7 @@ static enum err make_private(const char *path)
     return OK;
 }
 
-/* Commits then return before the disk has them. */
+/* Commits then return before the data is on the disk. */
 static enum err give_up_syncs(struct sqlite_conn *writer)
 {
     log_warn("store: durability is off: a power cut loses what was written last");
@@ -206,7 +204,7 @@ static enum err sqlite_is_there(const struct sqlite *q)
     return ERR_UNAVAILABLE;
 }
 
-/* The one that writes: nobody else may, and the tables are brought up to date. */
+/* Opens the only process that writes: locks the folder and applies migrations. */
 static enum err open_to_write(struct sqlite *q, const struct store_options *o)
 {
     enum err e = o->as_is ? sqlite_is_there(q) : folder_make(o->folder);

@@ -1,4 +1,4 @@
-/* sqlite.h - what the files of the SQLite engine share. */
+/* sqlite.h - structs and functions that the files of the SQLite engine share. */
 #ifndef STORE_SQLITE_H
 #define STORE_SQLITE_H
 
@@ -9,85 +9,83 @@
 #include "base/map.h"
 #include "store/internal.h"
 
-/* --- one connection, sqlite_conn.c: used by one thread at a time ---------------------- */
+/* --- one connection, conn.c: used by one thread at a time ----------------------------- */
 
-/* Only somebody else's program on the same file can keep us waiting. */
+/* Timeout for locks, which only a foreign program on the same file can hold. */
 enum { SQLITE_BUSY_MS = 5000 };
 
-/* Threads for long reads, of which the last takes those that have had their share (lanes.c). More
- * would take processors from the loops, fewer would let one slow search hold up all others. */
+/* Background threads for long reads. The last one also takes reads that exceeded LANE_SHARE_MS.
+ * More would take processors from the loops; with fewer, a slow search would delay all others. */
 enum { SQLITE_ASIDES = 2 };
 
-/* What a read may take of the turn of a loop, or of a thread aside. Nobody knows beforehand how
- * many rows it has to look at, so it is measured: one that takes more is broken off and begins
- * anew aside, or among the long ones there. */
+/* Time limit of reads, per loop iteration or per read on a background thread. The number of rows is
+ * not known in advance, so the time is measured: a read that exceeds the limit is aborted and
+ * restarts on a background thread, or there in LANE_LONG. */
 struct sqlite_share {
-    int64_t most_ns;  /* of a turn; 0: nothing is measured */
-    bool is_loops;    /* the connection is a loop's, and there are threads aside */
-    bool counts;      /* a read runs that may go aside */
-    bool by_row;      /* … and each of its rows is looked at */
-    bool is_spent;    /* it was broken off */
-    int64_t began_ns; /* 0: it has not taken long enough to be measured */
-    int64_t taken_ns; /* by all that were measured in this turn */
+    int64_t most_ns;  /* the limit; 0: not measured */
+    bool is_loops;    /* connection of a loop, and background threads exist */
+    bool counts;      /* a read runs that can be restarted */
+    bool by_row;      /* … and the clock is checked at each row */
+    bool is_spent;    /* the limit is exceeded; the read is aborted */
+    int64_t began_ns; /* first clock check; 0: none yet */
+    int64_t taken_ns; /* by all measured reads of this iteration */
 };
 
 struct sqlite_conn {
     sqlite3 *db;
     struct map statements;          /* by the address of the SQL */
-    struct map dependencies;        /* the same; kept as long as the connection */
-    struct sqlite_finding *finding; /* collects the columns of a statement that is prepared */
-    bool has_lost_track;            /* SQLite prepared by itself a statement that writes */
+    struct map dependencies;        /* by the same; live as long as the connection */
+    struct sqlite_finding *finding; /* collects columns while a statement is prepared */
+    bool has_lost_track;            /* SQLite itself prepared a writing statement */
     unsigned dependencies_age;      /* how often that has happened */
-    struct query_cache *cache;      /* a loop's, or the writer's; or NULL */
-    uint64_t number;                /* no two have the same */
-    /* Readers: what is read is of this many commits, or more. SQLite's snapshot begins with the
-     * first statement, so that a read which finds everything in caches does not call SQLite. */
+    struct query_cache *cache;      /* of a loop or the writer; or NULL */
+    uint64_t number;                /* unique in the process */
+    /* Readers: rows show at least `seen` commits. SQLite's snapshot begins with the first
+     * statement, so a read that finds all its rows in caches does not call SQLite. */
     bool in_view, in_snapshot;
     uint64_t seen;
-    bool has_given;   /* cached rows, before there was a snapshot */
-    bool is_outdated; /* … which came after another commit: the read has to run again */
-    bool has_written; /* since somebody set it to false: a statement that writes was asked for */
-    struct sqlite_share share; /* of a loop's turn */
+    bool has_given;            /* returned cached rows before it had a snapshot */
+    bool is_outdated;          /* … and a commit came in between: run the read again */
+    bool has_written;          /* a writing statement ran; the caller resets it */
+    struct sqlite_share share; /* time limit of reads */
 };
 
-/* Opens the file, which is made when missing; logs. */
+/* Opens the file, or creates it. Logs failures. */
 enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
 void sqlite_conn_close(struct sqlite_conn *c);
-/* What it writes goes to the disk a little at a time (sqlite_paced.c). */
+/* Paces the writes of the connection (paced.c). */
 void sqlite_conn_pace(struct sqlite_conn *c);
-/* From now on without pauses, or with them again: somebody waits for the end. */
+/* True: no pauses, because a caller waits for the end. */
 void sqlite_pace_hurry(bool hurry);
 
-/* A statement of ours without parameters: begin, commit, savepoint … Returns an
- * SQLite code, logged when bad. */
+/* Runs a statement without parameters: begin, commit, savepoint … Returns an SQLite code. */
 #define sqlite_conn_do(c, sql) sqlite_conn_do_sql(c, SQL(sql))
 int sqlite_conn_do_sql(struct sqlite_conn *c, struct sql sql);
 
-/* What an SQLite code means to a caller; logs those that an operator or a
- * developer should know of. */
+/* Maps an SQLite code to an error. Logs codes that concern the operator or a developer. */
 enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql);
 
-/* Begins SQLite's snapshot of a read, unless it has one. ERR_STORE_RETRY, with is_outdated: cached
- * rows that were given out may be older. */
+/* Begins SQLite's snapshot for a read, unless it has one. ERR_STORE_RETRY with is_outdated: cached
+ * rows that were returned before may be older than the snapshot. */
 enum err sqlite_snapshot_begin(struct tx *tx);
-/* Whether cached rows can be given out beside those of the snapshot. */
+/* Whether cached rows are consistent with the rows of the snapshot. */
 bool sqlite_may_give(struct sqlite_conn *c);
 
-/* --- a share of a turn, sqlite_share.c -------------------------------------------------- */
+/* --- time limit of a read, share.c ------------------------------------------------------ */
 
-/* The connection belongs to a loop, or to a thread aside: its reads between begin and end have a
- * share of a turn. by_row: the clock is looked at for each row, not only within long statements.
- * True at the end: it was more than that, and what was read is of no use. */
+/* watch: sets the limit of a loop's, or a background thread's, connection. Between begin and end
+ * the time of a read is measured; by_row: also at each row. end returns true if the limit was
+ * exceeded, and the result must be discarded. */
 void sqlite_share_watch(struct sqlite_conn *c);
 void sqlite_share_watch_aside(struct sqlite_conn *c);
 void sqlite_share_begin(struct sqlite_conn *c, bool by_row);
 bool sqlite_share_end(struct sqlite_conn *c);
-/* Between two rows of a read that is looked at by row. */
+/* Checks the clock between two rows, if the read was begun with by_row. */
 bool sqlite_share_over(struct sqlite_conn *c);
-/* The read that runs gives its share up. False: it has none. */
+/* Makes the running read exceed its limit. False: it has no limit. */
 bool sqlite_go_aside(struct tx *tx);
 
-/* --- questions, sqlite_query.c ---------------------------------------------------------- */
+/* --- queries, query.c ------------------------------------------------------------------- */
 
 enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);
@@ -100,17 +98,17 @@ enum err sqlite_script(struct tx *tx, const char *sql);
 enum { SQLITE_VERSION_BITS = 16 };
 
 struct sqlite_versions {
-    _Atomic uint64_t last[1 << SQLITE_VERSION_BITS]; /* by slot: the last commit that changed it */
-    _Atomic uint64_t committing;                     /* the last commit that was begun */
+    _Atomic uint64_t last[1 << SQLITE_VERSION_BITS]; /* by slot: last commit that changed it */
+    _Atomic uint64_t committing;                     /* last commit that was started */
 };
 
 struct sqlite;
 
-/* The writer's connection reports changed rows from now on. */
+/* Installs the update hook and the triggers on the writer's connection. */
 enum err sqlite_versions_begin(struct sqlite *q);
-/* The writer is about to change them. */
+/* Call it before the writer changes what the slots stand for. */
 void sqlite_slots_change(struct sqlite *q, const uint16_t *slots, unsigned count);
-/* Whether none of them was changed since a snapshot that had seen so many commits. */
+/* Whether no slot changed since a snapshot that had seen so many commits. */
 bool sqlite_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
                             uint64_t commits);
 /* See tx_touch, tx_seen, tx_unchanged. */
@@ -129,42 +127,42 @@ struct sqlite_slots {
 
 struct query_dependencies {
     struct sqlite_slots reads, writes;
-    bool is_volatile; /* rows and parameters do not decide what it returns */
-    uint64_t marked;  /* its writes, for the commit of this number */
-    unsigned age;     /* dependencies_age of the connection when this was collected */
+    bool is_volatile; /* the result does not depend on rows and parameters alone */
+    uint64_t marked;  /* number of the last commit for which its writes were marked */
+    unsigned age;     /* dependencies_age of the connection at that time */
     struct query_dependencies *older;
 };
 
-/* The connection collects the columns of its statements. */
+/* Registers the callback that collects columns. */
 bool sqlite_dependencies_begin(struct sqlite_conn *c);
 int sqlite_dependencies_prepare(struct sqlite_conn *c, const char *sql, unsigned flags,
                                 sqlite3_stmt **ret, struct query_dependencies **ret_found);
 void sqlite_dependencies_clear(struct sqlite_conn *c);
-/* The writer's: nobody knows which columns are written; the same of a statement, before it runs. */
+/* Writer: invalidates the whole query cache; marks the columns that a statement will write. */
 void sqlite_columns_change(struct sqlite *q);
 void sqlite_dependencies_write(struct sqlite *q, struct query_dependencies *r);
 
-/* --- cached rows of statements, query_cache.c: of one connection ------------------------- */
+/* --- query cache, query_cache.c: one per connection -------------------------------------- */
 
 struct query_cache *query_cache_new(void);
 void query_cache_free(struct query_cache *cache); /* accepts NULL */
-/* How often rows came from the cache. */
+/* Number of cache hits. */
 uint64_t query_cache_hits(const struct query_cache *cache);
 
-/* --- files with functions of their own, sqlite_methods.c --------------------------------- */
+/* --- replaced file functions, methods.c -------------------------------------------------- */
 
 struct sqlite_methods {
-    const sqlite3_io_methods *usual; /* of all files of that kind; NULL: none was changed yet */
-    sqlite3_io_methods own;          /* the same, but for some */
+    const sqlite3_io_methods *usual; /* original table; NULL: no file was changed yet */
+    sqlite3_io_methods own;          /* a copy with some functions replaced */
 };
 
-/* The file has our own from now on. False: it has not the usual ones. */
+/* Installs our table. False: the file does not have the original one. */
 bool sqlite_methods_change(struct sqlite_methods *m, sqlite3_file *file,
                            void (*change)(sqlite3_io_methods *to));
 
-/* --- the log's file, sqlite_gather.c: for the writer's thread, at its beginning and end - */
+/* --- combined WAL writes, gather.c: called on the writer's thread ----------------------- */
 
-/* Does nothing where a commit does not end with its sync. */
+/* Does nothing where a commit does not end with a sync. */
 void sqlite_gather_begin(struct sqlite_conn *c);
 void sqlite_gather_end(void);
 
@@ -176,7 +174,7 @@ struct sqlite {
 
     struct sqlite_conn **readers; /* by loop_index; opened by that loop */
     unsigned reader_count;
-    pthread_mutex_t tool_lock; /* reads that come from no loop take turns */
+    pthread_mutex_t tool_lock; /* serializes reads without a loop */
     struct sqlite_conn *tool;
     struct lanes aside; /* reads that may take long */
     struct sqlite_aside {
@@ -187,83 +185,83 @@ struct sqlite {
         bool has_thread;
     } asides[SQLITE_ASIDES];
 
-    struct sqlite_conn *writer; /* the writer thread's, as is all below */
+    struct sqlite_conn *writer; /* this and all below is the writer's */
     pthread_t thread;
     bool has_thread;
     struct queue queue;
     struct hold_meter meter;
     bool has_no_syncs;
-    unsigned wary; /* so many batches more are run with savepoints */
+    unsigned wary; /* batches that still run with savepoints */
     struct sqlite_versions versions;
     struct sqlite_log {
-        uint64_t number; /* of the logs since the start: it is started afresh now and then */
-        int pages;       /* in it after the last commit */
+        uint64_t number; /* counts WAL restarts */
+        int pages;       /* in the WAL after the last commit */
         int copied;      /* of them, known to be in the database */
-        int tried;       /* so many there were when it was last to be copied */
-        int waited;      /* the same, when it was to be emptied */
-        int passes;      /* of the thread that copied some, since the writer copied itself */
+        int tried;       /* pages at the last checkpoint attempt */
+        int waited;      /* pages at the last truncate attempt */
+        int passes;      /* of the copier that copied pages, since the writer copied itself */
     } log;
 
-    /* Shared by the writer and the thread that copies. */
+    /* Shared by the writer and the copier thread. */
     struct sqlite_copier {
         pthread_mutex_t lock;
         pthread_cond_t changed;
         bool is_asked, must_stop, has_news;
-        uint64_t number;          /* of the log it was asked to copy */
-        int copied;               /* of it */
-        struct sqlite_conn *conn; /* its own; opened when first needed */
+        uint64_t number;          /* of the WAL that it was asked to copy */
+        int copied;               /* pages of it in the database */
+        struct sqlite_conn *conn; /* opened when first needed */
         pthread_t thread;
         bool has_thread;
     } copier;
 };
 
-/* A connection that only reads. */
+/* Opens a connection for reads, with a larger page cache. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret);
-/* Reads with a snapshot of its own that is given up afterwards. */
+/* Runs a read with a snapshot of its own, released afterwards. */
 enum err sqlite_read_once(struct store *s, struct work *w, struct sqlite_conn **conn);
 
-/* --- long reads, sqlite_aside.c ------------------------------------------------------- */
+/* --- long reads, aside.c -------------------------------------------------------------- */
 
 void sqlite_asides_start(struct sqlite *q);
-/* Finishes what is waiting. */
+/* Finishes all waiting reads. */
 void sqlite_asides_stop(struct sqlite *q);
 
-/* --- the writer, sqlite_writer.c ------------------------------------------------------ */
+/* --- the writer, writer.c ------------------------------------------------------------- */
 
 void sqlite_writer_start(struct sqlite *q);
-/* Finishes what is waiting. */
+/* Finishes all waiting writes. */
 void sqlite_writer_stop(struct sqlite *q);
-/* One work in a transaction of its own, on the writer's connection. */
+/* Runs one work item in its own transaction, on the writer's connection. */
 enum err sqlite_run_alone(struct store *s, struct work *w);
 
-/* --- the write-ahead log, sqlite_log.c: for the writer's thread ----------------------- */
+/* --- checkpoints, log.c: called on the writer's thread -------------------------------- */
 
 void sqlite_log_start(struct sqlite *q);
 void sqlite_log_stop(struct sqlite *q);
-/* After each batch. */
+/* Call it after each batch. */
 void sqlite_log_tend(struct sqlite *q);
-/* When the disk was full: room in the log is the room there is. */
+/* After a full disk: a checkpoint frees space in the WAL. */
 void sqlite_log_make_room(struct sqlite *q);
-/* Whether the log is to be copied as soon as nothing else is to do, and that moment. */
+/* Whether a checkpoint should run when the writer is idle, and its start. */
 bool sqlite_log_wants_rest(const struct sqlite *q);
 void sqlite_log_rest(struct sqlite *q);
 
-/* --- tools, sqlite_tools.c ------------------------------------------------------------ */
+/* --- tools, tools.c ------------------------------------------------------------------- */
 
 enum err sqlite_backup(struct store *s, rows_place_fn *place, void *arg, bool *ret_damaged);
 enum err sqlite_check(struct store *s);
-/* Whether a pragma that looks for faults finds none; logs each. */
+/* Runs a checking pragma. Returns whether it found no fault; logs each fault. */
 bool sqlite_finds_nothing(sqlite3 *db, const char *pragma);
 
-/* --- a copy within another file, sqlite_into.c ---------------------------------------- */
+/* --- a database within another file, into.c ------------------------------------------- */
 
 struct sqlite_into;
 
-/* The database of this size at this offset of the file, to read it; size 0: a new one, to write it.
- * Close both, the database first. Logs. */
+/* Opens the database of this size at this offset of the file for reading; size 0: creates one for
+ * writing. The caller closes both, the database first. Logs failures. */
 enum err sqlite_into_open(int fd, int64_t base, int64_t size, struct sqlite_into **ret,
                           sqlite3 **ret_db);
-/* Bytes that were written. */
+/* Bytes written. */
 int64_t sqlite_into_size(const struct sqlite_into *i);
 /* Accepts NULL. */
 void sqlite_into_close(struct sqlite_into *i);

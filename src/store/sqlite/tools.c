@@ -1,4 +1,4 @@
-/* tools.c - copies and checks of a whole SQLite database. */
+/* tools.c - backup and integrity check of an SQLite database. */
 #include <errno.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "store/backup/paced.h"
 #include "store/sqlite/sqlite.h"
 
-enum { COPIED_PAGES = PACED_BYTES / 4096 }; /* between two syncs of a copy */
+enum { COPIED_PAGES = PACED_BYTES / 4096 }; /* pages between two syncs of a copy */
 
 /* --- backup --------------------------------------------------------------------------- */
 
@@ -16,8 +16,8 @@ static enum err copy_failed(int code)
     return (code & 0xff) == SQLITE_FULL ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* The snapshot of the connection, a few pages at a time: written in one go the copy would keep
- * the disk from the server's commits until all of it is there. */
+/* Copies the connection's snapshot, a few pages at a time, so that the server's commits do not have
+ * to wait for the whole copy. */
 static enum err copy_pages(sqlite3 *from, sqlite3 *to, int fd)
 {
     sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
@@ -33,7 +33,7 @@ static enum err copy_pages(sqlite3 *from, sqlite3 *to, int fd)
     return code == SQLITE_DONE ? OK : copy_failed(code);
 }
 
-/* Whatever is written meanwhile, this connection goes on seeing what is there now. */
+/* Takes a snapshot: this connection does not see later commits. */
 static enum err hold_snapshot(sqlite3 *from)
 {
     int code = sqlite3_exec(from, "begin; select count(*) from sqlite_schema", NULL, NULL, NULL);
@@ -41,7 +41,7 @@ static enum err hold_snapshot(sqlite3 *from)
     return code == SQLITE_OK ? OK : copy_failed(code);
 }
 
-/* Bytes of the snapshot. */
+/* Size of the snapshot in bytes. */
 static enum err snapshot_size(sqlite3 *from, int64_t *ret)
 {
     static const char sql[] = "select c.page_count * s.page_size from pragma_page_count() c, "
@@ -75,8 +75,8 @@ static enum err copy_into(sqlite3 *from, const struct rows_place *place, int64_t
     return e;
 }
 
-/* quick_check reads every page and row, at half the cost of integrity_check, which also looks each
- * row up in each index. The copy is checked, so that the server's log need not wait for it. */
+/* quick_check reads every page and row at half the cost of integrity_check, which also checks the
+ * indexes. The copy is checked, not the database, because that would hold the snapshot longer. */
 static bool copy_is_sound(const struct rows_place *place, int64_t size)
 {
     struct sqlite_into *into = NULL;
@@ -112,7 +112,7 @@ enum err sqlite_backup(struct store *s, rows_place_fn *place, void *arg, bool *r
 
 /* --- check ---------------------------------------------------------------------------- */
 
-/* Rows of a pragma that finds faults; a row "ok" is none. */
+/* A checking pragma returns one row per fault, or "ok". */
 bool sqlite_finds_nothing(sqlite3 *db, const char *pragma)
 {
     sqlite3_stmt *stmt = NULL;

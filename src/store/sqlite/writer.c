@@ -1,23 +1,21 @@
-/* writer.c - the one thread that writes.
+/* writer.c - the SQLite writer thread.
  *
- * It takes every work that is waiting into one transaction and commits once.
- * While that commit waits for the disk the next works gather, so the slower the
- * disk, the bigger the batch; nothing waits on purpose.
+ * It runs all waiting work items in one transaction and commits once. During the commit the next
+ * work items queue up: the slower the disk, the larger the batch. It never waits to fill a batch.
  *
- * For a savepoint SQLite keeps a copy of every page that is changed after it, so works of a batch
- * do without: most that fail have written nothing yet, and leave nothing behind. Should one have
- * written something, the transaction is rolled back and the batch run anew, this time with a
- * savepoint for each. */
+ * Savepoints are expensive: SQLite copies every page that changes after one. So a batch runs
+ * without. Most work items that fail have not written yet. If one has, the transaction is rolled
+ * back and the batch runs again with a savepoint for each work item. */
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "store/sqlite/sqlite.h"
 
 enum {
-    MAX_BATCH = 512, /* works: keeps the first of them from waiting long */
-    IDLE_MS = 50,    /* quiet for that long is idle */
-    LOG_STEP = 128,  /* announcements that are dropped at once */
-    WARY = 64,       /* batches with savepoints, after one that would have needed them */
+    MAX_BATCH = 512, /* work items; bounds the latency of the first */
+    IDLE_MS = 50,    /* without work for this long: idle */
+    LOG_STEP = 128,  /* log rows that are deleted at once */
+    WARY = 64,       /* batches with savepoints, after one that needed them */
 };
 
 /* --- transactions --------------------------------------------------------------------- */
@@ -37,8 +35,8 @@ static void writer_rollback(struct sqlite_conn *c)
 
 static enum err writer_commit(struct sqlite *q)
 {
-    /* Before anybody can read the rows: a reader that has given out cached rows must not see newer
-     * ones beside them. If this commit fails, the next one has the number. */
+    /* Must be set before readers can see the rows: a reader that has returned cached rows must not
+     * combine them with newer ones. If this commit fails, the next one gets the same number. */
     atomic_store_explicit(&q->versions.committing, q->store.commits + 1, memory_order_release);
     int code = sqlite_conn_do(q->writer, "commit");
 
@@ -48,12 +46,12 @@ static enum err writer_commit(struct sqlite *q)
         writer_rollback(q->writer);
         return e == ERR_STORAGE_FULL ? e : ERR_UNAVAILABLE;
     }
-    /* Before anybody hears of it: their next read must renew its snapshot. */
+    /* Must be set before callers get their replies: their next read must renew its snapshot. */
     atomic_fetch_add_explicit(&q->store.commits, 1, memory_order_release);
     return OK;
 }
 
-/* What the transaction announces, where that is kept. Old rows go a few at a time. */
+/* Writes the event of the transaction to the log, and deletes old rows in steps. */
 static enum err writer_log(struct sqlite *q, struct tx *tx)
 {
     struct work *w = tx->work;
@@ -79,8 +77,7 @@ static enum err writer_tx(struct sqlite *q, struct work *w)
 
 static enum err writer_run(struct sqlite *q, struct work *w)
 {
-    /* Work without a name is a tool's or a migration's and is not measured: no caller waits for it.
-     */
+    /* Work without a name belongs to a tool or a migration and is not measured: no caller waits. */
     if (!w->name)
         return writer_tx(q, w);
     hold_part(&q->meter, w->name);
@@ -104,8 +101,8 @@ enum err sqlite_run_alone(struct store *s, struct work *w)
     return writer_commit(q);
 }
 
-/* Runs one work of a batch between savepoints. False: the whole transaction is
- * gone, as happens when the disk is full in the middle of it. */
+/* Runs one work item of a batch with a savepoint. False: the whole transaction was rolled back, as
+ * SQLite does when the disk is full. */
 static bool run_among_others(struct sqlite *q, struct work *w)
 {
     struct sqlite_conn *c = q->writer;
@@ -120,7 +117,7 @@ static bool run_among_others(struct sqlite *q, struct work *w)
     return sqlite_conn_do(c, "release work") == SQLITE_OK;
 }
 
-/* The work whose failure ended the transaction, or NULL when all were run. */
+/* Returns the work item whose failure ended the transaction, or NULL if all ran. */
 static struct work *run_warily(struct sqlite *q, struct work *batch)
 {
     for (struct work *w = batch; w; w = w->next)
@@ -129,7 +126,7 @@ static struct work *run_warily(struct sqlite *q, struct work *batch)
     return NULL;
 }
 
-/* False: one has failed that had written, which must not stay. */
+/* False: a work item failed after it had written, so the transaction must be rolled back. */
 static bool run_hopefully(struct sqlite *q, struct work *batch)
 {
     for (struct work *w = batch; w; w = w->next) {
@@ -141,7 +138,7 @@ static bool run_hopefully(struct sqlite *q, struct work *batch)
     return true;
 }
 
-/* One failure must not fail its neighbours: they get a transaction each. */
+/* Runs each work item in its own transaction, so that one failure does not affect the others. */
 static void run_apart(struct sqlite *q, struct work *batch, struct work *culprit)
 {
     for (struct work *w = batch; w; w = w->next)
@@ -159,7 +156,7 @@ static void commit_all(struct sqlite *q, struct work *batch)
 {
     enum err e = writer_commit(q);
 
-    /* A failed commit fails the whole batch: also calls that were refused read rows of it. */
+    /* A failed commit fails the whole batch: refused requests, too, may have read its rows. */
     if (e)
         set_results(batch, e);
 }
@@ -204,7 +201,7 @@ static bool run_batch(struct sqlite *q, struct work *batch)
     while (batch) {
         struct work *w = batch;
 
-        batch = w->next; /* a finished work is no longer ours */
+        batch = w->next; /* work_finish may free it */
         was_full |= w->result == ERR_STORAGE_FULL;
         hold_part(&q->meter, "after_commit");
         work_finish(&q->store, w, w->result);
