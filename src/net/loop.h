@@ -47,7 +47,7 @@ void loop_post(struct loop *l, struct post *p);
 
 /* Frees memory on the thread pool, because the kernel takes milliseconds to unmap large blocks.
  * Call on the loop's thread. */
-enum { LOOP_DISPOSE_LEAST = 8 * 1024 * 1024 }; /* less is cached by malloc (mem_configure) */
+enum { LOOP_DISPOSE_LEAST = 8 * 1024 * 1024 }; /* smaller blocks are freed on the loop */
 void loop_dispose(struct loop *l, void *what, void (*give_back)(void *what));
 /* Frees a buffer's memory, on the thread pool if it is large; the buffer stays usable. */
 struct buf;
