@@ -24,7 +24,7 @@ enum option_kind {
 struct option_row {
     const char *name; /* NULL ends the list */
     enum option_kind kind;
-    size_t offset; /* of the member in the target struct */
+    size_t offset; /* offset of the member in the target struct */
     const char *fallback;
     int64_t min, max;
     const char *choices;
@@ -35,7 +35,7 @@ struct option_row {
 
 struct option_source {
     const char *program; /* "guildhall" */
-    const char *prefix;  /* of environment variables: "GUILDHALL_" */
+    const char *prefix;  /* for environment variables: "GUILDHALL_" */
     const char *file;    /* INI file or NULL; followed by FILE.d/NAME.conf, by name */
     bool no_arguments;   /* the program takes no arguments: a word after a switch is its value */
 };

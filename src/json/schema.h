@@ -198,7 +198,7 @@ struct field {
 
 struct schema {
     const char *name; /* "Relationship"; name of the OpenAPI component */
-    size_t size;      /* of the struct */
+    size_t size;      /* sizeof the struct */
     const struct field *fields;
     /* Checks that combine several fields; reports errors with form_fail. Also runs if single fields
      * failed: call form_failed_at before using one. */

@@ -1,4 +1,4 @@
-/* loop_internal.h - what loop.c and deadlines.c share. */
+/* loop_internal.h - state of a loop, shared by loop.c and deadlines.c. */
 #ifndef NET_LOOP_INTERNAL_H
 #define NET_LOOP_INTERNAL_H
 

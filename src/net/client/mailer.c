@@ -47,7 +47,7 @@ static int mail_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, cu
     return ((struct mailer *)arg)->stopping;
 }
 
-/* Stores the socket so that mailer_stop can shut it down; libcurl would wait for QUIT. */
+/* Stores the socket so that mailer_stop can shut it down instead of waiting for libcurl's QUIT. */
 static curl_socket_t mail_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct mailer *m = arg;

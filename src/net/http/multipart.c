@@ -22,7 +22,7 @@ struct multipart {
     char delimiter[4 + MULTIPART_MAX_BOUNDARY]; /* CRLF, "--" and the boundary */
     size_t delimiter_n;
     size_t matched; /* bytes of the delimiter matched so far */
-    size_t unreal;  /* of these, bytes not received: see expect_delimiter */
+    size_t unreal;  /* matched bytes not received: see expect_delimiter */
     size_t total, max_total;
     struct buf head; /* headers of the part that begins */
     size_t count;

@@ -77,7 +77,7 @@ struct connection_timers {
 /* Scratch memory that all connections of a loop share. */
 struct io_buffers {
     struct buf out;           /* responses of the current connection */
-    struct buf plain, cipher; /* input and output of TLS */
+    struct buf plain, cipher; /* decrypted input; TLS output */
     struct buf pieces;        /* decoded chunks; bodies of errors */
     char bytes[READ_SIZE];
 };
@@ -121,7 +121,7 @@ struct home {
     struct http_request request; /* scratch for the parser */
     struct common_headers head;
     struct gzip *gzip;
-    struct kept_handler *handlers; /* of WebSockets, deduplicated */
+    struct kept_handler *handlers; /* WebSocket handlers, deduplicated */
     char remote[ADDRESS_TEXT];     /* result of the last websocket_remote */
     struct io_buffers buffers;
 };
@@ -218,7 +218,7 @@ struct connection {
         struct {               /* before an upgrade */
             size_t looked_at;  /* bytes of an incomplete head already checked */
             uint64_t skip;     /* bytes of a rejected body still to skip */
-            uint64_t received; /* bytes of bodies */
+            uint64_t received; /* body bytes received */
             struct serving *call;
             struct file_sending *file;
             uint8_t remote_n;

@@ -49,7 +49,7 @@ struct ws_reader {
     unsigned char head[WS_MAX_CLIENT_HEAD]; /* received header bytes of the current frame */
     unsigned char head_n;
     unsigned char phase;  /* mask index of the next payload byte */
-    unsigned char opcode; /* of the fragmented message, or 0 */
+    unsigned char opcode; /* opcode of the fragmented message, or 0 */
     bool in_payload;      /* the header is complete */
     bool closed;          /* after a close frame or an error */
 };
