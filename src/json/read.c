@@ -68,8 +68,7 @@ static const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-/* Returns the text of a number, and its value if it is an integer of up to 19 digits (no overflow).
- */
+/* Returns the text of a number, and its value if it is an integer of up to 19 digits. */
 static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uint64_t *value)
 {
     const char *p = r->at, *start;

@@ -36,7 +36,7 @@ struct json_number {
 
 struct json_reader {
     const char *at, *end;
-    const char *safe;    /* JSON_MARGIN bytes are readable before this */
+    const char *safe;    /* any position before it has JSON_MARGIN readable bytes */
     struct arena *arena; /* for strings with escapes */
     uint64_t in_object;  /* one bit per level: object or array */
     unsigned depth;

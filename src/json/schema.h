@@ -242,7 +242,7 @@ void schema_encode_some(struct json *j, const struct schema *schema, const void 
 void schema_describe(struct json *j, const struct type *type);
 void schema_describe_object(struct json *j, const struct schema *schema);
 
-/* Appends "string, 1-32 characters", "?snowflake", "array[Relationship]", for the documentation. */
+/* Appends "string, 1-32 characters" or "array[Relationship]", for the documentation. */
 void schema_phrase(struct buf *out, const struct type *type);
 
 /* Calls visit once for each named schema that a type contains. */
