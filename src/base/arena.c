@@ -1,4 +1,4 @@
-/* arena.c - memory that is given back all at once. */
+/* arena.c - memory that is freed all at once. */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -75,8 +75,8 @@ void arena_free(struct arena *a)
     mem_free(a);
 }
 
-/* A new block at least doubles what the arena holds, so that n bytes cost at
- * most log n blocks; what is left of the old block is given up. */
+/* A new block is at least twice as large as the previous one, so that n bytes need at most log n
+ * blocks; the rest of the old block is wasted. */
 void arena_grow(struct arena *a, size_t size)
 {
     size_t next = a->current->size * 2;

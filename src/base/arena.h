@@ -1,8 +1,8 @@
-/* arena.h - memory that is given back all at once.
+/* arena.h - memory that is freed all at once.
  *
- * Whatever is made while answering a call lives in that call's arena and goes
- * with it, so handlers free nothing. Allocation succeeds or ends the process:
- * sizes are limited where bytes enter the server. */
+ * Everything allocated for a request lives in its arena and is freed with it, so handlers free
+ * nothing. An allocation succeeds or ends the process, because input sizes are limited where bytes
+ * enter the server. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -11,29 +11,29 @@
 
 struct arena_block;
 
-/* Looked at by arena_raw alone. */
+/* Only arena_raw uses the members directly. */
 struct arena {
-    struct arena_block *current; /* newest first; the oldest is the one that is kept */
+    struct arena_block *current; /* newest first; arena_reset retains the oldest */
     char *at, *end;
     size_t used;
     bool spoiled;
 };
 
 struct arena *arena_new(void);
-/* One of many that stay, most of which hold little. */
+/* Like arena_new with a small first block, for many arenas that hold little. */
 struct arena *arena_new_small(void);
 void arena_free(struct arena *a);
 
-/* Forgets everything made in it but keeps its first block for the next user. */
+/* Frees everything in the arena but retains its first block for reuse. */
 void arena_reset(struct arena *a);
 
-/* Zeroed, aligned for any type, valid until arena_free or arena_reset. */
+/* Returns zeroed memory, aligned for any type, valid until arena_free or arena_reset. */
 void *arena_alloc(struct arena *a, size_t size);
 
-/* A new block, of at least so many bytes. */
+/* Adds a new block of at least `size` bytes. */
 void arena_grow(struct arena *a, size_t size);
 
-/* The same without zeroing, for bytes that are written at once. */
+/* Like arena_alloc, but not zeroed, for memory that is written at once. */
 static inline void *arena_raw(struct arena *a, size_t size)
 {
     const size_t align = _Alignof(max_align_t);
@@ -47,16 +47,16 @@ static inline void *arena_raw(struct arena *a, size_t size)
     return p;
 }
 
-/* `count` of a type, zeroed. */
+/* A zeroed array of `count` elements of a type. */
 #define arena_array(a, type, count) ((type *)arena_alloc((a), sizeof(type) * (count)))
 
-/* Notes that something made in it is missing or cut, since a buffer was full. Whoever makes
- * something last of all that is in the arena asks before it lets go of it: a transaction
- * that cannot be whole is not committed, and a call that cannot be is refused. */
+/* Marks the arena as incomplete: a buffer was full, so something in it is missing or truncated.
+ * Callers check this before they use the result: such a transaction is not committed, and such a
+ * request is rejected. */
 void arena_spoil(struct arena *a);
 bool arena_spoiled(const struct arena *a);
 
-/* Bytes handed out since the last reset. */
+/* Bytes allocated since the last reset. */
 size_t arena_used(const struct arena *a);
 
 #endif

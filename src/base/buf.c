@@ -1,4 +1,4 @@
-/* buf.c - bytes that grow up to a limit. */
+/* buf.c - byte buffers that grow up to a limit. */
 #include "base/buf.h"
 
 #include <stdarg.h>
@@ -32,7 +32,7 @@ char *buf_room_slow(struct buf *b, size_t n)
         return b->p + b->n;
     if (n > b->max || b->n > b->max - n) {
         b->full = true;
-        b->cap = b->n; /* what is smaller does not fit either from now on */
+        b->cap = b->n; /* shorter appends fail from now on, too */
         return NULL;
     }
 
@@ -74,7 +74,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(small, sizeof small, fmt, args);
     if (n >= (int)sizeof small) {
-        /* Not into the buffer itself, which may have no room for the NUL. */
+        /* Not directly into the buffer, which may have no room for the NUL. */
         char *big = mem_new((size_t)n + 1);
 
         vsnprintf(big, (size_t)n + 1, fmt, again);

@@ -1,4 +1,4 @@
-/* cache.c - a hash map that is bounded by entries, bytes and idle time, and owns its entries. */
+/* cache.c - LRU cache bounded by entries, bytes and idle time. */
 #include "base/cache.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* Idle entries that one put frees, so that no put takes long. */
+/* Maximum of idle entries that one put frees, so that no put takes long. */
 enum { IDLE_A_PUT = 8 };
 
 /* --- statistics ----------------------------------------------------------------------- */
@@ -15,7 +15,7 @@ enum { IDLE_A_PUT = 8 };
 static pthread_mutex_t kinds_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cache_kind *kinds;
 
-/* A cache's figures are written by one thread at a time, so this needs no atomic addition. */
+/* Only one thread at a time writes the statistics of a cache, so no atomic addition is needed. */
 static void stat_add(_Atomic uint64_t *figure, uint64_t n)
 {
     atomic_store_explicit(figure, atomic_load_explicit(figure, memory_order_relaxed) + n,
@@ -158,7 +158,7 @@ void cache_clear(struct cache *c)
     *c = (struct cache){ .kind = c->kind };
 }
 
-/* --- of a thread ---------------------------------------------------------------------- */
+/* --- per-thread caches ---------------------------------------------------------------- */
 
 struct thread_cache {
     struct cache cache;

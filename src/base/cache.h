@@ -1,4 +1,4 @@
-/* cache.h - a hash map that is bounded by entries, bytes and idle time, and owns its entries.
+/* cache.h - an LRU cache (hash map) bounded by entries, bytes and idle time; owns its entries.
  *
  * An entry is a struct that begins with struct cache_entry. The least recently used entry is
  * evicted first: the order is exact, so an entry that is in use is never lost to a collision of
@@ -21,23 +21,23 @@ struct cache_entry {
     struct link link;
     uint64_t hash;
     size_t bytes;
-    int64_t used_at; /* clock_steady_ms; only with .idle_ms */
+    int64_t used_at; /* clock_steady_ms; only if .idle_ms is set */
 };
 
 struct cache_stats {
     uint64_t hits, misses, evictions, entries, bytes;
 };
 
-/* The rules of all caches of one name: a static variable. A bound of 0 is none. */
+/* Rules shared by all caches of one name; a static variable. A limit of 0 means none. */
 struct cache_kind {
     const char *name; /* the label in /metrics; NULL: not shown there */
     size_t entries, bytes;
-    int64_t idle_ms; /* an entry that was neither put nor found for so long is not found */
-    /* Whether the entry is of this key and still valid; NULL: the hash is the key. */
+    int64_t idle_ms; /* an entry unused for longer is not found */
+    /* True if the entry has this key and is still valid; NULL: the hash is the key. */
     bool (*is)(const struct cache_entry *e, const void *key);
     void (*free)(struct cache_entry *e); /* NULL: mem_free */
 
-    /* Only for cache.c. */
+    /* Used only by cache.c. */
     struct cache_kind *next;
     struct link open;
     struct cache_stats closed;
@@ -47,7 +47,7 @@ struct cache_kind {
 struct cache {
     struct cache_kind *kind;
     struct map entries;
-    struct link order; /* the least recently used first */
+    struct link order; /* least recently used first */
     struct link in_kind;
     struct {
         _Atomic uint64_t hits, misses, evictions, entries, bytes;
@@ -57,24 +57,24 @@ struct cache {
 /* Frees all entries. */
 void cache_clear(struct cache *c);
 
-/* The cache of this kind that belongs to the calling thread and is freed when the thread ends. */
+/* Returns the calling thread's cache of this kind; it is freed when the thread ends. */
 struct cache *cache_of_thread(struct cache_kind *kind);
 
-/* NULL: a miss. The entry stays at least until the next call that changes the cache. */
+/* Returns NULL on a miss. The entry stays at least until the next call that changes the cache. */
 void *cache_find(struct cache *c, uint64_t hash, const void *key);
 
-/* Takes ownership. Frees the entry with the same hash, then evicts entries until the others fit
- * beside the new one; the new one stays even if it is larger than the bound. */
+/* Takes ownership. Frees an entry with the same hash, then evicts until the limits are met; the new
+ * entry stays even if it alone exceeds them. */
 void cache_put(struct cache *c, uint64_t hash, size_t bytes, struct cache_entry *e);
 
-/* Returns ownership of an entry to the caller. */
+/* Removes an entry and returns its ownership to the caller. */
 void cache_take(struct cache *c, struct cache_entry *e);
 
 /* Frees the entries for which matches returns true. */
 void cache_drop_if(struct cache *c, bool (*matches)(const struct cache_entry *e, const void *arg),
                    const void *arg);
 
-/* Calls each once for every named kind that has had an entry, with the sum over its caches. */
+/* Calls each once for every named kind that ever had an entry, with the sum over its caches. */
 void cache_each_kind(void (*each)(const char *name, const struct cache_stats *s, void *arg),
                      void *arg);
 

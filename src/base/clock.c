@@ -1,15 +1,15 @@
-/* clock.c - what time it is. */
+/* clock.c - wall clock, steady clock and CPU time. */
 #include "base/clock.h"
 
 #include <stdatomic.h>
 #include <time.h>
 
-static _Atomic int64_t moved;   /* microseconds that tests added */
-static _Atomic int64_t stepped; /* microseconds that tests added to the wall clock alone */
-static _Atomic int64_t stopped; /* the time at which tests stopped it; 0: it goes */
-static _Atomic int64_t ahead;   /* then: how far the wall clock was ahead of the steady one */
+static _Atomic int64_t moved;   /* microseconds that tests added to both clocks */
+static _Atomic int64_t stepped; /* microseconds that tests added to the wall clock */
+static _Atomic int64_t stopped; /* time at which tests stopped the clocks; 0: running */
+static _Atomic int64_t ahead;   /* at that time: wall clock minus steady clock */
 
-#define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000) /* so that 0 can mean never */
+#define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000) /* so that 0 can mean "never" */
 
 static int64_t read_ns(clockid_t id)
 {
@@ -19,7 +19,7 @@ static int64_t read_ns(clockid_t id)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Where tests stopped the clock, a microsecond later each time; 0: it goes. */
+/* Returns the time at which tests stopped the clocks, 1 µs later each time; 0: running. */
 static int64_t stopped_us(void)
 {
     int64_t at = atomic_load_explicit(&stopped, memory_order_relaxed);

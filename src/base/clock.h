@@ -1,10 +1,9 @@
-/* clock.h - what time it is, for everything the interface can see.
+/* clock.h - wall clock, steady clock and CPU time; tests can move the first two.
  *
- * Wall clock (clock_us, clock_ms, clock_s): what is stored or shown, such as snowflakes and Date
- * headers. The operator, NTP or a board without a battery may step it in either direction.
- * Steady clock (clock_steady_ms): windows of rate limits and deadlines that never leave the
- * process; nothing steps it. Tests move both. How long something took is measured with
- * clock_mono. */
+ * Wall clock (clock_us, clock_ms, clock_s): for times that are stored or shown, such as snowflakes
+ * and Date headers. The operator, NTP or a machine without a battery may step it in both
+ * directions. Steady clock (clock_steady_ms): for rate-limit windows and deadlines inside the
+ * process; nothing steps it. Measure durations with clock_mono. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -15,26 +14,26 @@ int64_t clock_us(void);
 int64_t clock_ms(void);
 int64_t clock_s(void);
 
-/* Milliseconds of a clock that is never stepped and counts while the machine sleeps. It means
- * nothing outside this process, and is never near 0. */
+/* Milliseconds of a clock that is never stepped and also counts during suspend. Meaningless outside
+ * this process; never near 0. */
 int64_t clock_steady_ms(void);
 
-/* Nanoseconds of a clock that nobody moves. */
+/* Monotonic clock in nanoseconds, which tests cannot move. */
 int64_t clock_mono(void);
-/* Processor time of the calling thread, in nanoseconds: what others do does not count. */
+/* CPU time of the calling thread, in nanoseconds. */
 int64_t clock_thread(void);
 
-/* Moves both clocks of the whole process; clock_reset brings the real time back. */
+/* Moves both clocks of the process; clock_reset restores the real time. */
 void clock_advance(int64_t us);
-/* Moves the wall clock alone, as somebody does who sets it. */
+/* Moves only the wall clock, as if the operator had set it. */
 void clock_step(int64_t us);
-/* At the beginning of the next second. From now on only clock_advance moves it, but for a
- * microsecond a look: what happens later is later. */
+/* Stops both clocks at the start of the next second. Only clock_advance moves them then, except
+ * that each read adds 1 µs, so that later events have later times. */
 void clock_stop(void);
-/* On from where it was stopped. */
+/* Lets the clocks continue from where they stopped. */
 void clock_go(void);
 void clock_reset(void);
-/* How far it was moved, in microseconds. */
+/* Microseconds by which the wall clock was moved. */
 int64_t clock_moved(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* clock_watch.c - notices a wall clock that is wrong. */
+/* clock_watch.c - detects a wall clock that is wrong. */
 #include "base/clock_watch.h"
 
 #include <inttypes.h>
@@ -10,12 +10,11 @@
 
 enum { STEP_MS = 5000, LOG_EVERY_MS = 60 * 1000, READ_WITHIN_MS = 1000 };
 
-static _Atomic int64_t newest_ms; /* of the database, at the start */
+static _Atomic int64_t newest_ms; /* newest id of the database at start */
 static _Atomic uint64_t steps;
-/* How far the wall clock was ahead of the steady one. Atomic, because the tests have several
- * servers in one process. */
+/* Wall clock minus steady clock at the last check. Atomic, because tests run several servers. */
 static _Atomic int64_t ahead_ms;
-static _Atomic int64_t log_again_ms; /* from when on a sentence may be logged again (steady) */
+static _Atomic int64_t log_again_ms; /* next time a line may be logged (steady clock) */
 
 static int64_t behind_ms(void)
 {
@@ -24,7 +23,7 @@ static int64_t behind_ms(void)
     return (newest > made ? newest : made) - clock_ms();
 }
 
-/* False: somebody moved the clocks while they were read. */
+/* Returns false if the clocks were moved while they were read. */
 static bool clocks_apart(int64_t *ret)
 {
     int64_t before = clock_steady_ms(), wall = clock_ms(), after = clock_steady_ms();

@@ -1,4 +1,4 @@
-/* dynlib.c - libraries that are loaded when they are first needed. */
+/* dynlib.c - shared libraries that are loaded on first use. */
 #include "base/dynlib.h"
 
 #ifndef GUILDHALL_STATIC
@@ -29,7 +29,7 @@ static bool symbol_fill(void *lib, const struct dynlib_symbol *s)
 {
     void *address = dlsym(lib, s->name);
 
-    /* ISO C has no cast from object to function pointer; POSIX has the bytes. */
+    /* ISO C has no cast from object to function pointers, so copy the bytes, as POSIX allows. */
     if (address)
         memcpy(s->place, &address, sizeof address);
     return address;

@@ -1,8 +1,7 @@
-/* dynlib.h - libraries that are loaded when they are first needed.
+/* dynlib.h - shared libraries that are loaded on first use.
  *
- * libpq and libcurl bring some thirty libraries with them, five megabytes that
- * a laptop with embedded storage never uses. They are opened on demand. The static program
- * (GUILDHALL_STATIC) cannot open libraries: it has libcurl in it, and does without libpq. */
+ * libpq and libcurl depend on about thirty libraries (5 MB) that an installation with SQLite never
+ * uses. The static build (GUILDHALL_STATIC) contains libcurl and has no libpq. */
 #ifndef BASE_DYNLIB_H
 #define BASE_DYNLIB_H
 
@@ -12,7 +11,7 @@
 struct dynlib_symbol {
     const char *name;     /* NULL ends the list */
     void *place;          /* address of the function pointer to fill */
-    void (*linked)(void); /* the function itself, in the static program */
+    void (*linked)(void); /* the function itself, in the static build */
 };
 
 #ifdef GUILDHALL_STATIC
@@ -27,11 +26,11 @@ struct dynlib_symbol {
     }
 #endif
 
-/* Opens the library (it stays open) and fills all places; logs and returns
- * false when it or one of the symbols is missing. */
+/* Loads the library, which stays loaded, and sets all function pointers. Returns false and logs if
+ * the library or a symbol is missing. */
 bool dynlib_load(const char *file, const struct dynlib_symbol *symbols);
 
-/* The same for one function that the library, or one of those that it brings along, may lack. */
+/* Like dynlib_load for one optional function; does not log. */
 bool dynlib_find(const char *file, const struct dynlib_symbol *symbol);
 
 #endif

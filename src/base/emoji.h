@@ -1,4 +1,4 @@
-/* emoji.h - emoji as Unicode has them. */
+/* emoji.h - recognises Unicode emoji. */
 #ifndef BASE_EMOJI_H
 #define BASE_EMOJI_H
 
@@ -6,10 +6,10 @@
 
 #include "base/str.h"
 
-/* One emoji: with a skin tone, joined from several, a flag or a keycap; nothing else around
- * it, and at most 128 bytes. */
+/* True for exactly one emoji (also with skin tone, joined from several, flag or keycap) of at most
+ * 128 bytes. */
 bool is_emoji(struct str text);
-/* Half of a flag, as people take it for a letter. */
+/* True for a single regional indicator, half of a flag, which people use as a letter. */
 bool is_lone_flag_letter(struct str text);
 
 #endif

@@ -1,4 +1,4 @@
-/* errors.c - every way a call can fail. */
+/* errors.c - all API errors and HTTP reason phrases. */
 #include "base/errors.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* errors.h - every way a call can fail, from errors.def. */
+/* errors.h - all API errors, defined in errors.def. */
 #ifndef BASE_ERRORS_H
 #define BASE_ERRORS_H
 
@@ -13,14 +13,14 @@ enum err {
 struct error_info {
     const char *name; /* "UNKNOWN_USER" */
     int status;       /* HTTP */
-    int code;         /* in the reply's body */
+    int code;         /* "code" in the response body */
     const char *message;
 };
 
-/* For every err but OK. */
+/* For every err except OK. */
 const struct error_info *error_info(enum err e);
 
-/* "Not Found"; for codes we never send, "Unknown". */
+/* Reason phrase such as "Not Found"; "Unknown" for statuses that the server never sends. */
 const char *status_reason(int status);
 
 #endif

@@ -1,4 +1,4 @@
-/* hash.c - spreading keys over tables. */
+/* hash.c - hash functions for tables. */
 #include "base/hash.h"
 
 #include <sodium.h>

@@ -1,7 +1,7 @@
-/* hash.h - spreading keys over tables.
+/* hash.h - hash functions for tables.
  *
- * Text keys come from outside, so they are hashed with a key drawn at start
- * (SipHash): nobody can choose names that all land in one slot. */
+ * Text keys come from clients, so they are hashed with a random key (SipHash): no client can choose
+ * names that all collide. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -9,17 +9,17 @@
 
 #include "base/str.h"
 
-/* Once, before threads start. */
+/* Sets a random key. Call once, before threads start. */
 void hash_init(void);
 
-/* Instead, where several servers have to hash alike: with a key that they share and nobody else
- * knows. Before anything was hashed that is kept. */
+/* Sets a key that several nodes share, for hashes that must be equal on all nodes. Call before any
+ * hash is stored. Keep the key secret. */
 enum { HASH_KEY = 16 };
 void hash_use_key(const unsigned char key[HASH_KEY]);
 
 uint64_t hash_str(struct str s);
 
-/* For ids that we gave out ourselves: a cheap mix. */
+/* For ids that this server generated: a cheap mixing function. */
 static inline uint64_t hash_u64(uint64_t v)
 {
     v ^= v >> 33;

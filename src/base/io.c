@@ -1,4 +1,4 @@
-/* io.c - bytes to and from files. */
+/* io.c - file I/O helpers. */
 #include "base/io.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* io.h - bytes to and from files. */
+/* io.h - file I/O helpers. */
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-/* Writes all of it. False: see errno. */
+/* Writes all bytes. Returns false and sets errno on failure. */
 bool write_all(int fd, struct str bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* links.h - a doubly linked list whose links live inside the things listed. */
+/* links.h - intrusive doubly linked list. */
 #ifndef BASE_LINKS_H
 #define BASE_LINKS_H
 
@@ -9,7 +9,7 @@ struct link {
     struct link *prev, *next;
 };
 
-/* A list is a link that points to itself when empty. */
+/* A list head is a link that points to itself if the list is empty. */
 static inline void links_init(struct link *list)
 {
     list->prev = list->next = list;
@@ -28,7 +28,7 @@ static inline void links_append(struct link *list, struct link *l)
     list->prev = l;
 }
 
-/* Does nothing when l is in no list (zeroed or already removed). */
+/* Does nothing if l is in no list (zeroed or already removed). */
 static inline void link_remove(struct link *l)
 {
     if (!l->next)

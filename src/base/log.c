@@ -1,4 +1,4 @@
-/* log.c - what the operator reads. */
+/* log.c - log messages for the operator. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -19,12 +19,12 @@ static struct {
     int fd;
     _Atomic enum log_level least;
     int json;
-    int coloured; /* it is a terminal */
-    int journal;  /* it is systemd's journal, which takes a priority in front of each line */
+    int coloured; /* fd is a terminal */
+    int journal;  /* fd is systemd's journal: each line starts with a priority */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
 
-/* JOURNAL_STREAM names the device and inode of the stream that systemd gave to the process; a
- * child that writes elsewhere has the variable, too. */
+/* JOURNAL_STREAM is the device and inode of the stream that systemd opened. Compare it with fd,
+ * because a child process that writes elsewhere inherits the variable. */
 static int is_journal(int fd)
 {
     const char *stream = getenv("JOURNAL_STREAM");

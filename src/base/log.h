@@ -1,19 +1,19 @@
-/* log.h - what the operator reads.
+/* log.h - log messages for the operator.
  *
- * One line per message: coloured words on a terminal, plain ones in a file, a JSON object
- * otherwise. "area: what happened" is the form of a message. Tokens, passwords and bodies never go
- * in: log ids. Safe from every thread. */
+ * One line per message: coloured on a terminal, plain in a file, or a JSON object. The form of a
+ * message is "area: what happened". Never log tokens, passwords or bodies; log ids. All functions
+ * may be called from any thread. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_OFF };
 
-/* Where and how much; json: one object a line. Before threads start. */
+/* Sets the file, the minimum level and whether lines are JSON. Call before threads start. */
 void log_init(int fd, enum log_level least, int json);
 enum log_level log_level(void);
-/* By its word; one that is none of them: info. */
+/* Returns the level of that name; info if there is none. */
 enum log_level log_level_named(const char *name);
-/* The least from now on; from any thread. */
+/* Sets the minimum level; from any thread. */
 void log_set_level(enum log_level least);
 
 void log_write(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,4 @@
-/* map.c - from a 64-bit key to a pointer. */
+/* map.c - hash map from 64-bit keys to pointers. */
 #include "base/map.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@ void map_clear(struct map *m)
     map_init(m);
 }
 
-/* The slot that holds the key, or the free one where it would go. */
+/* Returns the slot of the key, or the empty slot where it belongs. */
 static struct map_slot *map_find(const struct map *m, uint64_t key)
 {
     size_t i = hash_u64(key) & (m->cap - 1);
@@ -67,7 +67,7 @@ void *map_remove(struct map *m, uint64_t key)
         return NULL;
     m->count--;
 
-    /* Close the gap: move back whatever probed past it. */
+    /* Close the gap: move back the entries that probed past it. */
     size_t gap = (size_t)(slot - m->slots), i = gap;
     for (;;) {
         i = (i + 1) & (m->cap - 1);

@@ -1,8 +1,7 @@
-/* map.h - from a 64-bit key to a pointer.
+/* map.h - hash map from 64-bit keys to pointers.
  *
- * Open addressing with linear probing; grows at three quarters full. The key 0
- * is allowed. Values are the caller's; a map owns only its table. Keys that
- * are text go through hash_str, and the value says whether it is the one. */
+ * Open addressing with linear probing; grows when three quarters full. Key 0 is allowed. A map owns
+ * only its table, not the values. For text keys use hash_str and compare the key in the value. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
@@ -11,7 +10,7 @@
 
 struct map_slot {
     uint64_t key;
-    void *value; /* NULL: free */
+    void *value; /* NULL: empty slot */
 };
 
 struct map {
@@ -23,17 +22,17 @@ struct map {
 void map_init(struct map *m);
 void map_clear(struct map *m);
 
-/* NULL when the key is not there. */
+/* Returns NULL if the key is absent. */
 void *map_get(const struct map *m, uint64_t key);
 
-/* Puts a value that is not NULL; returns the one it replaces, or NULL. */
+/* Stores a value, which must not be NULL; returns the previous value or NULL. */
 void *map_put(struct map *m, uint64_t key, void *value);
 
-/* Returns the value that was there, or NULL. */
+/* Returns the removed value or NULL. */
 void *map_remove(struct map *m, uint64_t key);
 
-/* Walks in no particular order: start with *at = 0; NULL at the end. The value
- * just returned may not be removed during the walk. */
+/* Iterates in no particular order: start with *at = 0; NULL at the end. Do not remove the returned
+ * value during the iteration. */
 void *map_next(const struct map *m, size_t *at);
 
 #endif

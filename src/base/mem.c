@@ -1,4 +1,4 @@
-/* mem.c - the heap, where running out ends the process. */
+/* mem.c - heap allocation; running out of memory ends the process. */
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -14,12 +14,12 @@ static _Noreturn void out_of_memory(size_t size)
     abort();
 }
 
-/* Other C libraries decide for themselves. */
+/* Only for glibc. */
 void mem_configure(unsigned loops)
 {
 #ifdef __GLIBC__
     enum { ARENAS_OF_OTHERS = 2 };
-    enum { KEPT = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* the large ones always go */
+    enum { KEPT = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* LARGE: always unmapped */
 
     mallopt(M_TRIM_THRESHOLD, KEPT);
     mallopt(M_MMAP_THRESHOLD, LARGE);

@@ -1,25 +1,30 @@
-/* mem.h - the heap, where running out ends the process.
+/* mem.h - heap allocation; running out of memory ends the process.
  *
- * Sizes are limited where bytes enter the server, so a failed allocation means
- * the machine is out of memory and there is nothing sensible left to do. */
+ * Input sizes are limited where bytes enter the server, so a failed allocation means that the
+ * machine is out of memory.
+ *
+ * src/base is the lowest folder: text (str.h, utf8.h), memory (mem.h, arena.h, buf.h), containers
+ * (map.h, links.h, cache.h), time and ids (clock.h, timestamp.h, snowflake.h), the list of API
+ * errors (errors.def), options, logs and pictures. It uses no other folder. Start with str.h and
+ * arena.h. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
 #include <stddef.h>
 
-/* At the start of a server: memory that large answers and bodies needed stays for the next
- * ones, up to 8 MiB a thread. Given back to the kernel each time it would be zeroed and mapped
- * anew, page by page, at more than the cost of writing it.
+/* Call at the start of a server. Memory freed after large responses and bodies stays in the
+ * process, up to 8 MiB per thread: returning it to the kernel costs more than writing it, because
+ * the kernel zeroes and maps each page again.
  *
- * The heap has an arena for each loop and two for all other threads. glibc would make eight for
- * each core, and each arena keeps what was freed in it: 97 MB at most and 78 MB when 800 people had
- * left a voice room, instead of 70 and 62, of which 12 are in use. malloc_trim is no alternative:
- * it holds the lock of an arena for more than 20 ms. */
+ * Sets the number of malloc arenas to one per loop and two for all other threads. glibc's default
+ * is eight per core, and each arena retains freed memory: a test with 800 people in a voice room
+ * used 97 MB at most and 78 MB afterwards, instead of 70 and 62 (12 in use). malloc_trim is no
+ * alternative: it holds the lock of an arena for more than 20 ms. */
 void mem_configure(unsigned loops);
 
-/* Zeroed. */
+/* Returns zeroed memory. */
 void *mem_new(size_t size);
-/* A bigger (or smaller) block with the old content; new bytes are not zeroed. */
+/* Resizes a block; added bytes are not zeroed. */
 void *mem_resize(void *p, size_t size);
 /* Accepts NULL. */
 void mem_free(void *p);

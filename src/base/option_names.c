@@ -1,4 +1,4 @@
-/* option_names.c - names that are no option, and the option that was probably meant. */
+/* option_names.c - finds misspelled options and suggests the most similar name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +14,7 @@ static size_t smaller_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many letters must be changed, put in or left out to make one of the other; SIZE_MAX for
- * names that are longer than any option. */
+/* Levenshtein distance; SIZE_MAX for names longer than any option. */
 static size_t name_distance(struct str a, struct str b)
 {
     size_t row[LONGEST_NAME + 1];
@@ -40,7 +39,7 @@ static size_t name_distance(struct str a, struct str b)
 
 const char *option_nearest(const struct option_row *const *lists, struct str name)
 {
-    /* Of a name of six letters three may be wrong; further away it would be a guess. */
+    /* Allows three wrong letters in a name of six; more would be a guess. */
     size_t best = name.n / 3 + 2;
     const char *found = NULL;
 
@@ -57,7 +56,7 @@ const char *option_nearest(const struct option_row *const *lists, struct str nam
     return found;
 }
 
-/* The name of an option as its variable has it: "tls-key" of "TLS_KEY". */
+/* Converts a variable to an option name: "TLS_KEY" to "tls-key". */
 static struct str option_name_of(struct arena *arena, struct str variable)
 {
     char *name = str_dupz(arena, variable);
@@ -76,7 +75,7 @@ static bool is_among_options(const struct option_row *const *lists, struct str n
     return false;
 }
 
-/* A pattern is a name, or the beginning of one and a star. */
+/* A pattern is a name, or a prefix followed by a star. */
 static bool is_among_patterns(const char *const *patterns, struct str name)
 {
     for (; patterns && *patterns; patterns++) {

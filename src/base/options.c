@@ -1,4 +1,4 @@
-/* options.c - what an operator can set, as rows. */
+/* options.c - reads configuration options from flags, environment and INI files. */
 #include "base/options.h"
 
 #include <glob.h>
@@ -50,8 +50,8 @@ static bool read_switch(struct str s, bool *ret)
     return *ret || str_is(s, "off") || str_is(s, "false") || str_is(s, "no") || str_is(s, "0");
 }
 
-/* Puts one value in its place, or says why not. `from` is how the operator
- * wrote it: "--loops", "GUILDHALL_LOOPS", "guildhall.conf: loops". */
+/* Stores one value or reports why not. `from` is what the operator wrote: "--loops",
+ * "GUILDHALL_LOOPS", "guildhall.conf: loops". */
 static void option_set(struct reading *r, const struct option_row *row, const char *from,
                        const char *value)
 {
@@ -62,7 +62,7 @@ static void option_set(struct reading *r, const struct option_row *row, const ch
 
     switch (row->kind) {
     case OPTION_TEXT:
-        /* What has a value without being asked for needs one: a variable of a script was unset. */
+        /* An option with a default must not be empty: probably a variable of a script was unset. */
         if (text.n || !row->fallback)
             *(const char **)place = text.n ? str_dupz(r->arena, text) : NULL;
         else
@@ -72,7 +72,7 @@ static void option_set(struct reading *r, const struct option_row *row, const ch
         if (is_choice(row->choices, text))
             *(const char **)place = str_dupz(r->arena, text);
         else if (is_choice(row->choices, STR("on")) && is_choice(row->choices, STR("off")) &&
-                 read_switch(text, &on)) /* some were switches once */
+                 read_switch(text, &on)) /* some choices used to be switches */
             *(const char **)place = on ? "on" : "off";
         else
             option_say(r, str_printf(r->arena, "%s must be one of %s, not '%s'", from, row->choices,
@@ -120,7 +120,7 @@ static int on_ini_line(void *user, const char *section, const char *name, const 
     struct reading *r = user;
     const struct option_row *row = option_find(r->rows, str_of(name));
 
-    (void)section; /* sections only group lines for the reader */
+    (void)section; /* sections have no meaning */
     if (row)
         option_set(r, row, name, value);
     else
@@ -130,8 +130,7 @@ static int on_ini_line(void *user, const char *section, const char *name, const 
 
 static void read_file(struct reading *r, const char *file)
 {
-    /* A line stands for itself, however long or indented; the first bad one is the
-     * one to tell. */
+    /* Lines may be long and indented and never continue; report only the first error. */
     ini_use_stack = false;
     ini_allow_realloc = true;
     ini_max_line = LONGEST_LINE;
@@ -147,7 +146,7 @@ static void read_file(struct reading *r, const char *file)
         option_say(r, str_printf(r->arena, "%s, line %d: not 'name = value'", file, line));
 }
 
-/* The files of a folder beside the file, which packages and people add without editing it. */
+/* Reads drop-in files next to the file, which packages and people add without editing it. */
 static void read_drop_ins(struct reading *r, const char *file)
 {
     glob_t found;
@@ -191,7 +190,7 @@ static void option_say_unknown(struct reading *r, struct str name)
                         : str_printf(r->arena, "there is no option '--%.*s'", STR_FMT(name)));
 }
 
-/* One flag at *argv; returns how many arguments it took. */
+/* Reads one flag at *argv; returns how many arguments it used. */
 static int read_flag(struct reading *r, char **argv)
 {
     struct str rest = str_of(argv[0] + 2);
@@ -278,7 +277,7 @@ const char *options_peek(const char *name, const struct option_source *source, c
     return getenv(variable);
 }
 
-/* --- what people read ----------------------------------------------------------------- */
+/* --- help and sample file ------------------------------------------------------------- */
 
 const char *option_value_word(const struct option_row *row)
 {

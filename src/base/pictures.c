@@ -1,4 +1,4 @@
-/* pictures.c - what a picture is and how large, told by its first bytes. */
+/* pictures.c - detects type, size and animation of image files by their bytes. */
 #include "base/pictures.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static void size_of_gif(struct str b, struct picture *m)
     m->height = picture_little16(b, 8);
 }
 
-/* Segments follow each other until the one that begins a frame. */
+/* Skips segments up to the start of a frame (SOF marker), which contains the size. */
 static void size_of_jpeg(struct str b, struct picture *m)
 {
     size_t at = 2;
@@ -105,7 +105,7 @@ bool picture_look(struct str b, struct picture *ret)
     return true;
 }
 
-/* --- pictures that move ---------------------------------------------------------------- */
+/* --- animation ------------------------------------------------------------------------- */
 
 bool picture_is_avif(struct str b)
 {
@@ -113,13 +113,13 @@ bool picture_is_avif(struct str b)
            (memcmp(b.p + 8, "avif", 4) == 0 || memcmp(b.p + 8, "avis", 4) == 0);
 }
 
-/* Bytes of a table of colours, by the byte that announces it. */
+/* Bytes of a colour table, from the packed byte that announces it. */
 static size_t gif_colors(uint32_t packed)
 {
     return packed & 0x80 ? (size_t)3 << ((packed & 7) + 1) : 0;
 }
 
-/* Past blocks that begin with their length, up to the empty one. */
+/* Skips length-prefixed blocks up to the empty one; returns the offset after it. */
 static size_t gif_skip_blocks(struct str b, size_t at)
 {
     while (byte_at(b, at))
@@ -155,9 +155,9 @@ bool picture_is_animated(struct str b)
            (b.p[20] & 2);
 }
 
-/* --- how long they move ---------------------------------------------------------------- */
+/* --- duration -------------------------------------------------------------------------- */
 
-/* Added up without going round, however long a file says. */
+/* Saturating addition, because a file may contain any duration. */
 static void add_ms(uint64_t *sum, uint64_t ms)
 {
     *sum = *sum + ms < UINT32_MAX ? *sum + ms : UINT32_MAX;
@@ -182,7 +182,7 @@ static uint64_t gif_moves_ms(struct str b)
     return sum;
 }
 
-/* Chunks: length, type, data, sum. Stops at the first that the bytes do not hold. */
+/* Reads one chunk: length, type, data, checksum. Returns false at the first incomplete chunk. */
 static bool png_next_chunk(struct str b, size_t *at, struct str *ret_type, size_t *ret_data)
 {
     if (*at + 12 > b.n)

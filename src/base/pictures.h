@@ -1,4 +1,4 @@
-/* pictures.h - what a picture is and how large, told by its first bytes. */
+/* pictures.h - detects type, size and animation of image files by their bytes. */
 #ifndef BASE_PICTURES_H
 #define BASE_PICTURES_H
 
@@ -9,19 +9,19 @@
 
 struct picture {
     const char *type;       /* "image/png" */
-    uint32_t width, height; /* 0: the header does not say */
+    uint32_t width, height; /* 0: unknown */
 };
 
-/* PNG, JPEG, GIF or WebP; false: none of them. */
+/* Recognises PNG, JPEG, GIF and WebP; false for other types. */
 bool picture_look(struct str bytes, struct picture *ret);
 
-/* By the brand in its first box. */
+/* Checks the brand in the first box (ftyp). */
 bool picture_is_avif(struct str bytes);
-/* A GIF of two pictures or more, a WebP or an AVIF that says so. */
+/* True for a GIF with two or more frames, and for a WebP or AVIF that is marked as animated. */
 bool picture_is_animated(struct str bytes);
-/* A PNG that says so before its first picture. */
+/* True for a PNG with an animation chunk before the image data. */
 bool picture_is_apng(struct str bytes);
-/* How long the pictures of a GIF or an APNG are shown, one after the other. */
+/* Total duration of all frames of a GIF or an APNG, in ms. */
 uint32_t picture_moves_ms(struct str bytes);
 
 #endif

@@ -1,7 +1,7 @@
-/* planted.h - faults that a test plants, to see that its checker finds them.
+/* planted.h - faults that tests inject, to check that the test checkers detect them.
  *
- * Only builds with tests have any (tests/inside/planted.c): GUILDHALL_TEST_FAULT in the environment
- * names them, separated by commas. In other builds the compiler removes the code that asks. */
+ * Only test builds contain them (tests/inside/planted.c): GUILDHALL_TEST_FAULT in the environment
+ * lists them, separated by commas. In other builds the compiler removes the checks. */
 #ifndef BASE_PLANTED_H
 #define BASE_PLANTED_H
 
@@ -11,28 +11,26 @@
 
 enum planted_fault {
     PLANTED_NONE,
-    PLANTED_EARLY_EVENTS, /* events are told before their transaction has committed */
-    PLANTED_NO_TAIL,      /* what NATS loses is not read from the log */
-    PLANTED_BLIND_LEDGER, /* what a session was told is not noted */
-    PLANTED_BLIND_KEEPER, /* nor is another server told of it */
-    PLANTED_QUICK_FADE,  /* sessions of a dead server are seen no more at once; saves a test time */
-    PLANTED_BLIND_SIGHT, /* a killed server's sessions go on whatever they see now */
-    PLANTED_NO_FENCE,    /* what a server had open that is taken for dead is not ended */
-    PLANTED_TRUSTING,    /* what is remembered counts however long ago the log was read */
-    PLANTED_TWO_OWNERS,  /* who takes a session does not look whose it is by now */
-    PLANTED_UNKNOWING,   /* what a look at the store has seen is told again */
-    PLANTED_WATCH_VIEWS, /* views are compared with the store when it is read: no fault, a witness
-                          */
-    PLANTED_LATE_LOOPS,  /* loops hear of an event one after the other: no fault, but hard luck */
-    PLANTED_LATE_LOOKS,  /* looks for READY begin late and end late, in turns: the same */
+    PLANTED_EARLY_EVENTS, /* events are published before their transaction commits */
+    PLANTED_NO_TAIL,      /* frames that NATS loses are not read from the log */
+    PLANTED_BLIND_LEDGER, /* the journal does not record events sent to a session */
+    PLANTED_BLIND_KEEPER, /* nor are they replicated to another node */
+    PLANTED_QUICK_FADE,   /* sessions of a dead node appear offline at once; saves test time */
+    PLANTED_BLIND_SIGHT,  /* sessions resume after a crash even if what they may see changed */
+    PLANTED_NO_FENCE,     /* database connections of a node declared dead are not ended */
+    PLANTED_TRUSTING,     /* cached credentials never become stale */
+    PLANTED_TWO_OWNERS,   /* taking over a session does not check its owner */
+    PLANTED_UNKNOWING,    /* events contained in a store read are delivered again */
+    PLANTED_WATCH_VIEWS,  /* no fault: compares guild views with the store on each read */
+    PLANTED_LATE_LOOPS,   /* no fault: loops receive an event 1 ms apart */
+    PLANTED_LATE_LOOKS,   /* no fault: delays reads for READY so that they end in another order */
 };
 
 #if TEST_BUILD
 
 bool fault_planted(enum planted_fault fault);
 
-/* PLANTED_LATE_LOOKS: waits before a read, and after it with the number that the first call
- * returned. */
+/* PLANTED_LATE_LOOKS: sleep before and after a read; the second call takes the first's result. */
 unsigned planted_wait_before(void);
 void planted_wait_after(unsigned turn);
 

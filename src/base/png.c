@@ -1,4 +1,4 @@
-/* png.c - pictures of two colours. */
+/* png.c - encodes PNG images with two colours. */
 #include "base/png.h"
 
 #include <zlib.h>

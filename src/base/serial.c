@@ -1,4 +1,4 @@
-/* serial.c - numbers and texts as bytes that another process reads. */
+/* serial.c - binary encoding for messages between processes. */
 #include "base/serial.h"
 
 void serial_put(struct buf *b, uint64_t v)

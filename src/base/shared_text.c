@@ -1,4 +1,4 @@
-/* shared_text.c - a text that several hold, on any threads, and the last of them gives back. */
+/* shared_text.c - immutable text with an atomic reference count. */
 #include "base/shared_text.h"
 
 #include <stdatomic.h>

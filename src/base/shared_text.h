@@ -1,4 +1,4 @@
-/* shared_text.h - a text that several hold, on any threads, and the last of them gives back. */
+/* shared_text.h - immutable text with an atomic reference count, usable on any thread. */
 #ifndef BASE_SHARED_TEXT_H
 #define BASE_SHARED_TEXT_H
 
@@ -6,7 +6,7 @@
 
 struct shared_text;
 
-/* A copy, held once. */
+/* Copies the text; returns one reference. */
 struct shared_text *shared_text_new(struct str s);
 struct shared_text *shared_text_ref(struct shared_text *t);
 void shared_text_unref(struct shared_text *t); /* accepts NULL */

@@ -1,4 +1,4 @@
-/* snowflake.c - ids that carry their time of birth. */
+/* snowflake.c - snowflake ids, which contain their creation time. */
 #include "base/snowflake.h"
 
 #include <stdatomic.h>
@@ -9,8 +9,8 @@ enum { SEQUENCE_BITS = 12, NODE_BITS = 10 };
 
 static uint64_t node_bits;
 
-/* Milliseconds since the epoch and sequence of the last id, as one number, so
- * that a full sequence carries into the next millisecond by itself. */
+/* Milliseconds since the epoch and sequence of the last id in one number, so that a full sequence
+ * carries into the next millisecond. */
 static _Atomic uint64_t last;
 
 void snowflake_init(unsigned node)
@@ -24,8 +24,8 @@ unsigned snowflake_node(void)
     return (unsigned)(node_bits >> SEQUENCE_BITS);
 }
 
-/* Takes `count` places and returns the last of them. A clock that stands still
- * or goes back only means that we go on counting from where we were. */
+/* Reserves `count` consecutive numbers and returns the last. If the clock stands still or steps
+ * back, counting continues from the last number. */
 static uint64_t snowflake_take(uint64_t count)
 {
     uint64_t now = (uint64_t)(clock_ms() - SNOWFLAKE_EPOCH_MS) << SEQUENCE_BITS;
@@ -67,7 +67,7 @@ snowflake snowflake_new_guild(void)
 {
     uint64_t place = snowflake_take(2);
 
-    /* The burned id must be this one minus 1, so both need the same millisecond. */
+    /* The reserved id must be this one minus 1, so both need the same millisecond. */
     while ((place & 0xfff) == 0)
         place = snowflake_take(2);
     return place_to_id(place);

@@ -1,7 +1,7 @@
-/* snowflake.h - ids that carry their time of birth.
+/* snowflake.h - snowflake ids, which contain their creation time.
  *
- * 42 bits of milliseconds since 2015, 5 of worker, 5 of process, 12 of sequence.
- * The epoch is part of the interface: clients compute creation dates from it. */
+ * 42 bits of milliseconds since 2015, 5 of worker, 5 of process, 12 of sequence. The epoch is part
+ * of the API: clients compute creation dates from it. */
 #ifndef BASE_SNOWFLAKE_H
 #define BASE_SNOWFLAKE_H
 
@@ -13,23 +13,22 @@
 typedef uint64_t snowflake;
 
 #define SNOWFLAKE_EPOCH_MS 1420070400000LL
-/* Enough for 2^63 - 1 and its NUL. */
+/* Digits of 2^63 - 1 and a NUL. */
 #define SNOWFLAKE_TEXT 20
 
-/* Which node this is, 0-1023: worker and process together. Ids begin anew with the
- * clock. */
+/* Sets the node number, 0-1023 (worker and process bits), and resets the sequence. */
 void snowflake_init(unsigned node);
 unsigned snowflake_node(void);
 
-/* A new id, greater than every one before it in this process. Any thread. */
+/* Returns a new id, greater than all earlier ones of this process. From any thread. */
 snowflake snowflake_new(void);
 
-/* Ids from now on are greater than this one. */
+/* Makes all later ids greater than this one. */
 void snowflake_continue(snowflake newest);
-/* The moment that the newest id of this process carries; the epoch: there is none yet. */
+/* Time of the newest id of this process; the epoch if there is none. */
 int64_t snowflake_newest_ms(void);
 
-/* For guilds: also burns the id before it, which stands for "all channels". */
+/* For guilds: also reserves the preceding id, which stands for "all channels". */
 snowflake snowflake_new_guild(void);
 
 static inline int64_t snowflake_ms(snowflake id)
@@ -37,13 +36,13 @@ static inline int64_t snowflake_ms(snowflake id)
     return (int64_t)(id >> 22) + SNOWFLAKE_EPOCH_MS;
 }
 
-/* The smallest id of a moment, to search by time. */
+/* Returns the smallest id of a time, for searches by time. */
 static inline snowflake snowflake_at(int64_t ms)
 {
     return ms < SNOWFLAKE_EPOCH_MS ? 0 : (snowflake)(ms - SNOWFLAKE_EPOCH_MS) << 22;
 }
 
-/* 0 <= id < 2^63 in decimal digits and nothing else. */
+/* Parses decimal digits, 0 <= id < 2^63. */
 bool snowflake_parse(struct str s, snowflake *ret);
 
 #endif

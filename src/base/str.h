@@ -1,7 +1,7 @@
 /* str.h - text as a pointer and a length.
  *
- * A struct str points at bytes that somebody else owns: a literal, a request,
- * an arena. It is not terminated and may hold NUL bytes. */
+ * A struct str points to bytes owned by others: a literal, a request, an arena. It is not
+ * NUL-terminated and may contain NUL bytes. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
@@ -59,54 +59,53 @@ static inline struct str str_from(struct str s, size_t at)
     return at ? (struct str){ s.p + at, s.n - at } : s;
 }
 
-/* Compares ASCII letters without case: header names, schemes. */
+/* Compares ASCII letters case-insensitively, for header names and schemes. */
 bool str_eq_nocase(struct str a, struct str b);
 
-/* Like memcmp, the shorter first where one begins the other. */
+/* Like memcmp; a prefix sorts before the longer text. */
 int str_cmp(struct str a, struct str b);
 
-/* Cuts the text up to the first `sep` off the front of *s and returns it; the
- * separator goes too. Without one, the whole text is cut. */
+/* Removes the text up to the first `sep`, and the separator, from the front of *s and returns that
+ * text. Without a separator, returns the whole text. */
 struct str str_cut(struct str *s, char sep);
 
-/* Without ASCII spaces and tabs at both ends. */
+/* Removes ASCII spaces and tabs at both ends. */
 struct str str_trim(struct str s);
-struct str str_skip_spaces(struct str s); /* those at its front */
+struct str str_skip_spaces(struct str s); /* removes spaces at the front */
 
-/* True when all of s is one decimal number that fits; no sign for u64. */
+/* True if all of s is one decimal number in range; u64 allows no sign. */
 bool str_to_u64(struct str s, uint64_t *ret);
 bool str_to_i64(struct str s, int64_t *ret);
 
-/* Copies that live in an arena. str_dupz adds the NUL that C libraries want. */
+/* Copies to an arena. str_dupz returns a NUL-terminated string. */
 struct str str_dup(struct arena *a, struct str s);
 char *str_dupz(struct arena *a, struct str s);
 struct str str_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* All of them, one after the other. */
+/* Concatenates all parts. */
 struct str str_concat(struct arena *a, const struct str *parts, size_t count);
 #define STR_CONCAT(a, ...)                               \
     str_concat((a), (const struct str[]){ __VA_ARGS__ }, \
                sizeof((const struct str[]){ __VA_ARGS__ }) / sizeof(struct str))
 
-/* ASCII lower case copy. */
+/* Copies with ASCII letters in lower case. */
 struct str str_lower(struct arena *a, struct str s);
 
-/* Percent-encoding, for a path segment or a query value: letters, digits and "-._~" stay. */
+/* Percent-encodes a path segment or query value; letters, digits and "-._~" stay. */
 struct str str_escape(struct arena *a, struct str s);
 
-/* Percent-decoding of a path segment or a query value ('+' is a space only
- * there). False when an escape is broken. */
+/* Percent-decodes a path segment or query value ('+' is a space only in queries). Returns false if
+ * an escape is malformed. */
 bool str_unescape(struct arena *a, struct str s, bool plus_is_space, struct str *ret);
 
-/* Lower-case hex, and base64url without padding (RFC 4648 §5). Decoding
- * returns false on a character outside the alphabet or a wrong length; it
- * writes at most max bytes. */
+/* Lower-case hex, and base64url without padding (RFC 4648 §5). Decoding writes at most max bytes
+ * and returns false for an invalid character or length. */
 struct str str_hex(struct arena *a, const void *p, size_t n);
 struct str str_base64url(struct arena *a, const void *p, size_t n);
 bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n);
 
-/* Standard base64 with padding (data URIs). White space in it is ignored: Ruby's and Python's
- * encoders break lines. */
+/* Decodes standard base64 with padding (data URIs). Ignores white space, because Ruby's and
+ * Python's encoders insert line breaks. */
 bool str_base64_decode(struct arena *a, struct str s, struct str *ret);
 
 #endif

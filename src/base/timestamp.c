@@ -1,4 +1,4 @@
-/* timestamp.c - moments as the interface writes them. */
+/* timestamp.c - timestamps in the format of the API. */
 #include "base/timestamp.h"
 
 #include <stdio.h>
@@ -6,11 +6,11 @@
 
 static const int64_t SECOND = 1000000;
 
-/* What four digits of a year can say: 0000-01-01 up to the end of 9999. */
+/* Range of a four-digit year: 0000-01-01 to the end of 9999. */
 static const int64_t FIRST_SECOND = -62167219200, LAST_SECOND = 253402300799;
 
-/* Days since 1970-01-01 of a date in the proleptic Gregorian calendar, counting
- * years from March so that the leap day comes last. */
+/* Days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March, so the leap day
+ * is last. */
 static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
 {
     y -= m <= 2;
@@ -32,7 +32,7 @@ static bool real_day(int64_t y, int64_t m, int64_t d)
     return m >= 1 && m <= 12 && d >= 1 && d <= days[m - 1] + (m == 2 && timestamp_leap(y));
 }
 
-/* Exactly n digits at the front of *s, cut off. */
+/* Parses exactly n digits at the front of *s and removes them. */
 static bool timestamp_digits(struct str *s, size_t n, int64_t *ret)
 {
     uint64_t v;
@@ -63,7 +63,7 @@ static bool cut_date(struct str *s, int64_t *ret_days)
     return true;
 }
 
-/* A fraction of any length; what is finer than a microsecond is dropped. */
+/* Parses a fraction of any length; truncates to microseconds. */
 static bool cut_fraction(struct str *s, int64_t *ret_us)
 {
     int64_t us = 0, weight = 100000;
@@ -129,7 +129,7 @@ static struct tm broken_down(int64_t s)
     return tm;
 }
 
-/* n digits of v, which has no more. */
+/* Writes n digits of v, which must not have more. */
 static char *timestamp_put(char *at, int64_t v, int n)
 {
     for (int i = n - 1; i >= 0; i--) {
@@ -139,7 +139,7 @@ static char *timestamp_put(char *at, int64_t v, int n)
     return at + n;
 }
 
-/* The inverse of days_from_date, with the mark that follows each part. */
+/* The inverse of days_from_date; writes YYYY-MM-DD. */
 static char *put_date(char *at, int64_t days)
 {
     days += 719468;
@@ -156,7 +156,7 @@ static char *put_date(char *at, int64_t days)
     return timestamp_put(at, of_year - (153 * from_march + 2) / 5 + 1, 2);
 }
 
-/* By hand, because every object written has several of these. */
+/* Faster than strftime; every JSON object contains several timestamps. */
 size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT])
 {
     int64_t fraction = us % SECOND, s = us / SECOND;

@@ -1,8 +1,8 @@
-/* timestamp.h - moments as the interface writes them.
+/* timestamp.h - timestamps in the format of the API.
  *
- * Held as microseconds since 1970 UTC; written 2026-01-31T18:45:31.297561+00:00
- * with six digits of fraction or none; read as RFC 3339 with Z or any offset.
- * Without an offset the moment is in UTC. The colon of an offset may be left out. */
+ * Stored as microseconds since 1970 UTC; written as 2026-01-31T18:45:31.297561+00:00, with six
+ * fraction digits or none; parsed as RFC 3339 with Z or any offset. A missing offset means UTC; the
+ * colon of an offset is optional. */
 #ifndef BASE_TIMESTAMP_H
 #define BASE_TIMESTAMP_H
 
@@ -13,15 +13,14 @@
 
 #define TIMESTAMP_TEXT 33 /* with the NUL */
 
-/* Returns the length written. Moments outside the years 0000-9999 are moved to
- * the nearest one inside; timestamp_parse refuses them. */
+/* Returns the length written. Clamps to the years 0000-9999; timestamp_parse rejects others. */
 size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT]);
 bool timestamp_parse(struct str s, int64_t *ret_us);
 
-/* YYYY-MM-DD, a real day; days since 1970. */
+/* Parses YYYY-MM-DD, a valid date, to days since 1970. */
 bool date_parse(struct str s, int64_t *ret_days);
 
-/* The HTTP Date form: Sun, 06 Nov 1994 08:49:37 GMT, 29 characters. */
+/* Writes the HTTP Date format: Sun, 06 Nov 1994 08:49:37 GMT, 29 characters. */
 void timestamp_http(int64_t s, char out[30]);
 
 #endif

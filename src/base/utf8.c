@@ -1,4 +1,4 @@
-/* utf8.c - UTF-8, strictly. */
+/* utf8.c - strict UTF-8. */
 #include "base/utf8.h"
 
 size_t utf8_decode(struct str s, uint32_t *ret)
@@ -29,7 +29,7 @@ bool utf8_valid(struct str s)
     uint32_t cp;
 
     while (s.n) {
-        /* Eight ASCII bytes at a time: almost everything is ASCII. */
+        /* Skip eight ASCII bytes at a time: most text is ASCII. */
         uint64_t word;
         while (s.n >= sizeof word) {
             memcpy(&word, s.p, sizeof word);
@@ -55,7 +55,7 @@ bool utf8_is_ascii(struct str s)
     return true;
 }
 
-/* Of eight bytes those that go on with a character: the highest bit is set, the next is not. */
+/* Counts continuation bytes of eight bytes: the highest bit is set, the next is not. */
 static unsigned count_tails(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101ULL;
@@ -101,7 +101,7 @@ size_t utf8_encode(uint32_t cp, char out[4])
     return 4;
 }
 
-/* The code points with the property White_Space. */
+/* Code points with the Unicode property White_Space. */
 static bool is_space(uint32_t cp)
 {
     return (cp >= 0x09 && cp <= 0x0d) || cp == 0x20 || cp == 0x85 || cp == 0xa0 || cp == 0x1680 ||

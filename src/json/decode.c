@@ -1,11 +1,10 @@
-/* decode.c - a JSON text through a schema into structs.
+/* decode.c - decodes JSON text into structs by a schema.
  *
- * One pass: each value is read, checked and put into its member before the next
- * one is looked at. Nothing stops at a wrong value, so that all of them are told
- * at once. Nested schemas recurse, no deeper than the reader lets a text go.
+ * One pass: each value is read, validated and stored before the next one. Errors do not stop the
+ * decoder, so that all are reported at once. Nested schemas recurse, limited by JSON_MAX_DEPTH.
  *
- * What is written as most bodies are is taken by plan.h and quick.h; the rest, member by
- * member, by what is here, which also knows what is wrong with it. Both say the same. */
+ * plan.h and quick.h are the fast path for common input; this file is the slow path, which also
+ * reports the errors. Both give the same result. */
 #include "json/internal.h"
 
 #include "base/arena.h"
@@ -25,7 +24,7 @@ static void decode_array(struct decoder *d, const struct type *type, struct plan
 static void decode_map(struct decoder *d, const struct type *type, const struct place *at,
                        struct list *out);
 
-/* Reads past a value that is not what it should be, and says so. */
+/* Skips a value of the wrong type and adds an error. */
 static void decode_refuse(struct decoder *d, const struct place *at, const char *code,
                           const char *message)
 {
@@ -46,8 +45,8 @@ static __attribute__((noinline)) void refuse_composite(struct decoder *d, const 
 
 /* --- single values -------------------------------------------------------------------- */
 
-/* A whole number of a few digits with nothing but its end behind it, as nearly all are. False,
- * and nothing is taken, where a closer look is needed. */
+/* Reads an integer of up to eight digits that a comma or bracket follows. False, with nothing
+ * consumed, if the slow path is needed. */
 static inline bool take_short(struct json_reader *r, int64_t *ret)
 {
     const char *p = r->at, *end = r->end - p > 9 ? p + 9 : r->end;
@@ -63,8 +62,8 @@ static inline bool take_short(struct json_reader *r, int64_t *ret)
     return true;
 }
 
-/* Most of what is sent is simple text: two comparisons let it through. Without an escape
- * there is no U+0000 in it. False, and nothing is taken, where a closer look is needed. */
+/* Reads a string that only has a length limit: two comparisons. Without escapes it contains no
+ * U+0000. False, with nothing consumed, if the slow path is needed. */
 static inline bool decode_plain(struct json_reader *r, const struct type *type, struct str *out)
 {
     const char *start = r->at + 1, *p = token_plain_end(r->at, r->end);
@@ -77,7 +76,7 @@ static inline bool decode_plain(struct json_reader *r, const struct type *type, 
     return true;
 }
 
-/* The same for a value that is kept as it is written. */
+/* Like decode_plain, for a value stored as JSON text. */
 static inline bool decode_plain_raw(struct json_reader *r, struct str *out)
 {
     const char *start = r->at, *p = token_plain_end(start, r->end);
@@ -89,7 +88,7 @@ static inline bool decode_plain_raw(struct json_reader *r, struct str *out)
     return true;
 }
 
-/* Not a part of decode_value, which stays small. */
+/* Not inlined, so that decode_value stays small. */
 static __attribute__((noinline)) void decode_scalar(struct decoder *d, const struct type *type,
                                                     enum json_kind kind, const struct place *at,
                                                     void *out)
@@ -125,7 +124,7 @@ static __attribute__((noinline)) void decode_scalar(struct decoder *d, const str
         scalar_decode(d->form, type, &s, at, out);
 }
 
-/* A null, where that means that there is nothing. */
+/* Consumes a null if the type treats it as empty (TYPE_NULL_NONE). */
 static bool skip_null(struct decoder *d, const struct type *type)
 {
     return type->flags & TYPE_NULL_NONE && token_is(&d->reader, 'n') && json_take_null(&d->reader);
@@ -140,7 +139,7 @@ static struct plan *plan_of_items(const struct type *type)
     return type->of->kind == KIND_OBJECT ? plan_of(type->of->schema) : NULL;
 }
 
-/* Each of the three is a function of its own: none pays for what another keeps at hand. */
+/* The three cases are separate functions, so that none saves registers for another. */
 static inline __attribute__((always_inline)) void decode_composite(struct decoder *d,
                                                                    const struct type *type,
                                                                    enum json_kind kind,
@@ -158,8 +157,8 @@ static inline __attribute__((always_inline)) void decode_composite(struct decode
         refuse_composite(d, type, at);
 }
 
-/* kind: what comes next. A part of the loops below, whatever the compiler thinks of its size:
- * it is a few comparisons before one of its branches. */
+/* kind: kind of the next value. Always inlined into the loops below: only a few comparisons before
+ * one of the branches. */
 static inline __attribute__((always_inline)) void decode_value(struct decoder *d,
                                                                const struct type *type,
                                                                enum json_kind kind,
@@ -177,7 +176,7 @@ static inline __attribute__((always_inline)) void decode_value(struct decoder *d
 
 /* --- objects -------------------------------------------------------------------------- */
 
-/* A value that says "none" where the type has TYPE_EMPTY_NONE. */
+/* True if the value counts as null because of TYPE_EMPTY_NONE. */
 static bool is_empty_value(const struct json_reader *r, const struct type *type)
 {
     const char *at = r->at;
@@ -189,7 +188,7 @@ static bool is_empty_value(const struct json_reader *r, const struct type *type)
     return at[0] == '"' && at[1] == '"';
 }
 
-/* False when it is as if it had not come. */
+/* Returns false if the field counts as absent. */
 static bool decode_null(struct decoder *d, const struct field *f, char *object)
 {
     json_skip(&d->reader, NULL);
@@ -200,7 +199,7 @@ static bool decode_null(struct decoder *d, const struct field *f, char *object)
     return true;
 }
 
-/* What came before under the same name does not count. */
+/* Of duplicate keys, the last one counts: removes the errors of the earlier one. */
 static __attribute__((noinline)) void forget_field(struct decoder *d, const struct field *f,
                                                    const struct place *up)
 {
@@ -209,7 +208,7 @@ static __attribute__((noinline)) void forget_field(struct decoder *d, const stru
     form_forget(d->form, &at);
 }
 
-/* Whatever comes as the field's value; false as above. */
+/* Decodes any value of a field; false if the field counts as absent. */
 static inline bool decode_any(struct decoder *d, const struct field *f, char *object,
                               const struct place *up)
 {
@@ -219,15 +218,14 @@ static inline bool decode_any(struct decoder *d, const struct field *f, char *ob
         return decode_null(d, f, object);
     struct place at = place_key(up, f->name);
     void *slot = field_slot(f, object, GIVEN);
-    /* A member points to its object; a list holds its objects themselves. */
+    /* A member points to its object; a list contains its objects. */
     if (f->type->kind == KIND_OBJECT)
         slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
     decode_value(d, f->type, kind, &at, slot);
     return true;
 }
 
-/* Simple text, dictionaries and values that are text are most of what is sent, and known by
- * their first byte. */
+/* Checks the first byte for maps, strings and JSON text, the most common values. */
 static inline void decode_field(struct decoder *d, struct progress *p, const struct field *f,
                                 const struct place *up)
 {
@@ -248,8 +246,8 @@ static inline void decode_field(struct decoder *d, struct progress *p, const str
     }
 }
 
-/* To behind the colon of a name that begins here; NULL, and nothing is taken, when it is no
- * field's or not written as simply as it could be. */
+/* Consumes the known name at r->at and its colon; NULL, with nothing consumed, if the name is
+ * unknown or not in the simplest form. */
 static inline const struct field *take_known_name(struct json_reader *r, struct progress *p)
 {
     const char *at = r->at, *colon;
@@ -265,7 +263,7 @@ static inline const struct field *take_known_name(struct json_reader *r, struct 
     return f;
 }
 
-/* The same for any name, with white space before it. */
+/* Like take_known_name, for any name, with white space before it. */
 static inline const struct field *take_name(struct json_reader *r, struct progress *p)
 {
     const struct field *f = take_known_name(r, p);
@@ -281,8 +279,8 @@ static inline const struct field *take_name(struct json_reader *r, struct progre
     return progress_find(p, key);
 }
 
-/* A member however it is written, from the comma before it or the brace at `start`. False when
- * there is none. */
+/* Decodes one member in any form, from the comma before it or the brace at `start`. False at the
+ * end of the object. */
 static __attribute__((noinline)) bool decode_member(struct decoder *d, struct progress *p,
                                                     const struct place *up, const char *start)
 {
@@ -298,7 +296,7 @@ static __attribute__((noinline)) bool decode_member(struct decoder *d, struct pr
     return true;
 }
 
-/* A value that is not taken at a glance; false as above. */
+/* Decodes a value that the fast path did not; false if the field counts as absent. */
 static __attribute__((noinline)) bool decode_step(struct decoder *d, const struct step *s,
                                                   char *object, const struct place *up)
 {
@@ -311,15 +309,14 @@ static __attribute__((noinline)) bool decode_step(struct decoder *d, const struc
     return true;
 }
 
-/* How far an object has come, as struct progress says; and what was taken at a glance since it
- * was counted. */
+/* State of decoding an object, like struct progress; count: values to add to reader.values. */
 struct members {
     struct step *last;
     uint64_t seen;
     unsigned count;
 };
 
-/* From the brace that ends an object to behind it. */
+/* Leaves an object at its closing brace. */
 static inline void members_end(struct json_reader *r, const char *at, unsigned count)
 {
     r->values += count;
@@ -329,8 +326,8 @@ static inline void members_end(struct json_reader *r, const char *at, unsigned c
         token_leave(r, at);
 }
 
-/* Members that are written as most are, from the comma before them or the brace at `start`. True
- * at the end of the object; else a closer look is needed. */
+/* Fast path: decodes members from the comma before them or the brace at `start`. True at the end of
+ * the object; false if the slow path is needed. */
 static inline __attribute__((always_inline)) bool take_members(struct decoder *d, struct plan *plan,
                                                                struct members *m,
                                                                const struct place *up,
@@ -368,17 +365,17 @@ static inline __attribute__((always_inline)) bool take_members(struct decoder *d
     r->values += m->count;
     m->count = 0;
     if (r->values > r->values_max)
-        token_fail(r); /* what comes next may be the end, which is not counted */
+        token_fail(r); /* the closing brace does not check the limit */
     return false;
 }
 
-/* White space comes before the next member, or before its comma: none will be taken at a glance. */
+/* True if white space precedes the next member or its comma: the fast path would fail. */
 static inline bool is_spaced(const struct json_reader *r)
 {
     return r->end - r->at > 1 && ((unsigned char)r->at[0] <= ' ' || (unsigned char)r->at[1] <= ' ');
 }
 
-/* The one that those could not take, and what is written as it is. */
+/* Slow path: decodes the next member, and further ones while white space precedes them. */
 static inline bool take_member(struct decoder *d, struct plan *plan, struct members *m,
                                const struct place *up, const char *start, char *object)
 {
@@ -396,7 +393,7 @@ static inline bool take_member(struct decoder *d, struct plan *plan, struct memb
     return more;
 }
 
-/* What did not come, and the schema's check. */
+/* Handles missing fields and runs the schema's check. */
 static __attribute__((noinline)) void object_finish(struct decoder *d, struct plan *plan,
                                                     const struct place *at, const char *start,
                                                     char *object, uint64_t seen)
@@ -410,7 +407,7 @@ static __attribute__((noinline)) void object_finish(struct decoder *d, struct pl
     d->form->text = (struct form_text){ 0 };
 }
 
-/* An object from its brace on. */
+/* Decodes an object from its opening brace. */
 static inline __attribute__((always_inline)) void read_object(struct decoder *d, struct plan *plan,
                                                               const struct place *at, char *object)
 {
@@ -461,7 +458,7 @@ static inline void check_count(struct decoder *d, const struct type *type, size_
         length_check(d->form, type, count, ITEMS_MAX, at);
 }
 
-/* Room for one more in a list, zeroed: of small items several at a time. */
+/* Appends a zeroed element to a list; zeroes small elements several at a time. */
 static inline void *list_next(struct arena *arena, struct list *list, size_t size)
 {
     enum { SMALL = 128, FIRST = 8 };
@@ -478,7 +475,7 @@ static inline void *list_next(struct arena *arena, struct list *list, size_t siz
     return item;
 }
 
-/* From an item to the next when both are objects and nothing else is between them. */
+/* Moves to the next element if both are objects separated only by a comma. */
 static inline bool token_more_objects(struct json_reader *r)
 {
     if (r->at >= r->safe || r->at[0] != ',' || r->at[1] != '{')
@@ -487,7 +484,7 @@ static inline bool token_more_objects(struct json_reader *r)
     return true;
 }
 
-/* plan: that of the items, where they are objects. */
+/* plan: plan of the elements if they are objects. */
 static __attribute__((noinline)) void decode_array(struct decoder *d, const struct type *type,
                                                    struct plan *plan, const struct place *at,
                                                    struct list *out)
@@ -515,7 +512,7 @@ static __attribute__((noinline)) void decode_array(struct decoder *d, const stru
     check_count(d, type, here.index, at);
 }
 
-/* A list that came as text, where that may be. */
+/* Decodes an array from a comma-separated string, if the type allows that (TYPE_EITHER). */
 static bool take_joined(struct decoder *d, const struct type *type, enum json_kind kind,
                         const struct place *at, struct list *out)
 {
@@ -540,7 +537,7 @@ static bool take_joined(struct decoder *d, const struct type *type, enum json_ki
 
 /* --- maps ----------------------------------------------------------------------------- */
 
-/* The entry of a key, so that a later one takes the place of an earlier. */
+/* Returns the entry of a key, so that a later value replaces an earlier one. */
 static inline char *find_entry(const struct list *entries, size_t size, struct str key)
 {
     char *entry = entries->items;
@@ -551,7 +548,7 @@ static inline char *find_entry(const struct list *entries, size_t size, struct s
     return NULL;
 }
 
-/* An entry of a map, whatever it is; false when there are too many already. */
+/* Decodes any entry of a map; false if there are already too many. */
 static __attribute__((noinline)) bool decode_entry(struct decoder *d, const struct type *type,
                                                    const struct place *up, struct list *out)
 {
@@ -579,8 +576,7 @@ static __attribute__((noinline)) bool decode_entry(struct decoder *d, const stru
     return true;
 }
 
-/* The closing quote of a key: of two letters, as most locales are, or whatever token_plain_end
- * finds. */
+/* Returns the closing quote of a key; fast for two letters, as in most locales. */
 static inline const char *key_end(const char *p, const char *end)
 {
     if (end - p > SCAN_BLOCK && p[0] == '"' && p[3] == '"' && (unsigned char)(p[1] - 'a') < 26 &&
@@ -589,8 +585,8 @@ static inline const char *key_end(const char *p, const char *end)
     return token_plain_end(p, end);
 }
 
-/* An entry of simple text under a new key, as nearly all are. False, and nothing is taken, where
- * a closer look is needed. */
+/* Decodes an entry with a simple string and a new key, the usual case. False, with nothing
+ * consumed, if the slow path is needed. */
 static inline bool take_pair(struct decoder *d, const struct type *type, struct list *out)
 {
     struct json_reader *r = &d->reader;
@@ -624,7 +620,7 @@ static __attribute__((noinline)) void decode_map(struct decoder *d, const struct
     check_count(d, type, out->count + skipped, at);
 }
 
-/* --- the whole ------------------------------------------------------------------------ */
+/* --- entry points --------------------------------------------------------------------- */
 
 enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
                           const struct place *here, void **ret)

@@ -1,4 +1,4 @@
-/* describe.c - schemas as JSON Schema 2020-12, which OpenAPI 3.1 speaks. */
+/* describe.c - writes schemas as JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 #include "json/internal.h"
 
 #include "base/buf.h"
@@ -134,7 +134,7 @@ static void describe_nullable_reference(struct json *j, const struct schema *sch
     json_array_end(j);
 }
 
-/* The value that an absent field takes. */
+/* Writes the default of an absent field. */
 static void describe_default(struct json *j, const struct field *f)
 {
     if (!(f->flags & OPTIONAL))
@@ -189,7 +189,7 @@ static void describe_fields(struct json *j, const struct schema *schema)
     json_array_end(j);
 }
 
-/* The members of a type's description, in an object that is open already. */
+/* Writes the members of a type's description into an open object. */
 static void describe_members(struct json *j, const struct type *type, bool nullable)
 {
     type = type_shown(type);
@@ -273,7 +273,7 @@ static const char *unit_word(enum kind kind)
     }
 }
 
-/* ", 1-32 characters", ", at least 1", ", at most 10 items". */
+/* Appends ", 1-32 characters", ", at least 1", ", at most 10 items". */
 static void phrase_limits(struct buf *out, const struct type *type)
 {
     bool number = type->kind == KIND_INT || type->kind == KIND_REAL;

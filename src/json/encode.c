@@ -1,18 +1,18 @@
-/* encode.c - structs through a schema into JSON. */
+/* encode.c - encodes structs as JSON by a schema. */
 #include "json/internal.h"
 
-/* --- what many elements of a list point to -------------------------------------------- */
+/* --- objects shared by list elements -------------------------------------------------- */
 
-/* Often it is the same: the author of many messages. It is encoded once, and copied from
- * there. */
+/* Elements often point to the same object, such as the author of many messages: encode it once,
+ * then copy its output. */
 enum { OBJECTS_NOTED = 8 };
 struct encoded_objects {
     struct {
         const void *object;
         const struct schema *schema;
-        size_t at, n; /* in the output */
+        size_t at, n; /* offset and length in the output */
     } noted[OBJECTS_NOTED];
-    unsigned count; /* of all that were noted; the oldest go */
+    unsigned count; /* all noted so far; the oldest are overwritten */
 };
 
 static bool copy_encoded(struct json *j, const struct encoded_objects *e,
@@ -45,13 +45,13 @@ static void note_encoded(struct encoded_objects *e, const struct schema *schema,
 
 /* --- values --------------------------------------------------------------------------- */
 
-/* known: what was encoded before in the same list; NULL: this is not in a list. */
+/* known: objects already encoded in the same list; NULL: not in a list. */
 static void encode_item(struct json *j, struct encoded_objects *known, const struct type *type,
                         const void *item);
 static void encode_object(struct json *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object);
 
-/* An object that a member points to: right after its name, so no comma is due. */
+/* Encodes an object that a member points to. Its name precedes it, so no comma is pending. */
 static void encode_pointed(struct json *j, struct encoded_objects *known,
                            const struct schema *schema, const void *object)
 {
@@ -99,7 +99,7 @@ static void encode_map(struct json *j, struct encoded_objects *known, const stru
     json_object_end(j);
 }
 
-/* A value as an array holds it. */
+/* Encodes an array element of the type. */
 static void encode_item(struct json *j, struct encoded_objects *known, const struct type *type,
                         const void *item)
 {
@@ -144,7 +144,7 @@ static void encode_item(struct json *j, struct encoded_objects *known, const str
     }
 }
 
-/* Whether a member holds a value. */
+/* Tells whether a member has a value. */
 static enum given member_given(const struct field *f, const char *member)
 {
     if (member_infos[f->member].opt)
@@ -156,13 +156,13 @@ static enum given member_given(const struct field *f, const char *member)
     return GIVEN;
 }
 
-/* Where a plain member cannot tell null from absent, null is the safer word. */
+/* A plain member cannot distinguish null from absent: write null if the field is NULLABLE. */
 static bool absent_is_null(const struct field *f)
 {
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_infos[f->member].opt);
 }
 
-/* The value of a member that has one. */
+/* Encodes the value of a member that has one. */
 static void encode_value(struct json *j, struct encoded_objects *known, const struct field *f,
                          const char *member)
 {

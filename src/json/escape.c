@@ -1,10 +1,10 @@
-/* escape.c - escapes inside JSON strings. */
+/* escape.c - decodes escapes in JSON strings. */
 #include "json/escape.h"
 
 #include "base/arena.h"
 #include "base/utf8.h"
 
-/* Four hex digits, or -1. */
+/* Parses four hex digits; -1 if invalid. */
 static int32_t read_hex(const char *p, const char *end)
 {
     int32_t v = 0;
@@ -24,7 +24,7 @@ static int32_t read_hex(const char *p, const char *end)
     return v;
 }
 
-/* \uXXXX, or two of them that are one code point. */
+/* Parses \uXXXX, or a surrogate pair of two. */
 static size_t read_unicode(const char *p, const char *end, uint32_t *ret)
 {
     int32_t high = read_hex(p + 2, end), low;
@@ -60,7 +60,7 @@ size_t escape_read(const char *p, const char *end, uint32_t *ret)
     return 2;
 }
 
-/* Escapes only ever shrink. */
+/* The result is never longer than the input. */
 struct str escape_resolve(struct arena *arena, struct str raw)
 {
     char *out = arena_raw(arena, raw.n);

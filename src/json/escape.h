@@ -1,4 +1,4 @@
-/* escape.h - escapes inside JSON strings. */
+/* escape.h - decodes escapes in JSON strings. */
 #ifndef JSON_ESCAPE_H
 #define JSON_ESCAPE_H
 
@@ -9,11 +9,11 @@
 
 struct arena;
 
-/* The escape that begins at p: how many bytes it takes (a surrogate pair is one
- * escape), 0 when it is broken or half of a pair. */
+/* Decodes the escape at p. Returns its length (a surrogate pair is one escape), or 0 if it is
+ * invalid or half of a pair. */
 size_t escape_read(const char *p, const char *end, uint32_t *ret);
 
-/* The text of a string whose escapes are all known to be good. */
+/* Decodes a string whose escapes are all valid. */
 struct str escape_resolve(struct arena *arena, struct str raw);
 
 #endif

@@ -1,7 +1,7 @@
-/* fields.c - members of structs, as schemas see them.
+/* fields.c - struct members as described by schemas, and lookup of fields by name.
  *
- * Bodies and query strings fill structs in the same way: find the field of a
- * name, put its value into the member, and see at the end what did not come. */
+ * JSON bodies and query strings fill structs in the same way: find the field of a name, store its
+ * value in the member, and handle missing fields at the end. */
 #include "json/internal.h"
 
 #include "base/arena.h"
@@ -65,7 +65,7 @@ size_t schema_item_size(const struct type *type)
     return 0;
 }
 
-/* Rounded up as the compiler rounds up a struct that begins with a key. */
+/* Rounds up like the compiler for a struct that starts with a key. */
 size_t map_entry_size(const struct type *of)
 {
     size_t align = sizeof(void *);
@@ -73,7 +73,7 @@ size_t map_entry_size(const struct type *of)
     return sizeof(struct str) + (schema_item_size(of) + align - 1) / align * align;
 }
 
-/* The room is the next power of two, so it need not be remembered. */
+/* Doubles the capacity and copies the elements to new memory. */
 void list_grow(struct arena *arena, struct list *list, size_t size)
 {
     size_t cap = list->count < LIST_FIRST ? LIST_FIRST : list->count * 2;
@@ -95,7 +95,7 @@ void *list_add(struct arena *arena, struct list *list, size_t size)
     return memset(list_room(arena, list, size), 0, size);
 }
 
-/* Is it the name, or, where that is what begins there, the name and a quote? */
+/* True if text is the field's name or, if quoted, starts with the name and a quote. */
 static inline bool is_named(const struct field *f, struct str text, bool quoted)
 {
     size_t n = f->name.n;
@@ -103,8 +103,8 @@ static inline bool is_named(const struct field *f, struct str text, bool quoted)
     return (quoted ? text.p[n] == '"' : n == text.n) && scan_same(f->name.p, text.p, n);
 }
 
-/* Bodies mostly come in the order of the rows, with some of them left out: from where the
- * last one was, all the way round. */
+/* Members usually arrive in the order of the fields, with gaps: search from the last found field to
+ * the end, then from the start. */
 static inline const struct field *find_field(struct progress *p, struct str text, bool quoted)
 {
     const struct field *fields = p->schema->fields, *f;
@@ -189,7 +189,7 @@ void field_fallback(const struct field *f, char *object)
         *(uint64_t *)member = (uint64_t)f->fallback;
         break;
     default:
-        break; /* zeroed: absent, NULL or empty */
+        break; /* stays zeroed: absent, NULL or empty */
     }
 }
 
@@ -201,8 +201,8 @@ static __attribute__((noinline)) void refuse_missing(struct form *form, const st
     form_fail(form, &here, FORM_REQUIRED);
 }
 
-/* Fields that did not come. The bit after those of all fields is never set, so that the end of
- * the rows is found, which is not OPTIONAL. */
+/* Handles absent fields. The bit after all fields is never set, so the loop reaches the end of the
+ * list, whose row is not OPTIONAL. */
 static void finish_fields(struct progress *p, struct form *form, const struct place *at)
 {
     for (uint64_t missing = ~p->seen; missing; missing &= missing - 1) {
@@ -213,12 +213,12 @@ static void finish_fields(struct progress *p, struct form *form, const struct pl
                 return;
             refuse_missing(form, at, f->name);
         } else if (f->fallback || f->fallback_text) {
-            field_fallback(f, p->object); /* else it is zeroed */
+            field_fallback(f, p->object); /* otherwise stays zeroed */
         }
     }
 }
 
-/* Empties the fields that do not count in this object. */
+/* Clears the fields that do not apply to this object. */
 static void drop_fields(struct progress *p, struct form *form, const struct place *at)
 {
     for (uint64_t extra = p->seen & ~p->schema->counts(p->object); extra; extra &= extra - 1) {

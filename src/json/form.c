@@ -1,6 +1,6 @@
-/* form.c - everything that is wrong with a body, gathered in one tree.
+/* form.c - validation errors of a request body, collected in a tree.
  *
- * A node exists only while something at it or below it is wrong. */
+ * A node exists only while there is an error at it or below it. */
 #include "json/form.h"
 
 #include <stdarg.h>
@@ -18,10 +18,10 @@ struct problem {
 struct form_node {
     struct form_node *up, *next, *children;
     struct problem *problems;
-    struct str key; /* an index is its digits */
+    struct str key; /* an index as digits */
 };
 
-/* The key of a place; an index is written into text. */
+/* Returns the key of a path element; writes an index to text. */
 static struct str place_text(const struct place *at, char text[20])
 {
     if (at->key.p)
@@ -69,7 +69,7 @@ static struct form_node *make_node(struct form *f, const struct place *at)
     return *slot;
 }
 
-/* The text itself when it is valid, else a copy that is. */
+/* Returns the text itself if it is valid UTF-8, otherwise a valid copy. */
 static struct str make_valid(struct arena *arena, struct str s)
 {
     if (utf8_valid(s))
@@ -152,7 +152,7 @@ void form_forget(struct form *f, const struct place *at)
     if (!node)
         return;
     f->problems -= count_problems(node);
-    /* A node above that holds nothing else goes too. */
+    /* Also remove parents that contain nothing else. */
     while (node->up) {
         struct form_node *up = node->up;
 

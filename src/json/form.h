@@ -1,8 +1,7 @@
-/* form.h - everything that is wrong with a body, gathered in one tree.
+/* form.h - validation errors of a request body, collected in a tree.
  *
- * The answer mirrors the request: object keys, array indexes as text, and at
- * each failing place {"_errors": [{"code", "message"}]}. All problems of a body
- * go out in one answer. */
+ * The response mirrors the request: object keys, array indexes as text, and {"_errors": [{"code",
+ * "message"}]} at each invalid path. One response reports all errors of a body. */
 #ifndef JSON_FORM_H
 #define JSON_FORM_H
 
@@ -13,10 +12,10 @@
 #include "base/str.h"
 #include "json/write.h"
 
-/* Where in a body: a chain on the stack of whoever walks it. The root is NULL. */
+/* A JSON path in a body: a chain on the stack of the code that walks the body. The root is NULL. */
 struct place {
     const struct place *up;
-    struct str key; /* p is NULL for an index */
+    struct str key; /* p == NULL: an array index */
     size_t index;
 };
 
@@ -32,11 +31,11 @@ static inline struct place place_index(const struct place *up, size_t index)
 
 struct form_node;
 
-/* More than this many problems are not told: the answer stays bounded. */
+/* Further errors are dropped, so that the response stays bounded. */
 enum { FORM_MAX_PROBLEMS = 1000, FORM_MAX_QUOTE = 100 };
 
-/* What is known of the JSON text of an object while its schema's check runs: all that it says is
- * within so many bytes, and, where it is plain, stands there without escapes. Else zero. */
+/* Set while a schema's check runs, otherwise zero: bytes is the length of the object's JSON text,
+ * an upper bound for its contents; plain: no string read so far contains an escape. */
 struct form_text {
     size_t bytes;
     bool plain;
@@ -44,9 +43,9 @@ struct form_text {
 
 struct form {
     struct arena *arena;
-    struct form_node *root; /* NULL while nothing is wrong */
-    unsigned problems;      /* noted in the tree */
-    bool dropped;           /* some were one too many */
+    struct form_node *root; /* NULL: no errors */
+    unsigned problems;      /* errors in the tree */
+    bool dropped;           /* errors were dropped */
     struct form_text text;
 };
 
@@ -55,36 +54,35 @@ static inline bool form_failed(const struct form *f)
     return f->root || f->dropped;
 }
 
-/* Notes a problem. The leaf codes are those of the interface, the messages are
- * printf formats; bytes in them that are not UTF-8 become U+FFFD. */
+/* Adds an error. The codes are those of Discord's API; the message is a printf format. Invalid
+ * UTF-8 in it becomes U+FFFD. */
 void form_fail(struct form *f, const struct place *at, const char *code, const char *message, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* What of a value from outside is quoted in a message: 100 code points of it. */
+/* Returns the part of a value to quote in a message: its first 100 code points. */
 struct str form_quote(struct str value);
 
-/* Forgets what was noted at a place and below it (a later duplicate key wins). */
+/* Removes the errors at a path and below it (of duplicate keys, the last one counts). */
 void form_forget(struct form *f, const struct place *at);
 
-/* True when something at this very place or below it is wrong: checks that tie
- * fields together skip what failed already. Once problems were dropped it is
- * always true, as any place may be one of theirs. */
+/* True if there is an error at this path or below it: checks that combine fields skip invalid ones.
+ * After errors were dropped always true, because any path may have had one. */
 bool form_search(const struct form *f, const struct place *at);
 static inline bool form_failed_at(const struct form *f, const struct place *at)
 {
     return form_failed(f) && form_search(f, at);
 }
 
-/* Notes that a field is missing, unless something else is wrong with it. */
+/* Adds an error for a missing field, unless the field already has one. */
 void form_require(struct form *f, const struct place *here, const char *key, bool there);
 
-/* Writes the value of "errors". */
+/* Writes the value of "errors" in the response. */
 void form_write(const struct form *f, struct json *j);
 
-/* The first problem of the tree, as "options.0.name: This field is required", for people. */
+/* Appends the first error of the tree, such as "options.0.name: This field is required". */
 void form_first(const struct form *f, struct buf *out);
 
-/* The leaf codes, with the usual sentence where there is one. */
+/* Error codes, with the standard message if there is one. */
 #define FORM_REQUIRED      "BASE_TYPE_REQUIRED", "This field is required"
 #define FORM_REPEATED      "BASE_TYPE_REPEATED", "This parameter may only be given once."
 #define FORM_NO_ITEM       "LIST_ITEM_VALUE_REQUIRED", "List item values of ModelType are required"

@@ -1,13 +1,13 @@
-/* image.c - pictures that arrive as data URIs.
+/* image.c - decodes images from data URIs.
  *
- * data:<mime>;base64,<data>, with spaces tolerated after the marks. What kind of
- * picture it is, its first bytes say; the label is not believed. */
+ * data:<mime>;base64,<data>, with optional spaces after ';' and ','. The first bytes determine the
+ * type; the declared MIME type is ignored. */
 #include "json/internal.h"
 
 #include "base/arena.h"
 #include "base/pictures.h"
 
-/* The base64 part. */
+/* Returns the base64 part. */
 static bool cut_data(struct str uri, struct str *ret)
 {
     if (!memchr(uri.p, ',', uri.n))
@@ -42,7 +42,7 @@ static const char *image_extension(struct str bytes)
     return picture_is_avif(bytes) ? "avif" : NULL;
 }
 
-/* Is base64 text longer than max bytes once decoded? White space and padding do not count. */
+/* True if base64 text decodes to more than max bytes. Ignores white space and padding. */
 static bool decodes_to_more(struct str data, uint64_t max)
 {
     size_t n = data.n;

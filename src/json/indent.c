@@ -1,4 +1,4 @@
-/* indent.c - JSON for people: a line for each member. */
+/* indent.c - reformats JSON with one line per member. */
 #include "json/write.h"
 
 static void new_line(struct buf *out, int depth)
@@ -8,7 +8,7 @@ static void new_line(struct buf *out, int depth)
         buf_add_lit(out, "  ");
 }
 
-/* The bytes of a string that begins at p, quotes included. */
+/* Length of the string at p, with quotes. */
 static size_t string_length(const char *p, const char *end)
 {
     const char *at = p + 1;
@@ -18,7 +18,7 @@ static size_t string_length(const char *p, const char *end)
     return (size_t)(at - p) + 1;
 }
 
-/* An opening bracket, with its partner when there is nothing in between. */
+/* Writes an opening bracket, and its closing one if nothing is between them. */
 static bool open_bracket(struct buf *out, const char *p, const char *end)
 {
     bool empty = p + 1 < end && (p[1] == '}' || p[1] == ']');

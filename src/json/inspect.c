@@ -1,4 +1,4 @@
-/* inspect.c - the schemas that a type leads to. */
+/* inspect.c - lists the schemas that a type contains. */
 #include "json/internal.h"
 
 #include "base/arena.h"
@@ -21,7 +21,7 @@ static bool walk_first(struct walk *w, const struct schema *schema)
     return true;
 }
 
-/* Schemas may lead back to themselves: options hold options. */
+/* Schemas may be recursive: command options contain options. */
 static void walk_type(struct walk *w, const struct type *type)
 {
     type = type_shown(type);

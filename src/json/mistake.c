@@ -1,7 +1,7 @@
-/* mistake.c - where a text stops being JSON, for people who wrote it by hand.
+/* mistake.c - describes the first syntax error of a JSON text, for people who wrote it by hand.
  *
- * The reader that bodies go through does not keep its place when it fails. Once a file was
- * refused it is read here again, token by token, with the place before each in mind. */
+ * The normal parser does not store its position when it fails. This file parses a rejected text
+ * again, token by token, and stores the position before each token. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "json/read.h"
@@ -9,11 +9,11 @@
 
 struct mistake_walk {
     struct json_reader r;
-    const char *before; /* where the token begins that is read now */
-    bool no_comma;      /* where one belongs */
+    const char *before; /* start of the current token */
+    bool no_comma;      /* a comma is missing here */
     struct {
-        struct str key; /* p is NULL in an array */
-        size_t index;   /* of the next item */
+        struct str key; /* p == NULL in an array */
+        size_t index;   /* index of the next item */
     } levels[JSON_MAX_DEPTH];
 };
 
@@ -34,7 +34,7 @@ static void walk_value(struct mistake_walk *w)
     }
 }
 
-/* To the next member or item; false when there is none. */
+/* Moves to the next member or item; false if there is none. */
 static bool walk_next(struct mistake_walk *w)
 {
     struct json_reader *r = &w->r;
@@ -64,7 +64,7 @@ static bool walk_all(struct mistake_walk *w)
     return json_end(&w->r);
 }
 
-/* --- in words ------------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------------------- */
 
 static void add_line_and_column(struct str text, const char *at, struct buf *out)
 {
@@ -81,7 +81,7 @@ static void add_line_and_column(struct str text, const char *at, struct buf *out
     buf_printf(out, "line %llu, column %llu", line, column);
 }
 
-/* users.0.name, as problems of fields are told. */
+/* Appends a path such as users.0.name, in the format of validation errors. */
 static void add_path(const struct mistake_walk *w, struct buf *out)
 {
     for (unsigned i = 0; i < w->r.depth; i++) {

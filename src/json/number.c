@@ -1,8 +1,7 @@
-/* number.c - decimal text and doubles, exactly and whatever the locale.
+/* number.c - converts between decimal text and doubles, exactly and independent of the locale.
  *
- * The C library does the hard cases. It is only ever shown whole digits and an
- * exponent ("314e-2"), because a decimal point is the one part of a number that
- * a locale may change. */
+ * The C library handles the hard cases. It only gets digits and an exponent ("314e-2"), because the
+ * decimal point is the only part of a number that depends on the locale. */
 #include "json/number.h"
 
 #include <float.h>
@@ -11,11 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 767 digits decide every rounding; what comes after them only matters by being
- * there at all. */
+/* 767 digits decide every rounding; of later digits it only matters whether one is nonzero. */
 enum { DIGITS_MAX = 800, EXPONENT_MAX = 99999 };
 
-/* The digits without leading zeros, and the power of ten of the last one. */
+/* Digits without leading zeros, and the power of ten of the last one. */
 struct decimal {
     char text[DIGITS_MAX + 32];
     size_t n;
@@ -66,7 +64,7 @@ static void read_decimal(struct str raw, struct decimal *d)
     }
 }
 
-/* Both sides of one multiplication or division are exact, so is the result. */
+/* Both operands are exact, so a single multiplication or division rounds correctly. */
 static bool easy_value(const struct decimal *d, double *ret)
 {
     static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -103,7 +101,7 @@ double number_from_text(struct str raw)
     return raw.n && raw.p[0] == '-' ? -v : v;
 }
 
-/* v rounded to some digits: *ret_m times ten to the power of the result. */
+/* Rounds v to a number of digits: *ret_m times ten to the power of the result. */
 static int round_to(double v, int digits, uint64_t *ret_m)
 {
     char text[40];
@@ -126,10 +124,9 @@ static bool reads_back(double v, uint64_t m, int exponent)
     return strtod(text, NULL) == v;
 }
 
-/* 15 digits survive the way through a double, 17 always lead back to it. Below
- * the normal range a double holds less, so there fewer are tried too. Where the
- * gaps between doubles change, the nearest decimal can miss while its upper
- * neighbour hits. */
+/* 15 digits survive the conversion to a double, and 17 always identify it. Subnormal doubles have
+ * less precision, so shorter texts are tried, too. Where the spacing of doubles changes, the
+ * nearest decimal may fail while the next higher one succeeds. */
 static int number_shortest(double v, uint64_t *ret_m)
 {
     for (int digits = v < DBL_MIN ? 1 : 15;; digits++) {
@@ -144,7 +141,7 @@ static int number_shortest(double v, uint64_t *ret_m)
     }
 }
 
-/* `count` digits whose value is 0.digits times ten to the power of `point`. */
+/* Formats `count` digits with the value 0.digits times ten to the power of `point`. */
 static size_t lay_out(const char *digits, int count, int point, char *out)
 {
     if (point > 21 || point <= -6) {

@@ -1,11 +1,11 @@
-/* plan.c - schemas, prepared for reading. */
+/* plan.c - schemas precompiled for fast decoding. */
 #include "json/plan.h"
 
 #include <pthread.h>
 
 #include "base/mem.h"
 
-/* Plans are only ever added: who reads needs no lock. */
+/* Plans are only added, so readers need no lock. */
 enum { BUCKETS = 256 };
 static _Atomic(struct plan *) buckets[BUCKETS];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -24,9 +24,9 @@ static struct plan *plan_find(const struct schema *schema)
     return p;
 }
 
-/* --- making one ----------------------------------------------------------------------- */
+/* --- building a plan ------------------------------------------------------------------ */
 
-/* Bytes that nothing is, as they are two things at once. */
+/* Makes a step that matches no input: the same eight bytes would need two values. */
 static void step_set_nothing(struct step *s)
 {
     s->mask = UINT64_MAX;
@@ -56,7 +56,7 @@ static void step_set_key(struct step *s, struct str name)
     }
 }
 
-/* The lengths that length_is_surely_fine lets through; false when there are none. */
+/* Sets the lengths that length_is_surely_fine accepts; false if there are none. */
 static bool step_set_lengths(struct step *s, const struct type *type)
 {
     int64_t least = type->min > 0 ? 4 * type->min - 3 : 0;
@@ -113,7 +113,7 @@ static void step_set(struct step *s, const struct field *f, size_t index)
         s->kind = STEP_OTHER;
 }
 
-/* Each is followed by the next, until another order is seen. */
+/* Each field is followed by the next one, until another order is observed. */
 static void plan_set_order(struct plan *p, size_t count)
 {
     step_set_nothing(&p->steps[count]);
@@ -122,7 +122,7 @@ static void plan_set_order(struct plan *p, size_t count)
     atomic_init(&p->begin.follow, &p->steps[0]);
 }
 
-/* Schemas may lead back to themselves: those that are being made are in a list. */
+/* Schemas may be recursive: plans being built are in the list fresh. */
 static struct plan *plan_make(const struct schema *schema, struct plan **fresh)
 {
     struct plan *p = plan_find(schema);
@@ -179,7 +179,7 @@ struct plan *plan_of(const struct schema *schema)
     return p;
 }
 
-/* --- using it ------------------------------------------------------------------------- */
+/* --- using a plan --------------------------------------------------------------------- */
 
 struct step *step_search(struct plan *plan, struct step *after, const char *at, uint64_t word)
 {

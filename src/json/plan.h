@@ -1,9 +1,9 @@
-/* plan.h - schemas, prepared for reading.
+/* plan.h - schemas precompiled for fast decoding.
  *
- * Bodies mostly come without white space, with the names that the rows have, in the order of the
- * body before. A plan has what a reader of such a body would otherwise work out for each value: the
- * bytes in which a name is written, where its member is, which lengths are surely fine. It is made
- * from the rows when a schema is first read, and stays as long as the schema does: always. */
+ * Most bodies have no white space, and contain known names in the same order as the previous body.
+ * A plan precomputes for each field what such a body needs: the bytes of the quoted name, the
+ * member's offset, the byte lengths that are certainly valid. It is built when a schema is first
+ * used and never freed. */
 #ifndef JSON_PLAN_H
 #define JSON_PLAN_H
 
@@ -13,54 +13,54 @@
 #include "json/scan.h"
 
 enum step_kind {
-    STEP_TEXT,  /* simple text */
-    STEP_WORDS, /* a map of simple text */
-    STEP_RAW,   /* a value that is kept as it is written */
+    STEP_TEXT,  /* string with only a length limit */
+    STEP_WORDS, /* map of such strings */
+    STEP_RAW,   /* value stored as JSON text */
     STEP_LIST,
     STEP_INT,
     STEP_BOOL,
     STEP_OTHER,
 };
 
-/* One field of a plan. A name is compared with its quotes, its colon and the comma before it: the
- * first eight bytes, of which the mask says how many there are, the last eight, and what is
- * between. A name that is too long for that is never found this way. */
+/* One field of a plan. The name is compared together with its quotes, its colon and the comma
+ * before it: the first eight bytes (masked if shorter), the last eight, and those between. Longer
+ * names never match here. */
 enum { STEP_KEY = 32 };
 struct step {
-    _Atomic(struct step *) follow; /* what came after it the last time */
+    _Atomic(struct step *) follow; /* the field that followed last time */
     uint64_t mask, key[3], last;
     uint64_t bit;           /* in progress.seen */
-    size_t least, range;    /* bytes that text surely may have, and how many more at most */
-    uint32_t most;          /* entries of a map */
-    uint16_t digits;        /* a bit for each that a whole number may be */
+    size_t least, range;    /* byte lengths that are certainly valid: minimum, and range above it */
+    uint32_t most;          /* maximum entries of a map */
+    uint16_t digits;        /* bit mask of allowed one-digit integers */
     uint16_t member, value; /* offsets */
     uint8_t words, key_n, tail, kind;
     const struct field *field;
-    struct plan *inner; /* of the objects in a list */
+    struct plan *inner; /* plan of the objects in an array */
 };
 
 struct plan {
     const struct schema *schema;
-    struct plan *next;   /* in its bucket */
-    uint64_t wanted;     /* fields whose absence means something, an error or a value; PLAN_CHECK */
-    struct step begin;   /* what is likely to come first follows it */
-    struct step steps[]; /* as the rows; one without a field ends them */
+    struct plan *next;   /* in the hash bucket */
+    uint64_t wanted;     /* fields whose absence needs an error or a default; and PLAN_CHECK */
+    struct step begin;   /* its follow is the likely first field */
+    struct step steps[]; /* in the order of the fields; the last has no field */
 };
 
-/* The schema has a check. No field has this bit. */
+/* The schema has a check or a counts function. No field uses this bit. */
 #define PLAN_CHECK (UINT64_C(1) << FIELDS_MAX)
 
-/* Nothing but its length can be wrong with a text of the type. */
+/* True if a text of the type can be invalid only by its length. */
 static inline bool is_simple(const struct type *type)
 {
     return type->kind == KIND_STRING && !type->flags && !type->choices && !type->rule;
 }
 
-/* The plan of a schema, which must stay. Any thread. */
+/* Returns the plan of a schema, which must never be freed. From any thread. */
 struct plan *plan_of(const struct schema *schema);
 
-/* Is it what stands here? word: the first eight bytes, with a comma for the object's brace.
- * STEP_KEY bytes are there. */
+/* True if the name at `at` is this field. word: the first eight bytes, with the object's brace
+ * replaced by a comma. STEP_KEY bytes must be readable. */
 static inline bool step_is(const struct step *s, const char *at, uint64_t word)
 {
     if ((word ^ s->key[0]) & s->mask)
@@ -75,18 +75,18 @@ static inline bool step_is(const struct step *s, const char *at, uint64_t word)
     return true;
 }
 
-/* What is likely to come after a step. */
+/* Returns the field that probably follows. */
 static inline struct step *step_after(const struct step *s)
 {
     return atomic_load_explicit(&s->follow, memory_order_relaxed);
 }
 
-/* What has come after a step instead, from now on the likely one; NULL when it is no field's name
- * or not written as simply as it could be. */
+/* Finds the field at `at` and stores it as the likely successor of `after`. NULL if the name is
+ * unknown or not written in the simplest form. */
 struct step *step_search(struct plan *plan, struct step *after, const char *at, uint64_t word);
 
-/* The member of a text or a list is given, and its value is put in next, at the place that is
- * returned: a plain member is written over. */
+/* Marks an optional member as given and returns where the value goes. A plain member has both at
+ * the same offset, so the caller's value overwrites the mark. */
 static inline void *step_slot(const struct step *s, char *object)
 {
     const enum given given = GIVEN;

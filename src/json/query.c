@@ -1,4 +1,4 @@
-/* query.c - query strings and form bodies through a schema into a struct. */
+/* query.c - decodes query strings and form bodies into structs by a schema. */
 #include "json/internal.h"
 
 #include "base/arena.h"
@@ -20,7 +20,7 @@ static bool read_bool(struct str text, bool *ret)
     return *ret || str_is(text, "False") || str_is(text, "false") || str_is(text, "0");
 }
 
-/* There is only text here: what is no text must be found in it. */
+/* Queries contain only text: parse other types from it. */
 static void decode_text(struct form *form, const struct type *type, struct str text,
                         const struct place *at, void *out)
 {
@@ -52,7 +52,7 @@ static void decode_text(struct form *form, const struct type *type, struct str t
     }
 }
 
-/* One item more than allowed is kept, so that the count is seen to be wrong. */
+/* Stores one item more than allowed, so that the count check fails. */
 static void decode_items(struct form *form, const struct type *type, struct str text,
                          const struct place *at, struct list *out)
 {
@@ -81,7 +81,7 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
         return;
     }
 
-    /* A repeated key adds to an array and takes the place of anything else. */
+    /* A repeated key appends to an array and replaces any other value. */
     if (!(list && again) && progress_mark(&q->progress))
         form_forget(q->form, &at);
     void *out = field_slot(f, q->progress.object, GIVEN);
@@ -96,7 +96,7 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
         decode_text(q->form, f->type, text, &at, out);
 }
 
-/* Arrays are complete only at the end. */
+/* Arrays are complete only at the end of the query. */
 static void check_counts(struct query *q)
 {
     const struct field *f = q->progress.schema->fields;

@@ -1,8 +1,8 @@
-/* quick.h - what most bodies are made of, taken at a glance: text without escapes and
- * dictionaries of it, written without white space. What is not so is left for a closer look.
+/* quick.h - fast path for the most common values: strings without escapes and maps of such strings,
+ * without white space. Everything else is left to the slow path (decode.c).
  *
- * All of it begins before reader.safe, so that a name and the first bytes of its value can be
- * looked at without asking where the text ends. */
+ * All input here starts before reader.safe, so that a name and the first bytes of its value can be
+ * read without checking for the end of the text. */
 #ifndef JSON_QUICK_H
 #define JSON_QUICK_H
 
@@ -10,7 +10,7 @@
 #include "json/plan.h"
 #include "json/token.h"
 
-/* The closing quote of the text whose first byte is at p; NULL when it has escapes, or is none. */
+/* Returns the closing quote of the string content at p; NULL if it has escapes or is invalid. */
 static inline const char *quick_text_end(const struct json_reader *r, const char *p)
 {
     unsigned marks = scan_marks(p);
@@ -30,8 +30,7 @@ static inline bool quick_length(const struct step *s, size_t n)
     return n - s->least <= s->range;
 }
 
-/* The closing quote of any key that begins at p, if text follows it; NULL: a closer look is
- * needed. */
+/* Returns the closing quote of a key at p if a string follows; NULL: use the slow path. */
 static __attribute__((noinline)) const char *quick_key_any(const struct json_reader *r,
                                                            const char *p)
 {
@@ -40,8 +39,8 @@ static __attribute__((noinline)) const char *quick_key_any(const struct json_rea
     return end && end < r->safe && end[1] == ':' && end[2] == '"' ? end : NULL;
 }
 
-/* Most keys are the two letters of a language. Eight bytes say so: a quote, two bytes from 0x60 to
- * 0x7f, none of which needs a closer look, a quote, a colon, a quote. */
+/* Most keys are two-letter language codes. Checks eight bytes at once: a quote, two bytes from 0x60
+ * to 0x7f (which need no escape), a quote, a colon, a quote. */
 static inline bool quick_two_letters(uint64_t word)
 {
     return (word & UINT64_C(0xffffffe0e0ff)) == UINT64_C(0x223a22606022);
@@ -54,7 +53,7 @@ static bool words_have(const struct pair *p, const struct pair *end, struct str 
     return p < end;
 }
 
-/* Is a key there twice? Those that share no bit are different. */
+/* True if a key occurs twice. A 64-bit filter by first and last byte avoids most comparisons. */
 static __attribute__((noinline)) bool words_repeat(const struct pair *first, const struct pair *end)
 {
     uint64_t keys = 0;
@@ -71,11 +70,11 @@ static __attribute__((noinline)) bool words_repeat(const struct pair *first, con
     return false;
 }
 
-/* Each of these takes the value of a step at `at` and returns where it ends; NULL, and nothing is
- * taken, where a closer look is needed.
+/* Each of these functions decodes the value of a step at `at` and returns its end; NULL, with
+ * nothing consumed, if the slow path is needed.
  *
- * A dictionary: its entries go where the arena's next bytes are, which are taken once all is well.
- * Keys of two letters that come in order are all different. */
+ * quick_words decodes a map into the free bytes of the arena, which are allocated only on success.
+ * Two-letter keys in ascending order need no check for duplicates. */
 static inline __attribute__((always_inline)) const char *quick_words(struct json_reader *r,
                                                                      const struct step *s,
                                                                      const char *at, char *object)
@@ -146,7 +145,7 @@ static inline const char *quick_raw(const struct json_reader *r, const struct st
     return end + 1;
 }
 
-/* A digit, as numbers of kinds are. */
+/* Decodes a one-digit integer, such as a type number. */
 static inline const char *quick_int(const struct step *s, const char *at, char *object)
 {
     unsigned digit = (unsigned char)at[0] - '0';

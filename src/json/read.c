@@ -1,8 +1,7 @@
-/* read.c - JSON, pulled value by value out of bytes.
+/* read.c - pull parser for JSON.
  *
- * White space is passed right after each token, so that a value always begins at
- * r->at. A failure moves r->at to the end, where every further call fails by
- * itself. */
+ * White space is skipped right after each token, so that a value always starts at r->at. A failure
+ * moves r->at to the end, where every further call fails. */
 #include "json/read.h"
 
 #include "base/utf8.h"
@@ -16,7 +15,7 @@ void json_reader_init(struct json_reader *r, struct str text, struct arena *aren
     r->at = token_skip_space(text.p, r->end);
 }
 
-/* The first byte of a value says what it is. */
+/* The first byte determines the kind of a value. */
 static const unsigned char kind_of[256] = {
     ['"'] = JSON_STRING, ['{'] = JSON_OBJECT, ['['] = JSON_ARRAY,  ['t'] = JSON_BOOL,
     ['f'] = JSON_BOOL,   ['n'] = JSON_NULL,   ['-'] = JSON_NUMBER, ['0'] = JSON_NUMBER,
@@ -69,8 +68,7 @@ static const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-/* The text of a number and its value while it is a whole one of up to 19
- * digits, which always fit. */
+/* Returns the text of a number, and its value if it is an integer of up to 19 digits. */
 static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uint64_t *value)
 {
     const char *p = r->at, *start;
@@ -122,7 +120,7 @@ bool json_take_number(struct json_reader *r, struct json_number *ret)
 
     if (!scan_number(r, &raw, &whole, &u))
         return false;
-    /* Longer ones may still fit, and are told apart from fractions by trying. */
+    /* A longer number may still be an integer that fits: try to parse it. */
     if (!whole)
         whole = str_to_u64(str_from(raw, minus), &u);
     if (whole && (!minus || u <= (uint64_t)INT64_MAX + 1))
@@ -138,8 +136,8 @@ static inline bool is_tail(unsigned char c)
     return (c & 0xc0) == 0x80;
 }
 
-/* The bytes of a character outside ASCII whose first byte leaves nothing open: of two, or of three
- * but for E0 and ED, whose second byte decides. 0: a closer look is needed. */
+/* Length of a non-ASCII character that needs few checks: two bytes, or three except for E0 and ED,
+ * whose second byte is restricted. 0: use utf8_decode. */
 static inline size_t high_size(const char *p)
 {
     unsigned char c = (unsigned char)*p;
@@ -181,7 +179,7 @@ static const char *skip_plain(const char *p, const char *end)
     return p;
 }
 
-/* The closing quote of a string whose content begins at p; NULL when something is wrong. */
+/* Returns the closing quote of a string whose content starts at p; NULL if it is invalid. */
 static const char *scan_string(const char *p, const char *end, bool *escaped)
 {
     uint32_t cp;
@@ -279,7 +277,7 @@ bool json_next_item(struct json_reader *r)
     return token_next(r, false);
 }
 
-/* Takes a scalar, or enters what is not one. */
+/* Consumes a scalar, or enters an array or object. */
 static void skip_one(struct json_reader *r)
 {
     struct str raw;

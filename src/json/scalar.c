@@ -1,4 +1,4 @@
-/* scalar.c - what single values must be. */
+/* scalar.c - validates and converts single values. */
 #include "json/internal.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 static const int64_t SAFE_INT = 1LL << 53;
 
-/* A maximum below the minimum is one that was left out. */
+/* A maximum below the minimum means that there is none. */
 bool type_minimum(const struct type *type, int64_t *ret)
 {
     *ret = type->min;
@@ -45,7 +45,7 @@ bool length_check(struct form *form, const struct type *type, size_t n, int64_t 
     return false;
 }
 
-/* Notes that a value is none of the choices, and what they are. */
+/* Adds an error that lists the allowed values. */
 static void fail_choices(struct form *form, const struct type *type, const struct place *at)
 {
     struct buf list;
@@ -109,11 +109,11 @@ static void decode_string(struct form *form, const struct type *type, const stru
     else if (type->rule && !type->rule->holds(text))
         form_fail(form, at, type->rule->code, "%s", type->rule->message);
     else if (text.n && memchr(text.p, '\0', text.n))
-        form_fail(form, at, FORM_REGEX); /* no store keeps U+0000 in a text */
+        form_fail(form, at, FORM_REGEX); /* databases cannot store U+0000 in text */
 }
 
-/* Whole numbers may come as digits in a string: JDA and Concord send them so. Fractions in
- * strings are numbers only where everything is text, or where the type takes either. */
+/* Accepts integers as strings of digits, because JDA and Concord send them. Fractions in strings
+ * are accepted only in queries or if the type has TYPE_EITHER. */
 static bool may_be_number(const struct type *type, const struct scalar *s)
 {
     if (s->kind == JSON_STRING)
@@ -121,7 +121,7 @@ static bool may_be_number(const struct type *type, const struct scalar *s)
     return s->kind == JSON_NUMBER;
 }
 
-/* The number of a choice that came by its old word. */
+/* Finds a choice by its name in API version 6. */
 static bool choice_by_word(const struct type *type, const struct scalar *s, int64_t *ret)
 {
     if (!type->choices || s->kind != JSON_STRING)
@@ -213,7 +213,7 @@ static bool to_real(const struct type *type, const struct scalar *s, double *ret
 static void decode_real(struct form *form, const struct type *type, const struct scalar *s,
                         const struct place *at, double *out)
 {
-    /* A double may have rounded it to the limit. */
+    /* A double may have rounded an integer to the limit, so compare the integer, too. */
     bool whole = s->kind == JSON_NUMBER && s->number.kind == NUMBER_INT;
     int64_t limit;
     double v;
@@ -235,7 +235,7 @@ static void decode_real(struct form *form, const struct type *type, const struct
     *out = v;
 }
 
-/* A whole number without a sign, as a string or as a number. */
+/* Converts an unsigned integer from a string or a number. */
 static bool to_u64(const struct scalar *s, uint64_t *ret)
 {
     if (s->kind == JSON_STRING)
@@ -294,6 +294,6 @@ void scalar_decode(struct form *form, const struct type *type, const struct scal
             form_fail(form, at, FORM_NOT_IMAGE);
         break;
     default:
-        break; /* arrays, maps and objects are no scalars; raw values are kept as they are */
+        break; /* arrays, maps and objects are not scalars; raw values are stored as JSON text */
     }
 }

@@ -1,4 +1,4 @@
-/* scan.h - over the bytes of a string that mean themselves, many at a time. */
+/* scan.h - searches the bytes of a string, many at a time (SWAR and SIMD). */
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 
@@ -15,7 +15,7 @@
 
 #define SCAN_EACH(byte) (0x0101010101010101ULL * (byte))
 
-/* Eight bytes as one number, the first one lowest. */
+/* Loads eight bytes as a little-endian number. */
 static inline uint64_t scan_load(const char *p)
 {
     uint64_t word;
@@ -35,8 +35,7 @@ static inline uint32_t scan_load_half(const char *p)
     return word;
 }
 
-/* Are these bytes those? For names and keys, which are short; the last word overlaps the one
- * before it. */
+/* Compares short texts such as names and keys; the last word overlaps the one before it. */
 static inline bool scan_same(const char *p, const char *q, size_t n)
 {
     if (n >= 8) {
@@ -58,7 +57,7 @@ static inline bool scan_eq(struct str a, struct str b)
     return a.n == b.n && scan_same(a.p, b.p, a.n);
 }
 
-/* Marks the bytes that are this one. Only the first mark is exact, later ones may be false. */
+/* Sets the top bit of bytes that equal this one. Only the first mark is exact. */
 static inline uint64_t scan_byte(uint64_t word, unsigned char byte)
 {
     uint64_t other = word ^ SCAN_EACH(byte);
@@ -66,8 +65,8 @@ static inline uint64_t scan_byte(uint64_t word, unsigned char byte)
     return (other - SCAN_EACH(1)) & ~other & SCAN_EACH(0x80);
 }
 
-/* Is a byte in a text? For texts so short that calling memchr is most of its work; the last word
- * overlaps the one before it. */
+/* True if a short text contains a byte; faster than a call of memchr. The last word overlaps the
+ * one before it. */
 static inline bool scan_has(struct str s, char byte)
 {
     size_t i = 0;
@@ -85,32 +84,32 @@ static inline bool scan_has(struct str s, char byte)
     }
 }
 
-/* Marks the bytes that JSON writes as an escape: control characters, quotes and
- * backslashes. Only the first mark is exact, later ones may be false. */
+/* Sets the top bit of bytes that JSON must escape: control characters, quotes and backslashes. Only
+ * the first mark is exact; later ones may be false. */
 static inline uint64_t scan_escapes(uint64_t word)
 {
     return ((word - SCAN_EACH(0x20)) & ~word & SCAN_EACH(0x80)) | scan_byte(word, '"') |
            scan_byte(word, '\\');
 }
 
-/* Bytes before the first mark; there must be one. */
+/* Returns the number of bytes before the first mark; there must be one. */
 static inline unsigned scan_first(uint64_t marks)
 {
     return (unsigned)__builtin_ctzll(marks) / 8;
 }
 
-/* How many of SCAN_BLOCK bytes come before the first that a reader of strings must
- * look at: control characters, quotes, backslashes, bytes outside ASCII, which are
- * negative here. With one bit turned, quotes are next to the control characters. */
+/* scan_plain returns how many of SCAN_BLOCK bytes precede the first byte that a string parser must
+ * examine: control characters, quotes, backslashes and non-ASCII (negative as signed char). XOR
+ * with 2 moves the quote next to the control characters. */
 enum { SCAN_BLOCK = 16 };
 
 #if defined(__SSE2__)
 
-/* A bit for each of a block's bytes that must be looked at. */
+/* Returns one bit for each byte of a block that must be examined. */
 static inline unsigned scan_marks(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-    /* Negative ones are marks. */
+    /* Negative bytes are marks. */
     __m128i low = _mm_subs_epi8(_mm_xor_si128(block, _mm_set1_epi8(2)), _mm_set1_epi8(0x21));
     __m128i marks = _mm_or_si128(low, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
 
@@ -124,7 +123,7 @@ static inline unsigned scan_plain(const char *p)
 
 #else
 
-/* A register of bytes, in the words that gcc and clang share: one comparison is sixteen. */
+/* A vector of bytes in the syntax of gcc and clang: one comparison for sixteen bytes. */
 typedef signed char scan_block __attribute__((vector_size(SCAN_BLOCK)));
 
 static inline unsigned scan_plain(const char *p)
@@ -141,7 +140,7 @@ static inline unsigned scan_plain(const char *p)
     return high ? sizeof low + scan_first(high) : SCAN_BLOCK;
 }
 
-/* The first one's bit alone. */
+/* Returns only the bit of the first mark. */
 static inline unsigned scan_marks(const char *p)
 {
     unsigned n = scan_plain(p);

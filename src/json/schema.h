@@ -1,10 +1,12 @@
-/* schema.h - the interface's rules as data.
+/* schema.h - request and response formats of the API as data.
  *
- * A type is a rule: kind, limits, a check, its sentence for the docs. A field
- * puts a type into a struct under a name and says whether it may be absent or
- * null. A schema is a list of fields. From these rows bodies are decoded and
- * validated, replies encoded, and the OpenAPI document and the reference
- * written, so that "1-32 characters" has one home. */
+ * A type is a rule: kind, limits, a check and its documentation. A field binds a type to a struct
+ * member and a name, and tells whether it may be absent or null. A schema is a list of fields. From
+ * these tables bodies are decoded and validated, responses encoded, and the OpenAPI document and
+ * the reference generated, so that each limit is defined once.
+ *
+ * src/json uses only base/. Start here; the pull parser is in read.h, the writer in write.h,
+ * validation errors in form.h. */
 #ifndef JSON_SCHEMA_H
 #define JSON_SCHEMA_H
 
@@ -19,30 +21,30 @@
 #include "json/write.h"
 
 enum kind {
-    KIND_STRING = 1, /* struct str; never with U+0000 in it */
+    KIND_STRING = 1, /* struct str; never contains U+0000 */
     KIND_INT,        /* int64_t, exact */
     KIND_REAL,       /* double */
     KIND_BOOL,       /* bool */
-    KIND_ID,         /* snowflake; a string or an integer on the wire, out as a string */
-    KIND_BITS,       /* uint64_t permission set; a string or an integer, out as a string */
+    KIND_ID,         /* snowflake; reads a string or an integer, writes a string */
+    KIND_BITS,       /* uint64_t permission set; reads a string or an integer, writes a string */
     KIND_TIME,       /* int64_t microseconds; an ISO 8601 string */
     KIND_IMAGE,      /* struct image; a data URI; input only */
-    KIND_RAW,        /* struct str holding any one JSON value */
+    KIND_RAW,        /* struct str with the JSON text of any value */
     KIND_ARRAY,      /* struct list of .of */
-    KIND_MAP,        /* struct list of struct map_item + .of: an object with free keys */
-    KIND_OBJECT,     /* the struct of .schema: in lists itself, in structs a pointer to it */
+    KIND_MAP,        /* struct list of a key and .of: an object with arbitrary keys */
+    KIND_OBJECT,     /* struct of .schema: embedded in lists, a pointer in structs */
 };
 
-/* What a value of an enumeration means; the list ends with .doc == NULL. */
+/* One value of an enumeration; the list ends with .doc == NULL. */
 struct choice {
     int64_t value;
     const char *text; /* for strings; NULL for integers */
     const char *name; /* "FRIEND" */
     const char *doc;
-    const char *old_word; /* integers: what version 6 called it; accepted */
+    const char *old_word; /* integers: name in API version 6; accepted */
 };
 
-/* A condition that kind and limits cannot say, with the leaf error it earns. */
+/* A condition that kind and limits cannot express, with its error. */
 struct rule {
     bool (*holds)(struct str text);
     const char *code;
@@ -50,41 +52,39 @@ struct rule {
 };
 
 enum type_flags {
-    TYPE_TRIM = 1,         /* strings: white space at both ends does not count */
-    TYPE_CLAMP = 2,        /* numbers out of range are moved into it, not refused */
-    TYPE_LOWER = 4,        /* strings: ASCII letters are made lower case first */
-    TYPE_SAFE_INT = 8,     /* integers within +-2^53 */
-    TYPE_LOOSE_ENUM = 16,  /* an integer outside .choices is kept, not refused */
-    TYPE_EITHER = 64,      /* strings and numbers: a whole number may come as the other; booleans:
-                            * as text; arrays: as text with commas between the items */
-    TYPE_EMPTY_NONE = 128, /* in fields: an empty string, and a 0 for a moment, is taken as null */
-    TYPE_NULL_NONE = 32,   /* arrays: a null is an empty one; maps: a null entry is none */
+    TYPE_TRIM = 1,        /* strings: trim white space at both ends */
+    TYPE_CLAMP = 2,       /* numbers: clamp to the range, no error */
+    TYPE_LOWER = 4,       /* strings: convert ASCII letters to lower case first */
+    TYPE_SAFE_INT = 8,    /* integers within +-2^53 */
+    TYPE_LOOSE_ENUM = 16, /* accept integers outside of .choices */
+    TYPE_EITHER = 64, /* strings and numbers: accept the other form of an integer; booleans: accept
+                         text; arrays: accept a comma-separated string */
+    TYPE_EMPTY_NONE = 128, /* in fields: treat an empty string, or 0 for a time, as null */
+    TYPE_NULL_NONE = 32,   /* arrays: null is an empty array; maps: ignore null entries */
 };
 
 struct type {
     enum kind kind;
     unsigned flags;
-    /* Strings: length in code points. Arrays and maps: count. Numbers: value.
-     * Images: bytes (max). No limits when both are 0; a maximum below the
-     * minimum is none. Without one, text is at most 152133 characters and a list
-     * 1521 items. */
+    /* Strings: length in code points. Arrays and maps: count. Numbers: value. Images: bytes (max).
+     * Both 0: no limits; max below min: no maximum. Defaults: 152133 characters, 1521 elements. */
     int64_t min, max;
     const struct choice *choices; /* strings and integers */
     const struct rule *rule;      /* strings */
-    const struct type *of;        /* what arrays and maps hold; what a text with .show becomes */
-    const struct schema *schema;  /* objects */
-    /* KIND_RAW: the text is not JSON yet; writes it as a value of the type .of. */
+    const struct type *of; /* element type of arrays and maps; with .show, the resulting type */
+    const struct schema *schema; /* objects */
+    /* KIND_RAW: the text is not JSON; writes it as a value of type .of. */
     void (*show)(struct json *j, struct str text);
     const char *doc;
 };
 
-/* Members of structs that may be missing or null. */
+/* Whether an optional or nullable member has a value. */
 enum given { ABSENT, GIVEN_NULL, GIVEN };
 
 struct list {
     void *items;
     size_t count;
-    size_t cap; /* items there is room for; 0 in lists that were not made by list_add */
+    size_t cap; /* allocated elements; 0 for lists not made by list_add */
 };
 
 struct opt_str {
@@ -125,15 +125,15 @@ struct opt_image {
     struct image value;
 };
 
-/* An entry of KIND_MAP: the key, then a value of type .of as an array would
- * hold it. For maps of strings this is a struct pair. */
+/* An entry of KIND_MAP: the key, then a value of type .of as in an array. For maps of strings this
+ * is a struct pair. */
 struct pair {
     struct str key, value;
 };
 
-/* The C type of a member, noted by FIELD. */
+/* The C type of a member, set by FIELD. */
 enum member_kind {
-    MEMBER_POINTER, /* to an object's struct; NULL: absent, or null where it may be */
+    MEMBER_POINTER, /* to an object's struct; NULL: absent, or null if nullable */
     MEMBER_STR,
     MEMBER_INT,
     MEMBER_REAL,
@@ -170,8 +170,7 @@ enum member_kind {
              : MEMBER_OPT_IMAGE, default           \
              : MEMBER_POINTER)
 
-/* FIELD(struct command, name) for a member of the same name; FIELD_AS where the
- * interface's word is not the member's. */
+/* FIELD(struct command, name) if member and API name are equal, otherwise FIELD_AS. */
 #define FIELD(type_, member_) FIELD_AS(type_, member_, #member_)
 #define FIELD_AS(type_, member_, name_)                          \
     .name = STR_INIT(name_), .offset = offsetof(type_, member_), \
@@ -181,7 +180,7 @@ enum field_flags {
     OPTIONAL = 1, /* the `?` after a name: may be absent */
     NULLABLE = 2, /* the `?` before a type: may be null */
     DEPRECATED = 4,
-    SHOWN_AGAIN = 8, /* in answers: a member that another field has too, under one more name */
+    SHOWN_AGAIN = 8, /* responses: one more name for a member that another field already has */
 };
 
 struct field {
@@ -190,75 +189,72 @@ struct field {
     enum member_kind member;
     const struct type *type;
     unsigned flags;
-    /* The value of an absent (or null) OPTIONAL field whose member is plain:
-     * numbers and booleans, or text. Plain lists are then empty, pointers NULL. */
+    /* The default of an absent (or null) OPTIONAL field with a plain member: numbers and booleans,
+     * or text. Plain lists are empty by default, pointers NULL. */
     int64_t fallback;
     const char *fallback_text;
     const char *doc;
 };
 
 struct schema {
-    const char *name; /* "Relationship"; components of the OpenAPI document */
-    size_t size;      /* of the struct */
+    const char *name; /* "Relationship"; name of the OpenAPI component */
+    size_t size;      /* sizeof the struct */
     const struct field *fields;
-    /* What ties fields together; notes problems with form_fail. It also runs
-     * when single fields have failed: ask form_failed_at before using one. */
+    /* Checks that combine several fields; reports errors with form_fail. Also runs if single fields
+     * failed: call form_failed_at before using one. */
     void (*check)(struct form *form, const struct place *here, const void *object);
-    bool once; /* of a query: a parameter that occurs twice is refused (RFC 6749, 3.1) */
-    /* The fields that count in this object, a bit for each row. The others are emptied and what
-     * is wrong with them is forgotten, before the check. NULL: all count. */
+    bool once; /* queries: reject a repeated parameter (RFC 6749, 3.1) */
+    /* Returns the fields that apply to this object, one bit per field. The others are cleared, and
+     * their errors removed, before the check. NULL: all apply. */
     uint64_t (*counts)(const void *object);
     const char *doc;
 };
 
-/* Decode one JSON text. *ret is the struct of an object type, a struct list * of
- * an array type, for others what an array of the type would hold. ERR_INVALID_JSON when the text is
- * not JSON, ERR_INVALID_FORM_BODY with all problems in form when it is not what the type says. An
- * empty text is taken as {} . Strings point into text or the arena. */
+/* Decodes one JSON text. *ret is the struct of an object type, a struct list * of an array type,
+ * otherwise an array element of the type. Returns ERR_INVALID_JSON if the text is not JSON, or
+ * ERR_INVALID_FORM_BODY with all errors in form if it does not match the type. An empty text counts
+ * as {}. Strings point into the text or the arena. */
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret);
-/* The same where nobody is told what is wrong with it: NULL, then. */
+/* Like schema_decode without a list of errors: NULL on any error. */
 void *schema_read(const struct type *type, struct str text, struct arena *arena);
-/* The same for a JSON text that stands at a place of a larger one; form may hold problems
- * of the rest. */
+/* Like schema_decode, for JSON text at a path of a larger body; form may already contain errors. */
 enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
                           const struct place *here, void **ret);
 
-/* Decode a query string or an application/x-www-form-urlencoded body. Arrays are
- * repeated keys or comma lists; booleans also "True", "1", "False", "0". */
+/* Decodes a query string or an application/x-www-form-urlencoded body. Arrays are repeated keys or
+ * comma-separated; booleans may be "True", "1", "False", "0". */
 enum err schema_decode_query(const struct schema *schema, struct str query, struct form *form,
                              void **ret);
 
-/* Encode: value is what an array of the type would hold (a struct str *, an
- * int64_t *, …), for an object the struct itself. What is absent is left out
- * where the field is OPTIONAL and null where it is only NULLABLE. A plain pointer
- * or str that is NULL is null where it may be, else left out. */
+/* Encodes a value: an array element of the type (a struct str *, an int64_t *, …), or the struct of
+ * an object. An absent field is omitted if OPTIONAL, and null if only NULLABLE. A plain pointer or
+ * str that is NULL is null if NULLABLE, otherwise omitted. */
 void schema_encode(struct json *j, const struct type *type, const void *value);
 void schema_encode_object(struct json *j, const struct schema *schema, const void *object);
-/* The value of one field alone. Writes nothing and returns false if it is absent or null. */
+/* Encodes the value of one field. Writes nothing and returns false if it is absent or null. */
 bool schema_encode_member(struct json *j, const struct field *f, const void *object);
-/* Those fields of an object that are to be shown, into an object that is open. */
+/* Encodes the fields for which shows returns true, into an open object. */
 void schema_encode_some(struct json *j, const struct schema *schema, const void *object,
                         bool (*shows)(const void *arg, struct str name), const void *arg);
 
-/* Describe as JSON Schema (OpenAPI 3.1). Named schemas become
- * {"$ref": "#/components/schemas/Name"}; schema_describe_object writes the
- * component itself. */
+/* Describes a type as JSON Schema (OpenAPI 3.1). Named schemas become {"$ref":
+ * "#/components/schemas/Name"}; schema_describe_object writes the component itself. */
 void schema_describe(struct json *j, const struct type *type);
 void schema_describe_object(struct json *j, const struct schema *schema);
 
-/* "string, 1-32 characters", "?snowflake", "array[Relationship]": for the docs. */
+/* Appends "string, 1-32 characters" or "array[Relationship]", for the documentation. */
 void schema_phrase(struct buf *out, const struct type *type);
 
-/* Calls visit once for each named schema that a type leads to. */
+/* Calls visit once for each named schema that a type contains. */
 void schema_walk(const struct type *type, void (*visit)(const struct schema *, void *), void *arg);
 
-/* One more element at the end of a list, zeroed. Elements move while it grows; what somebody
- * else's memory holds is copied first. */
+/* Appends a zeroed element to a list. Elements move when the list grows; memory not owned by the
+ * list is copied first. */
 void *list_add(struct arena *arena, struct list *list, size_t item_size);
-/* Makes it an empty list with room for so many, where their number is known. */
+/* Creates an empty list with room for cap elements. */
 void list_reserve(struct arena *arena, struct list *list, size_t item_size, size_t cap);
 
-/* Bytes one element takes in a struct list. */
+/* Size of one element in a struct list. */
 size_t schema_item_size(const struct type *type);
 
 #endif

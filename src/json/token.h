@@ -1,7 +1,7 @@
-/* token.h - the steps of a reader, small enough to become part of the loops that take them.
+/* token.h - inline tokenizer steps for the JSON parser.
  *
- * read.c makes the functions of read.h from them; decode.c, through which every body goes,
- * takes them itself. */
+ * read.c builds the functions of read.h from them; decode.c, which reads every body, uses them
+ * directly. */
 #ifndef JSON_TOKEN_H
 #define JSON_TOKEN_H
 
@@ -9,7 +9,7 @@
 #include "json/read.h"
 #include "json/scan.h"
 
-/* A failure moves r->at to the end, where every further step fails by itself. */
+/* Fails and moves r->at to the end, where every further step fails. */
 static inline bool token_fail(struct json_reader *r)
 {
     r->bad = true;
@@ -22,7 +22,7 @@ static inline bool token_is(const struct json_reader *r, char c)
     return r->at < r->end && *r->at == c;
 }
 
-/* Mostly there is none: one comparison says so. */
+/* Usually there is no white space: one comparison tells. */
 static inline const char *token_skip_space(const char *p, const char *end)
 {
     while (p < end && (unsigned char)*p <= ' ' &&
@@ -31,7 +31,7 @@ static inline const char *token_skip_space(const char *p, const char *end)
     return p;
 }
 
-/* Every value is counted; outside of arrays and objects there is only one. */
+/* Counts a value; outside of arrays and objects only one is allowed. */
 static inline bool token_count(struct json_reader *r)
 {
     if (r->values >= r->values_max)
@@ -40,11 +40,11 @@ static inline bool token_count(struct json_reader *r)
     return true;
 }
 
-/* Any string, however it is written and wherever the text ends. */
+/* Slow path of token_string: any string, at any position. */
 bool token_string_any(struct json_reader *r, struct str *ret);
 
-/* The closing quote of the string that begins at p, when it is plain and not at the very end
- * of the text, where there is no block to look at; else NULL. Most strings are. */
+/* Returns the closing quote of the string at p if it is plain ASCII without escapes and not within
+ * the last block of the text; otherwise NULL. */
 static inline const char *token_plain_end(const char *p, const char *end)
 {
     unsigned n = 0;
@@ -58,10 +58,10 @@ static inline const char *token_plain_end(const char *p, const char *end)
     return n < SCAN_BLOCK && *p == '"' ? p : NULL;
 }
 
-/* The same for any text without escapes, from wherever in it p is. */
+/* Returns the closing quote of a string without escapes; p may be anywhere in its content. */
 const char *token_text_end(const char *p, const char *end);
 
-/* A string, checked completely; not kept when ret is NULL. */
+/* Reads a validated string; not stored if ret is NULL. */
 static inline bool token_string(struct json_reader *r, struct str *ret)
 {
     const char *start = r->at + 1, *p = token_plain_end(r->at, r->end);
@@ -74,7 +74,7 @@ static inline bool token_string(struct json_reader *r, struct str *ret)
     return true;
 }
 
-/* One level down, into the array or object that begins here and is not counted yet, */
+/* Enters the array or object at r->at without counting it as a value. */
 static inline bool token_deeper(struct json_reader *r, bool object)
 {
     if (r->depth == JSON_MAX_DEPTH)
@@ -85,13 +85,13 @@ static inline bool token_deeper(struct json_reader *r, bool object)
     return true;
 }
 
-/* or is counted now. */
+/* Counts the array or object as a value and enters it. */
 static inline bool token_down(struct json_reader *r, bool object)
 {
     return token_count(r) ? token_deeper(r, object) : false;
 }
 
-/* The same, and to what is there. */
+/* Like token_down, and moves to the first element. */
 static inline bool token_enter(struct json_reader *r, bool object)
 {
     if (!token_down(r, object))
@@ -101,7 +101,7 @@ static inline bool token_enter(struct json_reader *r, bool object)
     return true;
 }
 
-/* Out of it; p is at what closes it. */
+/* Leaves an array or object; p is at its closing bracket. */
 static inline bool token_leave(struct json_reader *r, const char *p)
 {
     r->at = p + 1;
@@ -112,10 +112,10 @@ static inline bool token_leave(struct json_reader *r, const char *p)
     return false;
 }
 
-/* To the next place in an array or object, over white space; false when there is none. */
+/* Moves to the next element, skipping white space; false at the end or on an error. */
 bool token_next_any(struct json_reader *r, bool object);
 
-/* The same, at once where there is no white space. */
+/* Fast path of token_next_any, for text without white space. */
 static inline bool token_next(struct json_reader *r, bool object)
 {
     const char *p = r->at;
@@ -135,8 +135,8 @@ static inline bool token_next(struct json_reader *r, bool object)
     return true;
 }
 
-/* The same for a loop that stays on its level, so that it need not ask where it is: to the first
- * place of what begins here, one level down already, */
+/* token_first, token_open and token_more are for loops that stay on one level and need not check
+ * it. token_first moves to the first element after token_deeper; false if there is none. */
 static inline bool token_first(struct json_reader *r, bool object)
 {
     const char *p = ++r->at;
@@ -148,14 +148,13 @@ static inline bool token_first(struct json_reader *r, bool object)
     return *p == (object ? '}' : ']') ? token_leave(r, p) : true;
 }
 
-/* or one level down and there, */
+/* Like token_first, after entering with token_down. */
 static inline bool token_open(struct json_reader *r, bool object)
 {
     return token_down(r, object) && token_first(r, object);
 }
 
-/* and from a value to the next. What comes there may have white space before it, which
- * token_here passes. */
+/* Moves from a value to the next element. White space may precede it; token_here skips that. */
 static inline bool token_more(struct json_reader *r, bool object)
 {
     const char *p = r->at;
@@ -176,7 +175,7 @@ static inline void token_here(struct json_reader *r)
 
 bool token_colon_any(struct json_reader *r, const char *p);
 
-/* From a key to its value; p is behind the key's last quote. */
+/* Moves from a key to its value; p is after the key's closing quote. */
 static inline bool token_colon(struct json_reader *r, const char *p)
 {
     if (r->end - p < 2 || p[0] != ':' || (unsigned char)p[1] <= ' ')

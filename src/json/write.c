@@ -1,4 +1,4 @@
-/* write.c - JSON, appended to a buffer. */
+/* write.c - writes JSON to a buffer. */
 #include "json/write.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "json/number.h"
 #include "json/scan.h"
 
-/* Room for a value of n bytes, after the comma where one is due. */
+/* Returns room for a value of n bytes, after a comma if needed. */
 static char *value_room(struct json *j, size_t n)
 {
     char *at = buf_room(j->out, n + j->comma);
@@ -113,7 +113,7 @@ static bool is_escaped(unsigned char c)
     return c < 0x20 || c == '"' || c == '\\';
 }
 
-/* The letter of a two-character escape; 0 for those that take six. */
+/* Returns the letter of a two-character escape; 0 for six-character escapes. */
 static char short_escape(unsigned char c)
 {
     switch (c) {
@@ -135,7 +135,7 @@ static char short_escape(unsigned char c)
     }
 }
 
-/* Bytes before the first that must be escaped. */
+/* Returns the number of bytes before the first one that must be escaped. */
 static size_t plain_length(struct str s)
 {
     size_t i = 0;

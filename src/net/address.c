@@ -1,4 +1,4 @@
-/* address.c - addresses of peers and networks of them: read, written, compared. */
+/* address.c - parses, prints and compares IP addresses and networks. */
 #include "net/address.h"
 
 #include <arpa/inet.h>
@@ -45,7 +45,7 @@ bool address_parse(struct str text, struct address *ret)
     return true;
 }
 
-/* By hand: every connection has one, and inet_ntop makes it with a format string. */
+/* Faster than inet_ntop, which uses a format string; every connection needs this. */
 static size_t write_four(const unsigned char bytes[4], char *out)
 {
     char *at = out;

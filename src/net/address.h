@@ -1,4 +1,4 @@
-/* address.h - who a peer is, as far as its address tells. */
+/* address.h - IP addresses and networks: parse, print, compare, public or private. */
 #ifndef NET_ADDRESS_H
 #define NET_ADDRESS_H
 
@@ -8,37 +8,38 @@
 
 #include "base/str.h"
 
-enum { ADDRESS_TEXT = 46 }; /* the longest, and its NUL */
+enum { ADDRESS_TEXT = 46 }; /* longest text form with its NUL */
 
-/* IPv4 is kept as ::ffff:a.b.c.d, so that there is one kind of address. */
+/* IPv6 form of an address; IPv4 is stored as an IPv4-mapped address (::ffff:a.b.c.d). */
 struct address {
     unsigned char bytes[16];
 };
 
-/* From a struct sockaddr; all zeros for other families. */
+/* Reads a struct sockaddr; families other than AF_INET and AF_INET6 give all zeros. */
 struct address address_from(const void *sockaddr);
 bool address_parse(struct str text, struct address *ret);
-/* Writes the usual form ("127.0.0.1", "2001:db8::1"); returns its length. */
+/* Writes the usual text form ("127.0.0.1", "2001:db8::1") and returns its length. */
 size_t address_write(const struct address *a, char out[ADDRESS_TEXT]);
 
-/* Whom limits count it as: one IPv4 address, or one /64 of IPv6, which is what a single
- * line or machine is given. */
+/* Key for rate limits and quotas: a hash of one IPv4 address or of one IPv6 /64, because a single
+ * customer or machine usually gets a whole /64. */
 uint64_t address_key(const struct address *a);
 
 struct network {
     struct address address;
-    unsigned bits; /* of 128 */
+    unsigned bits; /* prefix length, of 128 bits */
 };
 
-/* "10.0.0.0/8", "2001:db8::/32", or one address. */
+/* Parses "10.0.0.0/8", "2001:db8::/32" or a single address. */
 bool network_parse(struct str text, struct network *ret);
 bool network_holds(const struct network *n, const struct address *a);
 
-/* May a request of ours go there? Only what is on the public internet. */
+/* True if the address is on the public internet. Outgoing requests may go only there, unless the
+ * operator allows private addresses. */
 bool address_is_public(const void *sockaddr);
-/* Does an http or https address name a host that may be there? False for numbers that are private
- * and names that only mean something nearby (localhost, printer.local), and for what browsers
- * would first turn into something else. Nobody is asked what a name stands for. */
+/* True if an http(s) URL may name a public host. False for private IP addresses, for local names
+ * (localhost, printer.local), and for hosts that browsers rewrite first ('%', non-ASCII). Makes no
+ * DNS lookup. */
 bool url_is_public(struct str url);
 
 #endif

@@ -1,4 +1,4 @@
-/* certificate.c - a certificate of our own, for laptops and tests. */
+/* certificate.c - creates a self-signed certificate, for development and tests. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +30,7 @@ static bool path_of(char *out, size_t max, const char *folder, const char *name)
     return n > 0 && (size_t)n < max;
 }
 
-/* To a temporary name first: nobody ever sees half a file, nor one that others
- * can read. */
+/* Writes to a temporary file of mode 0600 first, so that no partial file is ever visible. */
 static bool write_file(const char *path, BIO *content)
 {
     char temporary[4096];
@@ -55,7 +54,7 @@ static bool write_file(const char *path, BIO *content)
     return ok;
 }
 
-/* --- the one that is there ------------------------------------------------------------ */
+/* --- the existing certificate --------------------------------------------------------- */
 
 static bool certificate_covers(X509 *certificate, const char *host)
 {
@@ -81,7 +80,7 @@ static bool still_good(const char *path, const char *host)
     return good;
 }
 
-/* --- a new one ------------------------------------------------------------------------ */
+/* --- a new certificate ---------------------------------------------------------------- */
 
 static bool add_extension(X509 *c, int kind, const char *value)
 {
@@ -99,7 +98,7 @@ static bool add_names(X509 *c, const char *host)
     bool ip = inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
     char names[512];
 
-    /* Commas would begin another name. */
+    /* A comma would start another name in the extension. */
     if (strchr(host, ',') || strlen(host) > 255 || host[0] == 0 || strcmp(host, "localhost") == 0)
         return add_extension(c, NID_subject_alt_name, always);
     snprintf(names, sizeof names, "%s:%s,%s", ip ? "IP" : "DNS", host, always);
@@ -113,7 +112,7 @@ static bool certificate_fill(X509 *c, EVP_PKEY *key, const char *host)
     X509_NAME *name = X509_get_subject_name(c);
 
     RAND_bytes((unsigned char *)&serial, sizeof serial);
-    /* Clocks differ: valid since an hour ago. */
+    /* Valid since one hour ago, because clocks differ. */
     return X509_set_version(c, 2) == 1 &&
            ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), (serial >> 1) + 1) == 1 &&
            X509_time_adj_ex(X509_getm_notBefore(c), 0, -3600, &now) &&
@@ -163,8 +162,7 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
         log_error("tls: the name of the folder is too long");
         return ERR_INTERNAL;
     }
-    /* A crash between the two files leaves a pair that does not match: make both
-     * again whenever they do not open. */
+    /* After a crash between the two writes, the files do not match: recreate both on failure. */
     if (still_good(certificate, host) && tls_context_open(certificate, key, ret) == OK)
         return OK;
     if (!certificate_make(certificate, key, host))

@@ -1,10 +1,9 @@
-/* deadlines.c - many things with the same patience.
+/* deadlines.c - timeouts of equal duration in ordered lists, driven by one timer per loop.
  *
- * One timer a loop. It is set to the earliest deadline, never to less than a
- * tick from now (250 ms, a quarter of the wait for lists that wait for less); a deadline that is
- * moved later leaves it alone, so touching costs two list operations and the timer sometimes fires
- * for nothing. Thousands may be due at once, when a proxy has lost all its sockets: they have a
- * share of a turn, and the rest follows in the next one. */
+ * The timer is set to the earliest deadline, but at least one tick ahead (250 ms, or a quarter of a
+ * shorter duration). Restarting a deadline does not change the timer, so it costs two list
+ * operations and the timer sometimes fires early. If thousands expire at once, for example when a
+ * proxy loses all its sockets, each loop iteration handles them for at most 5 ms. */
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -15,8 +14,8 @@
 enum { TICK_MS = 250, SHARE_NS = 5 * 1000 * 1000 };
 
 struct deadlines {
-    struct link link; /* in the loop's lists */
-    struct link list; /* struct deadline, the earliest first */
+    struct link link; /* in loop->deadline_lists */
+    struct link list; /* struct deadline, earliest first */
     struct loop *loop;
     int64_t patience;
     bool movable;
@@ -30,7 +29,7 @@ static int64_t now_of(const struct deadlines *ds)
 
 static void deadline_fire(uv_timer_t *timer);
 
-/* How soon the timer may fire for a list: short waits are met to a quarter of their length. */
+/* Minimum delay of the timer for a list; a quarter of durations below 250 ms. */
 static uint64_t tick_of(const struct deadlines *ds)
 {
     return ds->movable || ds->patience >= TICK_MS ? TICK_MS : (uint64_t)ds->patience / 4 + 1;
@@ -48,7 +47,7 @@ static void set_timer(struct loop *l, uint64_t at, uint64_t tick)
     uv_timer_start(&l->timer, deadline_fire, at - now, 0);
 }
 
-/* The clock that tests move may jump, so it is looked at every tick. */
+/* The movable clock may jump, so it is checked at every tick. */
 static void wait_for(struct deadlines *ds)
 {
     if (links_empty(&ds->list))
@@ -58,7 +57,7 @@ static void wait_for(struct deadlines *ds)
     set_timer(ds->loop, ds->movable ? 0 : (uint64_t)first->at, tick_of(ds));
 }
 
-/* False: the share of the turn was over before all had ended that were due. */
+/* Returns false if the time limit was reached before all expired deadlines were handled. */
 static bool deadline_expire(struct deadlines *ds, int64_t until)
 {
     int64_t now = now_of(ds);
@@ -76,7 +75,7 @@ static bool deadline_expire(struct deadlines *ds, int64_t until)
     return true;
 }
 
-/* A timer of no time at all might fire again in the same turn. */
+/* A timer of 0 ms might fire again in the same loop iteration. */
 static void go_on_next_turn(struct loop *l)
 {
     l->timer_at = uv_now(&l->uv) + 1;
@@ -147,13 +146,13 @@ void deadline_drop(struct deadline *d)
     link_remove(&d->link);
 }
 
-/* --- the loop's side ------------------------------------------------------------------ */
+/* --- per-loop setup ------------------------------------------------------------------- */
 
 void deadlines_init_loop(struct loop *l)
 {
     links_init(&l->deadline_lists);
     uv_timer_init(&l->uv, &l->timer);
-    /* A deadline alone is no reason for a loop to go on. */
+    /* A pending deadline must not keep a stopping loop alive. */
     uv_unref((uv_handle_t *)&l->timer);
 }
 

@@ -1,4 +1,4 @@
-/* loop.c - threads that own sockets. */
+/* loop.c - event loops: threads that own sockets, and messages to them. */
 #include "net/loop.h"
 
 #include <semaphore.h>
@@ -12,12 +12,12 @@
 
 struct loops {
     unsigned count;
-    struct loop *loop; /* count of them */
+    struct loop *loop; /* array of count */
     void (*on_turn_end)(struct loop *, void *);
     void *arg;
 };
 
-enum { POSTS_NS = 5 * 1000 * 1000 }; /* for the posts of a turn */
+enum { POSTS_NS = 5 * 1000 * 1000 }; /* time for posts per loop iteration */
 
 static _Thread_local struct loop *current;
 
@@ -31,12 +31,12 @@ void loop_post(struct loop *l, struct post *p)
         p->next = newest;
     while (!atomic_compare_exchange_weak_explicit(&l->posts, &newest, p, memory_order_release,
                                                   memory_order_relaxed));
-    /* Whoever made the list non-empty has woken the loop already. */
+    /* If the list was not empty, another thread has already woken the loop. */
     if (newest)
         return;
-    /* uv_async_send first looks whether a wake-up is under way, with an ordinary load. Where
-     * that may happen before the list is seen to have changed (ARM), the wake-up found is
-     * one that the loop has taken, and nobody would ever wake it again. */
+    /* uv_async_send checks with an ordinary load whether a wake-up is pending. On ARM that load may
+     * happen before our change of the list is visible; it could see a wake-up that the loop has
+     * already consumed, and the loop would sleep with this post in its list. */
     atomic_thread_fence(memory_order_seq_cst);
     uv_async_send(&l->wake);
 }
@@ -55,7 +55,7 @@ static struct post *oldest_first(struct post *p)
     return list;
 }
 
-/* Puts those that came behind those that wait. */
+/* Appends new posts to the waiting ones. */
 static void gather_posts(struct loop *l)
 {
     struct post *newest = atomic_exchange_explicit(&l->posts, NULL, memory_order_acquire);
@@ -67,8 +67,8 @@ static void gather_posts(struct loop *l)
     l->waiting_last = newest;
 }
 
-/* Thousands of posts may come at once, so they have a share of a turn like everything else. A
- * loop that stops is not asked again, and does all of them. */
+/* Thousands of posts may arrive at once, so each loop iteration runs them for a limited time. A
+ * stopping loop runs all, because it gets no further iteration. */
 static void run_posts(uv_async_t *wake)
 {
     struct loop *l = container_of(wake, struct loop, wake);
@@ -79,7 +79,7 @@ static void run_posts(uv_async_t *wake)
     while (l->waiting && (l->stops || clock_mono() < until)) {
         struct post *p = l->waiting;
 
-        l->waiting = p->next; /* p may be gone after it ran */
+        l->waiting = p->next; /* p may be freed by run */
         p->run(p);
     }
     if (l->waiting)
@@ -113,7 +113,7 @@ void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
     sem_destroy(&c.done);
 }
 
-/* --- what is given back aside ---------------------------------------------------------- */
+/* --- freeing memory on the thread pool ------------------------------------------------- */
 
 struct disposal {
     uv_work_t work;
@@ -152,7 +152,7 @@ void loop_dispose_buf(struct loop *l, struct buf *b)
     buf_clear(b);
 }
 
-/* --- the end of a turn ---------------------------------------------------------------- */
+/* --- the end of a loop iteration ------------------------------------------------------ */
 
 void loop_add_turn_end(struct loop *l, struct turn_end *t)
 {
@@ -203,9 +203,9 @@ static void run_ends(struct loop *l)
     }
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- starting and stopping ------------------------------------------------------------ */
 
-/* From now on only the handles of others keep the loop alive. */
+/* From now on, only handles of others keep the loop running. */
 static void loop_stop(struct post *p)
 {
     struct loop *l = container_of(p, struct loop, stop);

@@ -1,8 +1,11 @@
-/* loop.h - threads that own sockets.
+/* loop.h - event loops: threads that own sockets, messages between them, and timeouts.
  *
- * A loop is one thread with an event loop (libuv). Whatever belongs to a loop is
- * touched by its thread alone; other threads reach it only through loop_post.
- * Things that take long never run here. */
+ * A loop is one thread with a libuv event loop. Only its thread may use the objects that belong to
+ * it; other threads use loop_post. Long work never runs on a loop.
+ *
+ * src/net owns loops (this file), TLS (tls.h), client addresses (address.h, proxies.h,
+ * this_machine.h), the HTTP server (http/), WebSocket frames (websocket/) and outgoing requests and
+ * mail (client/). It uses only base/. Start here, then read http/server.h. */
 #ifndef NET_LOOP_H
 #define NET_LOOP_H
 
@@ -14,11 +17,11 @@
 
 struct loop;
 
-/* Starts count threads; each calls on_turn_end (may be NULL) when it is about to
- * wait for the next events. */
+/* Starts count threads. Each calls on_turn_end (may be NULL) at the end of a loop iteration, before
+ * it waits for events. */
 struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, void *), void *arg);
-/* Asks every loop to stop once its handles are closed, and waits. Servers,
- * fetchers and deadlines that live on them are freed before. */
+/* Stops every loop once its handles are closed, and waits. Free servers, fetchers and deadlines
+ * that use the loops before. */
 void loops_stop(struct loops *ls);
 
 unsigned loops_count(const struct loops *ls);
@@ -26,32 +29,32 @@ struct loop *loops_at(const struct loops *ls, unsigned i);
 
 unsigned loop_index(const struct loop *l);
 uv_loop_t *loop_uv(struct loop *l);
-/* The loop whose thread this is, or NULL. */
+/* Returns the loop of the current thread, or NULL. */
 struct loop *loop_current(void);
 
-/* On a loop's thread: what follows is done for `name`, a literal. Elsewhere: nothing. The
- * longest parts are shown by /metrics. */
+/* Attributes the time from now on to `name`, a literal; no effect outside of loop threads. /metrics
+ * shows the longest parts. */
 void loop_part(const char *name);
 
-/* A message to a loop, embedded in what it is about; from any thread. Messages
- * of one thread arrive in order. Costs one wake-up for any number of waiting
- * messages; those that take more than 5 ms together take several turns. */
+/* A message to a loop, embedded in its subject; from any thread. Messages from one thread arrive in
+ * order. Any number of pending messages costs one wake-up. A loop iteration runs messages for at
+ * most 5 ms; the rest follows in the next iterations. */
 struct post {
     void (*run)(struct post *p);
     struct post *next;
 };
 void loop_post(struct loop *l, struct post *p);
 
-/* Gives memory back on the pool: where it is much the kernel takes milliseconds to unmap it.
- * On the loop's thread only. */
-enum { LOOP_DISPOSE_LEAST = 8 * 1024 * 1024 }; /* less stays with the process (mem_keep_freed) */
+/* Frees memory on the thread pool, because the kernel takes milliseconds to unmap large blocks.
+ * Call on the loop's thread. */
+enum { LOOP_DISPOSE_LEAST = 8 * 1024 * 1024 }; /* smaller blocks are freed on the loop */
 void loop_dispose(struct loop *l, void *what, void (*give_back)(void *what));
-/* The same for what is in a buffer, if it is much; the buffer is empty and usable again. */
+/* Frees a buffer's memory, on the thread pool if it is large; the buffer stays usable. */
 struct buf;
 void loop_dispose_buf(struct loop *l, struct buf *b);
 
-/* Something to do whenever the loop is about to wait, after on_turn_end: what
- * gathered during the turn leaves then. On the loop's thread only. */
+/* A callback at the end of every loop iteration, after on_turn_end, for example to send what the
+ * iteration queued. Call on the loop's thread. */
 struct turn_end {
     struct link link;
     void (*run)(struct turn_end *t);
@@ -59,8 +62,7 @@ struct turn_end {
 void loop_add_turn_end(struct loop *l, struct turn_end *t);
 void loop_drop_turn_end(struct turn_end *t);
 
-/* Something to do on the loop's thread when it ends: handles that nobody else closes are closed
- * then. On the loop's thread only. */
+/* A callback when the loop ends, to close handles without an owner. Call on the loop's thread. */
 struct loop_end {
     struct link link;
     void (*run)(struct loop_end *e);
@@ -68,15 +70,15 @@ struct loop_end {
 void loop_add_end(struct loop *l, struct loop_end *e);
 void loop_drop_end(struct loop_end *e);
 
-/* Runs fn(arg) on the loop and waits for it; from another thread only. */
+/* Runs fn(arg) on the loop and waits for it. Do not call on a loop. */
 void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
 
-/* --- deadlines ------------------------------------------------------------------------ */
+/* --- timeouts ------------------------------------------------------------------------- */
 
-/* Many things with the same patience: kept in order of their deadline, so that
- * touching one is moving it to the end of a list. Checked at most four times a
- * second (more often where they wait for less than that), by the real clock or, for interface
- * deadlines, by the clock tests can move. A loop that waits for nothing soon is not woken. */
+/* A list of timeouts of equal duration, ordered by expiry: restarting one moves it to the end of
+ * the list. Checked at most every 250 ms (more often for shorter durations), against the loop's
+ * clock or, if movable_clock, against the clock that tests can move. Without a near timeout, the
+ * loop is not woken. */
 struct deadline {
     struct link link;
     int64_t at; /* milliseconds */
@@ -84,13 +86,13 @@ struct deadline {
 
 struct deadlines;
 
-/* expired is called on the loop; the deadline is out of the list by then. */
+/* Calls expired on the loop; the deadline has left the list by then. */
 struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movable_clock,
                                 void (*expired)(struct deadline *d));
-void deadlines_free(struct deadlines *ds);                     /* what still runs is dropped */
-void deadline_touch(struct deadlines *ds, struct deadline *d); /* (re)starts it */
-void deadline_drop(struct deadline *d);                        /* fine when not running */
-/* On the loop's thread: looks at all deadlines now, for whoever has moved the clock. */
+void deadlines_free(struct deadlines *ds);                     /* drops pending ones */
+void deadline_touch(struct deadlines *ds, struct deadline *d); /* starts or restarts it */
+void deadline_drop(struct deadline *d);                        /* may be called when not running */
+/* Checks all deadlines now, after a test has moved the clock. Call on the loop's thread. */
 void loop_check_deadlines(struct loop *l);
 
 #endif

@@ -1,4 +1,4 @@
-/* loop_internal.h - what loop.c and deadlines.c share. */
+/* loop_internal.h - state of a loop, shared by loop.c and deadlines.c. */
 #ifndef NET_LOOP_INTERNAL_H
 #define NET_LOOP_INTERNAL_H
 
@@ -15,8 +15,8 @@ struct loop {
     struct loops *all;
     unsigned index;
     pthread_t thread;
-    _Atomic(struct post *) posts;        /* newest first */
-    struct post *waiting, *waiting_last; /* taken from there, oldest first, and not run yet */
+    _Atomic(struct post *) posts;        /* lock-free stack, newest first */
+    struct post *waiting, *waiting_last; /* taken from posts, oldest first, not run yet */
     bool stops;
     struct post stop;
     struct link turn_ends;
@@ -24,7 +24,7 @@ struct loop {
     struct hold_meter meter;
 
     uv_timer_t timer;           /* for the earliest deadline */
-    uint64_t timer_at;          /* when it fires, 0 when it does not run */
+    uint64_t timer_at;          /* when the timer fires; 0: it is not running */
     struct link deadline_lists; /* struct deadlines */
 };
 

@@ -1,9 +1,9 @@
-/* proxies.c - who a client is when proxies that we trust stand between. */
+/* proxies.c - finds the client's address behind trusted proxies. */
 #include "net/proxies.h"
 
 #include <string.h>
 
-/* --- whom we trust -------------------------------------------------------------------- */
+/* --- trusted networks ----------------------------------------------------------------- */
 
 static bool add_network(struct proxies *p, struct str text)
 {
@@ -39,8 +39,8 @@ bool proxies_hold(const struct proxies *p, const struct address *a)
 
 /* --- lists of hops -------------------------------------------------------------------- */
 
-/* Where the last item of a list begins; commas in quotes are part of an item. A quote that is
- * never closed is none: a client that sends one must not hide what the proxy adds behind it. */
+/* Returns the offset of the last item of a list; commas in quotes belong to an item. An unclosed
+ * quote is ignored, so that a client cannot hide what the proxy appends. */
 static size_t last_item(struct str list, bool quotes)
 {
     size_t start = 0;
@@ -57,7 +57,7 @@ static size_t last_item(struct str list, bool quotes)
     return quoted ? last_item(list, false) : start;
 }
 
-/* Takes the last item off a list. */
+/* Removes and returns the last item of a list. */
 static struct str cut_last(struct str *list, bool quotes)
 {
     size_t start = last_item(*list, quotes);
@@ -67,7 +67,7 @@ static struct str cut_last(struct str *list, bool quotes)
     return last;
 }
 
-/* "1.2.3.4", "1.2.3.4:80", "2001:db8::1", "[2001:db8::1]:80". */
+/* Parses "1.2.3.4", "1.2.3.4:80", "2001:db8::1", "[2001:db8::1]:80". */
 static bool read_hop(struct str text, struct address *ret)
 {
     if (text.n && text.p[0] == '[') {
@@ -81,7 +81,7 @@ static bool read_hop(struct str text, struct address *ret)
     return address_parse(port ? host : text, ret);
 }
 
-/* The value of a parameter of one element of Forwarded, without its quotes. */
+/* Returns the unquoted value of a parameter of one Forwarded element. */
 static struct str forwarded_value(struct str element, struct str name)
 {
     while (element.n) {
@@ -97,7 +97,7 @@ static struct str forwarded_value(struct str element, struct str name)
     return (struct str){ 0 };
 }
 
-/* The last header of that name before `*at`, which is moved to it. */
+/* Finds the last header of that name before *at, and sets *at to its index. */
 static bool previous_header(const struct http_request *r, struct str name, size_t *at,
                             struct str *ret)
 {
@@ -115,12 +115,12 @@ static bool previous_header(const struct http_request *r, struct str name, size_
 struct hops {
     const struct http_request *r;
     struct str name;
-    bool forwarded; /* elements with parameters, and not plain addresses */
-    size_t at;      /* headers that were not looked at */
+    bool forwarded; /* Forwarded elements, not plain addresses */
+    size_t at;      /* headers not read yet */
     struct str rest;
 };
 
-/* The next hop from the right; false: there is none that can be read. */
+/* Returns the next hop from the right; false if there is none or it is unreadable. */
 static bool next_hop(struct hops *h, struct address *ret)
 {
     if (h->rest.n == 0 && !previous_header(h->r, h->name, &h->at, &h->rest))
@@ -210,7 +210,7 @@ long proxy_header_read(struct str bytes, struct address *ret, bool *ret_found)
         return PROXY_BAD;
     if (bytes.n < FIXED + length)
         return 0;
-    /* LOCAL: the proxy speaks for itself, to see whether we are there. */
+    /* LOCAL: the proxy itself connects, for a health check. */
     *ret_found = command == 1 && read_client(b, length, ret);
     if (command == 1 && (family == FOUR || family == SIX) && !*ret_found)
         return PROXY_BAD;

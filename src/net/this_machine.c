@@ -1,4 +1,4 @@
-/* this_machine.c - does a request come from a program on this machine? */
+/* this_machine.c - decides whether a request comes from a program on this machine. */
 #include "net/this_machine.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ bool address_is_loopback(struct str address)
            (memcmp(a.bytes, four, sizeof four) == 0 || memcmp(a.bytes, six, sizeof six) == 0);
 }
 
-/* RFC 6761: names below localhost are loopback, and nobody can register one. */
+/* RFC 6761: names below localhost are loopback and cannot be registered. */
 static bool name_is_localhost(struct str name)
 {
     struct str last = STR("localhost");

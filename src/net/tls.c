@@ -1,8 +1,7 @@
-/* tls.c - TLS over memory, so that the loop keeps the sockets.
+/* tls.c - TLS on memory buffers; the event loop does the socket I/O.
  *
- * OpenSSL reads from and writes to a BIO of ours, which stands for the bytes of
- * the call in progress: nothing is buffered between calls but what OpenSSL
- * itself must keep of an incomplete record. */
+ * OpenSSL reads and writes through a custom BIO that represents the bytes of the current call.
+ * Between calls, only OpenSSL stores data: incomplete records. */
 #include "net/tls.h"
 
 #include <errno.h>
@@ -23,19 +22,19 @@ enum { RECORD = 16 * 1024, WARN_DAYS = 14 };
 #define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
 
 struct tls_context {
-    pthread_mutex_t lock; /* of the next one */
+    pthread_mutex_t lock; /* protects the next member */
     SSL_CTX *ssl;
     BIO_METHOD *method;
-    int64_t warn_at; /* clock_ms */
+    int64_t warn_at; /* clock_ms of the next expiry warning */
 };
 
 struct tls {
     SSL *ssl;
-    struct str in;   /* encrypted bytes not read yet */
-    struct buf *out; /* where encrypted bytes go */
+    struct str in;   /* encrypted input not read yet */
+    struct buf *out; /* receives encrypted output */
 };
 
-/* --- our BIO -------------------------------------------------------------------------- */
+/* --- the custom BIO ------------------------------------------------------------------- */
 
 static int bio_read(BIO *bio, char *p, size_t n, size_t *ret_n)
 {
@@ -92,7 +91,7 @@ static const char *last_problem(void)
     return reason ? reason : "unknown";
 }
 
-/* http/1.1 is all we speak; a client that offers other things only gets none. */
+/* ALPN: select http/1.1; if the client does not offer it, select nothing. */
 static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_n,
                            const unsigned char *offered, unsigned n, void *arg)
 {
@@ -108,7 +107,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *r
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* OpenSSL says "system lib" of a file that it cannot open. */
+/* OpenSSL reports only "system lib" for a file that it cannot open. */
 static bool tls_file_is_readable(const char *what, const char *path)
 {
     if (access(path, R_OK) == 0)
@@ -146,7 +145,7 @@ static SSL_CTX *make_ssl(const char *certificate, const char *key)
                                  SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
     SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    /* Sessions live in tickets, with the clients. */
+    /* Session resumption uses tickets that clients store. */
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(ssl, choose_protocol, NULL);
     return ssl;
@@ -162,7 +161,7 @@ static int64_t expires_of(SSL_CTX *ssl)
     return timegm(&end);
 }
 
-/* When it is loaded, and once per day while connections come. */
+/* Warns when a certificate is loaded, and at most once per day while clients connect. */
 static void warn_of_expiry(struct tls_context *c)
 {
     int64_t now = clock_ms(), end = expires_of(c->ssl) * 1000;
@@ -230,7 +229,7 @@ enum err tls_context_client(const char *ca, struct tls_context **ret)
     return OK;
 }
 
-/* Connections hold on to what they began with. */
+/* Existing connections keep their SSL_CTX. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key)
 {
     SSL_CTX *fresh = make_ssl(certificate, key);
@@ -269,7 +268,7 @@ bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT])
 
 bool tls_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
 {
-    /* It may be loaded anew at this moment. */
+    /* The certificate may be replaced at the same time. */
     pthread_mutex_lock(&c->lock);
     bool ok = tls_fingerprint_of(SSL_CTX_get0_certificate(c->ssl), out);
     pthread_mutex_unlock(&c->lock);
@@ -323,7 +322,7 @@ struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cip
     }
     ERR_clear_error();
     t->out = cipher;
-    SSL_do_handshake(t->ssl); /* writes the first message, and waits for the answer */
+    SSL_do_handshake(t->ssl); /* writes the first message; needs input to continue */
     t->out = NULL;
     return t;
 }
@@ -349,7 +348,7 @@ void tls_free(struct tls *t)
     mem_free(t);
 }
 
-/* Takes one record out; returns what SSL_get_error says. */
+/* Decrypts one record; returns SSL_get_error. */
 static int read_record(struct tls *t, struct buf *plain)
 {
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* tls.h - TLS 1.2 and newer over memory, so that the loop keeps the sockets. */
+/* tls.h - TLS 1.2 and newer on memory buffers; the event loop does the socket I/O. */
 #ifndef NET_TLS_H
 #define NET_TLS_H
 
@@ -12,21 +12,21 @@
 struct tls_context;
 struct tls;
 
-/* From PEM files; logs what is wrong with them. */
+/* Reads PEM files; logs errors. */
 enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret);
-/* Makes a self-signed certificate for a host ("localhost" and 127.0.0.1 are always
- * in it), writes cert.pem and key.pem (mode 0600) to the folder unless they are
- * there and still good, and opens them. */
+/* Opens cert.pem and key.pem of the folder. If they are missing, expire within 7 days or do not
+ * match the host, creates a self-signed certificate for host, localhost and 127.0.0.1 first (mode
+ * 0600). */
 enum err tls_context_self_signed(const char *folder, const char *host, struct tls_context **ret);
-/* Other files for connections that begin from now on; when they are no good, logs why, and all
- * stays as it was. From any thread. */
+/* Uses other files for new connections. If they are invalid, logs and changes nothing. From any
+ * thread. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key);
-/* When the certificate that is shown ends, in seconds since 1970. From any thread. */
+/* Expiry of the current certificate, in seconds since 1970. From any thread. */
 int64_t tls_expires(struct tls_context *c);
 void tls_context_free(struct tls_context *c);
 
-/* SHA-256 of a certificate, as hexadecimal digits: of the one that a server shows, or of any
- * (an X509 of OpenSSL). False: there is none. */
+/* SHA-256 of a certificate in hexadecimal: of the server's current one, or of any OpenSSL X509.
+ * Returns false if there is no certificate. */
 enum { TLS_FINGERPRINT_TEXT = 65 };
 bool tls_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
 bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT]);
@@ -34,23 +34,22 @@ bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT])
 struct tls *tls_new(struct tls_context *c);
 void tls_free(struct tls *t);
 
-/* Encrypted bytes in; decrypted bytes are appended to plain, bytes to send to
- * cipher. False: the connection is broken, send what is in cipher and close.
- * *ret_eof: the peer said goodbye. */
+/* Decrypts bytes: appends plain text to plain and TLS output to cipher. Returns false if the
+ * connection is broken: send cipher and close. *ret_eof: the peer sent close_notify. */
 bool tls_read(struct tls *t, struct str bytes, struct buf *plain, struct buf *cipher,
               bool *ret_eof);
-/* Plain bytes in, bytes to send out. False: broken. */
+/* Encrypts bytes and appends them to cipher. Returns false if the connection is broken. */
 bool tls_write(struct tls *t, struct str bytes, struct buf *cipher);
-/* For clients: whom they trust, a PEM file or NULL for the system's certificates; and a connection
- * to a host, whose certificate has to be for that name or address. What has to be sent first is
- * appended to cipher. */
+/* TLS client: ca is a PEM file of trusted certificates, or NULL for those of the system.
+ * tls_connect requires a certificate for host (name or address) and appends the first handshake
+ * message to cipher. */
 enum err tls_context_client(const char *ca, struct tls_context **ret);
 struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cipher);
-bool tls_is_ready(const struct tls *t); /* the handshake is over */
-/* Why a handshake failed, for people. */
+bool tls_is_ready(const struct tls *t); /* the handshake is complete */
+/* Describes why a handshake failed, for log lines and error messages. */
 const char *tls_why_not(const struct tls *t);
 
-/* Our goodbye. */
+/* Appends a close_notify alert. */
 void tls_shutdown(struct tls *t, struct buf *cipher);
 
 #endif

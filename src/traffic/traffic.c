@@ -1,11 +1,11 @@
-/* traffic.c - a ring of what was said on the wire. */
+/* traffic.c - ring buffer of recent REST requests and gateway messages. */
 #include "traffic/traffic.h"
 
 #include <pthread.h>
 
 #include "base/mem.h"
 
-/* Records that can be found, whatever their size: a power of two. */
+/* Maximum number of stored records; a power of two. */
 enum { SLOTS = 16 * 1024 };
 
 struct traffic {
@@ -13,11 +13,11 @@ struct traffic {
     bool always;
     unsigned holders;
     size_t size;
-    pthread_mutex_t lock; /* of all but `on` */
-    char *bytes;          /* NULL until the first holder */
-    uint64_t *places;     /* of the record with that number, in the stream of all bytes */
-    uint64_t end;         /* of that stream: its last `size` bytes are here */
-    size_t at;            /* where it goes on: end % size, without a division for each record */
+    pthread_mutex_t lock; /* protects all but `on` */
+    char *bytes;          /* NULL before the first traffic_hold */
+    uint64_t *places;     /* start of each record in the byte stream, by number % SLOTS */
+    uint64_t end;         /* length of the stream; the last `size` bytes are stored */
+    size_t at;            /* end % size, cached to avoid a division per record */
     uint64_t newest;
 };
 
@@ -73,9 +73,9 @@ void traffic_release(struct traffic *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* --- bytes ---------------------------------------------------------------------------- */
+/* --- ring buffer ---------------------------------------------------------------------- */
 
-/* Once around at most: the longest record has an eighth of the least memory, one MiB. */
+/* Wraps at most once, because the longest record is an eighth of the smallest ring (1 MiB). */
 static void ring_went_on(struct traffic *t, size_t n)
 {
     t->end += n;
@@ -84,7 +84,7 @@ static void ring_went_on(struct traffic *t, size_t n)
         t->at -= t->size;
 }
 
-/* A record may begin at the end of the memory and go on at its beginning. */
+/* A record may wrap around the end of the ring. */
 static void ring_write(struct traffic *t, const void *p, size_t n)
 {
     size_t first = n < t->size - t->at ? n : t->size - t->at;
@@ -110,7 +110,7 @@ static bool ring_has(const struct traffic *t, uint64_t number)
            t->end - t->places[number % SLOTS] <= t->size;
 }
 
-/* A record in one piece, which is what nearly all are: where it goes is worked out once. */
+/* Writes a record that does not wrap, the usual case. */
 static void ring_write_whole(char *at, const struct traffic_record *r,
                              const struct str texts[TRAFFIC_TEXTS])
 {
@@ -162,7 +162,7 @@ static uint64_t ring_oldest(const struct traffic *t)
 {
     uint64_t low = t->newest < SLOTS ? 1 : t->newest - SLOTS + 1, high = t->newest;
 
-    /* Places grow with the numbers: those that are gone stand before those that are here. */
+    /* Offsets grow with the numbers, so overwritten records precede stored ones: binary search. */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 

@@ -1,10 +1,10 @@
-/* traffic.h - what was said on the wire a moment ago: calls, and messages of the gateway.
+/* traffic.h - ring buffer of recent REST requests and gateway messages, for the console.
  *
- * A ring of bytes in memory that holds the newest records and forgets the oldest. While nobody
- * looks nothing is kept, and who would add something finds that out with one load. Records are
- * kept as they came, secrets and all; whoever shows them hides those (admin/console/show.h).
+ * Stores the newest records in memory and overwrites the oldest. While nobody watches, nothing is
+ * stored, and callers detect that with one atomic load (traffic_is_on). Records contain secrets;
+ * the code that shows them must redact those (admin/console/show.h).
  *
- * It may use base/ alone. Begin reading with traffic_add. */
+ * Uses only base/. Start with traffic_add. */
 #ifndef TRAFFIC_TRAFFIC_H
 #define TRAFFIC_TRAFFIC_H
 
@@ -15,19 +15,19 @@
 #include "base/snowflake.h"
 
 enum traffic_kind {
-    TRAFFIC_CALL,     /* of the REST interface, with its answer */
-    TRAFFIC_OPENED,   /* a socket of the gateway */
-    TRAFFIC_RECEIVED, /* a message from its client */
-    TRAFFIC_SENT,     /* a message to it */
+    TRAFFIC_CALL,     /* REST request with its response */
+    TRAFFIC_OPENED,   /* gateway socket opened */
+    TRAFFIC_RECEIVED, /* message from its client */
+    TRAFFIC_SENT,     /* message to its client */
     TRAFFIC_CLOSED,
-    TRAFFIC_DELIVERED, /* an interaction, to an app's endpoint */
-    TRAFFIC_REFUSED,   /* a request that never became a call: its bytes were wrong or too many */
+    TRAFFIC_DELIVERED, /* interaction sent to an app's endpoint */
+    TRAFFIC_REFUSED,   /* request rejected by the HTTP server: malformed or too large */
 };
 
-/* What a call showed to be known by, as far as its form tells. */
+/* Type of the credential of a request, by its form alone. */
 enum traffic_credential {
     TRAFFIC_NO_CREDENTIAL,
-    TRAFFIC_BARE, /* a token alone, as people have them */
+    TRAFFIC_BARE, /* token without a prefix, as user clients send it */
     TRAFFIC_BOT,
     TRAFFIC_BOT_TWICE, /* "Bot Bot …" */
     TRAFFIC_BEARER,
@@ -35,61 +35,61 @@ enum traffic_credential {
 
 /* The texts of a record. */
 enum traffic_text {
-    TRAFFIC_TARGET,       /* calls: path and query; refused: what is known of them */
-    TRAFFIC_PROBLEM,      /* calls: the first of the error tree; sockets: why it was closed */
-    TRAFFIC_ADDRESS,      /* where from */
-    TRAFFIC_REQUEST,      /* calls: the body; received: d */
-    TRAFFIC_REPLY,        /* calls: the body; sent: d */
-    TRAFFIC_REQUEST_HEAD, /* calls: the lines of the headers, as they came */
-    TRAFFIC_REPLY_TYPE,   /* calls: what the body is */
-    TRAFFIC_REPLY_HEAD,   /* calls: the headers that the interface adds, each with its CRLF */
+    TRAFFIC_TARGET,       /* requests: path and query; refused: what is known */
+    TRAFFIC_PROBLEM,      /* requests: first error of the tree; sockets: close reason */
+    TRAFFIC_ADDRESS,      /* client address */
+    TRAFFIC_REQUEST,      /* requests: body; received: d */
+    TRAFFIC_REPLY,        /* requests: response body; sent: d */
+    TRAFFIC_REQUEST_HEAD, /* requests: header lines as received */
+    TRAFFIC_REPLY_TYPE,   /* requests: content type of the response */
+    TRAFFIC_REPLY_HEAD,   /* requests: headers that the API adds, each with CRLF */
     TRAFFIC_TEXTS,
 };
 
-/* Of a longer text the beginning is kept. */
+/* Longer texts are truncated. */
 enum { TRAFFIC_LONGEST = 16 * 1024 };
 
 struct traffic_record {
-    uint64_t number; /* from 1 on, without gaps */
-    int64_t at_us;   /* when it was over; clock_us */
-    int64_t took_ns; /* calls */
+    uint64_t number; /* from 1, without gaps */
+    int64_t at_us;   /* end time; clock_us */
+    int64_t took_ns; /* duration; requests */
     snowflake user_id, application_id;
-    const char *name;         /* of the route or the event, a literal; NULL: none */
-    const char *place;        /* calls: the row's path, a literal; NULL: no such route */
-    uint64_t session, socket; /* of the gateway */
-    uint64_t seq;             /* sent: its number in the session; 0: none */
-    int32_t status;           /* calls: of HTTP; messages: the opcode; closed: the code */
-    int32_t code;             /* calls: of the error, or 0 */
+    const char *name;         /* route or event, a literal; NULL: none */
+    const char *place;        /* requests: path pattern of the route, a literal; NULL: no route */
+    uint64_t session, socket; /* gateway session and socket */
+    uint64_t seq;             /* sent: sequence number in the session; 0: none */
+    int32_t status;           /* requests: HTTP status; messages: opcode; closed: close code */
+    int32_t code;             /* requests: error code, or 0 */
     uint32_t lengths[TRAFFIC_TEXTS];
-    uint32_t kept[TRAFFIC_TEXTS]; /* bytes of them that are here */
+    uint32_t kept[TRAFFIC_TEXTS]; /* bytes stored, at most TRAFFIC_LONGEST */
     uint8_t kind;                 /* enum traffic_kind */
-    uint8_t method;               /* calls: enum http_method */
-    uint8_t caller;               /* enum caller_kind, or 0: nobody */
-    uint8_t credential;           /* calls: enum traffic_credential */
-    bool not_served;              /* calls: of the interface, but not of this server */
+    uint8_t method;               /* requests: enum http_method */
+    uint8_t caller;               /* enum caller_kind; 0: unauthenticated */
+    uint8_t credential;           /* requests: enum traffic_credential */
+    bool not_served; /* requests: part of the API that this server does not implement */
 };
 
 struct traffic;
 
-/* So many bytes; kept from the start, or while somebody holds it. */
+/* Creates a ring of `bytes` bytes. Records always, or only while held (traffic_hold). */
 struct traffic *traffic_new(size_t bytes, bool always);
 void traffic_free(struct traffic *t);
 
-/* Is anything kept now? From any thread; NULL keeps nothing. */
+/* True if records are stored now. From any thread; false for NULL. */
 bool traffic_is_on(const struct traffic *t);
-/* Somebody looks, and looks away again. */
+/* Starts and ends watching; counted. */
 void traffic_hold(struct traffic *t);
 void traffic_release(struct traffic *t);
 
-/* Adds a record and its texts; number, lengths and kept are set here. From any thread. */
+/* Adds a record with its texts; sets number, lengths and kept. From any thread. */
 void traffic_add(struct traffic *t, struct traffic_record *r,
                  const struct str texts[TRAFFIC_TEXTS]);
 
-/* The number of the newest record, and of the oldest that is still there; 0: none is. */
+/* Returns the numbers of the newest record and of the oldest one that is still stored; 0: none. */
 void traffic_range(struct traffic *t, uint64_t *ret_oldest, uint64_t *ret_newest);
-/* A record, with its texts in room, which is reset. False: it is not there. */
+/* Reads a record; its texts go to room, which is reset first. False if it is not stored. */
 bool traffic_get(struct traffic *t, uint64_t number, struct traffic_record *ret, struct buf *room);
-/* A text of a record that was got. */
+/* Returns one text of a record that traffic_get returned. */
 struct str traffic_text(const struct traffic_record *r, const struct buf *room,
                         enum traffic_text which);
 

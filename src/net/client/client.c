@@ -1,7 +1,6 @@
-/* client.c - requests to other servers, with libcurl on a loop.
+/* client.c - outgoing HTTP requests with libcurl on an event loop.
  *
- * libcurl tells us which sockets and which timer it wants watched; the loop
- * watches. */
+ * libcurl reports which sockets and which timer to watch; the loop watches them. */
 #include "net/client/client.h"
 
 #include <sys/socket.h>
@@ -13,53 +12,52 @@
 #include "net/address.h"
 #include "net/client/curl.h"
 
-/* --- what there is -------------------------------------------------------------------- */
+/* --- structures ----------------------------------------------------------------------- */
 
-/* Of a turn, for what other servers send. Many may answer at the same time, and libcurl takes more
- * than a mebibyte of one answer at once, or something of all that it wants to look at again: so
- * the share is looked at for each piece, and who comes after its end is paused until a later turn.
- */
+/* Time per loop iteration for data from other servers. libcurl may deliver more than 1 MiB of one
+ * response, or data of many requests, in one call; so each write callback checks the time, and a
+ * request that exceeds it is paused until a later iteration. */
 enum { FETCHING_NS = 4 * 1000 * 1000 };
 
 struct fetcher {
     struct loop *loop;
     bool allow_private;
     char *ca_file;
-    CURLM *multi;      /* made with the first request */
-    uv_timer_t *timer; /* libcurl's */
-    uv_timer_t *again; /* ours, for what waits for the next turn: */
+    CURLM *multi;      /* created with the first request */
+    uv_timer_t *timer; /* requested by libcurl */
+    uv_timer_t *again; /* for the next loop iteration, to resume: */
     struct link paused;
-    bool is_due;    /* the time is over that libcurl asked for */
-    bool has_ended; /* there are ends that nobody was told of */
+    bool is_due;    /* libcurl's timer has expired */
+    bool has_ended; /* finished requests are not reported yet */
     struct turn_end turn_end;
-    int64_t until; /* the end of this turn's share; 0: it has not begun */
+    int64_t until; /* end of this iteration's time; 0: not started */
     struct link jobs;
 };
 
 struct fetch_job {
     struct link link;
-    struct link paused;      /* among those that wait for a turn; or in no list */
-    struct post post;        /* for the end of a request that never began */
-    struct fetcher *fetcher; /* may be gone before one that never began */
+    struct link paused;      /* in fetcher->paused; or in no list */
+    struct post post;        /* reports a request that could not be started */
+    struct fetcher *fetcher; /* may be freed before such a request */
     struct loop *loop;
     bool public_only;
     CURL *easy;
     struct curl_slist *headers;
     struct buf body;
     bool forbidden, too_large;
-    enum fetch_result result; /* when it never began */
+    enum fetch_result result; /* for a request that could not be started */
     void (*done)(void *, enum fetch_result, int, struct str, struct buf *);
     void *arg;
 };
 
-/* A socket of libcurl that the loop watches. */
+/* A socket of libcurl, watched by the loop. */
 struct watch {
     uv_poll_t poll;
     struct fetcher *fetcher;
     curl_socket_t fd;
 };
 
-/* --- a share of a turn ---------------------------------------------------------------- */
+/* --- time limit per loop iteration ---------------------------------------------------- */
 
 static bool fetcher_is_spent(struct fetcher *f)
 {
@@ -152,9 +150,9 @@ static void never_began(struct post *p)
     job_free(j);
 }
 
-/* --- what libcurl wants watched ------------------------------------------------------- */
+/* --- sockets and timers of libcurl ---------------------------------------------------- */
 
-/* What a paused request was sent already comes at once; it is paused again if that is too much. */
+/* Unpausing delivers data that libcurl has buffered; the request may be paused again. */
 static void resume_paused(struct fetcher *f)
 {
     while (!links_empty(&f->paused) && !fetcher_is_spent(f)) {
@@ -185,8 +183,8 @@ static void on_again(uv_timer_t *timer)
     fetcher_go_on(timer->data);
 }
 
-/* A timer that has no time to wait runs in the next turn when it is started here; one that is
- * started by a timer may run in the same. */
+/* A zero timer started here runs in the next loop iteration; one started inside a timer callback
+ * may run in the same iteration. */
 static void fetcher_end_turn(struct turn_end *t)
 {
     struct fetcher *f = container_of(t, struct fetcher, turn_end);
@@ -204,7 +202,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
     int running;
 
     loop_part("fetching");
-    /* A socket that is passed over is as ready in the next turn. */
+    /* The socket stays readable or writable, so the next loop iteration reports it again. */
     if (status == 0 && fetcher_is_spent(f))
         return;
     if (events & UV_READABLE)
@@ -270,8 +268,8 @@ static int set_timer(CURLM *multi, long ms, void *arg)
 
 /* --- a request ------------------------------------------------------------------------ */
 
-/* What is announced is made room for at once: bytes that come piece by piece would be copied
- * each time that the buffer grows. Too much is refused here too, before it comes. */
+/* Reserves the announced length at once, to avoid copies while the buffer grows. A length beyond
+ * the limit marks the buffer as full, so that the request fails at once. */
 static void client_make_room(struct fetch_job *j)
 {
     curl_off_t length = -1;
@@ -296,8 +294,7 @@ static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
     return j->too_large ? 0 : size * n;
 }
 
-/* Called with the address after the name was resolved: no name, however its
- * answers change, leads anywhere that is not allowed. */
+/* libcurl calls this with the resolved address, so changing DNS answers cannot bypass the check. */
 static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct fetch_job *j = arg;
@@ -339,7 +336,7 @@ static bool url_is_good(const char *url)
     return good;
 }
 
-/* A line break in a value would be another header. */
+/* A line break in a value would start another header. */
 static bool is_line(struct str s)
 {
     return !memchr(s.p, '\r', s.n) && !memchr(s.p, '\n', s.n) && !memchr(s.p, 0, s.n);
@@ -350,7 +347,7 @@ static bool add_headers(struct fetch_job *j, const struct fetch *r)
     struct buf line;
 
     buf_init(&line, 64 * 1024);
-    /* No waiting for a permission to send the body. */
+    /* Send the body without waiting for 100 Continue. */
     j->headers = curl.slist_append(NULL, "Expect:");
     for (size_t i = 0; i < r->header_count; i++) {
         const struct fetch_header *h = &r->headers[i];
@@ -359,7 +356,7 @@ static bool add_headers(struct fetch_job *j, const struct fetch *r)
             continue;
         buf_reset(&line);
         buf_add_str(&line, h->name);
-        /* curl sends an empty header when its line ends in a semicolon. */
+        /* libcurl sends a header with an empty value if the line ends with a semicolon. */
         buf_add_str(&line, h->value.n ? STR(": ") : STR(";"));
         buf_add_str(&line, h->value);
         buf_add_char(&line, 0);
@@ -394,9 +391,9 @@ static void set_options(struct fetch_job *j, const struct fetch *r)
     curl.easy_setopt(e, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     curl.easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
     curl.easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* none, whatever the environment says */
+    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignore proxy settings of the environment */
     curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-    /* A name server that is silent must not hold up the loop at the deadline. */
+    /* On a timeout, do not block the loop waiting for the resolver thread. */
     curl.easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
     curl.easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
     curl.easy_setopt(e, CURLOPT_HTTPHEADER, j->headers);
@@ -404,7 +401,7 @@ static void set_options(struct fetch_job *j, const struct fetch *r)
     curl.easy_setopt(e, CURLOPT_WRITEDATA, j);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, j);
-    /* A connection that another request opened may lead to a private address. */
+    /* A reused connection may lead to a private address that another request was allowed to use. */
     curl.easy_setopt(e, CURLOPT_FRESH_CONNECT, (long)r->public_only);
     if (j->fetcher->ca_file)
         curl.easy_setopt(e, CURLOPT_CAINFO, j->fetcher->ca_file);
@@ -475,7 +472,7 @@ void fetcher_start(struct fetcher *f, const struct fetch *request)
     loop_post(f->loop, &j->post);
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- creating and freeing a fetcher --------------------------------------------------- */
 
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
 {
@@ -497,7 +494,7 @@ static void timer_closed(uv_handle_t *handle)
 
 static void end_job(struct fetch_job *j)
 {
-    /* One that waits in the loop's queue is freed there. */
+    /* A job in the loop's message queue frees itself there. */
     if (j->post.run) {
         link_remove(&j->link);
         return;

@@ -1,8 +1,9 @@
-/* client.h - requests to other servers: interaction endpoints, providers.
+/* client.h - outgoing HTTP requests, for example to interaction endpoints and providers.
  *
- * Runs on a loop, never waits. Every request has a deadline and a largest
- * answer, follows no redirect, and goes to no private address unless the
- * operator allows it; the address is checked after the name is resolved. */
+ * A fetcher runs on one event loop and never blocks. Each request has a timeout and a maximum
+ * response size, follows no redirect, and connects to no private address unless the operator allows
+ * it. The address is checked after DNS resolution. src/net/client also contains the mailer
+ * (mailer.h) and the list of public addresses (public_address.c). */
 #ifndef NET_CLIENT_H
 #define NET_CLIENT_H
 
@@ -14,22 +15,22 @@
 #include "net/loop.h"
 
 enum fetch_result {
-    FETCH_OK,          /* an answer came, whatever its status */
-    FETCH_BAD_URL,     /* not http(s), or user info in it */
-    FETCH_FORBIDDEN,   /* resolves to an address that is not allowed */
-    FETCH_UNREACHABLE, /* no name, no connection, broken TLS */
+    FETCH_OK,          /* got a response, of any status */
+    FETCH_BAD_URL,     /* not http(s), or contains user info */
+    FETCH_FORBIDDEN,   /* resolves to a forbidden address */
+    FETCH_UNREACHABLE, /* DNS, connect or TLS failed */
     FETCH_TIMEOUT,
     FETCH_TOO_LARGE,
 };
 
 struct fetch_options {
-    bool allow_private;  /* loopback, private, link-local, unique-local … */
-    const char *ca_file; /* NULL: the system's */
+    bool allow_private;  /* allow loopback, private, link-local … addresses */
+    const char *ca_file; /* NULL: the system's CA certificates */
 };
 
-struct fetcher; /* one per loop, touched there only */
+struct fetcher; /* one per loop; use only on that loop's thread */
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options);
-/* Running requests end with FETCH_UNREACHABLE. On the loop, not from a done. */
+/* Ends running requests with FETCH_UNREACHABLE. Call on the loop, but not from a done callback. */
 void fetcher_free(struct fetcher *f);
 
 struct fetch_header {
@@ -44,15 +45,15 @@ struct fetch {
     struct str body;
     int64_t timeout_ms;
     size_t max_answer;
-    bool public_only; /* no private address, even if the fetcher allows them */
-    /* On the loop; the body is valid during the call. Who needs a long one for longer takes
-     * the buffer and leaves an empty one: a copy would hold up the loop. */
+    bool public_only; /* refuse private addresses even if the fetcher allows them */
+    /* Called on the loop. The body is valid during the call; to retain a long body, take the buffer
+     * and leave an empty one, because a copy would block the loop. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
                  struct buf *body);
     void *arg;
 };
 
-/* Copies all it is given. Calls done later, never before it returns. */
+/* Copies the request. Calls done later, never before fetcher_start returns. */
 void fetcher_start(struct fetcher *f, const struct fetch *request);
 
 #endif

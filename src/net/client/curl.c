@@ -1,4 +1,4 @@
-/* curl.c - libcurl, loaded when it is first needed. */
+/* curl.c - libcurl, loaded at run time on first use. */
 #include "net/client/curl.h"
 
 #include <pthread.h>
@@ -30,7 +30,7 @@ bool curl_load(void)
     return loaded;
 }
 
-/* --- whom to trust -------------------------------------------------------------------- */
+/* --- CA certificates ------------------------------------------------------------------ */
 
 const char *curl_ca_file(void)
 {

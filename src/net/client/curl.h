@@ -1,6 +1,6 @@
-/* curl.h - libcurl, loaded when it is first needed.
+/* curl.h - libcurl, loaded at run time on first use.
  *
- * Its functions are members of `curl`: curl.easy_init() is curl_easy_init(). */
+ * The functions are members of `curl`: curl.easy_init() is curl_easy_init(). */
 #ifndef NET_CURL_H
 #define NET_CURL_H
 
@@ -33,7 +33,7 @@
     F(url_cleanup)         \
     F(free)
 
-/* Where type checks are off, these are macros that count their arguments. */
+/* With type checks disabled, curl.h defines these as macros that count their arguments. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
@@ -46,11 +46,11 @@ struct curl_functions {
 
 extern struct curl_functions curl;
 
-/* Once, from any thread; false when it cannot be loaded, which is logged. */
+/* Loads libcurl once; may be called from any thread. Returns false and logs if loading fails. */
 bool curl_load(void);
 
-/* Where this machine keeps the certificates that are trusted; NULL: where the library expects
- * them. The static program runs on machines that its library was not made for. */
+/* Path of this machine's CA bundle, or NULL to use libcurl's default. The static build needs this
+ * because its libcurl was not configured for the machine that it runs on. */
 const char *curl_ca_file(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* mailer.c - mail to people, handed to the operator's mail server. */
+/* mailer.c - sends mail through the operator's SMTP server. */
 #include "net/client/mailer.h"
 
 #include <assert.h>
@@ -12,20 +12,21 @@
 #include "base/mem.h"
 #include "net/client/curl.h"
 
-/* A line of four and one under way, each with its time, fit into the lease of their jobs. */
+/* Four queued mails and the current one, each with its timeout, must finish within the lease of
+ * their jobs. */
 enum { MOST_WAITING = 4, MAIL_TIMEOUT_MS = 20000, MAIL_CONNECT_MS = 10000 };
 
 struct mailer {
     char *url, *from, *envelope_from;
-    bool is_local; /* what goes to this machine needs no TLS */
+    bool is_local; /* plain SMTP to this machine needs no TLS */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct mail *first, **end;
     unsigned waiting;
     _Atomic bool stopping;
-    int fd;     /* of the connection; -1: none */
-    CURL *easy; /* the thread's own; keeps the connection for the next mail */
+    int fd;     /* socket of the connection; -1: none */
+    CURL *easy; /* used by the thread only; reuses the connection */
 };
 
 /* --- one mail ------------------------------------------------------------------------- */
@@ -46,8 +47,7 @@ static int mail_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, cu
     return ((struct mailer *)arg)->stopping;
 }
 
-/* The socket is known to mailer_stop, which ends what is said there: libcurl would wait for a
- * farewell. */
+/* Stores the socket so that mailer_stop can shut it down instead of waiting for libcurl's QUIT. */
 static curl_socket_t mail_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct mailer *m = arg;
@@ -79,7 +79,7 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_URL, m->url);
     curl.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     curl.easy_setopt(e, CURLOPT_USE_SSL, (long)(m->is_local ? CURLUSESSL_NONE : CURLUSESSL_ALL));
-    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* none, whatever the environment says */
+    curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignore proxy settings of the environment */
     curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     if (curl_ca_file())
         curl.easy_setopt(e, CURLOPT_CAINFO, curl_ca_file());
@@ -101,8 +101,8 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_READDATA, text);
 }
 
-/* A server that refuses us (a wrong password, greylisting) may take the mail later; one that
- * refuses the mailbox or the text will refuse them again. */
+/* Replies 550-559 to the mailbox or the text are permanent. Other errors (wrong password,
+ * greylisting) may be temporary. */
 static bool is_refused(CURLcode code, long answer)
 {
     return answer >= 550 && answer <= 559 &&
@@ -143,7 +143,7 @@ static enum mail_result mail_perform(struct mailer *m, const struct mail *mail)
     return result;
 }
 
-/* --- the line ------------------------------------------------------------------------- */
+/* --- the queue ------------------------------------------------------------------------ */
 
 static struct mail *mailer_wait(struct mailer *m)
 {
@@ -194,7 +194,7 @@ bool mailer_send(struct mailer *m, struct mail *mail)
     return taken;
 }
 
-/* --- what the operator set ------------------------------------------------------------ */
+/* --- options -------------------------------------------------------------------------- */
 
 bool mail_address_fits(struct str address)
 {
@@ -207,7 +207,7 @@ bool mail_address_fits(struct str address)
     return address.n && address.n <= 254 && memchr(address.p, '@', address.n);
 }
 
-/* The host of a URL, without the user before it and the port behind it. */
+/* Returns the host of a URL without user and port. */
 static struct str url_host(struct str url)
 {
     struct str rest = str_from(url, str_starts(url, STR("smtps://")) ? 8 : 7);

@@ -1,7 +1,7 @@
-/* mailer.h - mail to people, handed to the operator's mail server.
+/* mailer.h - sends mail through the operator's SMTP server.
  *
- * One thread speaks SMTP (libcurl), because a mail server may take seconds for each mail. The
- * line before it is short: what waits for longer waits in the store, as a job. */
+ * One background thread speaks SMTP (libcurl), because a server may take seconds per mail. The
+ * queue is short; further mails wait as jobs in the store. */
 #ifndef NET_MAILER_H
 #define NET_MAILER_H
 
@@ -12,9 +12,9 @@
 
 enum mail_result {
     MAIL_SENT,
-    MAIL_FAILED,  /* may work later */
-    MAIL_REFUSED, /* that mailbox, or this mail, is not taken: it never will be */
-    MAIL_STOPPED, /* not tried to its end: the server stops */
+    MAIL_FAILED,  /* temporary failure: retry later */
+    MAIL_REFUSED, /* permanent failure: the mailbox or the mail was rejected */
+    MAIL_STOPPED, /* aborted because the server is stopping */
 };
 
 struct mailer_options {
@@ -24,30 +24,30 @@ struct mailer_options {
 
 struct mailer;
 
-/* NULL, and *ret_problem says why, when the options cannot be so. */
+/* Returns NULL and sets *ret_problem to the reason if the options are invalid. */
 struct mailer *mailer_new(const struct mailer_options *options, const char **ret_problem);
-/* The mail under way is given up; from now on each one ends as MAIL_STOPPED at once. */
+/* Aborts the mail being sent; every later mail ends at once with MAIL_STOPPED. */
 void mailer_stop(struct mailer *m);
 void mailer_free(struct mailer *m);
 
-/* What stands after "From:", and the part behind its last '@'. */
+/* The value of the "From:" header, and the domain of the sender address. */
 struct str mailer_from(const struct mailer *m);
 struct str mailer_domain(const struct mailer *m);
 
-/* Can SMTP carry it? Printable ASCII without the marks that addresses are quoted with. */
+/* True if SMTP can carry the address: printable ASCII without quoting characters. */
 bool mail_address_fits(struct str address);
 
-/* Embedded in what it is about, and there until posted. */
+/* One mail to send. The caller embeds it and must not free it before `posted` runs. */
 struct mail {
     const char *to;
-    struct str text;    /* head and body, lines end with CRLF */
-    struct loop *loop;  /* where … */
-    struct post posted; /* … its run is called in the end */
+    struct str text;    /* headers and body; lines end with CRLF */
+    struct loop *loop;  /* loop on which … */
+    struct post posted; /* … this is run after sending or failing */
     enum mail_result result;
 
     struct mail *next;
 };
-/* From any thread. False: so many wait already, and it is not taken. */
+/* May be called from any thread. Returns false if the queue is full or the mailer is stopping. */
 bool mailer_send(struct mailer *m, struct mail *mail);
 
 #endif

@@ -1,4 +1,4 @@
-/* public_address.c - which addresses are on the public internet. */
+/* public_address.c - decides whether addresses and URLs are on the public internet. */
 #include <netinet/in.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct net4 {
         (uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d), bits \
     }
 
-/* IANA's special-purpose registry: not globally reachable. */
+/* Not globally reachable according to IANA's special-purpose registry. */
 static const struct net4 special4[] = {
     NET4(0, 0, 0, 0, 8),       /* this network */
     NET4(10, 0, 0, 0, 8),      /* private */
@@ -50,7 +50,7 @@ struct net6 {
     int bits;
 };
 
-/* Inside 2000::/3, which is all that was ever given out. */
+/* Special-purpose blocks inside 2000::/3, the only block that is allocated. */
 static const struct net6 special6[] = {
     { { 0x20, 0x01, 0x00, 0x00 }, 23 }, /* protocol assignments, Teredo, ORCHID */
     { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
@@ -75,7 +75,7 @@ static bool public_address_public6(const uint8_t *a)
     static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
     static const uint8_t translated[16] = { 0x00, 0x64, 0xff, 0x9b };
 
-    /* Addresses that stand for an IPv4 address are as public as that one. */
+    /* IPv6 forms of an IPv4 address (mapped, NAT64, 6to4) are public if that address is. */
     if (public_address_inside6(a, mapped, 96) || public_address_inside6(a, translated, 96))
         return public_address_public4(public_address_be32(a + 12));
     if (a[0] == 0x20 && a[1] == 0x02)
@@ -100,9 +100,9 @@ bool address_is_public(const void *sockaddr)
     return false;
 }
 
-/* --- by name -------------------------------------------------------------------------- */
+/* --- hosts of URLs -------------------------------------------------------------------- */
 
-/* Without scheme, user, port and a last dot. Browsers take a backslash for a slash. */
+/* Returns the host without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
 static struct str public_address_host(struct str url)
 {
     struct str host = str_from(url, str_starts(url, STR("https://")) ? 8 : 7);
@@ -131,7 +131,7 @@ static bool public_address_ends(struct str host, const char *name)
            (!longer || host.p[host.n - end.n - 1] == '.');
 }
 
-/* "127.0.0.1", but also "0x7f.1" and "2130706433". */
+/* True for "127.0.0.1", and also for "0x7f.1" and "2130706433". */
 static bool public_address_is_number(struct str host)
 {
     size_t at = host.n;
@@ -166,7 +166,7 @@ bool url_is_public(struct str url)
     for (size_t i = 0; i < host.n; i++)
         if (host.p[i] == '%' || (unsigned char)host.p[i] >= 0x80)
             return false;
-    if (!memchr(host.p, '.', host.n)) /* of one word: nas, router */
+    if (!memchr(host.p, '.', host.n)) /* single label: nas, router */
         return false;
     for (size_t i = 0; i < COUNT_OF(nearby); i++)
         if (public_address_ends(host, nearby[i]))

@@ -1,4 +1,4 @@
-/* body_budget.c - how much memory the bodies of requests may take. */
+/* body_budget.c - memory limit for request bodies. */
 #include "net/http/body_budget.h"
 
 #include <pthread.h>
@@ -8,15 +8,15 @@
 #include "base/mem.h"
 
 enum {
-    SHARES = 3,           /* one address or account may hold this part of all */
-    ANONYMOUS_SHARES = 5, /* and all who send without an account this one together */
+    SHARES = 3,           /* limit per address or account: total / 3 */
+    ANONYMOUS_SHARES = 5, /* limit for all unauthenticated clients: total / 5 */
 };
 
 struct body_budget {
     pthread_mutex_t lock;
     unsigned refs;
     size_t total, used, anonymous;
-    struct map held; /* bytes by owner's key, as pointers */
+    struct map held; /* bytes by owner key, stored as pointers */
 };
 
 struct body_budget *body_budget_new(size_t total)
@@ -65,9 +65,9 @@ size_t body_budget_used(struct body_budget *b)
     return used;
 }
 
-/* --- shares --------------------------------------------------------------------------- */
+/* --- limits per owner ----------------------------------------------------------------- */
 
-/* Ids of accounts and hashes of addresses must not meet. */
+/* Hashes account ids with a salt, so that they do not collide with address keys. */
 static uint64_t account_key(uint64_t account)
 {
     return hash_u64(account ^ 0x6163636f756e7473);

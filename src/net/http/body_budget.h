@@ -1,8 +1,8 @@
-/* body_budget.h - how much memory the bodies of requests may take.
+/* body_budget.h - memory limit for request bodies.
  *
- * One budget for all loops of a server. What one address or one account holds of it is
- * bounded too, so that nobody can use it up alone, and so is what all hold together who send
- * without an account. From any thread. */
+ * All loops of a server share one budget. Each address, each account, and all unauthenticated
+ * clients together may use only a part of the budget, so no client can exhaust it alone. All
+ * functions may be called from any thread. */
 #ifndef NET_BODY_BUDGET_H
 #define NET_BODY_BUDGET_H
 
@@ -12,21 +12,21 @@
 
 struct body_budget;
 
-/* With one reference; total 0: without a bound. */
+/* Returns one reference. total 0: no limit. */
 struct body_budget *body_budget_new(size_t total);
 struct body_budget *body_budget_ref(struct body_budget *b);
 void body_budget_unref(struct body_budget *b);
 
-/* The most that one address or one account may hold: a longer body can never fit. */
+/* Maximum for one address or one account; a longer body never fits. */
 size_t body_budget_share(const struct body_budget *b);
 size_t body_budget_used(struct body_budget *b);
 
-/* Whose bytes they are: the keys of an address and of an account; account 0: nobody's. */
+/* Owner of the bytes: key of the address, and account id (0: unauthenticated). */
 struct body_owner {
     uint64_t address, account;
 };
 
-/* False: too many are held already, and none were added. */
+/* Reserves n bytes. Returns false and reserves nothing if a limit would be exceeded. */
 bool body_budget_take(struct body_budget *b, const struct body_owner *who, size_t n);
 void body_budget_give(struct body_budget *b, const struct body_owner *who, size_t n);
 

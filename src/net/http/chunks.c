@@ -1,18 +1,18 @@
-/* chunks.c - bodies in chunks, read at any byte boundary. */
+/* chunks.c - decodes chunked bodies incrementally, split at any byte. */
 #include "net/http/http.h"
 
 #include "net/http/syntax.h"
 
-/* A struct of zeros is at the start. */
+/* State 0 must be the initial state. */
 enum state {
-    SIZE_FIRST, /* the size needs a digit */
+    SIZE_FIRST, /* expects the first digit of the size */
     SIZE,
     EXTENSION,
     SIZE_LF,
     DATA,
     DATA_CR,
     DATA_LF,
-    TRAILER_FIRST, /* a trailer or the empty line */
+    TRAILER_FIRST, /* expects a trailer or the empty line */
     TRAILER_NAME,
     TRAILER_VALUE,
     TRAILER_LF,
@@ -56,8 +56,8 @@ static int step_size_line(struct http_chunks *c, char byte)
     return byte == '\r' ? chunk_step(c, SIZE_LF) : octet_is(byte, OCTET_VALUE) ? 0 : -400;
 }
 
-/* Trailers are checked and dropped: nothing here needs one, and merging them
- * into the headers is how requests get smuggled. */
+/* Trailers are validated and dropped: none is needed, and merging them into the headers enables
+ * request smuggling. */
 static int step_trailer(struct http_chunks *c, char byte)
 {
     if (++c->trailers > HTTP_MAX_TRAILERS)

@@ -1,5 +1,5 @@
-/* framing.c - what the headers of a request say about where it ends and what
- * becomes of its connection. */
+/* framing.c - interprets the headers that determine the length of a request and whether its
+ * connection stays open. */
 #include "net/http/framing.h"
 
 #include "base/mem.h"
@@ -14,9 +14,8 @@ static bool same_eight(const char *any_case, const char *lower)
     return (a | 0x2020202020202020) == b;
 }
 
-/* Compares without case. The lower-case text is made of letters, digits and '-':
- * no other byte of a header turns into one of those by setting the bit that tells
- * 'a' from 'A'. */
+/* Case-insensitive comparison. `lower` contains only lower-case letters, digits and '-': no other
+ * byte that is valid in a header becomes one of those by setting bit 0x20. */
 static bool is_word(struct str s, const char *lower, size_t n)
 {
     if (s.n != n)
@@ -34,7 +33,7 @@ static bool is_word(struct str s, const char *lower, size_t n)
 }
 #define IS_WORD(s, literal) is_word((s), (literal), sizeof(literal) - 1)
 
-/* For headers that may come once: a second one leaves open which counts. */
+/* For headers that may occur only once: with two, it is unclear which one applies. */
 static long take_single(struct str *field, struct str value)
 {
     if (field->p)
@@ -75,8 +74,8 @@ static long take_content_length(struct head *h, struct str value)
     return 1;
 }
 
-/* Not plain "chunked": is it a coding we do not know, or an attempt to have it
- * read in two ways? "chunked" may only stand alone and at the end. */
+/* Returns the status for a value that is not exactly "chunked": -501 for an unknown coding, -400 if
+ * parsers could disagree. "chunked" may only be the last coding of the list. */
 static long refuse_coding(struct str list)
 {
     if (!list.n || list.p[list.n - 1] == ',')
@@ -138,7 +137,7 @@ struct known_header {
     long (*take)(struct head *h, struct str value);
 };
 
-/* By length, which no two of them share. */
+/* Indexed by length, which is unique among these names. */
 #define KNOWN(name, take) [sizeof(name) - 1] = { name, take }
 static const struct known_header known_headers[] = {
     KNOWN("host", take_host),
@@ -172,7 +171,7 @@ long head_finish(struct head *h)
         r->host = h->authority;
     r->keep_alive = !h->close && (r->minor == 1 || h->keep_alive);
     r->expect_continue = h->expect && r->minor == 1 && body;
-    /* A body would be mistaken for frames. */
+    /* A body would be parsed as WebSocket frames. */
     r->upgrade_websocket =
         h->upgrade && h->websocket && r->minor == 1 && r->method == HTTP_GET && !body;
     return 1;

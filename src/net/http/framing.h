@@ -1,5 +1,5 @@
-/* framing.h - a request head on its way, between its reader (http.c) and what its
- * headers say about the framing (framing.c). */
+/* framing.h - state shared by the request-head parser (http.c) and the interpretation of the
+ * framing headers (framing.c). */
 #ifndef NET_FRAMING_H
 #define NET_FRAMING_H
 
@@ -7,8 +7,8 @@
 
 #include "net/http/http.h"
 
-/* What is left to read, and what running out of it means: 0 while more bytes may
- * come, a status once a limit is reached. */
+/* The input that is left. `past` is the result to return at its end: 0 if more bytes may arrive, or
+ * a negative status if the input was cut at a size limit. */
 struct cursor {
     const char *at, *end;
     int past;
@@ -17,13 +17,12 @@ struct cursor {
 struct head {
     struct cursor c;
     struct http_request *r;
-    struct str authority; /* from an absolute target */
+    struct str authority; /* host of an absolute target */
     bool close, keep_alive, upgrade, websocket, expect;
 };
 
-/* One header line that was read well, and the end of them all. Like everything
- * that reads a piece of a head, they return 1 when it is good, and otherwise what
- * http_read_head shall return. */
+/* head_take handles one parsed header; head_finish runs after the last one. Both return 1 on
+ * success, otherwise the value that http_read_head must return. */
 long head_take(struct head *h, struct str name, struct str value);
 long head_finish(struct head *h);
 

@@ -1,4 +1,4 @@
-/* multipart.c - finds the parts of a multipart body as its bytes arrive. */
+/* multipart.c - incremental parser that splits a multipart body into its parts. */
 #include "net/http/multipart.h"
 
 #include "base/mem.h"
@@ -8,23 +8,23 @@
 enum state {
     PREAMBLE,
     CONTENT,
-    DELIMITED, /* behind a delimiter: padding and a line end, or "--" */
+    DELIMITED, /* after a delimiter: padding and CRLF, or "--" */
     PADDING,
     DELIMITED_LF,
-    CLOSING, /* behind its first '-' */
+    CLOSING, /* after the first '-' of "--" */
     HEAD,
-    OVER, /* the closing delimiter was seen; the rest is nobody's */
+    OVER, /* after the closing delimiter; the rest is ignored */
 };
 
 struct multipart {
     enum state state;
-    enum err error;                             /* stays once it happened */
-    char delimiter[4 + MULTIPART_MAX_BOUNDARY]; /* CRLF, "--", the boundary */
+    enum err error;                             /* first error; stays set */
+    char delimiter[4 + MULTIPART_MAX_BOUNDARY]; /* CRLF, "--" and the boundary */
     size_t delimiter_n;
-    size_t matched; /* bytes of the delimiter that were seen last */
-    size_t unreal;  /* how many of those nobody sent, see expect_delimiter */
+    size_t matched; /* bytes of the delimiter matched so far */
+    size_t unreal;  /* matched bytes not received: see expect_delimiter */
     size_t total, max_total;
-    struct buf head; /* of the part that begins */
+    struct buf head; /* headers of the part that begins */
     size_t count;
     struct part parts[MULTIPART_MAX_PARTS];
 };
@@ -43,8 +43,8 @@ static bool is_boundary(struct str s)
     return true;
 }
 
-/* A delimiter begins with a line end; before the first one and in a part without
- * content that may be the end of what came before, which is gone by now. */
+/* A delimiter starts with CRLF. Before the first part, and in a part without content, that CRLF may
+ * be missing or belong to what was already consumed; so treat it as matched. */
 static void expect_delimiter(struct multipart *m, enum state state)
 {
     m->state = state;
@@ -100,9 +100,8 @@ static enum err add_content(struct multipart *m, const char *p, size_t n)
     return OK;
 }
 
-/* Content up to a delimiter. The delimiter's first byte occurs nowhere else in it,
- * so what matched of it needs no second look: it was content, and the search goes
- * on with the byte that did not match. */
+/* Reads content up to a delimiter. CR, its first byte, occurs only once in the delimiter; so after
+ * a mismatch the matched bytes are content, and the search continues at the current byte. */
 static enum err read_content(struct multipart *m, struct str *s)
 {
     enum err e = OK;
@@ -150,7 +149,7 @@ static enum err read_head(struct multipart *m, struct str *s)
         if (buf_full(head))
             return ERR_ENTITY_TOO_LARGE;
         *s = str_from(*s, 1);
-        /* The empty line, which may be the first. */
+        /* The empty line, which may be the first line. */
         if (head->n >= 2 && memcmp(head->p + head->n - 2, "\r\n", 2) == 0 &&
             (head->n == 2 || (head->n >= 4 && head->p[head->n - 3] == '\n')))
             return begin_part(m);
@@ -158,7 +157,7 @@ static enum err read_head(struct multipart *m, struct str *s)
     return OK;
 }
 
-/* One byte between a delimiter and what it announces. */
+/* Handles one byte after a delimiter, before the headers of a part or the end. */
 static enum err read_delimited(struct multipart *m, char c)
 {
     bool blank = c == ' ' || c == '\t';

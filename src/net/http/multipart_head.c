@@ -1,11 +1,11 @@
-/* multipart_head.c - what the head of one part says (RFC 7578 §4). */
+/* multipart_head.c - parses the headers of one part of a multipart body (RFC 7578 §4). */
 #include "net/http/multipart_head.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "net/http/syntax.h"
 
-/* Names end up in files, logs and JSON: text, without controls. */
+/* Names are written to files, logs and JSON: require UTF-8 without control characters. */
 static bool is_clean(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -14,8 +14,8 @@ static bool is_clean(struct str s)
     return utf8_valid(s);
 }
 
-/* Some clients escape quotes and backslashes and others send a backslash as it
- * is, so it counts as an escape only before one of the two. */
+/* Some clients escape quotes and backslashes, others send a backslash as is; so a backslash is an
+ * escape only before one of these two characters. */
 static struct str multipart_unquote(const struct parameter *p, char *out)
 {
     size_t n = 0;
@@ -31,7 +31,7 @@ static struct str multipart_unquote(const struct parameter *p, char *out)
     return str_slice(out, n);
 }
 
-/* "UTF-8''na%C3%AFve.txt" (RFC 8187); the language is of no use. */
+/* Decodes "UTF-8''na%C3%AFve.txt" (RFC 8187); ignores the language. */
 static bool decode_extended(struct str value, char *out, struct str *ret)
 {
     struct str charset = str_cut(&value, '\'');
@@ -57,7 +57,7 @@ static bool decode_extended(struct str value, char *out, struct str *ret)
     return true;
 }
 
-/* A copy in *field; false when there is one already or it is not clean. */
+/* Copies s to *field; false if the field is already set or s is not clean. */
 static bool set_field(char **field, struct str s)
 {
     if (*field || !is_clean(s))
@@ -68,7 +68,7 @@ static bool set_field(char **field, struct str s)
     return true;
 }
 
-/* ret_extended: the filename of filename*=, which counts for more. */
+/* ret_extended: the value of filename*=, which takes precedence over filename=. */
 static bool take_parameter(struct part *p, const struct parameter *a, char **ret_extended)
 {
     char text[MULTIPART_MAX_PART_HEAD];
@@ -90,7 +90,7 @@ static bool take_disposition(struct part *p, struct str value)
     char *extended = NULL;
     int more;
 
-    /* One disposition only, of which the name tells. */
+    /* Allow only one Content-Disposition; a set name means that there was one. */
     if (p->name || !str_eq_nocase(str_trim(type), STR("form-data")))
         return false;
     rest = str_from(value, type.n);
@@ -104,7 +104,7 @@ static bool take_disposition(struct part *p, struct str value)
     return more == 0 && p->name;
 }
 
-/* Long out of use in forms; what it would have us decode is refused. */
+/* Content-Transfer-Encoding is obsolete in forms; accept only values that need no decoding. */
 static bool is_plain_encoding(struct str value)
 {
     return str_eq_nocase(value, STR("binary")) || str_eq_nocase(value, STR("8bit")) ||
@@ -133,7 +133,7 @@ enum err part_read_head(struct part *p, struct str head)
     for (;;) {
         struct str line = str_cut(&head, '\n');
 
-        /* A bare CR inside the line is not a value's byte and fails there. */
+        /* take_line rejects a bare CR inside the line, because it is not valid in a value. */
         if (line.n == 0 || line.p[line.n - 1] != '\r')
             return ERR_BAD_REQUEST;
         line.n--;

@@ -1,12 +1,11 @@
-/* multipart_head.h - what the head of one part says, for multipart.c. */
+/* multipart_head.h - parser for the headers of one part of a multipart body (for multipart.c). */
 #ifndef NET_MULTIPART_HEAD_H
 #define NET_MULTIPART_HEAD_H
 
 #include "net/http/multipart.h"
 
-/* Reads the header lines of a part, with the empty line that ends them, and
- * gives p its name, filename and content type, which part_clear frees. What was
- * set before an error stays set. */
+/* Parses the headers of a part, including the final empty line, and sets name, filename and
+ * content_type, which part_clear frees. After an error, fields that were set before stay set. */
 enum err part_read_head(struct part *p, struct str head);
 void part_clear(struct part *p);
 

@@ -1,4 +1,4 @@
-/* server.c - a server's start and end. */
+/* server.c - starts and stops the HTTP server on all loops. */
 #include "net/http/server.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "net/http/server_internal.h"
 
-/* --- homes ---------------------------------------------------------------------------- */
+/* --- per-loop state ------------------------------------------------------------------- */
 
 void home_free(struct home *h)
 {
@@ -47,7 +47,7 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     links_init(&h->dirty);
     links_init(&h->input.postponed);
     h->input.go_on.run = home_go_on;
-    /* What goes in is bounded before it gets here; what goes out is ours. */
+    /* No limits here: input is bounded before it is stored, and output is our own. */
     buf_init(&h->buffers.out, SIZE_MAX / 2);
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
     buf_init(&h->buffers.cipher, SIZE_MAX / 2);
@@ -90,7 +90,7 @@ static void open_home(struct loop *l, void *arg)
     o->result = home_listen(h, o->fd);
 }
 
-/* The server's last touch; calls that still run keep the home. */
+/* Ends the server's use of the per-loop state; the last running request frees it. */
 static void release_home(struct loop *l, void *arg)
 {
     struct home *h = arg;
@@ -137,8 +137,8 @@ static void listener_closed(uv_handle_t *handle)
     home_handle_closed(h);
 }
 
-/* Closes the listener and the connections without a request. A connection with a request on its
- * way or an answer to come may finish. */
+/* Closes the listener and idle connections. A connection with a partial request or a pending
+ * response may finish. */
 static void drain_home(struct loop *l, void *arg)
 {
     struct home *h = arg;
@@ -172,8 +172,8 @@ static void stop_home(struct loop *l, void *arg)
     }
 }
 
-/* Whether nobody waits for an answer on this connection: its peer has not answered the close
- * frame, has not closed its end or has not sent a whole request. */
+/* True if no response is pending on the connection: it waits for the peer's close frame, for the
+ * peer to close, or for a whole request. */
 static bool connection_is_leaving(const struct connection *c)
 {
     return c->state == CONN_WEBSOCKET || c->state == CONN_LINGER || c->state == CONN_HEAD ||
@@ -209,7 +209,7 @@ static void cut_home(struct loop *l, void *arg)
     struct home *h = arg;
 
     (void)l;
-    /* Closed connections leave the list in a later turn. */
+    /* Closed connections leave the list in a later loop iteration. */
     for (struct link *at = h->connections.next; at != &h->connections; at = at->next)
         connection_close(container_of(at, struct connection, link));
 }
@@ -240,7 +240,7 @@ static void on_each_home(struct server *s, void (*run)(struct loop *l, void *arg
         loop_call(loops_at(s->loops, i), run, s->homes[i]);
 }
 
-/* In steps: there may be thousands, and calls that still run share the loop with them. */
+/* Closes in batches, because there may be thousands and running requests share the loop. */
 static void server_part(struct server *s)
 {
     struct parting p = { .homes = s->homes, .more = true };
@@ -323,7 +323,7 @@ static struct server *server_new(struct loops *loops, const struct server_option
     return s;
 }
 
-/* All sockets before any loop listens, so that a failure has nothing to undo. */
+/* Opens all sockets before any loop listens, so that a failure has nothing to undo. */
 static bool open_sockets(struct server *s, const struct server_options *o, int *fds,
                          unsigned *ret_opened)
 {

@@ -1,9 +1,12 @@
-/* server.h - connections: HTTP, TLS and WebSocket on one port.
+/* server.h - the HTTP server: connections with HTTP, TLS and WebSocket on one port.
  *
- * Every loop listens on the same address (SO_REUSEPORT) and keeps the
- * connections it accepted. With a certificate the first byte of a connection
- * tells TLS from plain HTTP. An idle connection holds a few hundred bytes: reads
- * go to a buffer that the loop owns, and only an incomplete request is kept. */
+ * Every loop listens on the same address (SO_REUSEPORT) and owns the connections that it accepts.
+ * If there is a certificate, the first byte of a connection distinguishes TLS from plain HTTP. An
+ * idle connection uses a few hundred bytes: reads go to a buffer shared by the loop, and only
+ * incomplete requests are stored per connection.
+ *
+ * src/net/http uses base/ and the rest of net/. Start with server_internal.h, which lists the
+ * files; http.h is the parser and multipart.h the parser for forms. */
 #ifndef NET_SERVER_H
 #define NET_SERVER_H
 
@@ -25,25 +28,25 @@ struct websocket_handler;
 struct tls_context; /* tls.h */
 struct proxies;     /* proxies.h */
 
-/* One request and its answer. Lives in its arena until http_answer; if the client
- * goes away first it stays until then, and the answer is dropped. */
+/* One request and its response. Lives in its arena until http_answer. If the client disconnects
+ * first, the exchange stays until then and the response is dropped. */
 struct exchange {
     struct arena *arena;
     struct loop *loop;
     const struct http_request *request; /* in the arena */
-    struct str body;                    /* without chunks; empty for multipart */
+    struct str body;                    /* decoded; empty for multipart */
     struct multipart *parts;            /* multipart/form-data, or NULL */
     struct str remote;                  /* "127.0.0.1" */
-    uint64_t address;                   /* key of the address, by which limits count */
-    struct str local;                   /* "127.0.0.1:8080", connected to; empty for GET and HEAD */
-    bool secure;                        /* the client speaks TLS, to us or to its proxy */
-    bool first;                         /* the first request of its connection */
-    void *app;                          /* the application's own */
-    struct connection *connection;      /* the server's own; NULL when it is gone */
-    _Atomic bool abandoned;             /* set with that, for other threads */
+    uint64_t address;                   /* address key for rate limits */
+    struct str local;              /* "127.0.0.1:8080", the server's end; empty for GET and HEAD */
+    bool secure;                   /* client uses TLS, to us or to its proxy */
+    bool first;                    /* first request on its connection */
+    void *app;                     /* for the application */
+    struct connection *connection; /* for the server; NULL after a disconnect */
+    _Atomic bool abandoned;        /* set on disconnect, for other threads */
 };
 
-/* Has the client gone, so that nobody will read the answer? From any thread. */
+/* True if the client has disconnected, so that nobody receives the response. From any thread. */
 static inline bool exchange_abandoned(const struct exchange *x)
 {
     return atomic_load_explicit(&x->abandoned, memory_order_relaxed);
@@ -51,172 +54,168 @@ static inline bool exchange_abandoned(const struct exchange *x)
 
 struct answer_head {
     int status;
-    struct str content_type; /* none for 204 */
-    struct str headers;      /* further lines, each ended by CRLF */
-    bool close;              /* end the connection after it */
-    bool no_gzip;            /* the body is compressed already */
-    bool zipped;             /* the body is gzip, which the client accepts: the head says so */
+    struct str content_type; /* empty for 204 */
+    struct str headers;      /* further headers, each ended by CRLF */
+    bool close;              /* close the connection afterwards */
+    bool no_gzip;            /* the body is already compressed */
+    bool zipped;             /* the body is gzip that the client accepts; sends Content-Encoding */
 };
 
-/* What the application tells before a body is read. */
+/* Limits that the application sets before a body is read. */
 struct intake {
-    size_t max_body;      /* a longer body is refused with 413 */
-    size_t max_multipart; /* 0: multipart is read as an ordinary body */
+    size_t max_body;      /* a longer body gets 413 */
+    size_t max_multipart; /* 0: multipart is an ordinary body */
 };
 
-/* What is known of a request that the server itself refused. */
+/* A request that the server itself rejected. */
 struct refused_request {
-    struct str remote; /* where it came from */
-    struct str target; /* p == NULL: its head was never understood */
-    struct str bytes;  /* the beginning of the head, where it was not */
+    struct str remote; /* client address */
+    struct str target; /* p == NULL: the head was not parsed */
+    struct str bytes;  /* the start of a malformed head */
     enum http_method method;
 };
 
 struct server_app {
     void *arg;
-    /* How much body may this request have? Called when the head is complete and
-     * says that there is one. */
+    /* Returns the body limits. Called when the head is complete and announces a body. */
     struct intake (*intake)(void *arg, const struct http_request *r);
-    /* The head of a request whose body is long, of unknown length or a form. Say with
-     * http_admit, now or later, that the body may come, or refuse it with http_answer; until
-     * then none of it is read. NULL: all may come. */
+    /* Called with the head of a request whose body is long, of unknown length, or a form. The
+     * application allows the body with http_admit, now or later, or rejects it with http_answer;
+     * the body is not read before. NULL: allow all. */
     void (*admit)(void *arg, struct exchange *x);
-    /* A whole request; answer it now or later with http_answer. */
+    /* Called with a complete request; respond now or later with http_answer. */
     void (*request)(void *arg, struct exchange *x);
-    /* The server itself must refuse (malformed, too large, too slow): the body of
-     * that answer, as JSON, for a status. */
+    /* Writes the JSON body of an error that the server itself sends (malformed, too large …). */
     void (*refusal)(void *arg, int status, struct buf *out);
-    struct str refusal_lines; /* of the head of such an answer; outlive the server */
-    /* The same was done: to whom, and the first bytes of what they sent, or the target of a
-     * request whose head was good. May be NULL. */
+    struct str refusal_lines; /* headers of such an error; must outlive the server */
+    /* Reports that the server itself rejected a request. May be NULL. */
     void (*refused)(void *arg, int status, const struct refused_request *r);
-    /* A good WebSocket handshake for this path: take it by filling *ret, or return
-     * false to have it answered as an ordinary request. May be NULL. */
+    /* Called for a valid WebSocket handshake. Accept by filling *ret, or return false to handle it
+     * as an ordinary request. May be NULL. */
     bool (*upgrade)(void *arg, const struct http_request *r, struct websocket_handler *ret);
 };
 
 struct server_options {
     const char *host;
-    int port;                      /* 0: any free one */
-    int socket;                    /* one that listens already, which is taken; 0: none */
-    struct tls_context *tls;       /* NULL: plain HTTP only */
-    bool tls_only;                 /* refuse plain HTTP */
-    int64_t head_timeout_ms;       /* for a whole head; the window of the least rate: 30 s */
-    int64_t idle_timeout_ms;       /* between requests, and for a part of an answer: 75 s */
-    size_t body_memory;            /* what bodies may take together; 0: without a bound */
-    const struct proxies *proxies; /* whose word about clients counts; NULL: nobody's */
-    bool proxy_protocol;           /* they may begin with a PROXY protocol header */
-    const char *via;               /* the Via header */
+    int port;                /* 0: any free port */
+    int socket;              /* inherited listening socket, which the server takes over; 0: none */
+    struct tls_context *tls; /* NULL: plain HTTP only */
+    bool tls_only;           /* refuse plain HTTP */
+    int64_t head_timeout_ms; /* for a whole head; also the window for the minimum body rate; 30 s */
+    int64_t idle_timeout_ms; /* between requests; also the window for the minimum send rate; 75 s */
+    size_t body_memory;      /* limit for all bodies together; 0: none */
+    const struct proxies *proxies; /* trusted proxies; NULL: none */
+    bool proxy_protocol;           /* proxies may send a PROXY protocol header */
+    const char *via;               /* value of the Via header */
 };
 
-/* Listens on every loop. Fails (with a sentence in the log) when the address is
- * taken or not ours. */
+/* Listens on every loop. Fails and logs if the address is in use or not local. */
 enum err server_start(struct loops *loops, const struct server_options *options,
                       const struct server_app *app, struct server **ret);
 int server_port(const struct server *s);
 
-/* The address that a socket listens on, as text; false when it is none of the network's. */
+/* Writes the address that a socket listens on; false if the socket is not a listening IP socket. */
 bool server_socket_host(int socket, char *host, size_t max);
 
-/* Closes the listener and idle connections. Running calls go on, and so do WebSockets; a new
- * WebSocket handshake is answered with 503. Blocks; not from a loop. */
+/* Closes the listener and idle connections. Running requests and WebSockets continue; a new
+ * WebSocket handshake gets 503. Blocks; do not call on a loop. */
 void server_drain(struct server *s);
-/* Drains; tells WebSockets by their handler's shutdown and closes those that have not left 200 ms
- * later; lets running calls finish (at most patience_ms), and closes the rest. Blocks; not from a
- * loop. */
+/* Drains the server and calls each WebSocket's shutdown handler. Closes remaining WebSockets after
+ * 200 ms, waits at most patience_ms for running requests, then closes the rest. Blocks; do not call
+ * on a loop. */
 void server_stop(struct server *s, int64_t patience_ms);
 void server_free(struct server *s);
 
 struct server_stats {
     uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
-    uint64_t body_bytes; /* of bodies that are coming in or worked on */
+    uint64_t body_bytes; /* bodies being received or processed */
 };
 void server_stats(const struct server *s, struct server_stats *ret);
 
-/* Lets the body of an exchange come that admit was asked about; account is who sends it, or 0.
- * On the exchange's loop, which may drop the exchange without a word from then until request is
- * called: it must hold nothing outside its arena. */
+/* Allows the body that admit was called for; account is the sender, or 0. Call on the exchange's
+ * loop. Until request is called, the server may free the exchange without notice, so it must own
+ * nothing outside its arena. */
 void http_admit(struct exchange *x, uint64_t account);
-/* Answers on the exchange's loop, exactly once; from inside request or later; the exchange and its
- * arena are gone afterwards. HEAD gets no body; large bodies are gzipped when offered. */
+/* Responds; call exactly once, on the exchange's loop, inside request or later. Frees the exchange
+ * and its arena. HEAD gets no body; JSON and text of 1-128 KiB is
+ * gzipped if the client accepts it. */
 void http_answer(struct exchange *x, const struct answer_head *head, struct str body);
-/* Ends the connection without an answer, as a machine that dies would. Not while its bytes are
- * being read: from a timer, or another turn. */
+/* Closes the connection without a response, as a crash would. Do not call while the connection's
+ * input is being handled: use a timer or a later loop iteration. */
 void http_drop(struct exchange *x);
-/* The same with a file, from its current place, length bytes; closes the fd. */
+/* Like http_answer, with length bytes of a file from its current offset; closes the fd. */
 void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length);
 
-/* The same with a long text, which leaves in pieces as the peer takes them and is never copied
- * whole. owner is the buffer it lies in, and is taken; NULL: the text outlasts the server. It is
- * sent as it is: whoever wants it compressed does it before. */
+/* Like http_answer, with a long text that is sent in pieces as the client reads it and never copied
+ * whole. Takes the contents of owner, the buffer of the text; NULL: the text outlives the server.
+ * Sent as is; the caller compresses it if wanted. */
 void http_answer_long(struct exchange *x, const struct answer_head *head, struct str text,
                       struct buf *owner);
-/* The same with one that others hold too; takes a hold of its own. */
+/* Like http_answer_long, with a reference-counted text; takes its own reference. */
 void http_answer_shared(struct exchange *x, const struct answer_head *head,
                         struct shared_text *text);
-/* A text is long from here on. */
+/* Texts of this length should be sent with http_answer_long. */
 enum { HTTP_LONG = 64 * 1024 };
 
-/* Longer bodies are not compressed by http_answer, because that would hold the loop: whoever
- * answers does it elsewhere before. */
+/* http_answer does not compress longer bodies, because that would block the loop; the caller
+ * compresses them in the background. */
 enum { HTTP_GZIP_LONGEST = 128 * 1024 };
-/* Is this worth compressing? */
+/* True if a body of this type and length is worth compressing. */
 bool http_gzip_fits(struct str content_type, size_t length);
-/* Appends a body as gzip, for answer_head.zipped; level 1 is fast, 9 small. False, and what
- * out holds is of no use, when it would not get smaller. On any thread. */
+/* Appends the body as gzip, for answer_head.zipped; level 1 is fastest, 9 smallest. Returns false,
+ * with undefined contents of out, if the result would not be smaller. From any thread. */
 bool http_gzip(struct str body, int level, struct buf *out);
 
 /* --- WebSockets ----------------------------------------------------------------------- */
 
 struct websocket_handler {
     void *arg;
-    size_t max_message;                            /* larger: close 1009 */
-    int too_large;                                 /* or with this code; 0: with 1009 */
-    size_t max_waiting;                            /* bytes not yet taken by the peer; more: cut */
+    size_t max_message;                            /* beyond: close */
+    int too_large;                                 /* close code for that; 0: 1009 */
+    size_t max_waiting;                            /* limit of unsent bytes; beyond: disconnect */
     void (*open)(struct websocket *ws, void *arg); /* handshake sent */
     void (*message)(struct websocket *ws, enum ws_opcode opcode, struct str payload);
-    /* The connection is over; code is the peer's close code, or 1006. The
-     * websocket may not be used any more. Comes once, from the loop and never
-     * from inside a call of the handler, also when open never came. */
+    /* The connection has ended; code is the peer's close code, or 1006. Do not use the websocket
+     * afterwards. Called exactly once, from the loop and never inside another call of the handler,
+     * even if open was never called. */
     void (*closed)(struct websocket *ws, int code);
-    void (*shutdown)(struct websocket *ws); /* the server is going; NULL: close 1001 */
-    void (*drained)(struct websocket *ws);  /* after websocket_await; from the loop */
+    void (*shutdown)(struct websocket *ws); /* the server is stopping; NULL: close 1001 */
+    void (*drained)(struct websocket *ws);  /* after websocket_await; called from the loop */
 };
 
-void *websocket_data(const struct websocket *ws); /* what open stored */
+void *websocket_data(const struct websocket *ws); /* set in open */
 void websocket_set_data(struct websocket *ws, void *data);
-/* Another max_waiting than the handler began with, once it is known who the peer is. */
+/* Replaces the handler's max_waiting, once the peer is authenticated. */
 void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting);
 struct loop *websocket_loop(const struct websocket *ws);
-struct str websocket_remote(const struct websocket *ws); /* until the next is asked for its own */
-uint64_t websocket_address(const struct websocket *ws);  /* the key, as of an exchange */
+struct str websocket_remote(const struct websocket *ws); /* valid until the next call */
+uint64_t websocket_address(const struct websocket *ws);  /* address key, as in struct exchange */
 bool websocket_secure(const struct websocket *ws);
-/* Where the client reached this process: "192.0.2.1:8080", "[2001:db8::1]:8080". */
+/* Appends the address that the client connected to: "192.0.2.1:8080", "[2001:db8::1]:8080". */
 void websocket_add_own_host(const struct websocket *ws, struct buf *out);
 
-/* Sends one message; those of a turn leave together, in one write. On the
- * websocket's loop only. */
+/* Queues one message; all messages of a loop iteration leave in one write. Call on its loop. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
-/* The same in parts, which are joined. */
+/* Like websocket_send, but joins several parts into one message. */
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
                           size_t count);
-/* The same from a buffer, which is taken: a long message leaves in pieces, as the peer takes
- * them, and what is sent later follows it. */
+/* Like websocket_send, but takes the buffer's contents. A long message is sent in pieces as the
+ * peer reads it; later messages queue behind it. */
 void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload);
-/* The same with a frame that the caller has written; now: it leaves at once, as far as the peer
- * takes it, unless something is before it. */
+/* Like websocket_send, with a frame that the caller has encoded. now: write at once what the kernel
+ * accepts, unless other data is queued. */
 void websocket_send_frame(struct websocket *ws, struct str frame, bool now);
-/* What was sent leaves now, as far as the peer takes it, and not at the end of the turn. */
+/* Writes queued messages now instead of at the end of the loop iteration. */
 void websocket_flush(struct websocket *ws);
-/* For one that is sent to soon, among thousands: its memory is fetched, in two steps with
- * some time between them. */
+/* Prefetches the memory that sending needs, before a fan-out to thousands of sockets. Call both
+ * steps with some time between them. */
 void websocket_fetch(const struct websocket *ws);
 void websocket_fetch_more(const struct websocket *ws);
-/* Bytes that were sent and that the peer has not taken yet. */
+/* Bytes that were queued but not yet accepted by the peer. */
 size_t websocket_waiting(const struct websocket *ws);
-/* Calls drained, once, when the peer has taken all that was sent. */
+/* Calls drained once, when all queued bytes are sent. */
 void websocket_await(struct websocket *ws);
-/* Sends a close frame and waits for the peer's (5 s), then closes. */
+/* Sends a close frame, waits at most 5 s for the peer's close frame, then closes. */
 void websocket_close(struct websocket *ws, int code, struct str reason);
 
 #endif

@@ -1,4 +1,4 @@
-/* server_answer.c - from answers to bytes. */
+/* server_answer.c - encodes responses. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "base/timestamp.h"
 #include "net/http/server_internal.h"
 
-/* --- calls ---------------------------------------------------------------------------- */
+/* --- requests and their arenas -------------------------------------------------------- */
 
 struct serving *serving_new(struct home *h)
 {
@@ -51,7 +51,7 @@ void serving_free(struct serving *call)
         home_free(h);
 }
 
-/* --- heads ---------------------------------------------------------------------------- */
+/* --- headers -------------------------------------------------------------------------- */
 
 static void refresh_common(struct home *h)
 {
@@ -94,7 +94,7 @@ bool answer_has_body(int status)
     return status != 204 && status != 304;
 }
 
-enum { FIXED_HEAD = 256 }; /* all lines of ours without their variable parts */
+enum { FIXED_HEAD = 256 }; /* room for all fixed header text */
 
 void answer_add_head(struct home *h, const struct answer_to *to, const struct answer_head *head,
                      uint64_t length, bool zipped, bool varies)
@@ -134,7 +134,7 @@ void answer_add_head(struct home *h, const struct answer_to *to, const struct an
     h->buffers.out.n += (size_t)(at - start);
 }
 
-/* --- answers -------------------------------------------------------------------------- */
+/* --- responses ------------------------------------------------------------------------ */
 
 void answer_add(struct connection *c, const struct answer_to *to, const struct answer_head *head,
                 struct str body)
@@ -178,7 +178,7 @@ void serving_answered(struct connection *c, struct serving *call, bool keep_aliv
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
         c->state = keep_alive ? CONN_HEAD : CONN_LAST;
-        /* Pipelined bytes that nobody will read must not reset the answer. */
+        /* Unread pipelined input must not reset the connection before the response is read. */
         if (!keep_alive && c->in.n)
             c->linger = true;
     }
@@ -199,7 +199,7 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
     if (c->state == CONN_ASKED)
         keep = body_give_up(c, call, keep);
     struct answer_to to = { x->request->accept_encoding, call->head, keep, call->old };
-    if (c->home->current == c) { /* its bytes are being taken: they go on by themselves */
+    if (c->home->current == c) { /* input is being handled: the caller continues */
         answer_add(c, &to, head, body);
         serving_answered(c, call, keep);
         return;
@@ -207,7 +207,7 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
     struct connection *before = connection_begin(c);
     answer_add(c, &to, head, body);
     serving_answered(c, call, keep);
-    /* Still its turn, so this only adds to what is sent below. */
+    /* c is still current, so this only adds to the output that is sent below. */
     connection_resume(c);
     c->home->current = before;
 }

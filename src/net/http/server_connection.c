@@ -1,4 +1,4 @@
-/* server_connection.c - a connection's life: reading, sending, closing. */
+/* server_connection.c - timeouts, sending, receiving and closing of a connection. */
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -29,7 +29,7 @@ static void connection_drop_call(struct connection *c, bool working)
 
     c->call = NULL;
     if (call && working) {
-        call->x.connection = NULL; /* its answer will find nobody */
+        call->x.connection = NULL; /* its response will be dropped */
         atomic_store_explicit(&call->x.abandoned, true, memory_order_relaxed);
     } else if (call) {
         serving_free(call);
@@ -85,28 +85,28 @@ void connection_finish(struct connection *c)
     if (connection_unsent(c) || (c->home->current == c && c->home->buffers.out.n))
         return;
     say_goodbye(c);
-    /* Closing a socket with unread bytes resets the peer, who may then never see
-     * the answer that explains it. */
+    /* Closing a socket with unread input resets the connection, and the peer may lose the response
+     * that explains it. */
     if (c->linger && !c->ended)
         shut_down(c);
     else
         connection_close(c);
 }
 
-/* --- deadlines ------------------------------------------------------------------------ */
+/* --- timeouts ------------------------------------------------------------------------- */
 
 void connection_expired(struct deadline *d)
 {
     connection_close(container_of(d, struct connection, deadline));
 }
 
-/* What the peer has sent or taken, whichever the deadline is for. */
+/* Bytes received or sent, depending on what the timeout is for. */
 static uint64_t count_moved(const struct connection *c)
 {
     return c->timing == TIMING_READING ? c->received : c->handed - connection_unsent(c);
 }
 
-/* At the end of a window: a peer that moved enough gets another. */
+/* At the end of a timeout window: a peer that transferred enough gets another window. */
 static bool renew_window(struct connection *c, struct deadlines *list, uint64_t least)
 {
     uint64_t moved = count_moved(c);
@@ -118,7 +118,7 @@ static bool renew_window(struct connection *c, struct deadlines *list, uint64_t 
     return true;
 }
 
-/* Large answers take as long as they take, while they are taken. */
+/* Large responses may take any time while the peer keeps the minimum rate. */
 void connection_expired_sending(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
@@ -153,15 +153,14 @@ static void begin_timing(struct connection *c, enum connection_timing timing,
     deadline_touch(list, &c->deadline);
 }
 
-/* A head has one deadline for all its bytes. Bodies, and answers that the peer does not take at
- * once, go on while a least rate is held. Between requests each answer starts the patience
- * anew; a call takes as long as it takes. */
+/* A head has one timeout for all its bytes. Bodies and unsent responses continue while the peer
+ * keeps a minimum rate. Each response restarts the idle timeout; a running request has none. */
 static void set_deadline(struct connection *c)
 {
     struct home *h = c->home;
     bool unsent = connection_unsent(c) > 0;
 
-    /* The goodbye of a websocket has its own end, whatever the peer does meanwhile. */
+    /* The closing handshake of a WebSocket has its own timeout, which nothing extends. */
     if (c->state == CONN_LAST && c->upgraded)
         return;
     switch ((enum connection_state)c->state) {
@@ -216,7 +215,7 @@ static void connection_sent(uv_write_t *request, int status)
         connection_resume(c);
 }
 
-/* Keeps what is left of the pieces after `done` bytes. */
+/* Queues a copy of the pieces after the first `done` bytes. */
 static void connection_keep_rest(struct connection *c, const struct str *pieces, size_t count,
                                  size_t done)
 {
@@ -334,8 +333,8 @@ void connection_send_queued(struct connection *c, struct str piece)
         connection_trim(&c->home->buffers.cipher);
 }
 
-/* libuv would write(): that looks at the file and its inode too, which among thousands
- * of sockets are in no cache. */
+/* Not libuv's write(): that also reads the file and its inode, which cause cache misses when there
+ * are thousands of sockets. */
 static size_t send_some(const struct connection *c, int fd, struct str bytes)
 {
     ssize_t n = send(fd, bytes.p, bytes.n, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -346,8 +345,8 @@ static size_t send_some(const struct connection *c, int fd, struct str bytes)
     return (size_t)n;
 }
 
-/* What is encrypted has to follow what was before it: libuv keeps what the kernel does not take,
- * and says in a later turn that the peer is gone. */
+/* TLS records must leave in order: libuv queues what the kernel does not accept, and reports a
+ * broken connection in a later loop iteration. */
 static size_t send_encrypted(struct connection *c, int fd, struct str bytes)
 {
     struct buf *cipher = &c->home->buffers.cipher;
@@ -398,11 +397,11 @@ void connection_end(struct connection *c, struct connection *before)
     set_deadline(c);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
+/* --- receiving ------------------------------------------------------------------------ */
 
-/* Thousands of sockets may have something at once, and one of them hundreds of requests. What is
- * not read stays with the kernel, which names the socket again in the next turn, after those that
- * were not named yet. */
+/* Thousands of sockets may be readable at once, and one may carry hundreds of requests. Unread
+ * input stays in the kernel, and epoll reports the socket again in the next loop iteration, after
+ * those not reported yet. */
 bool home_has_read_enough(struct home *h)
 {
     int64_t now = clock_mono();
@@ -453,7 +452,7 @@ void home_go_on(struct post *post)
     go_on_soon(h);
 }
 
-/* Without room libuv reads nothing and says so (UV_ENOBUFS). */
+/* An empty buffer makes libuv read nothing and report UV_ENOBUFS. */
 static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {
     struct connection *c = container_of(handle, struct connection, tcp);
@@ -463,16 +462,16 @@ static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
         *ret = uv_buf_init(NULL, 0);
         return;
     }
-    /* What is read and cannot be handled yet is kept, so little is read unless it will be. */
+    /* Input that cannot be handled yet must be stored, so read little unless a body is expected. */
     *ret = uv_buf_init(c->home->buffers.bytes, c->state == CONN_BODY ? READ_SIZE : HEAD_READ);
 }
 
-/* The peer sends nothing more; what it asked for is still answered. */
+/* The peer sends no more; its complete requests are still answered. */
 static void end_of_input(struct connection *c)
 {
     c->ended = true;
     if (c->state == CONN_HEAD && (connection_unsent(c) || c->later.next))
-        return; /* requests may wait for room, or for the next turn; seen again then */
+        return; /* requests still wait; end_if_done checks again */
     if (c->state != CONN_CALL && c->state != CONN_ASKED && c->state != CONN_FILE &&
         c->state != CONN_LAST)
         connection_close(c);
@@ -499,8 +498,8 @@ static void connection_decrypt(struct connection *c, const char *bytes, size_t n
     if (h->buffers.cipher.n) {
         struct str reply = buf_str(&h->buffers.cipher);
 
-        /* TLS itself has little to say after the handshake: who asks for more, and reads nothing,
-         * would have it pile up. */
+        /* TLS sends little after the handshake. A peer that triggers more without reading would
+         * make the output grow: close. */
         if (connection_unsent(c) > WAITING_OUTPUT) {
             connection_close(c);
             return;
@@ -531,7 +530,7 @@ static void take_bytes(struct connection *c, char *bytes, size_t n)
     }
 }
 
-/* A proxy may say first for whom it speaks; whatever else comes is the connection's. */
+/* Reads an optional PROXY protocol header at the start; everything else is normal input. */
 static void take_preamble(struct connection *c, const char *bytes, size_t n)
 {
     struct address client;

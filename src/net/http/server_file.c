@@ -1,4 +1,4 @@
-/* server_file.c - answers that are sent as the peer takes them: files, and long texts. */
+/* server_file.c - responses that are sent as the peer reads them: files and long texts. */
 #include <errno.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -9,16 +9,16 @@
 #include "net/http/server_internal.h"
 
 enum {
-    PIECE = 16 * 1024, /* what waits in memory for a peer that is slow is one of these */
+    PIECE = 16 * 1024, /* maximum in memory for a slow peer */
     AT_ONCE = 256 * 1024,
-    A_TURN = 1024 * 1024, /* then others have their turn, also when the peer takes more */
+    A_TURN = 1024 * 1024, /* bytes per loop iteration, for fairness */
 };
 
 struct file_sending {
     int fd;                     /* -1: a text */
-    struct str text;            /* what is left of it */
-    struct buf owned;           /* what it lies in; nothing: it outlasts everything … */
-    struct shared_text *shared; /* … or lies here; or NULL */
+    struct str text;            /* the unsent rest */
+    struct buf owned;           /* buffer of the text; empty: the text is static … */
+    struct shared_text *shared; /* … or in here; or NULL */
     int64_t left;
     bool keep_alive;
 };
@@ -44,8 +44,8 @@ static void file_passed(struct connection *c, struct file_sending *f, size_t n)
     figure_add(&c->home->figures.bytes_out, n);
 }
 
-/* The head and the beginning of a text in one piece, as far as the socket takes them: a head that
- * goes alone wakes the peer for little. What is left of the head stays where it was. */
+/* Sends the headers and the start of a text in one call, as far as the socket accepts them, so that
+ * the headers alone do not wake the peer. The rest of the headers stays in buffers.out. */
 static void send_with_head(struct connection *c, struct file_sending *f)
 {
     struct home *h = c->home;
@@ -61,14 +61,14 @@ static void send_with_head(struct connection *c, struct file_sending *f)
     struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
     ssize_t n = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n <= 0)
-        return; /* connection_flush finds out why */
+        return; /* connection_flush handles the error */
     size_t of_head = (size_t)n < h->buffers.out.n ? (size_t)n : h->buffers.out.n;
     buf_drop(&h->buffers.out, of_head);
     figure_add(&h->figures.bytes_out, of_head);
     file_passed(c, f, (size_t)n - of_head);
 }
 
-/* To the socket without a copy of ours, as far as the socket takes it. */
+/* Sends without a copy in user space, as far as the socket accepts it. */
 static bool send_inside(struct connection *c, struct file_sending *f)
 {
     int64_t until = f->left - A_TURN;
@@ -88,8 +88,8 @@ static bool send_inside(struct connection *c, struct file_sending *f)
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINVAL || errno == EINTR));
 }
 
-/* One piece through memory; when the socket is full it also is what tells us
- * that there is room again. queued: it tells so in any case, in the loop's next turn. */
+/* Sends one piece through libuv, which reports when a full socket has room again. queued: libuv
+ * always reports, in the next loop iteration. */
 static bool send_piece(struct connection *c, struct file_sending *f, bool queued)
 {
     char piece[PIECE];
@@ -127,7 +127,7 @@ bool file_continue(struct connection *c)
                 break;
             continue;
         }
-        /* The length was promised: all we can do is break off. */
+        /* The length was already announced: all we can do is close the connection. */
         log_warn("server: a file ended early or could not be sent");
         connection_close(c);
     }
@@ -139,7 +139,7 @@ bool file_continue(struct connection *c)
     return true;
 }
 
-/* The call is over; what it answers stays until it is sent. */
+/* Frees the request; its response stays until it is sent. */
 static void file_begin(struct connection *c, struct serving *call, struct file_sending f)
 {
     f.keep_alive = call->keep_alive;
@@ -155,7 +155,8 @@ static void file_begin(struct connection *c, struct serving *call, struct file_s
     serving_free(call);
 }
 
-/* Adds the head, begins the rest and, unless the connection's bytes are being taken, goes on. */
+/* Adds the headers and starts the body; continues unless the connection's input is being handled.
+ */
 static void file_answer(struct serving *call, const struct answer_head *head, struct file_sending f)
 {
     struct connection *c = call->x.connection;

@@ -1,4 +1,4 @@
-/* server_listen.c - sockets that listen, and new connections. */
+/* server_listen.c - listening sockets and new connections. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -50,9 +50,8 @@ static int bound_socket(const char *host, int port, bool shared)
     return fd;
 }
 
-/* Sockets that share a port with SO_REUSEPORT would also share it with another
- * server of the same user, who would then get some of our connections. A socket
- * that does not share tells whether the port is free. */
+/* Detects a port that is in use: sockets with SO_REUSEPORT would share it with another server of
+ * the same user, which would then receive some of our connections. Binding without it fails. */
 enum err listen_probe(const char *host, int port)
 {
     int fd = bound_socket(host, port, false);
@@ -79,7 +78,7 @@ int listen_open(const char *host, int port, int *ret_port)
 
     if (fd < 0)
         return -1;
-    /* Accepted sockets inherit it. */
+    /* Accepted sockets inherit this option. */
     listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     *ret_port = port_of(fd);
     return fd;
@@ -151,7 +150,7 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     struct connection *c = mem_new(sizeof *c);
 
     c->home = h;
-    /* One read brings READ_SIZE, and reading pauses when as much waits: it is never full. */
+    /* One read returns at most READ_SIZE, and reading pauses when that much waits: never full. */
     buf_init(&c->in, 4 * READ_SIZE);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
     h->handles++;
@@ -171,7 +170,7 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     connection_read_start(c);
 }
 
-/* Out of descriptors or memory: whoever waits can wait a little longer. */
+/* Pauses accepting when descriptors or memory are exhausted; clients wait in the backlog. */
 static void pause_accepting(struct home *h, int problem)
 {
     uint64_t now = uv_now(loop_uv(h->loop));
@@ -202,7 +201,7 @@ static void accept_waiting(uv_poll_t *listener, int status, int events)
             return;
         } else if (errno == EAGAIN) {
             return;
-        } /* else: that connection is gone already, or a signal came */
+        } /* else: the connection is already closed, or a signal interrupted */
     }
 }
 

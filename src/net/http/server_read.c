@@ -1,7 +1,7 @@
-/* server_read.c - from bytes to requests.
+/* server_read.c - parses input into requests.
  *
- * A request that arrived whole is copied once, from the loop's buffer to its
- * arena. Only what is incomplete is kept with the connection. */
+ * A request that arrived whole is copied once, from the loop's buffer to its arena. Only incomplete
+ * input is stored with the connection. */
 #include <assert.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ void connection_refuse(struct connection *c, int status, struct str headers)
     connection_answer_last(c, status, headers);
 }
 
-/* The same for a head that is wrong, whose bytes may not be kept with the connection. */
+/* Like connection_refuse, for a malformed head, whose bytes may not be in c->in. */
 static void connection_refuse_head(struct connection *c, int status, struct str bytes)
 {
     if (c->state == CONN_CLOSED)
@@ -57,12 +57,11 @@ static void connection_refuse_head(struct connection *c, int status, struct str 
 
 /* --- one request ---------------------------------------------------------------------- */
 
-/* The end of the head is not there yet. Its beginning may be wrong or too long
- * already; it is checked at first, and when a line ended or a good piece was
- * added, so that a head in tiny pieces does not cost the square of its length. */
+/* The head is incomplete. Its start may already be invalid or too long. It is checked the first
+ * time, at line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic time. */
 static size_t wait_for_head(struct connection *c, struct str bytes)
 {
-    assert(bytes.p); /* it was called because bytes came */
+    assert(bytes.p); /* called only when bytes arrived */
     bool line_ended = bytes.p[bytes.n - 1] == '\n';
 
     if (c->looked_at && !line_ended && bytes.n < c->looked_at + LOOK_AGAIN)
@@ -76,10 +75,10 @@ static size_t wait_for_head(struct connection *c, struct str bytes)
     return 0;
 }
 
-/* From line end to line end: faster than memmem, which gets ready for worse. */
+/* Searches from CR to CR; faster than memmem, which has a higher setup cost. */
 static size_t head_length(struct connection *c, struct str bytes)
 {
-    /* The end may begin in the bytes that were seen before. */
+    /* The end may start in bytes that were checked before. */
     const char *p = bytes.p + (c->looked_at > 3 ? c->looked_at - 3 : 0);
     const char *end = bytes.p + bytes.n;
 
@@ -91,7 +90,7 @@ static size_t head_length(struct connection *c, struct str bytes)
     return 0;
 }
 
-/* Copies only the headers that are used. */
+/* Copies only the headers in use. */
 static struct http_request *copy_request(struct arena *a, const struct http_request *r)
 {
     size_t n = offsetof(struct http_request, headers) + r->header_count * sizeof r->headers[0];
@@ -110,7 +109,7 @@ void connection_dispatch(struct connection *c, struct serving *call)
     h->app.request(h->app.arg, &call->x);
 }
 
-/* By what the proxy says, when its word counts. */
+/* Determines the client; if the peer is a trusted proxy, by its headers. */
 static void find_client(const struct connection *c, struct serving *call)
 {
     struct exchange *x = &call->x;
@@ -135,7 +134,7 @@ static void find_client(const struct connection *c, struct serving *call)
     }
 }
 
-/* Makes the call for a head of n bytes; NULL when it was refused. */
+/* Creates the request for a head of n bytes; NULL if it was rejected. */
 static struct serving *read_head(struct connection *c, const char *bytes, size_t n)
 {
     struct home *h = c->home;
@@ -179,7 +178,7 @@ static size_t read_request(struct connection *c, struct str bytes)
     return n;
 }
 
-/* --- all there is --------------------------------------------------------------------- */
+/* --- all input of a connection -------------------------------------------------------- */
 
 static size_t reader_skip(struct connection *c, struct str bytes)
 {
@@ -189,7 +188,7 @@ static size_t reader_skip(struct connection *c, struct str bytes)
     return n;
 }
 
-/* Too much unsent: the peer has to take answers before it gets more. */
+/* Limits unsent output: the peer must read responses before it gets more. */
 static bool output_waits(struct connection *c)
 {
     if (c->home->buffers.out.n >= WAITING_OUTPUT)
@@ -224,7 +223,7 @@ static size_t reader_take(struct connection *c, struct str bytes)
     return used;
 }
 
-/* Requests that the peer sent before its end of input are answered first. */
+/* Requests that the peer sent before EOF are answered first. */
 static void end_if_done(struct connection *c)
 {
     if (c->later.next)
@@ -232,7 +231,7 @@ static void end_if_done(struct connection *c)
     if (c->ended && c->state == CONN_HEAD && connection_unsent(c) <= WAITING_OUTPUT)
         c->state = CONN_LAST;
     else if (c->ended && c->state == CONN_BODY)
-        connection_close(c); /* the rest of the body will not come */
+        connection_close(c); /* the rest of the body will not arrive */
 }
 
 static void take_waiting(struct connection *c)
@@ -245,7 +244,7 @@ static void take_waiting(struct connection *c)
         buf_drop(&c->in, used);
 }
 
-/* Bytes that nobody can handle yet stay with the kernel, but for the rest of a head. */
+/* Pauses reading while input cannot be handled, except for the rest of a head. */
 static bool input_waits(const struct connection *c)
 {
     bool head = c->state == CONN_HEAD && c->looked_at && connection_unsent(c) <= WAITING_OUTPUT;

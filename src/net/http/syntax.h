@@ -1,6 +1,6 @@
-/* syntax.h - the bytes and small pieces that HTTP's grammar is made of.
+/* syntax.h - character classes and small elements of the HTTP grammar.
  *
- * For the parsers of this folder; RFC 9110 §5.6 has the names. */
+ * For the parsers of this folder; the names are those of RFC 9110 §5.6. */
 #ifndef NET_SYNTAX_H
 #define NET_SYNTAX_H
 
@@ -11,8 +11,8 @@
 enum {
     OCTET_TOKEN = 1,  /* methods, header names, codings */
     OCTET_TARGET = 2, /* request targets: visible ASCII without '#' */
-    OCTET_VALUE = 4,  /* header values: no controls but HTAB; bytes from 0x80 on */
-    OCTET_HOST = 8,   /* host and port; no comma, so that no list passes for one */
+    OCTET_VALUE = 4,  /* header values: HTAB, visible characters, bytes from 0x80 */
+    OCTET_HOST = 8,   /* host and port; no comma, so that a list is rejected */
 };
 
 extern const unsigned char octet_kinds[256];
@@ -22,8 +22,8 @@ static inline bool octet_is(char c, int kind)
     return octet_kinds[(unsigned char)c] & kind;
 }
 
-/* The first byte that is not of that kind, or end. Four at a time, because the
- * readers spend most of their time here. */
+/* Returns the first byte outside the class, or end. Unrolled, because the parsers spend most of
+ * their time here. */
 static inline const char *octet_skip(const char *p, const char *end, int kind)
 {
     for (; end - p >= 4; p += 4) {
@@ -41,23 +41,23 @@ static inline const char *octet_skip(const char *p, const char *end, int kind)
     return p;
 }
 
-/* Are all bytes of that kind? True for the empty text. */
+/* True if all bytes are in the class; true for an empty text. */
 static inline bool octet_all(struct str s, int kind)
 {
     return octet_skip(s.p, s.p + s.n, kind) == s.p + s.n;
 }
 
-/* 0-15, or -1. */
+/* Returns the value 0-15, or -1. */
 int octet_hex(char c);
 
 /* One "; name=value" of a header value. */
 struct parameter {
-    struct str name, value; /* value without quotes around it, escapes still in it */
+    struct str name, value; /* value without quotes; escapes are not decoded */
     bool quoted;
 };
 
-/* Cuts the next parameter off the front of *rest, which starts at a ';' (or is
- * empty). Returns 1, or 0 at the end, or -1 when it is malformed. */
+/* Removes the next parameter from the front of *rest, which starts at a ';' or is empty. Returns 1,
+ * 0 at the end, or -1 if malformed. */
 int parameter_cut(struct str *rest, struct parameter *ret);
 
 #endif

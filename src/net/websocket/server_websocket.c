@@ -1,37 +1,35 @@
 /* server_websocket.c - connections that became WebSockets.
  *
- * What is sent gathers in the websocket and leaves at the end of the turn. The
- * application is told of the end from there or from the loop, never from inside
- * one of its own calls. */
+ * Frames collect in the websocket and leave at the end of the loop iteration. The closed callback
+ * runs then or from the event loop, never inside another call of the handler. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/http/server_internal.h"
 
 enum {
-    PIECE = 128 * 1024,        /* of a long message, in one go */
-    TURN_NS = 5 * 1000 * 1000, /* of a turn, for what websockets have to send */
-    SOCKETS_BETWEEN_LOOKS = 8, /* at the clock */
-    CONTROL_ROOM = 512,        /* for close frames beyond max_waiting */
-    PONGS_WAITING = 4 * 1024,  /* unsent bytes above which only the last ping is answered */
-    CONTROLS_A_MINUTE = 600,   /* pings and pongs of one peer */
+    PIECE = 128 * 1024,        /* bytes of a long message per write */
+    TURN_NS = 5 * 1000 * 1000, /* time for sending per loop iteration */
+    SOCKETS_BETWEEN_LOOKS = 8, /* sockets between two checks of the clock */
+    CONTROL_ROOM = 512,        /* room for close frames beyond max_waiting */
+    PONGS_WAITING = 4 * 1024,  /* unsent bytes above which only the newest ping is answered */
+    CONTROLS_A_MINUTE = 600,   /* limit of pings and pongs per peer */
     MINUTE_MS = 60 * 1000,
 };
 
-/* The newest ping of a peer that does not read: the only one that must be answered
- * (RFC 6455 §5.5.3). */
+/* The newest ping of a peer that does not read: the only one that must be answered (RFC 6455
+ * §5.5.3). */
 struct owed_pong {
     size_t n;
     char payload[WS_MAX_CONTROL];
 };
 
-/* A message that leaves piece by piece, as the peer takes it; what is sent later waits
- * behind it. */
+/* A message that is sent piece by piece as the peer reads it; later frames wait in `after`. */
 struct long_message {
     struct buf bytes, after;
     size_t at;
 };
 
-/* --- the application's side ----------------------------------------------------------- */
+/* --- interface for the application ---------------------------------------------------- */
 
 void *websocket_data(const struct websocket *ws)
 {
@@ -89,13 +87,13 @@ size_t websocket_waiting(const struct websocket *ws)
     return connection_unsent(websocket_connection(ws)) + ws->out.n + behind;
 }
 
-/* Where the next frame goes to. */
+/* Returns the buffer for the next frame. */
 static struct buf *frames_end(struct websocket *ws)
 {
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
 
-/* Whether so much more may be sent; a peer that is too far behind is cut. */
+/* True if n more bytes may be queued; otherwise the slow peer will be disconnected. */
 static bool has_room(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
@@ -153,7 +151,7 @@ void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf 
     ws->long_message = m;
 }
 
-/* Whether nothing is before what is sent next, which may leave. */
+/* True if nothing is queued and sending is allowed. */
 static bool is_clear(const struct websocket *ws)
 {
     return !ws->out.n && !ws->long_message && !ws->close_sent && !ws->ending && !ws->cut &&
@@ -168,7 +166,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
         buf_add_str(frames_end(ws), str_from(frame, n));
 }
 
-/* Sends what the socket takes at once; the rest, and errors, wait for the end of the turn. */
+/* Sends what the socket accepts; the rest, and errors, wait for the end of the iteration. */
 void websocket_flush(struct websocket *ws)
 {
     size_t n = connection_try(websocket_connection(ws), buf_str(&ws->out));
@@ -200,7 +198,7 @@ void websocket_await(struct websocket *ws)
     websocket_mark_pong(ws);
 }
 
-/* May send more, which leaves in this turn, too. */
+/* The callback may send more, which leaves in the same loop iteration. */
 static void tell_drained(struct websocket *ws)
 {
     if (!ws->awaited || ws->long_message || connection_unsent(websocket_connection(ws)))
@@ -211,7 +209,7 @@ static void tell_drained(struct websocket *ws)
     ws->on->drained(ws);
 }
 
-/* Pongs must not pile up before a peer that asks and does not read. */
+/* Pongs must not accumulate for a peer that sends pings and does not read. */
 static void answer_ping(struct websocket *ws, struct str payload)
 {
     if (websocket_waiting(ws) <= PONGS_WAITING) {
@@ -235,7 +233,7 @@ static void send_owed_pong(struct websocket *ws)
     mem_free(p);
 }
 
-/* No client needs more than ten control frames a second for a minute. */
+/* Allows 600 control frames per minute; no client needs more. */
 static bool controls_in_pace(struct websocket *ws)
 {
     uint32_t now = (uint32_t)uv_now(loop_uv(websocket_loop(ws)));
@@ -271,7 +269,7 @@ static void send_handshake(struct connection *c, const char *accept)
 {
     struct buf *out = &c->home->buffers.out;
 
-    /* By itself: some clients lose what comes together with it. */
+    /* Sent alone, because some clients lose frames that arrive together with the handshake. */
     connection_flush(c);
     buf_add_lit(out, "HTTP/1.1 101 Switching Protocols\r\n"
                      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ");
@@ -280,7 +278,7 @@ static void send_handshake(struct connection *c, const char *accept)
     connection_flush(c);
 }
 
-/* --- handlers: a home has a few, its sockets refer to them ------------------------------ */
+/* --- handlers, shared by the sockets of a loop ------------------------------------------ */
 
 struct kept_handler {
     struct kept_handler *next;
@@ -352,7 +350,7 @@ bool websocket_begin(struct connection *c, struct serving *call)
     c->address = call->x.address;
     c->state = CONN_WEBSOCKET;
     c->timing = TIMING_NONE;
-    deadline_touch(h->timers.idle, &c->deadline); /* until the handshake has left */
+    deadline_touch(h->timers.idle, &c->deadline); /* timeout for sending the handshake */
     serving_free(call);
     figure_add(&h->figures.websockets, 1);
     send_handshake(c, accept);
@@ -410,7 +408,7 @@ static void finish_at_turn_end(struct websocket *ws)
     struct connection *c = websocket_connection(ws);
 
     ws->ending = true;
-    c->linger = true; /* the peer may still be talking */
+    c->linger = true; /* input may still arrive */
     deadline_touch(c->home->timers.goodbyes, &c->deadline);
     websocket_mark_pong(ws);
 }
@@ -442,7 +440,7 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
     }
 }
 
-/* Messages that are left when the turn's share is spent are handled in the next one. */
+/* Postpones remaining messages to the next loop iteration when the time for reading is up. */
 static void postpone_messages(struct connection *c, const char *bytes, size_t n)
 {
     buf_add(&c->in, bytes, n);
@@ -489,7 +487,7 @@ static void websocket_read(struct connection *c, struct ws_reader *r, char *byte
     }
 }
 
-/* A reader stays while it is in the middle of something. */
+/* Stores the reader only while a message or frame is incomplete. */
 static void websocket_keep_reader(struct websocket *ws, struct ws_reader *r)
 {
     bool rests = ws_reader_rests(r);
@@ -521,7 +519,7 @@ void websocket_input(struct connection *c, char *bytes, size_t n)
 
 /* --- sending -------------------------------------------------------------------------- */
 
-/* The handshake is with the kernel: the application may begin. */
+/* Called when the kernel has accepted all output; after the handshake, opens the websocket. */
 void websocket_sent(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
@@ -529,7 +527,7 @@ void websocket_sent(struct connection *c)
 
     if (ws->open) {
         if (ws->long_message)
-            websocket_mark_pong(ws); /* its next piece */
+            websocket_mark_pong(ws); /* to send its next piece */
         send_owed_pong(ws);
         tell_drained(ws);
     }
@@ -548,7 +546,7 @@ void websocket_sent(struct connection *c)
     buf_clear(&early);
 }
 
-/* The next piece, when the kernel has taken what came before it. */
+/* Sends the next piece once the kernel has accepted the previous one. */
 static void send_piece(struct websocket *ws)
 {
     struct long_message *m = ws->long_message;
@@ -562,14 +560,13 @@ static void send_piece(struct websocket *ws)
     connection_send(c, &piece, 1);
     m->at += piece.n;
     if (m->at == m->bytes.n) {
-        m->after.max = ws->out.max; /* it may be another by now */
+        m->after.max = ws->out.max; /* may have changed since */
         ws->out = m->after;
         buf_init(&m->after, 0);
         ws->long_message = NULL;
         long_message_free(m);
     }
-    /* What waited behind the last piece follows it, also where the kernel has not taken all of
-     * that. */
+    /* Frames behind the last piece follow it, even if the kernel has not accepted all of it. */
     if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent(c)))
         websocket_mark_pong(ws);
 }
@@ -593,11 +590,11 @@ static void end_turn(struct websocket *ws)
     }
     send_piece(ws);
     if (c->state == CONN_WEBSOCKET) {
-        /* The kernel may have taken all at once: then nobody is told that it was sent. */
+        /* If the kernel accepted everything at once, no callback reports that it was sent. */
         send_owed_pong(ws);
         tell_drained(ws);
     }
-    /* A long message goes before the close frame, which is behind it. */
+    /* The close frame is queued behind a long message, so send that first. */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
         websocket_end(c);
         connection_finish(c);
@@ -611,7 +608,7 @@ static void turn_goes_on(struct post *post)
     mem_free(post);
 }
 
-/* The loop does not sleep before its next turn, at whose end the others follow. */
+/* Posts an empty message, so that the loop does not sleep before its next iteration. */
 static void go_on_next_turn(struct home *h)
 {
     struct post *post = mem_new(sizeof *post);
@@ -620,7 +617,7 @@ static void go_on_next_turn(struct home *h)
     loop_post(h->loop, post);
 }
 
-/* As many as there is time for: there may be thousands, and new ones behind them. */
+/* Handles as many sockets as time permits: there may be thousands, and new ones are appended. */
 void websockets_end_turn(struct home *h)
 {
     int64_t began = links_empty(&h->dirty) ? 0 : clock_mono();

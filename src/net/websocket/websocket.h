@@ -1,9 +1,9 @@
-/* websocket.h - RFC 6455 framing, server side, over bytes.
+/* websocket.h - encodes and decodes WebSocket frames (RFC 6455, server side).
  *
- * A pure reader and writer: no sockets, no clocks. The reader unmasks in place,
- * joins fragments in a bounded buffer, checks UTF-8 as it comes and says with
- * which close code a violation ends the connection. A message that is whole in
- * the caller's bytes is neither copied nor allocated. */
+ * Pure functions: no sockets, no clocks. The reader unmasks in place, joins fragments in a bounded
+ * buffer, validates UTF-8 incrementally and returns the close code for a violation. A message that
+ * is complete in the caller's bytes is neither copied nor allocated. Connections use this in
+ * server_websocket.c; their interface is in http/server.h. */
 #ifndef NET_WEBSOCKET_H
 #define NET_WEBSOCKET_H
 
@@ -26,32 +26,32 @@ enum ws_opcode {
 
 enum {
     WS_MAX_CONTROL = 125,
-    WS_MAX_HEAD = 10,        /* bytes before the payload of a frame we send */
-    WS_MAX_CLIENT_HEAD = 14, /* the same with a mask */
-    WS_NO_CODE = 1005,       /* a close frame without a code */
+    WS_MAX_HEAD = 10,        /* header of a frame that the server sends */
+    WS_MAX_CLIENT_HEAD = 14, /* header with a mask */
+    WS_NO_CODE = 1005,       /* close frame without a code */
 };
 
-/* Is this a good opening handshake? Writes the value of Sec-WebSocket-Accept.
- * Otherwise false and *ret_status is 400 or 426 (version). */
+/* Validates an opening handshake and writes the value of Sec-WebSocket-Accept. Otherwise returns
+ * false and sets *ret_status to 400, 426 (version) or 500. */
 bool ws_handshake(const struct http_request *r, char accept[29], int *ret_status);
 
-/* What did not come in one read. */
+/* Parts of messages that did not arrive in one read. */
 struct ws_pieces {
     struct buf message; /* the message so far */
-    struct buf control; /* the same for a control frame between its fragments */
+    struct buf control; /* a control frame between its fragments */
 };
 
 struct ws_reader {
-    struct ws_pieces *pieces; /* NULL: there are none, as nearly always */
-    size_t max;               /* largest message */
-    uint64_t left;            /* payload bytes of the current frame still to come */
-    uint32_t utf8;            /* state of the incremental check; 0 between characters */
-    unsigned char head[WS_MAX_CLIENT_HEAD]; /* of the current frame, as far as it is here */
+    struct ws_pieces *pieces; /* NULL: none, the usual case */
+    size_t max;               /* maximum message size */
+    uint64_t left;            /* remaining payload bytes of the current frame */
+    uint32_t utf8;            /* state of the UTF-8 validation; 0 between characters */
+    unsigned char head[WS_MAX_CLIENT_HEAD]; /* received header bytes of the current frame */
     unsigned char head_n;
-    unsigned char phase;  /* byte of the mask for the next byte of payload */
-    unsigned char opcode; /* of the message being joined, or 0 */
-    bool in_payload;      /* the head is complete */
-    bool closed;          /* a close frame or an error: nothing follows */
+    unsigned char phase;  /* mask index of the next payload byte */
+    unsigned char opcode; /* opcode of the fragmented message, or 0 */
+    bool in_payload;      /* the header is complete */
+    bool closed;          /* after a close frame or an error */
 };
 
 void ws_reader_init(struct ws_reader *r, size_t max_message);
@@ -60,27 +60,24 @@ void ws_reader_clear(struct ws_reader *r);
 struct ws_message {
     enum ws_opcode opcode; /* WS_TEXT, WS_BINARY, WS_PING, WS_PONG or WS_CLOSE */
     struct str payload;    /* valid until the next ws_read; WS_CLOSE: the reason */
-    int close_code;        /* WS_CLOSE: what the peer said, or WS_NO_CODE */
+    int close_code;        /* WS_CLOSE: the peer's code, or WS_NO_CODE */
 };
 
-/* Takes bytes (which it changes) and returns how many it used; *ret_found says
- * whether a whole message came out: then call again with the rest, also when no
- * bytes are left, which lets go of the message: an idle reader holds no memory.
- * Negative: a close code (-1002, -1007, -1009) that ends it. Incomplete frames
- * are kept inside, so without a message all bytes are used. What follows a close
- * frame or an error is used and ignored. */
+/* Decodes bytes (in place) and returns how many were used. *ret_found: a message is complete; call
+ * again with the rest, even if no bytes are left, to free the message. Negative: a close code
+ * (-1002, -1007, -1009) that ends the connection. Incomplete frames are stored in the reader, so
+ * without a message all bytes are used. Input after a close frame or an error is ignored. */
 long ws_read(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found);
 
-/* Lets go of the last message, too. True: the reader is as it was made, so who needs its memory
- * may make another one for what comes next. */
+/* Frees the last message. Returns true if the reader is back in its initial state, so the caller
+ * may free it and initialise a new one for the next input. */
 bool ws_reader_rests(struct ws_reader *r);
 
-/* Writes the head of an unfragmented, unmasked frame; returns its bytes. */
+/* Writes the header of an unfragmented, unmasked frame; returns its length. */
 size_t ws_write_head(char out[WS_MAX_HEAD], enum ws_opcode opcode, uint64_t payload);
-/* Appends a whole frame, or nothing when it does not fit. */
+/* Appends a whole frame, or nothing if it does not fit. */
 void ws_write(struct buf *out, enum ws_opcode opcode, struct str payload);
-/* Appends a close frame; reason is cut to what fits, between characters. With
- * WS_NO_CODE it is empty. */
+/* Appends a close frame; truncates reason between characters if needed. WS_NO_CODE: no payload. */
 void ws_write_close(struct buf *out, int code, struct str reason);
 
 #endif

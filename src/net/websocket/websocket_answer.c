@@ -1,4 +1,4 @@
-/* websocket_answer.c - the server's side of a WebSocket: handshake and frames. */
+/* websocket_answer.c - encodes the server's side of a WebSocket: handshake and frames. */
 #include "net/websocket/websocket.h"
 
 #include <openssl/evp.h>
@@ -8,7 +8,7 @@
 
 enum { KEY_SIZE = 16, KEY_TEXT = 24 };
 
-/* The only header of that name: one of two could be the wrong one. */
+/* Finds a header that must occur exactly once. */
 static bool find_single(const struct http_request *r, struct str name, struct str *ret)
 {
     int found = 0;
@@ -26,14 +26,14 @@ static bool is_key(struct str key)
 {
     unsigned char nonce[KEY_SIZE];
 
-    /* 24 characters are 16 to 18 bytes, and more than 16 do not fit. */
+    /* 24 characters decode to 16-18 bytes, and more than 16 do not fit. */
     return key.n == KEY_TEXT && sodium_base642bin(nonce, sizeof nonce, key.p, key.n, NULL, NULL,
                                                   NULL, sodium_base64_VARIANT_ORIGINAL) == 0;
 }
 
 static EVP_MD *handshake_digest;
 
-/* Finding it takes longer than using it. */
+/* Fetches SHA-1 once, because fetching takes longer than hashing. */
 static void find_digest(void)
 {
     handshake_digest = EVP_MD_fetch(NULL, "SHA1", NULL);
@@ -104,7 +104,7 @@ void ws_write_close(struct buf *out, int code, struct str reason)
         ws_write(out, WS_CLOSE, STR(""));
         return;
     }
-    /* Not inside a character: its other bytes would be missing. */
+    /* Do not cut inside a UTF-8 character. */
     while (n && n < reason.n && ((unsigned char)reason.p[n] & 0xc0) == 0x80)
         n--;
     payload[0] = (char)(code >> 8);
