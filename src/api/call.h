@@ -103,7 +103,7 @@ struct call {
     struct api *api;
     const struct route *route;
     struct arena *arena;
-    struct exchange *exchange;     /* net/http/server.h; NULL: internal call (errand.h) */
+    struct exchange *exchange;     /* NULL: internal call (errand.h) */
     const struct multipart *parts; /* multipart parts; NULL: none */
     struct loop *loop;             /* the event loop of the call */
     struct tx *tx;                 /* set in transactions only, else NULL */

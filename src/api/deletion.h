@@ -35,8 +35,7 @@ enum deletion_phase {
 struct deletion_step {
     int64_t room;    /* rows */
     int64_t portion; /* rows per statement */
-    int64_t
-        until; /* clock_thread; rarely reached on PostgreSQL, where a step blocks no other writer */
+    int64_t until;   /* CPU time limit (clock_thread); hardly used on PostgreSQL */
 };
 
 struct deletion_rule {

@@ -150,8 +150,7 @@ struct domain {
     /* Called on every node, on a loop, after the start and once a day: for files in the data folder
      * of that node, which a job on another node cannot access. May be NULL. */
     void (*daily)(struct api *api, struct loop *loop);
-    const struct world_parts
-        *world; /* its sections of world files (platform/worlds); may be NULL */
+    const struct world_parts *world; /* its sections of world files; may be NULL */
 };
 
 int route_status(const struct route *r);

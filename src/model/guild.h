@@ -68,10 +68,9 @@ struct gateway_guild {
     struct opt_bool unavailable;            /* absent if just joined, else false */
     struct list members, channels, threads; /* struct member, struct channel */
     const struct written_people *people;    /* instead of members; or NULL */
-    const struct written_guild
-        *written;              /* encoded fields that do not depend on the recipient; or NULL */
-    struct list channel_texts; /* struct str: with written, the visible channels */
-    struct str presences;      /* JSON array; set by the gateway */
+    const struct written_guild *written;    /* encoded shared fields; or NULL */
+    struct list channel_texts;              /* struct str: with written, the visible channels */
+    struct str presences;                   /* JSON array; set by the gateway */
     struct list voice_states, stage_instances, guild_scheduled_events, soundboard_sounds,
         activity_instances;
 };
@@ -93,8 +92,7 @@ struct guild_user_event {
 };
 
 extern const struct schema guild_schema, gateway_guild_schema;
-extern const struct schema
-    guild_seen_schema; /* fields of a gateway_guild that depend on the recipient */
+extern const struct schema guild_seen_schema;       /* depends on the recipient */
 extern const struct schema guild_ref_schema;        /* GUILD_DELETE */
 extern const struct schema guild_role_event_schema; /* GUILD_ROLE_CREATE, _UPDATE */
 extern const struct schema guild_role_gone_schema;  /* GUILD_ROLE_DELETE */

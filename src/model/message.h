@@ -85,11 +85,11 @@ struct message {
     int64_t timestamp, type, flags;
     struct opt_int edited_timestamp;
     bool tts, mention_everyone, pinned;
-    struct list mentions;                             /* struct mention */
-    struct list mention_roles;                        /* snowflakes */
-    struct list attachments;                          /* struct attachment */
-    struct str embeds, components;                    /* JSON arrays */
-    struct opt_str nonce;                             /* JSON; only in the response to its author */
+    struct list mentions;          /* struct mention */
+    struct list mention_roles;     /* snowflakes */
+    struct list attachments;       /* struct attachment */
+    struct str embeds, components; /* JSON arrays */
+    struct opt_str nonce;          /* JSON; only in the response and event of its creation */
     struct opt_str interaction, interaction_metadata; /* JSON */
     struct opt_str call;                              /* JSON, of MESSAGE_CALL */
     struct opt_id webhook_id, application_id;

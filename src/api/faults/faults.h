@@ -16,14 +16,13 @@ struct fault {
     uint64_t id;
     bool any_method;
     enum http_method method;
-    char path[LONGEST_FAULT_PATH +
-              1];           /* pattern below /api, "/channels/{}/messages"; see fault_fits */
-    int status;             /* sent instead; 0: continue after the delay */
-    bool drop;              /* close the connection without a response */
-    int64_t delay_ms;       /* before the call is processed */
-    int64_t retry_after_ms; /* with status 429 */
-    int64_t times;          /* remaining uses; 0: until removed */
-    uint64_t hits;          /* calls it was applied to */
+    char path[LONGEST_FAULT_PATH + 1]; /* pattern below /api; see fault_fits */
+    int status;                        /* sent instead; 0: continue after the delay */
+    bool drop;                         /* close the connection without a response */
+    int64_t delay_ms;                  /* before the call is processed */
+    int64_t retry_after_ms;            /* with status 429 */
+    int64_t times;                     /* remaining uses; 0: until removed */
+    uint64_t hits;                     /* calls it was applied to */
 };
 
 struct faults;

@@ -155,7 +155,7 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
         .allowed = allowed,
         .shared = limit->shared,
         .limit = most,
-        .remaining = used < most ? most - used : 0, /* the count may have been higher before */
+        .remaining = used < most ? most - used : 0, /* most may have been lowered */
         .reset_at_ms = clock_ms() + c->ends_ms - now,
         .reset_after_ms = c->ends_ms - now,
     };

@@ -1,8 +1,8 @@
 /* types.h - JSON types that many objects share: ids, times, names, URLs, locales.
  *
  * src/model defines the objects of the API: one struct per object, and the schema that encodes,
- * decodes and documents it. It uses base/, json/ and store/ and contains no I/O except the column
- * helpers of fields/. Structs use opt_* members for JSON fields that may be absent or null.
+ * decodes and documents it. It uses base/, json/, store/ (rows only) and net/ (addresses only).
+ * JSON fields that may be absent or null are opt_* members. Start reading with user.h.
  *
  *   <object>.h       the struct and its schemas; <object>.c: the table of its JSON fields
  *   events/          gateway events: names, intents, recipients, and facts for routing

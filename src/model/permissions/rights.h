@@ -35,8 +35,8 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
                            const struct overwrite *overwrites, size_t count, bool thread);
 
 /* Reduces the permissions in the parent to those in a thread of this type: in a private thread,
- * only members of the thread and those with MANAGE_THREADS have any. Its creator is a member until
- * he leaves or is removed. */
+ * only its members and users with MANAGE_THREADS have any. The creator is a member until leaving or
+ * removal. */
 uint64_t rights_past_door(int64_t type, bool member, uint64_t rights);
 /* Permissions in a thread; thread->member is set if it is private and the user is a member. */
 uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
@@ -44,7 +44,7 @@ uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thr
 
 /* --- standing: a member's position in a guild ------------------------------------------ */
 
-/* The input of the functions above, from a guild with its roles and a member with his. */
+/* The input of the functions above, from a guild with its roles and a member with its role ids. */
 struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
 
 struct standing {
@@ -52,10 +52,9 @@ struct standing {
     snowflake automod_version; /* version of the auto moderation rules; 0: none */
     struct member *member;     /* without .user */
     struct rights_of rights_of;
-    uint64_t rights;   /* in the guild as a whole */
-    uint64_t withheld; /* PERMISSIONS_MFA that lack a second factor; not in `rights` */
-    uint64_t
-        withheld_here; /* of a call: withheld permissions in the channel or guild of the path */
+    uint64_t rights;        /* in the guild as a whole */
+    uint64_t withheld;      /* PERMISSIONS_MFA that lack a second factor; not in `rights` */
+    uint64_t withheld_here; /* of a call: withheld in the channel or guild of the path */
     int64_t top_position;
     snowflake top_role; /* id of the highest role; the guild's id: @everyone */
 };
