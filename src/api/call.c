@@ -254,7 +254,8 @@ static void add_announcement(struct call *call, struct announcement made)
     struct call_effects *effects = &run_of(call)->effects;
 
     *a = made;
-    /* Read now, so that a user who leaves later in this call still receives the event. */
+    /* Read the members now, so that a user who leaves later in this call still receives the
+     * event. */
     if (a->to.kind == SUBJECT_CHANNEL && call->api->people && !effects->announce_error)
         effects->announce_error = call->api->people(call->tx, a->to.id, &a->people);
     else if (a->to.thread_type && a->to.closed && call->api->people && !effects->announce_error)

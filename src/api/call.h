@@ -218,8 +218,8 @@ void call_publish(const struct call *call);
 void call_note_voice(struct call *call, const struct voice_fact *fact);
 
 /* Counts this call once against a rate limit with a key of the handler (such as a login name), in
- * addition to the route's limit. ERR_RATE_LIMITED if it is exceeded: the response then has the time
- * to wait, but the remaining calls of the route's own limit. */
+ * addition to the route's limit. ERR_RATE_LIMITED if it is exceeded: Retry-After then belongs to
+ * this limit, X-RateLimit-Remaining to the route's. */
 enum err call_count(struct call *call, const struct limit *limit, struct str key);
 /* Counts the call against a limit that replaces the route's: the rate-limit headers describe it.
  * Only before the transaction. */

@@ -113,7 +113,7 @@ static inline void application_set_flags(struct application *a, int64_t flags)
     a->public_flags_new = (uint64_t)a->public_flags;
 }
 
-/* Can it be installed on guilds or on accounts? */
+/* Can the app be installed in this place: on guilds, or on accounts? */
 bool application_installs(const struct application *a, enum integration_type type);
 
 extern const struct schema application_schema;        /* for the owners */

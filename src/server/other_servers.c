@@ -112,7 +112,8 @@ static uint64_t wire_session_count(void *arg)
     return s.sessions;
 }
 
-/* This node has missed events, so its sessions cannot continue: clients identify on any node. */
+/* This node has missed events, so its sessions cannot continue. The process stops, and clients
+ * identify again on any node. */
 static void wire_lost(void *arg)
 {
     (void)arg;

@@ -36,7 +36,7 @@ struct jobs {
     struct loop *loop;
     uv_timer_t *timer;
     _Atomic int64_t next; /* next due time; INT64_MAX: none known */
-    _Atomic bool started; /* the loop is set */
+    _Atomic bool started; /* jobs_start was called */
     struct post wake;     /* wakes the loop for an earlier job … */
     _Atomic bool waking;  /* … and is already posted */
     int64_t looked_at;
