@@ -1,11 +1,11 @@
-/* main.c - the command line. */
+/* main.c - the entry point: finds the command and reads its options. */
 #include <stdio.h>
 #include <string.h>
 
 #include "server/guildhall.h"
 #include "tools/program.h"
 
-/* `guildhall seed --help`, with whatever stands between; -1: it was not. */
+/* Prints the help for --help at any position, or for -h as the first word; -1: not requested. */
 static int asked_for_help(const struct program_command *c, char **words)
 {
     if (*words && strcmp(*words, "-h") == 0)

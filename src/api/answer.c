@@ -1,4 +1,4 @@
-/* answer.c - what a call is answered with, when it has come to its end. */
+/* answer.c - sends the response of a call and frees its memory. */
 #include "api/internal.h"
 
 #include <stdatomic.h>
@@ -38,11 +38,11 @@ static void send_answer(struct call_run *run, int status, struct str type)
                                : buf_str(&reply);
     if (run->began)
         call_record(run, now, status, type, type.p && !head.zipped && file < 0 ? body : STR(""));
-    /* What is compressed while it is sent, and so is short, is none of the long ones. */
+    /* A body that http_answer compresses is short, so it counts as not long. */
     bool is_long =
         body.n >= HTTP_LONG && (body.n > HTTP_GZIP_LONGEST || head.zipped || head.no_gzip ||
                                 !http_accepts(x->request->accept_encoding, STR("gzip")));
-    /* The call lives in the exchange's arena, which is gone after the answer. */
+    /* http_answer frees the exchange's arena, which contains the call. */
     if (file >= 0)
         http_answer_file(x, &head, file, run->answer.file_size);
     else if (is_long && shared)
@@ -65,8 +65,8 @@ static void answer_now(struct call_run *run)
 
     if (status == 204 || status == 304)
         type = (struct str){ 0 };
-    /* Libraries of older versions read the type of an empty answer without asking whether it is
-     * there. */
+    /* Old client libraries read the Content-Type of an empty response without checking that it
+     * exists. */
     if (status == 204 && run->match.version <= VERSION_TYPE_ALWAYS)
         buf_add_lit(&run->answer.headers, "Content-Type: text/html; charset=utf-8\r\n");
     files_finish(call, OK);
@@ -93,13 +93,13 @@ static void zip_done(uv_work_t *w, int status)
 {
     struct call_run *run = container_of(w, struct call_run, compute);
 
-    (void)status; /* as it is, it is an answer too */
+    (void)status; /* on failure the response is sent uncompressed */
     loop_part(run->call.route->name);
     answer_now(run);
 }
 
-/* Long answers are compressed on the pool. Those that are longer still go as they are: the
- * pool has other work than to press one caller's megabytes. */
+/* Bodies that are too long for the loop are compressed on the pool, up to 8 MiB. Longer ones are
+ * sent uncompressed, so that one caller does not occupy the pool. */
 static bool is_to_be_zipped(const struct call_run *run)
 {
     const struct call *call = &run->call;
@@ -110,7 +110,7 @@ static bool is_to_be_zipped(const struct call_run *run)
            http_accepts(call->exchange->request->accept_encoding, STR("gzip"));
 }
 
-/* What is to be compressed on the pool is the call's own. */
+/* Copies a shared body into the call if it will be compressed on the pool. */
 static void reply_unshare(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -124,7 +124,7 @@ static void reply_unshare(struct call_run *run)
     shared_text_unref(shared);
 }
 
-/* Versions 6 and 7 have their own spelling. */
+/* API versions 6 and 7 encode some fields differently (old_versions.h). */
 static void reply_respell(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -134,7 +134,7 @@ static void reply_respell(struct call_run *run)
 
     if (run->answer.borrowed.p || run->answer.type.p || run->answer.file >= 0 || !body.n)
         return;
-    /* "deny":"0" is the shortest text that grows: from 10 bytes to 23. */
+    /* "deny":"0" grows the most: from 10 bytes to 23. */
     buf_init(&out, (size_t)3 * CALL_MAX_REPLY);
     old_spelling(body, &out);
     buf_clear(&call->reply);

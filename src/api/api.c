@@ -1,4 +1,4 @@
-/* api.c - the declared interface, put together. */
+/* api.c - creates struct api and connects it to the HTTP server; URLs, error bodies. */
 #include "api/internal.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static void send_counts(void *arg, struct str message)
     cluster_tell(((struct api *)arg)->options.cluster, CLUSTER_COUNTS, message);
 }
 
-/* How many servers count what the others do not hear of. */
+/* Number of nodes that currently do not receive each other's counts. */
 static unsigned servers_apart(void *arg)
 {
     return cluster_apart(((struct api *)arg)->options.cluster);
@@ -83,7 +83,7 @@ void api_set_limits(struct api *api, const struct limits_options *limits)
     limits_set(api->limits, limits);
 }
 
-/* --- counts of several servers -------------------------------------------------------- */
+/* --- rate-limit counts of other nodes ------------------------------------------------- */
 
 void api_tell_counts(struct api *api)
 {
@@ -202,8 +202,8 @@ struct server *api_server(const struct api *api)
     return api->server;
 }
 
-/* "http" or "ws", with an s where the caller's own connection is secure. Without a host the URL
- * names this machine. */
+/* Without public-url the scheme is secure if the caller's connection is; without a host:
+ * localhost. */
 static struct str url_of_host(const struct call *call, const char *scheme, struct str host)
 {
     const char *set = call->api->options.public_url;
@@ -227,7 +227,7 @@ struct str api_url(const struct call *call, const char *scheme)
     return url_of_host(call, scheme, x ? x->request->host : (struct str){ 0 });
 }
 
-/* GET and HEAD cause no events: the caller alone sees their answers. */
+/* GET and HEAD emit no events, so only the caller sees the URL. */
 struct str api_public_url(const struct call *call)
 {
     const struct exchange *x = call->exchange;

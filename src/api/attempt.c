@@ -1,6 +1,7 @@
-/* attempt.c - what a call does inside a transaction, and what follows from its commit.
+/* attempt.c - runs a stage of a call inside a transaction, and applies its effects after the
+ * commit.
  *
- * The store may run a transaction again, so each attempt starts from scratch. */
+ * The store may run a transaction again, so each attempt resets the previous one. */
 #include "api/internal.h"
 
 #include <assert.h>
@@ -22,7 +23,7 @@ static enum err resolve_path(struct call_run *run)
     return OK;
 }
 
-/* Everything that can be refused before the handler is asked. */
+/* All checks before the handler: path, permissions, admit, and the error of the body. */
 static enum err attempt_enter(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -58,8 +59,8 @@ void attempt_forget(struct call_run *run)
         call->form.root = NULL;
 }
 
-/* Is all of it there: the answer, its lines, and what the handler made on the way? Asked
- * inside the transaction, which is then rolled back. */
+/* Fails if the response, its headers or an arena allocation exceeded its limit. Called inside the
+ * transaction, which is then rolled back. */
 static enum err check_whole(const struct call_run *run)
 {
     const struct call *call = &run->call;
@@ -72,7 +73,7 @@ static enum err check_whole(const struct call_run *run)
     return answer ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 
-/* What other servers hear of it. */
+/* The effects that other nodes must apply. */
 static struct frame effects_frame(const struct call_effects *effects)
 {
     return (struct frame){ .announced = effects->announced,
@@ -95,8 +96,8 @@ void attempt_prefetch(struct work *w, struct tx *tx)
     call->tx = NULL;
 }
 
-/* A handler that has something to say of it says it before its path is resolved. One that adds says
- * it for its group (attempt_prefetch); by itself its path says enough. */
+/* Runs route->prefetch before the path is resolved. APPEND routes have done it for their batch
+ * (attempt_prefetch), or do without it. */
 static enum err handler_prefetch(struct call *call)
 {
     bool said = call->decoded || route_store(call->route) == ROUTE_STORE_APPEND;
@@ -126,7 +127,7 @@ enum err attempt_run(struct work *w, struct tx *tx)
         if (!e)
             e = check_whole(run);
         if (run->outdated)
-            e = OK; /* nothing has failed: the body is read */
+            e = OK; /* not an error: continue with DECODE */
         break;
     case STAGE_LOOK:
         e = attempt_enter(run);

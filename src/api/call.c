@@ -1,4 +1,4 @@
-/* call.c - what handlers do with their call. */
+/* call.c - the functions of call.h: parameters, replies, events, limits, revocations. */
 #include "api/internal.h"
 
 #include <assert.h>
@@ -138,7 +138,7 @@ enum err call_reply_kept(struct call *call, struct str content_type, struct str 
     return OK;
 }
 
-/* Files of the first versions have no row, or one without a size. */
+/* Old files have no row, or a row without a size. */
 static const char FIND_FILE[] =
     "select case when size > 0 or digest <> '' then size else -1 end from files "
     "where name = $1 and gone = 0";
@@ -238,7 +238,7 @@ enum err call_invalid(struct call *call, const char *field, const char *code, co
     return ERR_INVALID_FORM_BODY;
 }
 
-/* A private thread is not in the gateway's view of the guild: its members come along. */
+/* The gateway does not know the members of a private thread: the event contains them. */
 static void add_thread_people(struct call *call, struct announcement *a)
 {
     struct list people = { 0 };
@@ -254,7 +254,8 @@ static void add_announcement(struct call *call, struct announcement made)
     struct call_effects *effects = &run_of(call)->effects;
 
     *a = made;
-    /* The people are read now: somebody who leaves the channel later in this call still hears. */
+    /* Read the members now, so that a user who leaves later in this call still receives the
+     * event. */
     if (a->to.kind == SUBJECT_CHANNEL && call->api->people && !effects->announce_error)
         effects->announce_error = call->api->people(call->tx, a->to.id, &a->people);
     else if (a->to.thread_type && a->to.closed && call->api->people && !effects->announce_error)
@@ -308,13 +309,13 @@ void call_emit_made(struct call *call, enum event event, struct subject to,
                                      .facts = facts_of(event, schema, object, call->arena) });
 }
 
-/* What is limited for everybody together has no caller, but a thing that it is counted for. */
+/* The counter of a shared limit has no caller; the key identifies the resource. */
 static uint64_t count_major(const struct limit *limit, struct str key)
 {
     return limit->shared ? hash_str(key) : 0;
 }
 
-/* What the call has counted so, or room for it; NULL: there is none. */
+/* The entry of this limit and key, else a free entry; NULL: none is free. */
 static struct call_counted *call_counted(struct call *call, const struct limit *limit, uint64_t key)
 {
     struct call_counted *room = NULL;
@@ -372,7 +373,7 @@ enum err call_limit(struct call *call, const struct limit *limit, struct str key
     run->verdict.of = limit;
     if (!run->verdict.allowed)
         return ERR_RATE_LIMITED;
-    /* The only lines so far are those of the route's limit. */
+    /* Replace the headers of the route's limit, which are the only ones so far. */
     buf_reset(&run->answer.headers);
     limits_headers(&run->verdict, limit, &run->answer.headers);
     return OK;

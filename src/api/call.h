@@ -1,7 +1,8 @@
-/* call.h - one call, as its handler sees it.
+/* call.h - struct call: one API request while a handler processes it, and the functions that a
+ * handler may use.
  *
- * A handler reads, decides, writes, announces. It may run more than once (the
- * store tries again after a conflict), so it keeps nothing outside the call. */
+ * A handler reads, decides, writes and emits events. The store may run it again after a conflict,
+ * so a handler stores nothing outside the call. */
 #ifndef API_CALL_H
 #define API_CALL_H
 
@@ -17,27 +18,27 @@ enum {
     CALL_MAX_REPLY = 64 * 1024 * 1024,
 };
 
-/* A refresh token is kept like the others, but nobody calls with one. */
+/* Refresh tokens are stored like the others, but no call is authenticated with one. */
 enum caller_kind { CALLER_USER = 1, CALLER_BOT, CALLER_BEARER, CALLER_REFRESH };
 
-/* The account behind the credential. */
+/* The account that the credential belongs to. */
 struct caller {
-    snowflake id;             /* the user's, or the bot's */
-    snowflake application_id; /* bots and bearers; else 0 */
-    unsigned char session[8]; /* names the token */
+    snowflake id;             /* of the user or bot account */
+    snowflake application_id; /* bots and OAuth2 tokens; else 0 */
+    unsigned char session[8]; /* session id in the token */
     int64_t expires_at;       /* microseconds; 0: never */
     uint64_t scopes;          /* bearers: bits of auth_scope */
     enum caller_kind kind;
     bool disabled, deleting;
 };
 
-/* What the path's resolvers found. The structs are the platform's. */
+/* The objects that the path's resolvers have read. Structs: platform/ and model/. */
 struct target {
     struct user *user;
     struct guild *guild;
-    struct standing *standing; /* the caller's, in the guild or in the channel's guild */
+    struct standing *standing; /* of the caller in the guild of the path */
     struct channel *channel;
-    uint64_t rights; /* the caller's in the channel, else in the guild */
+    uint64_t rights; /* permissions of the caller in the channel, else in the guild */
     struct role *role;
     struct emoji *emoji;
     struct member *member;
@@ -58,32 +59,33 @@ struct multipart; /* net/http/multipart.h */
 struct shared_text;
 struct voice_fact;
 
-/* The stages of a call, in their order; life.c takes it from one to the next. A stage that
- * nobody asks for is left out, and an error in any of them ends the call with its answer, which
- * is written on the loop. An errand (errand.h) begins with DECODE and has no answer.
+/* The stages of a call, in order. life.c moves a call from one stage to the next. A stage that
+ * the route does not need is skipped. An error in any stage ends the call with an error response,
+ * which is written on the loop. An internal call (errand.h) begins with DECODE and sends no
+ * response.
  *
- *   stage       where             what it is, and what it may touch
- *   CREDENTIAL  loop, or read tx  route, credential, limits, kind of caller, path's form; the
- *                                 store only for a credential that is not remembered. A long
- *                                 body is read after this, and the credential looked at again
- *   HEAD        read tx           of a service route: resolvers and admit, before a long body is
- *                                 read
- *   RECALL      read tx           for a body that the row's before_decode knows: resolvers, rights,
- *                                 admit, then call->look gives the answer, or call_look_again
- *                                 leads to DECODE
- *   DECODE      loop, or pool     query and body into structs; on the pool when they are long
- *   (prepare)   loop              the row's: checks the body, asks for the four stages below;
- *                                 no transaction
- *   LOOK        read tx           resolvers, rights, admit, then call->look; may set or take
- *                                 back await, hash and compute
- *   AWAIT       loop              call->await asks another server and returns; no transaction,
- *                                 nothing is held. call_resume goes on, once, on this loop
- *   HASH        password threads  call->hash; memory of the call only
+ *   stage       runs on           what it does, and what it may use
+ *   CREDENTIAL  loop, or read tx  matches the route; checks credential, rate limits, kind of
+ *                                 caller and path syntax; reads the store only if the credential
+ *                                 is not cached. A long body is read after this stage, and the
+ *                                 credential is then checked again
+ *   HEAD        read tx           service routes: resolvers and admit, before a long body is read
+ *   RECALL      read tx           a body that before_decode recognises: resolvers, permissions,
+ *                                 admit, then call->look writes the response, or returns
+ *                                 call_look_again, which continues with DECODE
+ *   DECODE      loop, or pool     decodes query and body into structs; on the pool if they are long
+ *   (prepare)   loop              route->prepare checks the body and may request the four stages
+ *                                 below; no transaction
+ *   LOOK        read tx           resolvers, permissions, admit, then call->look, which may set or
+ *                                 clear await, hash and compute
+ *   AWAIT       loop              call->await sends a request to another server and returns; no
+ *                                 transaction is open. call_resume continues, once, on this loop
+ *   HASH        password threads  call->hash; uses memory of the call only
  *   COMPUTE     pool              call->compute; memory of the call, files (call_keep_blob)
- *   HANDLE      row's transaction resolvers, rights, admit, what the decoding said, then the
- *                                 row's handle; may run again, and back to LOOK by
- *                                 call_look_again. Commit: announcements leave
- *   (after)     loop              call->after, which the handler may set; then the answer */
+ *   HANDLE      route's tx        resolvers, permissions, admit, the result of DECODE, then
+ *                                 route->handle; may run again, and call_look_again returns to
+ *                                 LOOK. Events are published after the commit
+ *   (after)     loop              call->after, if the handler has set it; then the response */
 enum call_stage {
     STAGE_CREDENTIAL,
     STAGE_HEAD,
@@ -96,161 +98,158 @@ enum call_stage {
     STAGE_HANDLE
 };
 
-/* What a handler sees of a call. The api keeps the rest around it (struct call_run). */
+/* The part of a call that handlers see. struct call_run (internal.h) contains the rest. */
 struct call {
     struct api *api;
     const struct route *route;
     struct arena *arena;
-    struct exchange *exchange;     /* net/http/server.h; NULL: an errand */
-    const struct multipart *parts; /* what was uploaded; NULL: nothing */
-    struct loop *loop;             /* where the call lives */
-    struct tx *tx;                 /* inside look and handle */
+    struct exchange *exchange;     /* NULL: internal call (errand.h) */
+    const struct multipart *parts; /* multipart parts; NULL: none */
+    struct loop *loop;             /* the event loop of the call */
+    struct tx *tx;                 /* set in transactions only, else NULL */
 
-    const struct caller *caller; /* NULL: nobody, on open routes */
-    struct str token;            /* the credential as sent, without its scheme word */
+    const struct caller *caller; /* NULL: anonymous caller */
+    struct str token;            /* the credential without its scheme ("Bot", "Bearer") */
     struct target target;
     const void *query, *body;
-    enum err
-        decoded; /* the refusal of the body, which counts after the path's; prepare may set it */
-    struct form form; /* problems of the body, by field */
-    struct buf reply; /* the answer's text so far */
+    enum err decoded; /* error of the query or body; path errors come first; prepare may set it */
+    struct form form; /* validation errors of the body, by field */
+    struct buf reply; /* response body so far */
 
-    /* Stages that prepare may ask for; see enum call_stage. */
+    /* Stages that prepare may request; see enum call_stage. */
     enum err (*look)(struct call *call);
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    /* What a handler may ask for: when its transaction has committed. */
+    /* A handler may set it: called after the commit. */
     void (*after)(struct call *call);
-    snowflake files_of; /* whose quota files count for; 0: the caller's */
-    bool decides;       /* set by prepare of a route that appends: this call needs more */
-    bool alone;         /* the same: it is not done together with others (struct work) */
+    snowflake files_of; /* account whose upload quota counts; 0: the caller's */
+    bool decides;       /* prepare sets it on APPEND routes: use STORE_WRITE */
+    bool alone;         /* prepare sets it on APPEND routes: not in a batch */
 };
 
-/* The stages of a call pass structs on, each known by its tag. call_pass makes one, all zeros, and
- * replaces the one with the same tag; call_passed returns it, or NULL if there is none.
+/* A stage passes structs to later stages, each identified by its tag. call_pass allocates one,
+ * zeroed, and replaces the one with the same tag; call_passed returns it, or NULL if there is none.
  *
  *     struct login_attempt *a = call_pass(call, "login_attempt", sizeof *a);
  *     const struct login_attempt *a = call_passed(call, "login_attempt"); */
 void *call_pass(struct call *call, const char *type, size_t size);
 void *call_passed(const struct call *call, const char *type);
 
-/* Goes on with a call that waits, or ends it with an error; the call may be gone when this
+/* Continues a call that is in AWAIT, or ends it with an error. The call may be freed when this
  * returns. */
 void call_resume(struct call *call, enum err e);
 
-/* For a handler that finds what look saw changed: the transaction is taken back, and look and
- * what follows it run again, a few times. In RECALL: the body has to be decoded. */
+/* A handler returns this if the rows have changed since look read them: the transaction is rolled
+ * back, and the call returns to LOOK, up to eight times. In RECALL: continues with DECODE. */
 enum err call_look_again(struct call *call);
 
-/* The id of a path parameter by its resolver's name. */
+/* The id in the path, by the name of its resolver. */
 snowflake call_id(const struct call *call, const char *name);
 struct str call_text(const struct call *call, const char *name);
-/* The version of the interface that the path names: 6 to 10; 10 for a path without one. */
+/* The API version in the path: 6 to 10; 10 if the path has none. */
 int call_version(const struct call *call);
-/* A text parameter that is an id unless it is a word of the handler's own. */
+/* For a text parameter that is an id or a keyword such as "@me": parses the id. */
 enum err call_text_id(struct call *call, const char *name, snowflake *ret);
 
-/* The account or address whose turn the call takes where many wait for the store; 0: nobody's. */
+/* The account id or address hash that background reads are scheduled by; 0: none. */
 uint64_t call_owner(const struct call *call);
-/* Was the row's prefetch called for the whole group of appending calls? */
+/* True if prefetch has run for the whole batch of APPEND calls. */
 bool call_was_prefetched(const struct call *call);
 
-/* For call->look: the path and the rights are all there is to look at. */
+/* A call->look that does nothing: LOOK only resolves the path and checks permissions. */
 enum err call_looked(struct call *call);
 
-/* Answer with an object of the row's reply type. */
+/* Responds with an object of the type route->reply. */
 enum err call_reply(struct call *call, const void *value);
-/* The same written by hand, one JSON value: for answers of many finished pieces. */
+/* Returns a JSON writer for the body, for responses assembled from JSON pieces. */
 struct json call_reply_json(struct call *call);
-/* The same with an object of another type (errors that have a shape of their own). */
+/* Responds with an object of another type, such as an error with its own schema. */
 enum err call_reply_as(struct call *call, const struct type *type, const void *value);
-/* Answer with text of another kind, or a file. */
+/* Responds with text of another content type. */
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
-/* The same from a buffer, which is cleared. */
+/* As call_reply_text, from a buffer, which is cleared. */
 enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text);
-/* JSON that others hold too; takes the caller's hold. */
+/* Responds with JSON that is shared with a cache; takes over the caller's reference. */
 enum err call_reply_shared(struct call *call, struct shared_text *text);
-/* Bytes that outlive the call, in the coding that a header of the call names. */
+/* Responds with bytes that outlive the call; they are not compressed again. */
 enum err call_reply_kept(struct call *call, struct str content_type, struct str bytes);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
-/* Opens a blob inside a transaction. What has to be read from the database is not read on a loop:
- * the error that the call ends with has it begin anew elsewhere. */
+/* Opens a blob inside a transaction. On a loop, a blob that must first be read from the database is
+ * not opened: the returned error makes the store restart the read in the background. */
 enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_t *ret_size);
-/* The same, but only the part that a Range header asks for: 206, or 416. */
+/* As call_reply_file, but with the part that a Range header requests: 206, or 416. */
 enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size);
-/* Another status than the row's (201 for new, 200 for old). */
+/* Sets a status other than that of the route, such as 201 for a new object. */
 void call_set_status(struct call *call, int status);
-/* One more line for the answer's head. */
+/* Adds one response header. */
 void call_add_header(struct call *call, const char *name, struct str value);
 
-/* Why somebody is refused who lacks these rights where the path leads, all of which or one of which
- * it takes: ERR_MISSING_PERMISSIONS, or ERR_GUILD_MFA_REQUIRED where a second factor would be
- * enough. */
+/* The error for a caller who lacks permissions in the guild or channel of the path: all of `needs`
+ * or one of `any` is required. ERR_GUILD_MFA_REQUIRED if only the missing second factor withholds
+ * them, else ERR_MISSING_PERMISSIONS. */
 enum err call_lacks(const struct call *call, uint64_t needs);
 enum err call_lacks_any(const struct call *call, uint64_t any);
 
-/* Refuse because of one field; more than one call gathers them. */
+/* Adds a validation error for one field; several calls collect their errors in one response. */
 enum err call_invalid(struct call *call, const char *field, const char *code, const char *message);
 
-/* Announce when the transaction has committed, not before. */
+/* Emits an event. It is published after the commit. */
 void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
                const void *object);
-/* The same to an account, about something in a guild: a sharded bot hears of it there. */
+/* Emits an event to an account, about a guild: a sharded bot receives it on the guild's shard. */
 void call_emit_in(struct call *call, enum event event, snowflake user_id, snowflake guild_id,
                   const struct schema *schema, const void *object);
-/* The same with an object that is JSON in the call's arena already, of an event without
- * facts. guild_id: where an account's event belongs to, or 0; a sharded bot hears of it where
- * it hears of the guild. */
+/* Emits an event whose payload is already JSON in the call's arena; only for events without facts
+ * (facts.h). guild_id: the guild whose shard of a bot receives an event to an account, or 0. */
 void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
                     struct str json);
 
-/* The same with an object whose JSON was made in an earlier stage, because it is long. */
+/* Emits an event whose JSON was written in an earlier stage because it is long. */
 void call_emit_made(struct call *call, enum event event, struct subject to,
                     const struct schema *schema, const void *object, struct str json);
 
-/* Sends what a call announced that wrote nothing, since no commit sends it. To the sessions of this
- * server only. */
+/* Publishes the events of a call that wrote nothing, because no commit publishes them. Only
+ * sessions of this node receive them. */
 void call_publish(const struct call *call);
 
-/* What carries voice hears of it when the transaction has committed, in the order of commits
- * and before anybody is told. */
+/* Passes a change of a voice state to the voice relay after the commit, in commit order and before
+ * the events are published. */
 void call_note_voice(struct call *call, const struct voice_fact *fact);
 
-/* Count this call, once, against a limit with a key of the handler's own (a login name), beside the
- * route's. ERR_RATE_LIMITED when there is no room; the answer then says how long to wait,
- * and that the route itself has room. */
+/* Counts this call once against a rate limit with a key of the handler (such as a login name), in
+ * addition to the route's limit. ERR_RATE_LIMITED if it is exceeded: Retry-After then belongs to
+ * this limit, X-RateLimit-Remaining to the route's. */
 enum err call_count(struct call *call, const struct limit *limit, struct str key);
-/* The same with the limit that matters here: before the transaction. From now on the answer's
- * lines describe it instead of the route's. */
+/* Counts the call against a limit that replaces the route's: the rate-limit headers describe it.
+ * Only before the transaction. */
 enum err call_limit(struct call *call, const struct limit *limit, struct str key);
-/* Takes back what call_count counted. */
+/* Reverts call_count. */
 void call_uncount(struct call *call, const struct limit *limit, struct str key);
 
-/* Refuse for now: ERR_RATE_LIMITED, and the answer says how long to wait. */
+/* Refuses the call with ERR_RATE_LIMITED and this Retry-After. */
 enum err call_wait(struct call *call, int64_t ms);
-/* The same where everybody has to wait, not only this caller. */
+/* As call_wait, with the scope "shared": the limit applies to all callers. */
 enum err call_wait_shared(struct call *call, int64_t ms);
 
-/* Keeps a blob, in a compute stage; it goes again when the call fails after all. id and name
- * were never used before. Its bytes count for call->files_of, else for the caller:
- * ERR_UPLOAD_QUOTA at the end of the transaction when there are too many. */
+/* Writes a blob, in COMPUTE; it is deleted if the call fails. id and name must be new. Its bytes
+ * count for call->files_of, else for the caller: ERR_UPLOAD_QUOTA in the transaction if too
+ * many. */
 enum err call_keep_blob(struct call *call, snowflake id, const char *name, struct str bytes);
-/* In the transaction: the blob is deleted when it has committed. Fine when there is none. */
+/* In the transaction: deletes the blob after the commit. OK if the blob does not exist. */
 enum err call_drop_blob(struct call *call, const char *name);
-/* The transaction has marked rows of `files` itself. */
+/* Tells the call that its transaction has marked rows of `files` as deleted. */
 void call_dropped_blobs(struct call *call);
 
-/* Drop what is remembered of an account's credential, or of all of them, as soon as
- * the transaction has committed. */
+/* Remove one credential of an account, or all, from the credential cache after the commit. */
 void call_forget_session(struct call *call, snowflake account, const unsigned char session[8]);
 void call_forget_account(struct call *call, snowflake id);
-/* Of what apps hold of the account; its own sessions go on. */
+/* Removes the OAuth2 tokens of the account from the cache; its own sessions stay. */
 void call_forget_grants(struct call *call, snowflake id);
-/* Of all that an application holds, whoever gave it. */
+/* Removes all tokens of an application from the cache: its bot's and those of all accounts. */
 void call_forget_application(struct call *call, snowflake id);
-/* As soon as the transaction has committed, every server refuses these addresses and ends their
- * sessions; or does not any more. */
+/* After the commit every node refuses these addresses and closes their sessions (banned), or
+ * accepts them again (not banned). */
 struct network;
 void call_ban_addresses(struct call *call, const struct network *n, bool banned);
 
@@ -258,7 +257,7 @@ void call_ban_addresses(struct call *call, const struct network *n, bool banned)
 
 enum refusal_kind { REFUSED_PASSWORD, REFUSED_TOO_MANY };
 
-/* A line of the log with the client's address, unless there are too many; from any thread. */
+/* Logs a refused call with the client's address, rate-limited; from any thread. */
 void call_note_refusal(const struct call *call, enum refusal_kind kind);
 
 #endif

@@ -1,8 +1,7 @@
-/* checks.c - what is decided about a call before the store is asked.
+/* checks.c - the checks of a call before the first transaction.
  *
- * How often, which kind of caller, which scope, is the path well-formed, is the
- * body: in this order, for every route. All but the last need no body, and are
- * decided before a long one is read. */
+ * In this order for every route: rate limit, banned address, kind of caller, scope, path syntax,
+ * body. All but the last need no body and are done before a long body is received. */
 #include "api/internal.h"
 
 #include "base/hash.h"
@@ -13,7 +12,7 @@ static uint64_t caller_address(const struct call_run *run)
     return run->call.exchange->address;
 }
 
-/* What limits are counted apart for: a guild, a channel, a webhook and its token. */
+/* Hash of the major parameters: guild, channel, webhook and its token. Each has its own bucket. */
 static uint64_t major_parameter(const struct call_run *run)
 {
     uint64_t major = 0;
@@ -23,20 +22,20 @@ static uint64_t major_parameter(const struct call_run *run)
             snowflake id;
             struct str text = run->match.params[i];
 
-            /* Zeros in front do not make it another one. */
+            /* Parse the id, so that leading zeros do not give another bucket. */
             major = hash_u64(major) ^ (snowflake_parse(text, &id) ? id : hash_str(text));
         }
     return major;
 }
 
-/* What an application does for somebody is counted apart from what they do themselves. */
+/* OAuth2 apps have their own counters, separate from those of the account. */
 static uint64_t caller_key(const struct caller *c)
 {
     return c->kind == CALLER_BEARER ? hash_u64(c->id ^ hash_u64(c->application_id)) : c->id;
 }
 
-/* Probes and browsers do not read what is left: an answer says nothing of it until there is
- * nothing left. */
+/* Service routes send no rate-limit headers until the limit is exceeded, because probes and
+ * browsers do not read them. */
 static enum err check_service_limit(struct call_run *run)
 {
     run->verdict =
@@ -78,7 +77,7 @@ static enum err check_limits(struct call_run *run)
     return OK;
 }
 
-/* Probes and /metrics are for the operator's own machines. */
+/* Service routes are not refused to banned addresses: probes and /metrics serve the operator. */
 static enum err check_address(const struct call *call)
 {
     bool banned =
@@ -110,7 +109,7 @@ static enum err check_kind(const struct call *call)
     return OK;
 }
 
-/* "user.id" of the path as a number, or a form error on "user_id". */
+/* Parses ids such as {user.id}; an error is reported on the field "user_id". */
 static enum err parse_params(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -136,7 +135,7 @@ static enum err parse_params(struct call_run *run)
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* The body's JSON, or its form; files that come beside it are not looked at here. */
+/* The JSON or form text of the body, without uploaded files. */
 static struct str body_text(const struct call *call)
 {
     const struct exchange *x = call->exchange;
@@ -147,7 +146,8 @@ static struct str body_text(const struct call *call)
 
 enum { LONGEST_PARTS = 1024 * 1024 };
 
-/* The plain parts of a form as one object of texts; of two with one name the first counts. */
+/* The parts without a filename as one JSON object of strings; of duplicate names the first
+ * counts. */
 static struct str parts_text(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
@@ -169,7 +169,7 @@ static struct str parts_text(const struct call *call)
     return buf_take(&out, call->arena);
 }
 
-/* The value of payload_json in a urlencoded form. */
+/* Finds the value of payload_json in a urlencoded form. */
 static bool form_payload(const struct call *call, struct str form, struct str *ret)
 {
     while (form.n) {
@@ -191,7 +191,7 @@ static enum err decode_form(struct call *call, struct str form)
     return schema_decode_query(r->body->schema, form, &call->form, (void **)&call->body);
 }
 
-/* The plain parts of a multipart body as a urlencoded form. */
+/* The parts without a filename as a urlencoded form. */
 static struct str parts_form(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
@@ -246,8 +246,8 @@ static enum err decode_body(struct call *call)
     return schema_decode(r->body, text, &call->form, (void **)&call->body);
 }
 
-/* The result is kept for later: an object that does not exist, or is not the
- * caller's to see, is told first. */
+/* Stores the error in call->decoded, because an unknown or invisible object of the path is reported
+ * first. */
 void decode_input(struct call *call)
 {
     const struct route *r = call->route;
@@ -258,7 +258,7 @@ void decode_input(struct call *call)
     if (r->body) {
         enum err e = decode_body(call);
 
-        /* Bad JSON is told apart from a bad form, whatever else is wrong. */
+        /* An error in the JSON syntax takes precedence over validation errors. */
         if (e && call->decoded != ERR_INVALID_JSON)
             call->decoded = e;
     }
@@ -285,7 +285,7 @@ enum err check_body(struct call_run *run)
     struct call *call = &run->call;
     enum err e = OK;
 
-    /* Nothing in the path that could be missing or forbidden: say it now. */
+    /* No object of the path can be unknown or forbidden, so report the error now. */
     if (call->decoded && run->match.count == 0 && !call->route->needs)
         return call->decoded;
     if (call->route->prepare && !call->decoded)

@@ -1,13 +1,13 @@
-/* cors.c - what lets web pages of other origins call.
+/* cors.c - CORS: lets web pages of other origins call the API.
  *
- * A browser asks before most calls (a preflight) and hides an answer without these lines from
- * its page, errors too. A preflight has no credential and is answered before anything else is
- * looked at: it costs less than a path that does not exist, and its answer is kept for a day. */
+ * A browser sends a preflight before most calls, and hides a response without these headers from
+ * its page, error responses too. A preflight has no credential and is answered before routing, so
+ * it is cheap; browsers cache the answer for a day. */
 #include "api/internal.h"
 
 enum { LONGEST_ASKED = 1024 };
 
-/* A page sees only what is listed here, and the headers that every page may see. */
+/* Headers that a page may read in addition to the CORS-safelisted ones. */
 #define EXPOSED                                                                              \
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Reset-After, " \
     "X-RateLimit-Bucket, X-RateLimit-Global, X-RateLimit-Scope, Retry-After, Date, Via"
@@ -31,7 +31,7 @@ bool cors_is_preflight(const struct api *api, const struct http_request *r)
            http_header(r, STR("Access-Control-Request-Method")).p;
 }
 
-/* The list goes back into a header: names and commas, nothing else. */
+/* The list is echoed in a response header: allow only names and commas. */
 static bool is_header_list(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {

@@ -6,7 +6,7 @@
 
 enum {
     ROWS_OF_STATEMENT = 20,
-    STEP_NS = 4 * 1000 * 1000, /* a step ends here, however few rows it has deleted */
+    STEP_NS = 4 * 1000 * 1000, /* time limit of a step */
 };
 
 struct deletion_step deletion_begin(void)
@@ -14,7 +14,7 @@ struct deletion_step deletion_begin(void)
     return (struct deletion_step){ DELETION_ROWS, ROWS_OF_STATEMENT, clock_thread() + STEP_NS };
 }
 
-/* Rows differ a hundredfold in what they cost, so the time counts as well as their number. */
+/* The cost of rows differs by a factor of a hundred, so time is limited as well. */
 void deletion_count(struct deletion_step *step, int64_t rows)
 {
     step->room -= rows;

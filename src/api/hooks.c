@@ -1,4 +1,4 @@
-/* hooks.c - telling every domain that listens. */
+/* hooks.c - hook_<name>: calls the listeners of all domains. */
 #include "api/hooks.h"
 
 #include "api/internal.h"

@@ -1,7 +1,7 @@
-/* hooks.h - how one folder's change becomes another's, in the same transaction.
+/* hooks.h - hooks: a folder calls listeners of other folders inside its transaction.
  *
- * hooks.def lists what there is to hear of. struct domain names a struct hooks with the
- * listeners; what a domain does not care about is NULL there. */
+ * hooks.def lists them. A domain sets its listeners in a struct hooks (struct domain); the others
+ * are NULL. */
 #ifndef API_HOOKS_H
 #define API_HOOKS_H
 
@@ -16,7 +16,7 @@ struct user_settings;
 
 struct account_made {
     snowflake user_id;
-    struct opt_str invite; /* the code that it came with */
+    struct opt_str invite; /* the invite code used to register */
     bool guild_required;   /* refuse the registration unless the invite leads to a guild */
 };
 struct settings_change {
@@ -34,7 +34,7 @@ struct guild_made {
 struct guild_change {
     const struct guild *before, *after;
 };
-/* A page of the audit log, and what its entries are about, as JSON (struct str). */
+/* A page of the audit log, and the objects that its entries refer to, as JSON (struct str). */
 struct audit_shown {
     snowflake guild_id;
     const struct list *entries; /* struct audit_entry, see audit_targets */
@@ -42,43 +42,43 @@ struct audit_shown {
 };
 struct rights_change {
     snowflake guild_id;
-    const struct channel *channel; /* NULL: anywhere in the guild */
+    const struct channel *channel; /* NULL: in the whole guild */
 };
 struct member_leave {
     snowflake guild_id;
     const struct user *user;
-    bool *done; /* leaving: a listener took the member out along with other things */
+    bool *done; /* set by a listener of member_leaving that has removed the member itself */
 };
-enum { PURGED_AT_ONCE = 200 }; /* messages: a few milliseconds of the writer */
+enum { PURGED_AT_ONCE = 200 }; /* messages; takes the writer a few milliseconds */
 struct member_ban {
     snowflake guild_id, user_id;
-    int64_t since_us; /* messages of before stay */
-    int64_t *room;    /* messages that may go at once; several bans of a call share it */
+    int64_t since_us; /* older messages stay */
+    int64_t *room;    /* messages that may still be deleted in this call, for all bans together */
 };
 struct voice_order {
     const struct member *member;
     struct opt_bool mute, deaf;
-    struct opt_id to; /* another channel, or null: none */
-    bool silenced;    /* ordered: mute or deaf is another than before */
+    struct opt_id to; /* channel to move to; null: disconnect */
+    bool silenced;    /* voice_ordered only: mute or deaf has changed */
 };
-/* A text, and what becomes of it. */
+/* A text that auto moderation checks, and the result. */
 struct text_judged {
     const struct channel *channel;
-    const struct member *member; /* who writes it */
-    snowflake version;           /* of the rules */
+    const struct member *member; /* the author */
+    snowflake version;           /* version of the guild's rules */
     struct str title, text;
-    bool edited;          /* it takes the place of another */
-    snowflake message_id; /* once it is written */
-    /* The listener's: it is not to be written, and the call has its answer; or something was
-     * found in it, of which text_written is told. */
+    bool edited;          /* an edit of an existing message */
+    snowflake message_id; /* in text_written only */
+    /* Set by the listener. refused: the message is not written, and the call already has a
+     * response. found: a rule matched; text_written is called with it. */
     bool refused;
     const void *found;
 };
 struct name_judged {
-    struct member *member; /* with the new one */
+    struct member *member; /* with the new nickname */
     snowflake version;
-    bool trusted; /* whoever gives it may call anybody anything */
-    bool refused; /* the listener's: the call has its answer */
+    bool trusted; /* by a moderator, or for a bot: rules do not apply */
+    bool refused; /* set by the listener: the call already has a response */
 };
 struct message_made {
     const struct channel *channel;
@@ -102,18 +102,18 @@ struct guild_app {
 struct account_app {
     snowflake user_id, application_id;
 };
-/* A button for it, by an application (0: none). */
+/* A button that sells a SKU; application_id: of its author, 0: none. */
 struct sku_offer {
     snowflake sku_id, application_id;
 };
 struct scheduled_event;
 struct event_stage {
     const struct scheduled_event *event;
-    snowflake stage_id; /* the listener's: the stage that it opened */
+    snowflake stage_id; /* set by the listener: the new stage instance */
 };
 struct voice_rights {
     const struct voice_state *state;
-    uint64_t rights; /* in its channel, now */
+    uint64_t rights; /* current permissions in the state's channel */
 };
 
 struct hooks {
@@ -126,17 +126,17 @@ struct hooks {
 #include "api/hooks.def"
 #undef HOOK
 
-/* What listeners can announce, for .fires of the rows that call hooks. */
+/* Events that listeners can emit, for .fires of the routes that call hooks. */
 #define VOICE_EVENTS \
     EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_STREAM_UPDATE, EVENT_STREAM_DELETE
 #define HANG_UP_EVENTS                                                                      \
     EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
         EVENT_STREAM_DELETE
-/* A message in a thread wakes it up, and people come to it. */
+/* A message in a thread unarchives it and may add thread members. */
 #define SPEAKING_EVENTS                                                   \
     EVENT_THREAD_UPDATE, EVENT_THREAD_CREATE, EVENT_THREAD_MEMBER_UPDATE, \
         EVENT_THREAD_MEMBERS_UPDATE
-/* A text breaks a rule: a channel is told, who wrote it is timed out. */
+/* A text that breaks a rule: an alert is sent to a channel, the author is timed out. */
 #define JUDGED_EVENTS                                                                        \
     EVENT_AUTO_MODERATION_ACTION_EXECUTION, EVENT_MESSAGE_CREATE, EVENT_GUILD_MEMBER_UPDATE, \
         EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE

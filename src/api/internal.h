@@ -1,4 +1,4 @@
-/* internal.h - what the files of api/ share. */
+/* internal.h - declarations shared by the files of api/. */
 #ifndef API_INTERNAL_H
 #define API_INTERNAL_H
 
@@ -13,41 +13,42 @@
 
 struct router;
 
-/* Built from the domains' rows; ends the process on a contradiction. */
+/* Built from the routes of all domains; aborts the process on a contradiction. */
 struct router *router_new(const struct domain *const *domains);
 void router_free(struct router *r);
 
 struct match {
     const struct route *route; /* NULL: see error */
-    unsigned group;            /* of the route: which of the domains */
+    unsigned group;            /* index of the route's domain */
     const struct limit *limit;
     const struct resolver *resolvers[CALL_MAX_PARAMS];
     struct str params[CALL_MAX_PARAMS]; /* decoded */
     size_t count;
-    int version;      /* of the interface: 6 to 10; paths without one are 10 */
+    int version;      /* API version: 6 to 10; 10 if the path has none */
     enum err error;   /* NOT_FOUND, METHOD_NOT_ALLOWED, INVALID_API_VERSION */
     unsigned allowed; /* bit per http_method, for Allow and OPTIONS */
-    snowflake as_me;  /* an id stood where the row has "@me": the caller's own, or 404 */
+    snowflake as_me;  /* id in the place of "@me": must be the caller's, else 404 */
 };
 
 void router_match(const struct router *r, struct arena *arena, enum http_method method,
                   struct str target, struct match *ret);
-/* The same for what must be known before the body is read. */
+/* Finds the route before the body is read. */
 const struct route *router_peek(const struct router *r, enum http_method method, struct str target);
 const struct resolver *router_resolver(const struct domain *const *domains, struct str name);
 
 struct jobs;
 
-/* An answer that is the same for everybody, in both forms, with its entity tag. */
+/* A response that is the same for all callers, plain and gzipped, with its ETag. */
 struct document {
     struct buf plain, zipped, tag;
 };
 
-/* Fill plain, then finish; that takes long. */
+/* Usage: write `plain`, then call document_finish, which compresses it and is slow. */
 struct document *document_new(void);
 void document_finish(struct document *d);
 void document_free(struct document *d);
-/* Answers with it, or with 304 to a caller that has it. It outlives the call. */
+/* Responds with the document, or with 304 if the caller has it. The document must outlive the
+ * call. */
 enum err call_reply_document(struct call *call, const struct document *d);
 
 struct api {
@@ -56,77 +57,77 @@ struct api {
     const struct domain *const *domains;
     struct router *router;
     struct limits *limits;
-    _Atomic uint64_t counts_heard; /* of other servers */
-    struct durations *durations;   /* from api_start on */
+    _Atomic uint64_t counts_heard; /* calls reported by other nodes */
+    struct durations *durations;   /* set by api_start */
     struct faults *faults;
     struct jobs *jobs;
-    struct hashing *hashing; /* while the loops run */
+    struct hashing *hashing; /* set while the loops run */
     struct file_removal *file_removal;
     struct token_uses *token_uses;
-    struct fetcher **fetchers; /* one a loop, made at first use */
+    struct fetcher **fetchers; /* one per loop, created on first use */
     struct loops *loops;
-    struct server *_Atomic server; /* NULL while it starts */
+    struct server *_Atomic server; /* NULL during startup */
     enum err (*permit)(struct call *call, uint64_t needs);
     enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
-    struct buf cors;                  /* lines of every answer; empty: web pages may not call */
-    struct document *_Atomic openapi; /* NULL: nobody has asked for it */
-    _Atomic int64_t proxy_noted_at;   /* clock_mono; 0: no proxy was seen */
+    struct buf cors;                  /* headers of every response; empty: CORS is off */
+    struct document *_Atomic openapi; /* NULL: not requested yet */
+    _Atomic int64_t proxy_noted_at;   /* clock_mono of the last warning; 0: none */
     _Atomic bool draining;
-    _Atomic uint64_t running;    /* calls that have no answer yet */
-    _Atomic uint64_t answers[6]; /* by hundred of the status */
+    _Atomic uint64_t running;    /* calls without a response yet */
+    _Atomic uint64_t answers[6]; /* by status / 100 */
 };
 
 /* --- local_calls.c -------------------------------------------------------------------- */
 
-/* If a proxy that the configuration does not name has sent the request: logs it, at most once an
- * hour. Called for the first request of each connection, because a proxy marks all that it
- * forwards, and to look through the headers of every request would cost a fifth of a short call. */
+/* Logs a warning, at most once an hour, if a proxy that is not configured has sent the request.
+ * Called only for the first request of each connection, because a proxy marks every request, and
+ * scanning the headers of each would take a fifth of the time of a short call. */
 void api_note_proxy(struct api *api, const struct exchange *x);
 
-/* --- a call with the api's part of it ------------------------------------------------- */
+/* --- struct call_run: a call with its internal state ---------------------------------- */
 
 enum { CALL_MAX_HEADERS = 8 * 1024, CALL_MOST_COUNTED = 4 };
 
-/* The answer, besides the text in call->reply. At most one of borrowed, shared and file replaces
- * that text. */
+/* The response, except for call->reply. At most one of borrowed, shared and file replaces that
+ * body. */
 struct call_answer {
-    int status;          /* 0: the row's */
+    int status;          /* 0: that of the route */
     struct str type;     /* p == NULL: JSON */
-    struct buf headers;  /* lines for the head */
-    struct str borrowed; /* outlives the call */
+    struct buf headers;  /* response header lines */
+    struct str borrowed; /* body that outlives the call */
     struct shared_text *shared;
     int file; /* -1: none */
     int64_t file_size;
-    bool zipped;  /* the text is gzip */
-    bool no_gzip; /* it is not to be compressed: its headers say what it is */
+    bool zipped;  /* the body is gzip */
+    bool no_gzip; /* do not compress: Content-Encoding is set */
 };
 
-/* What follows from the commit of the call's transaction. Each attempt begins without it, but
- * blobs stay: they were written before. */
+/* Effects to apply after the commit. Each attempt resets them, except blobs (written in
+ * COMPUTE). */
 struct call_effects {
     struct announcement *announced, **announced_end;
-    enum err announce_error; /* who receives it could not be read: the call fails */
+    enum err announce_error; /* the recipients of an event could not be read: the call fails */
     struct forgotten *forgotten;
     struct noted_voice *voices, **voices_end;
     struct kept_blob *blobs;
-    bool dropped;    /* files were marked that have to go */
-    int64_t job_due; /* the earliest job that it scheduled; 0: none */
+    bool dropped;    /* files were marked as deleted */
+    int64_t job_due; /* due time of the earliest scheduled job; 0: none */
 };
 
-/* A struct that one stage passes to the next, by the tag of its type. */
+/* A struct that one stage passes to later ones, identified by the tag of its type. */
 struct call_slot {
     struct call_slot *next;
     const char *type;
     void *value;
 };
 
-/* By call_count: a handler that runs again counts once. */
+/* A limit that call_count has counted, so that a retry of the handler does not count again. */
 struct call_counted {
     const struct limit *limit;
     uint64_t key;
 };
 
-/* A call from its first byte to its answer: what the handler sees of it, and the api's own part. */
+/* A call from its first byte to its response: struct call and the internal state of api/. */
 struct call_run {
     struct call call;
     struct call_slot *slots;
@@ -134,26 +135,26 @@ struct call_run {
     struct call_answer answer;
     struct call_effects effects;
     enum call_stage stage;
-    bool outdated; /* what look saw is not so any more */
+    bool outdated; /* call_look_again was called */
     struct work work;
-    snowflake ids[CALL_MAX_PARAMS]; /* of match.params that are snowflakes */
-    /* call_init clears all before this. */
+    snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
+    /* call_init clears everything above. */
     struct match match;
     struct credential credential;
     struct caller caller;
     struct verdict verdict;
-    bool admitting;      /* the body has not come yet */
-    bool admitted;       /* what can be said without the body was said before it came */
-    size_t lines_before; /* bytes of answer.headers that no stage has added */
+    bool admitting;      /* the body has not been received yet */
+    bool admitted;       /* head checks were done before the body arrived */
+    size_t lines_before; /* bytes of answer.headers before this stage */
     struct hash_task hash;
     struct post hashed;
     uv_work_t compute;
-    enum err computed;         /* by hash or compute */
-    int looks;                 /* that were outdated when it came to the handler */
-    struct cluster_wait heard; /* the other servers have, of what it revoked */
-    int64_t started;           /* clock_mono, when all of it was there */
-    int64_t began;             /* clock_mono, when it is to be noted; else 0 */
-    enum err refused;          /* what it is answered with; OK: no refusal */
+    enum err computed;         /* result of hash or compute */
+    int looks;                 /* number of call_look_again so far */
+    struct cluster_wait heard; /* waits until all nodes have applied a revocation */
+    int64_t started;           /* clock_mono, when the whole request was received */
+    int64_t began;             /* clock_mono if traffic is recorded; else 0 */
+    enum err refused;          /* error of the response; OK: none */
 };
 
 static inline struct call_run *run_of(const struct call *call)
@@ -163,164 +164,163 @@ static inline struct call_run *run_of(const struct call *call)
 
 /* --- files.c --------------------------------------------------------------------------- */
 
-/* A blob that the call has written. */
+/* A blob that COMPUTE has written. */
 struct kept_blob {
     struct kept_blob *next;
     snowflake id;
     const char *name;
     int64_t size;
     char digest[BLOB_DIGEST];
-    uint64_t since_ms; /* of a clock that nobody moves */
-    bool dropped;      /* it goes again, although the call succeeds */
+    uint64_t since_ms; /* monotonic clock */
+    bool dropped;      /* delete it although the call succeeds */
 };
 
-/* At the end of a transaction that succeeds: rows for what was kept. */
+/* At the end of a successful handler: inserts rows for the blobs. */
 enum err files_record(struct call *call);
 void files_forget_attempt(struct call *call);
-/* On the loop, when the call is over: what has no row goes, on the pool. */
+/* On the loop, at the end of the call: deletes blobs without a row, on the pool. */
 void files_finish(struct call *call, enum err e);
 
-/* --- file_removal.c -------------------------------------------------------------------- */
+/* --- removal.c ------------------------------------------------------------------------- */
 
 struct file_removal *file_removal_new(struct api *api);
-/* Begins with what a process that died has left. */
+/* Starts with the blobs that a crashed process has left. */
 void file_removal_start(struct file_removal *r, struct loop *loop);
-/* What runs goes on until api_wait. */
+/* A running deletion continues until api_wait. */
 void file_removal_stop(struct file_removal *r);
 void file_removal_free(struct file_removal *r);
-/* Something was marked; from any thread. */
+/* Rows of `files` were marked as deleted; from any thread. */
 void file_removal_expect(struct file_removal *r);
 
-/* --- the life of a call ---------------------------------------------------------------- */
+/* --- life.c ---------------------------------------------------------------------------- */
 
-/* A call that has done nothing yet. */
+/* Initialises a call. */
 void call_init(struct call_run *run, struct api *api, struct arena *arena, struct loop *loop);
 
-/* call_pass with a value that outlives the call. */
+/* As call_pass, with a value that outlives the call. */
 void call_lend(struct call *call, const char *type, void *value);
 
-/* With its credential, when its route is known. */
+/* Authenticates the caller and continues; the route must be set. */
 void run_identify(struct call_run *run);
 
-/* From DECODE on, for errands; input_is_long: on the pool. */
+/* Starts an internal call at DECODE; input_is_long: decode on the pool. */
 void run_follow(struct call_run *run, bool input_is_long);
 
 /* --- errand.c ---------------------------------------------------------------------- */
 
-/* In its DECODE stage. */
+/* Runs errand->decode. */
 enum err errand_decode(struct call *call);
-/* Ends the errand and frees it. */
+/* Calls errand->done and frees the internal call. */
 void errand_end(struct call_run *run, enum err e);
 
 /* --- attempt.c --------------------------------------------------------------------- */
 
-/* Every run starts from scratch: the store may try again. */
+/* Resets the results of an earlier attempt, because the store may retry. */
 void attempt_forget(struct call_run *run);
-/* For struct work: the stage that the call is in. */
+/* work.run: executes the current stage in the transaction. */
 enum err attempt_run(struct work *w, struct tx *tx);
-/* See struct work. */
+/* work.prefetch of APPEND routes. */
 void attempt_prefetch(struct work *w, struct tx *tx);
-/* For struct work, of a call's or an errand's: on a thread of the store, in the order of the
- * commits. */
+/* work.committed: applies the effects of a call, on a thread of the store, in commit order. */
 void call_committed(struct work *w);
 
 /* --- answer.c ---------------------------------------------------------------------- */
 
-/* Each ends the call: its caller touches nothing of it afterwards. */
+/* Each ends the call, which must not be used afterwards. */
 void answer_success(struct call_run *run);
 void answer_error(struct call_run *run, enum err e);
-/* With a status that no error has. */
+/* Responds with a status that has no error code. */
 void answer_status(struct call_run *run, int status);
-/* Not at all: the connection ends. */
+/* Closes the connection without a response. */
 void answer_cut(struct call_run *run);
 /* To OPTIONS. */
 void answer_options(struct call_run *run);
-/* Drops what was replied so far. */
+/* Discards the response so far. */
 void reply_forget(struct call_run *run);
-/* The methods of the path, in a line of this name. */
+/* Adds a header with this name that lists the methods of the path. */
 void answer_add_allow(struct call_run *run, const char *name);
 
 /* --- record.c -------------------------------------------------------------------------- */
 
-/* Notes a call with its answer, for whoever looks at the traffic; now is clock_mono. */
+/* Records a call and its response for the traffic view; now is clock_mono. */
 void call_record(const struct call_run *run, int64_t now, int status, struct str type,
                  struct str reply);
-/* The same of a request that the server refused before it was a call; arg is the api. */
+/* Records a request that was refused before it became a call; arg is the api. */
 void refusal_record(void *arg, int status, const struct refused_request *r);
 
 /* --- spoil.c --------------------------------------------------------------------------- */
 
-/* False: it has met no fault. Else its answer is the fault's, or it goes on later. */
+/* Applies an injected fault. False: none matches. True: the call has ended, or continues later. */
 bool run_spoil(struct call_run *run);
 
 /* --- cors.c ------------------------------------------------------------------------ */
 
-/* The lines of every answer, from the options. */
+/* Writes the CORS headers of every response from the options. */
 void cors_init(struct api *api);
-/* Does a browser ask whether its page may call? */
+/* True if a browser sends a CORS preflight. */
 bool cors_is_preflight(const struct api *api, const struct http_request *r);
-/* Allows the page what it asked for. */
+/* Adds the response headers of a preflight. */
 void cors_allow(struct call *call);
 
 /* --- known.c ----------------------------------------------------------------------- */
 
-/* Is it an operation of the published interface? path: as it was asked for. */
+/* True if Discord documents this operation. path: as requested. */
 bool known_operation(enum http_method method, struct str path);
-/* What of the interface no row serves, as a part of the reference. */
+/* Lists the operations that Discord documents and no route implements, for the reference. */
 void known_write(const struct domain *const *domains, struct buf *out);
 
 /* --- token_uses.c ------------------------------------------------------------------ */
 
 struct token_uses *token_uses_new(struct api *api);
-/* From now on it is noted once an hour which tokens were used. */
+/* Writes the last-used times of tokens to the store, once an hour. */
 void token_uses_start(struct token_uses *u, struct loop *loop);
-/* What is being written goes on until api_wait. */
+/* A running write continues until api_wait. */
 void token_uses_stop(struct token_uses *u);
 void token_uses_free(struct token_uses *u);
 
 /* --- jobs.c ------------------------------------------------------------------------ */
 
 struct jobs *jobs_new(struct api *api);
-/* From now on they are looked after. */
+/* Starts the scheduler. */
 void jobs_start(struct jobs *jobs, struct loop *loop);
-/* No new ones are begun; what runs goes on until api_wait. */
+/* Starts no more jobs; running ones continue until api_wait. */
 void jobs_stop(struct jobs *jobs);
 void jobs_free(struct jobs *jobs);
-/* Something will be due then; from any thread. */
+/* A job is due at this time; from any thread. */
 void jobs_expect(struct jobs *jobs, int64_t due);
-uint64_t jobs_taken(const struct jobs *jobs); /* by this process, so far */
+uint64_t jobs_taken(const struct jobs *jobs); /* jobs that this process has run */
 
 /* --- life.c, checks.c ------------------------------------------------------------------ */
 
-/* Looks at the head of an exchange: refuses it, or lets its body come. */
+/* Checks the head of a request: refuses it, or lets the body be received. */
 void call_admit(struct api *api, struct exchange *x);
-/* Takes a whole exchange to its answer. */
+/* Processes a complete request. */
 void call_begin(struct api *api, struct exchange *x);
 
-/* What the query and the body say; a refusal is kept in call->decoded. Takes a millisecond for
- * so many bytes, so a longer one is not decoded on a loop. */
+/* Decodes the query and the body; an error is stored in call->decoded. LONG_INPUT takes about one
+ * millisecond; longer input is decoded on the pool. */
 enum { LONG_INPUT = 128 * 1024 };
 bool input_is_long(const struct call *call);
 void decode_input(struct call *call);
 
-/* All that can be said without the store: first of the head, then of the body. A bad body is
- * kept in call->decoded where something in the path must be looked at first. */
+/* The checks that need no store: of the head, then of the body. If the path has objects that must
+ * be checked first, an error of the body stays in call->decoded. */
 enum err check_head(struct call_run *run);
 enum err check_body(struct call_run *run);
-/* What check_head found out about how often, as lines of the answer. */
+/* Adds the rate-limit headers from check_head. */
 void add_limit_lines(struct call_run *run);
 
-/* Named schemas, in the order in which the rows lead to them. */
+/* Named schemas, in the order in which the routes refer to them. */
 struct schema_set {
     const struct schema *list[512];
     size_t count;
 };
-/* The same path, whatever its parameters are called? */
+/* True if the paths differ at most in the names of their parameters. */
 bool route_shares_path(const struct route *a, const struct route *b);
 
 void schemas_gather(const struct domain *const *domains, struct schema_set *ret);
 
-/* The answer for an error, into out. */
+/* Writes the body of an error response. */
 void error_body(enum err e, const struct form *form, struct buf *out);
 
 #endif

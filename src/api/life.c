@@ -1,7 +1,6 @@
-/* life.c - the life of a call, from its bytes to its answer.
+/* life.c - moves a call through the stages of enum call_stage (call.h), from request to response.
  *
- * It goes through the stages of enum call_stage (call.h). The order in which a call is refused
- * is the order of the stages, the same for every route. */
+ * Checks run in the order of the stages, so all routes return errors in the same order. */
 #include "api/internal.h"
 
 #include <assert.h>
@@ -25,7 +24,7 @@ static void run_end(struct call_run *run, enum err e)
 
 /* --- transactions -------------------------------------------------------------------- */
 
-/* May somebody call whose credential is not good? */
+/* May the call continue as anonymous although its credential is invalid? */
 static bool takes_anybody(const struct call *call)
 {
     unsigned auth = call->route->auth;
@@ -41,7 +40,7 @@ enum err call_look_again(struct call *call)
     return ERR_STORE_RETRY;
 }
 
-/* Somebody changed the same thing meanwhile; of many who do, each round lets one through. */
+/* After a conflict the call returns to LOOK. If many calls conflict, each round lets one commit. */
 static bool looks_again(struct call_run *run)
 {
     enum { MOST_LOOKS = 8 };
@@ -68,7 +67,7 @@ static void others_heard(struct post *p)
     run_handled(container_of(p, struct call_run, heard.post), OK);
 }
 
-/* What was revoked here is good nowhere when the reply leaves. */
+/* Delays the response until every node has dropped the revoked credential. */
 static void await_others(struct call_run *run)
 {
     run->heard = (struct cluster_wait){
@@ -85,7 +84,7 @@ static void tx_done(struct work *w, enum err e)
     struct call *call = &run->call;
 
     loop_part(call->route->name);
-    /* A refusal has none of the lines that its stage added. */
+    /* An error response has no headers that the failed stage added. */
     if (e)
         buf_cut(&run->answer.headers, run->lines_before);
     switch (run->stage) {
@@ -109,7 +108,8 @@ static void tx_done(struct work *w, enum err e)
         e = OK;
         break;
     default:
-        /* Perhaps it is committed all the same (store.h): what it revokes is looked at anew. */
+        /* After ERR_UNAVAILABLE the commit may still have happened (store.h), so drop the
+         * credentials from the cache: the next call reads them again. */
         for (struct forgotten *f = e == ERR_UNAVAILABLE ? run->effects.forgotten : NULL; f;
              f = f->next)
             api_forget(call->api, f);
@@ -177,7 +177,7 @@ static void run_handle(struct call_run *run)
     }
 }
 
-/* --- the stages that take long -------------------------------------------------------- */
+/* --- HASH and COMPUTE ----------------------------------------------------------------- */
 
 static void answer_hash(struct post *p)
 {
@@ -189,7 +189,7 @@ static void answer_hash(struct post *p)
         run_proceed(run, STAGE_HASH);
 }
 
-/* On a thread for passwords. Nobody hears of a hash for a client that has gone. */
+/* On a password thread. Skips the hash if the client has disconnected. */
 static void run_hash(struct hash_task *t)
 {
     struct call_run *run = container_of(t, struct call_run, hash);
@@ -235,8 +235,8 @@ static void start_compute(struct call_run *run)
 
 /* --- before a long body --------------------------------------------------------------- */
 
-/* The head is good. Until the body is here the connection may end without a word, so nothing
- * is held meanwhile but the arena. */
+/* The head is accepted. The connection may close before the body has arrived, without a callback,
+ * so the call holds nothing but its arena until then. */
 static void let_body_come(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -250,8 +250,8 @@ static void let_body_come(struct call_run *run)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* What can be said of the caller and the head; once, though a credential is looked at again
- * when the body is here, because it may have been revoked meanwhile. */
+/* Checks the caller and the head. The head is checked once, but the credential again when the body
+ * has arrived, because it may have been revoked meanwhile. */
 static enum err check_caller(struct call_run *run)
 {
     const struct caller *c = run->call.caller;
@@ -296,7 +296,7 @@ static void start_decode(struct call_run *run)
     uv_queue_work(loop_uv(run->call.loop), &run->compute, run_decode, decode_done);
 }
 
-/* Whether the call continues elsewhere: a body that was seen before need not be decoded. */
+/* Runs before_decode. Returns true if the call ended or continues in RECALL. */
 static bool run_recall(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -311,7 +311,7 @@ static bool run_recall(struct call_run *run)
 
 /* --- from stage to stage -------------------------------------------------------------- */
 
-/* What follows the stage that just ended well. */
+/* Starts the stage that follows the completed one. */
 static void run_proceed(struct call_run *run, enum call_stage ended)
 {
     struct call *call = &run->call;
@@ -418,7 +418,6 @@ void call_init(struct call_run *run, struct api *api, struct arena *arena, struc
 {
     struct call *call = &run->call;
 
-    /* Field by field would be faster still, but this is what a reader expects. */
     memset(run, 0, offsetof(struct call_run, match));
     call->api = api;
     call->arena = arena;
@@ -431,7 +430,7 @@ void call_init(struct call_run *run, struct api *api, struct arena *arena, struc
     buf_init(&run->answer.headers, CALL_MAX_HEADERS);
 }
 
-/* Is there something for people where programs find nothing? */
+/* Serves a page of the web client if the path matches no route. */
 static bool run_find_page(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -497,8 +496,8 @@ void call_begin(struct api *api, struct exchange *x)
         return;
     }
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    run->started = clock_mono(); /* how fast a body comes is the client's doing */
+    run->started = clock_mono(); /* exclude the upload time */
     run->call.parts = x->parts;
-    run->call.caller = NULL; /* a credential may have been revoked meanwhile */
+    run->call.caller = NULL; /* the credential is checked again */
     run_identify(run);
 }

@@ -1,5 +1,4 @@
-/* outgoing.c - what the interface does beside answering: jobs, requests to other servers,
- * and its threads. */
+/* outgoing.c - starts and stops background work: jobs, outgoing requests, password threads. */
 #include "api/internal.h"
 
 #include "api/auth/bans.h"
@@ -54,13 +53,13 @@ void api_stop(struct api *api)
     jobs_stop(api->jobs);
     file_removal_stop(api->file_removal);
     token_uses_stop(api->token_uses);
-    /* What is given up ends with an errand each, and an errand may ask again. */
+    /* Each cancelled request starts an internal call, which may send another request: repeat. */
     do {
         for (unsigned i = 0; i < loops_count(api->loops); i++)
             loop_call(loops_at(api->loops, i), end_fetcher, api);
         api_wait(api);
     } while (any_fetcher(api));
-    /* Before the loops go: a thread may be about to tell one of them. */
+    /* Before the loops stop: a password thread may still post to one of them. */
     hashing_free(api->hashing);
     api->hashing = NULL;
     mem_free(api->fetchers);

@@ -1,8 +1,8 @@
-/* route.h - the interface's routes as rows.
+/* route.h - struct route, the declaration of an endpoint, and struct domain, a module of the API.
  *
- * Whatever a row can say, its handler leaves unsaid: by the time the handler
- * runs the caller is known, the path resolved, the rights checked and the body
- * valid. Routing, the OpenAPI document and the reference come from the rows. */
+ * A route declares authentication, permissions, path, body and rate limit: when its handler runs,
+ * the caller is authenticated, the path resolved, permissions checked and the body valid. The
+ * router, the OpenAPI document and the reference are built from the routes. */
 #ifndef API_ROUTE_H
 #define API_ROUTE_H
 
@@ -22,24 +22,24 @@ struct job_kind;
 struct loop;
 struct tx;
 
-/* As the rows write them. */
+/* Short names for route tables. */
 #define GET    HTTP_GET
 #define POST   HTTP_POST
 #define PUT    HTTP_PUT
 #define PATCH  HTTP_PATCH
 #define DELETE HTTP_DELETE
 
-/* Who may call. Rows combine them: AUTH_USER | AUTH_BOT. */
+/* The callers that a route accepts; combine them: AUTH_USER | AUTH_BOT. */
 enum auth_kinds {
-    AUTH_OPEN = 1,   /* anybody; a good credential is still recognised */
-    AUTH_USER = 2,   /* a person's token */
-    AUTH_BOT = 4,    /* a bot's token */
-    AUTH_BEARER = 8, /* an OAuth2 access token with the row's scope */
-    AUTH_GOOD = 16,  /* with AUTH_OPEN: a credential need not be sent, but must be good */
+    AUTH_OPEN = 1,   /* everyone; a valid credential is recognised */
+    AUTH_USER = 2,   /* token of a user account */
+    AUTH_BOT = 4,    /* token of a bot */
+    AUTH_BEARER = 8, /* OAuth2 access token with route->scope */
+    AUTH_GOOD = 16,  /* with AUTH_OPEN: optional, but refused if invalid */
 };
 
-/* Where the handler's transaction runs; by default GET reads and the rest write. For
- * APPEND see STORE_APPEND; prepare may set call->decides to write after all. */
+/* The transaction of the handler; by default GET reads and other methods write. APPEND: see
+ * STORE_APPEND; prepare may set call->decides to use STORE_WRITE instead. */
 enum route_store {
     ROUTE_STORE_BY_METHOD,
     ROUTE_STORE_NONE,
@@ -48,113 +48,114 @@ enum route_store {
     ROUTE_STORE_APPEND,
 };
 
-/* How often. The same limit in several rows is one bucket for all of them; rows
- * without one get a bucket of their own, for reads or for writes. */
+/* A rate limit. Routes with the same limit share one bucket. A route without one has its own bucket
+ * with the default count for reads or for writes (router.c). */
 struct limit {
     const char *name;
     unsigned count;
     unsigned window_s;
-    bool shared;     /* the resource is limited, not the caller */
-    bool by_address; /* counted for where a call comes from, whoever makes it */
-    bool strict;     /* several servers together let through no more: see limits.h */
+    bool shared;     /* counted per resource, for all callers together */
+    bool by_address; /* counted per client address, not per account */
+    bool strict;     /* enforced across all nodes: see limits.h */
 };
 
-/* Bodies other than JSON that a route takes. BODY_MULTIPART: the JSON is the part payload_json;
- * without one each plain part is a member of the body by its name. BODY_FORM: urlencoded, with
- * payload_json as well where BODY_MULTIPART is set. BODY_PARTS: multipart, and each plain part is
- * a member of the body by its name. */
+/* Body formats other than JSON. BODY_MULTIPART: the JSON is in the part payload_json; without it
+ * each part without a filename is a field. BODY_FORM: urlencoded, with payload_json as well if
+ * BODY_MULTIPART is set. BODY_PARTS: multipart, and each part without a filename is a field of the
+ * body. */
 enum body_kinds { BODY_MULTIPART = 1, BODY_FORM = 2, BODY_PARTS = 4 };
 
 struct route {
     enum http_method method;
     const char *path; /* "/users/{user.id}" below /api; {x} names a resolver */
-    const char *name; /* the handler's */
+    const char *name; /* name of the handler */
     const char *doc;
     unsigned auth;
-    const char *scope; /* with AUTH_BEARER; NULL: whatever the token is for */
-    uint64_t needs;    /* rights in the guild or channel of the path */
+    const char *scope; /* with AUTH_BEARER; NULL: any scope */
+    uint64_t needs;    /* permissions required in the guild or channel of the path */
     const struct schema *query;
     const struct type *body;
-    unsigned body_kinds; /* besides JSON */
+    unsigned body_kinds; /* in addition to JSON */
     size_t max_body;     /* 0: 1 MiB */
-    size_t max_upload;   /* of multipart bodies; 0: max_body, or 16 MiB */
+    size_t max_upload;   /* multipart bodies; 0: max_body, or 16 MiB */
     const struct type *reply;
-    int status;              /* of success; 0: 200 with a reply, 204 without */
-    const enum event *fires; /* ends with EVENT_NONE */
+    int status;              /* on success; 0: 200 with a reply, 204 without */
+    const enum event *fires; /* events that the route can emit; ends with EVENT_NONE */
     enum route_store store;
-    bool aside;    /* reads rows that nobody can bound: not on a loop */
-    bool measured; /* the same, but most have few: on a loop for as long as there is time */
+    bool aside;    /* reads an unbounded number of rows: always in the background */
+    bool measured; /* may read many rows: starts on the loop, restarts in the background if slow */
     const struct limit *limit;
-    /* Members who are timed out, have not passed membership screening, are quarantined or do not
-     * meet the guild's verification level may call although the route writes: nobody else sees
-     * the change, or it takes back something of theirs. All other writes are refused to them. */
+    /* Members who are timed out, quarantined, have not passed membership screening or do not meet
+     * the verification level may call this route although it writes, because no other user sees the
+     * change or the call only removes something of theirs. All other writes are refused to them. */
     bool quiet;
-    bool service;         /* lies at the root, not below /api; no credentials; counted by address */
-    bool no_global_limit; /* counted in its own bucket only */
-    /* May a caller who is not in the path's guild call? NULL: no. The query counts only where it
-     * could be read. */
+    bool service; /* path is at the root, not below /api; no credentials; rate limit per address */
+    bool no_global_limit; /* counts in its own bucket only */
+    /* Returns OK if a caller who is not a member of the path's guild may call. NULL: only members.
+     * call->query is NULL if the query was invalid. */
     enum err (*visitors)(struct call *call);
-    /* On the loop, before the body is decoded. Most bodies of some routes were sent before, byte by
-     * byte, and change nothing: for such a body it sets call->look, which answers in a read
-     * transaction as the handler would, after the path, `needs` and `admit`. If the rows have
-     * changed, look returns call_look_again, and the body is decoded. */
+    /* On the loop, before the body is decoded. Some routes mostly receive a body that they have
+     * received before and that changes nothing. For such a body this sets call->look, which writes
+     * the response in a read transaction after the path, `needs` and `admit` were checked. If the
+     * rows have changed, look returns call_look_again, and the body is decoded. */
     enum err (*before_decode)(struct call *call);
-    /* On the loop, before any transaction: may ask for a stage of its own by
-     * setting call->look, call->hash and call->compute. */
+    /* On the loop, before any transaction: checks the body; may request a stage by setting
+     * call->look, call->await, call->hash or call->compute. */
     enum err (*prepare)(struct call *call);
-    /* Inside the handler's transaction, before the path is resolved: says what the handler is going
-     * to ask of the store (tx_prefetch), so that it comes along with the first question. Ids of the
-     * path and the query are known. */
+    /* Inside the handler's transaction, before the path is resolved: declares the queries of the
+     * handler (tx_prefetch), so that they share the first round trip. The ids of path and query are
+     * known. */
     enum err (*prefetch)(struct call *call);
-    /* Inside the transaction, after the path and `needs`, before the body counts:
-     * rights that a set of bits cannot say. On a service route, whose path may be the credential,
-     * also in a read transaction before a long body is read: it may set call->files_of, the account
-     * that the bytes count for. */
+    /* Inside the transaction, after the path and `needs`, before errors of the body: permission
+     * checks that `needs` cannot express. On service routes, whose path may contain the credential,
+     * this also runs in a read transaction before a long body is read; it may set call->files_of,
+     * whose quota counts. */
     enum err (*admit)(struct call *call);
     enum err (*handle)(struct call *call);
 };
 
-/* What a {name} in a path stands for. */
+/* Implements a {name} in paths: parses the parameter and reads the object. */
 struct resolver {
     const char *name;  /* "user.id" */
-    const char *field; /* in error answers: "user_id" */
-    bool is_text;      /* any text, not a snowflake */
-    /* Only text that begins like this. A row with such a parameter may stand beside one
-     * of the same form with other parameters, and is tried first. */
+    const char *field; /* in error responses: "user_id" */
+    bool is_text;      /* any text instead of a snowflake */
+    /* Matches only text with this prefix. A route with such a parameter may have the same form as a
+     * route with other parameters, and is tried first. */
     const char *prefix;
-    bool me;    /* "@me" stands for the caller */
-    bool major; /* limits are counted for each one apart */
+    bool me;    /* "@me" means the caller */
+    bool major; /* major parameter: separate rate-limit buckets per value */
     const char *doc;
-    /* Inside the transaction: load what the id names and check that the caller may
-     * see it. NULL: the id is all there is to it. */
+    /* Inside the transaction: reads the object and checks that the caller may see it. NULL: the
+     * handler only needs the id. */
     enum err (*resolve)(struct call *call);
 };
 
-/* A part of the interface, as main knows it. */
+/* A module of the API: its routes, resolvers, jobs, hooks and deletion rules. */
 struct domain {
     const char *name;
     const char *doc;
     const struct route *routes;       /* end with .path == NULL */
     const struct resolver *resolvers; /* end with .name == NULL; may be NULL */
-    /* Does the caller have these rights where the path leads, and may it do what the route does
-     * (route_speaks)? At most one domain says. */
+    /* Checks that the caller has these permissions in the guild or channel of the path, and may
+     * write there (route_speaks). At most one domain implements it. */
     enum err (*permit)(struct call *call, uint64_t needs);
-    /* Who is in a private channel now (snowflakes): they hear of what is announced to it.
-     * At most one domain says. */
+    /* Reads the members of a private channel (snowflakes), who receive its events. At most one
+     * domain implements it. */
     enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* end with NULL; may be NULL */
     const struct hooks *hooks;          /* api/hooks.h; may be NULL */
-    /* Which rows of its tables are deleted with which objects: api/deletion.h; may be NULL. */
+    /* The rows of its tables that are deleted together with an object: api/deletion.h; may be
+     * NULL. */
     const struct deletion_rule *deletions;
-    /* On every server by itself, when it has begun and once a day: for what lies in its folder,
-     * which a job that another server takes would not find. On a loop; may be NULL. */
+    /* Called on every node, on a loop, after the start and once a day: for files in the data folder
+     * of that node, which a job on another node cannot access. May be NULL. */
     void (*daily)(struct api *api, struct loop *loop);
-    const struct world_parts *world; /* its members of world files, platform/worlds; may be NULL */
+    const struct world_parts *world; /* its sections of world files; may be NULL */
 };
 
 int route_status(const struct route *r);
 enum route_store route_store(const struct route *r);
-/* Does it do something in the guild of the path that others see? */
+/* Can other members see what the route does in the path's guild? True for writes without .quiet. */
 bool route_speaks(const struct route *r);
 
 #endif

@@ -1,9 +1,8 @@
-/* router.c - from a method and a path to a row.
+/* router.c - finds the route of a method and path.
  *
- * The rows' paths make a tree of segments. A literal wins over a parameter, and
- * where it leads nowhere the parameter is tried: the longest match is found
- * whatever the order of the rows. Parameters that take only some texts are told
- * from others at the same place by their prefix. */
+ * The paths of all routes form a tree of segments. Literals are tried before parameters, with
+ * backtracking, so the order of the routes does not matter. Parameters with a prefix are tried
+ * before other parameters at the same segment. */
 #include "api/internal.h"
 
 #include <stdio.h>
@@ -14,24 +13,23 @@
 
 enum { MAX_SEGMENTS = 16 };
 
-/* Calls in ten seconds, for rows that name no limit. A page full of pictures is hundreds of
- * calls to the service at once. */
+/* Default limits: calls in ten seconds. A page with many images sends hundreds at once. */
 enum { READS = 50, WRITES = 20, SERVICE_CALLS = 5000 };
 
 struct node {
     struct str literal;
-    const struct resolver *resolver; /* of the parameter that leads here */
-    bool choosy;                     /* made by a row that takes only some texts */
+    const struct resolver *resolver; /* set if the segment is a parameter */
+    bool choosy;                     /* a parameter of the route has a prefix */
     struct node *children;           /* literals */
-    struct node *parameters;         /* choosy ones first */
+    struct node *parameters;         /* those with choosy first */
     struct node *next;
     const struct route *routes[HTTP_METHODS];
-    uint16_t groups[HTTP_METHODS];     /* of their domains, in the list of all */
-    struct limit limits[HTTP_METHODS]; /* of rows that name none */
+    uint16_t groups[HTTP_METHODS];     /* index of the route's domain */
+    struct limit limits[HTTP_METHODS]; /* default limits */
 };
 
 struct router {
-    struct node api;     /* below /api, /api/v9, /api/v10 */
+    struct node api;     /* below /api or /api/v<n> */
     struct node service; /* at the root */
 };
 
@@ -55,8 +53,7 @@ const struct resolver *router_resolver(const struct domain *const *domains, stru
     return NULL;
 }
 
-/* False: no '/' in front, an empty segment, or too many. One '/' at the end is
- * ignored. */
+/* False: no leading '/', an empty segment, or too many segments. One trailing '/' is ignored. */
 static bool router_split(struct str path, struct path *ret)
 {
     ret->count = 0;
@@ -127,7 +124,7 @@ static struct node *router_grow(struct node *n, struct str segment, const struct
     return grow_parameter(n, r, route, choosy);
 }
 
-/* Does a parameter of the path take only some texts? */
+/* Has a parameter of the path a prefix? */
 static bool is_choosy(const struct path *path, const struct domain *const *domains)
 {
     for (size_t i = 0; i < path->count; i++) {
@@ -219,10 +216,9 @@ static bool router_takes(const struct resolver *r, struct str text)
     return !r->prefix || str_starts(text, str_of(r->prefix));
 }
 
-/* The node of the path's segments from `at` on that has a row for the method. A
- * literal is tried before a parameter. The parameters that were passed are noted in
- * ret, which may hold left-overs of a way that led nowhere; the methods of every end
- * that was looked at are gathered in ret->allowed. */
+/* Finds the node for the segments from `at` on that has a route for the method. Literals are tried
+ * before parameters. Parameters are stored in ret, which may contain values of a branch that
+ * failed; ret->allowed collects the methods of all matching nodes. */
 static const struct node *router_descend(const struct node *n, const struct path *path, size_t at,
                                          enum http_method method, size_t params, struct match *ret)
 {
@@ -245,8 +241,8 @@ static const struct node *router_descend(const struct node *n, const struct path
     return end;
 }
 
-/* Takes "/api" and a version off the front. Sets error for versions we do not
- * speak; a path outside /api belongs to the service routes. */
+/* Removes "/api" and the version. Sets error for unsupported versions. A path outside /api is
+ * matched against the service routes. */
 static const struct node *router_find(const struct router *r, const struct path *path,
                                       enum http_method method, struct match *ret)
 {
@@ -268,8 +264,8 @@ static const struct node *router_find(const struct router *r, const struct path 
     return router_descend(root, path, at, method == HTTP_HEAD ? HTTP_GET : method, 0, ret);
 }
 
-/* Some people's clients write their own id where the interface has "@me". A path below /users/{id}
- * that leads nowhere is tried with "@me"; checks.c compares the id with the caller's. */
+/* Some clients send their own id where the path has "@me". If a path below /users/{id} matches no
+ * route, it is tried with "@me"; checks.c then compares the id with the caller's. */
 static const struct node *router_find_own(const struct router *r, struct path *path,
                                           enum http_method method, struct match *ret)
 {
@@ -293,7 +289,7 @@ static bool router_decode(struct arena *arena, struct path *path)
     return true;
 }
 
-/* What Allow says of a path with these rows. */
+/* HEAD and OPTIONS are always allowed. */
 static unsigned with_implied(unsigned methods)
 {
     if (methods & 1u << HTTP_GET)
@@ -331,7 +327,7 @@ void router_match(const struct router *r, struct arena *arena, enum http_method 
 
 const struct route *router_peek(const struct router *r, enum http_method method, struct str target)
 {
-    /* Few paths have escapes: only those need memory. */
+    /* Only paths with escapes need memory. */
     struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
     struct match m = { .error = OK };
     struct path path;

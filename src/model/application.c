@@ -1,4 +1,4 @@
-/* application.c - the interface's application and team objects, row by row. */
+/* application.c - JSON schemas of applications and teams. */
 #include "model/fields/types.h"
 #include "model/application.h"
 
@@ -136,7 +136,7 @@ bool application_installs(const struct application *a, enum integration_type typ
     { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
     { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
 
-/* Of the flags, those of everybody or all. */
+/* flags_, flags_new_: the public flags, or all of them. */
 #define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
     BRIEF_FIELDS,                                                                                  \
     { FIELD_AS(struct application, flags_, "flags"), .type = &type_flags },                        \
@@ -197,7 +197,7 @@ const struct schema application_schema = {
 const struct type type_application = { .kind = KIND_OBJECT, .schema = &application_schema };
 const struct type type_applications = { .kind = KIND_ARRAY, .of = &type_application };
 
-/* --- apps elsewhere ------------------------------------------------------------------- */
+/* --- applications inside other objects ------------------------------------------------ */
 
 static const struct field brief_application_fields[] = { BRIEF_FIELDS, { 0 } };
 static const struct schema brief_application_schema = {

@@ -1,4 +1,4 @@
-/* application.h - programs that use the interface, and the teams that make them. */
+/* application.h - applications (apps with a bot or OAuth2), and the teams that own them. */
 #ifndef MODEL_APPLICATION_H
 #define MODEL_APPLICATION_H
 
@@ -29,27 +29,27 @@ extern const struct type type_team_name, type_team_role;
 
 /* --- applications --------------------------------------------------------------------- */
 
-/* The bits of an application's flags that its makers set themselves: which of the
- * privileged intents it may use, and whether it is a client that keeps no secret. */
+/* Flags that the owners of an application set: the privileged intents it may use, and whether it is
+ * a public OAuth2 client without a secret. */
 enum {
     APPLICATION_PRESENCE_LIMITED = 1 << 13,
     APPLICATION_MEMBERS_LIMITED = 1 << 15,
     APPLICATION_CONTENT_LIMITED = 1 << 19,
     APPLICATION_FLAGS_INTENTS =
         APPLICATION_PRESENCE_LIMITED | APPLICATION_MEMBERS_LIMITED | APPLICATION_CONTENT_LIMITED,
-    APPLICATION_PUBLIC_CLIENT = 1 << 8, /* keeps no secret: takes tokens at once */
+    APPLICATION_PUBLIC_CLIENT = 1 << 8, /* OAuth2 client without a secret */
     APPLICATION_FLAGS_OWN = APPLICATION_FLAGS_INTENTS | APPLICATION_PUBLIC_CLIENT,
 };
 
-/* Bits that the server sets. */
+/* Flags that the server sets. */
 enum {
     APPLICATION_EMBEDDED = 1 << 17,                 /* can be launched inside a client */
     APPLICATION_COMMAND_BADGE = 1 << 23,            /* has a global command */
-    APPLICATION_ACTIVE = 1 << 24,                   /* one of them was used in the last 30 days */
-    APPLICATION_FLAGS_PRIVATE = APPLICATION_ACTIVE, /* only its makers see these */
+    APPLICATION_ACTIVE = 1 << 24,                   /* a command was used in the last 30 days */
+    APPLICATION_FLAGS_PRIVATE = APPLICATION_ACTIVE, /* only the owners see these */
 };
 
-/* Where an app can be installed; the keys of integration_types_config. */
+/* Where an app can be installed; also the keys of integration_types_config. */
 enum integration_type { INSTALL_GUILD = 0, INSTALL_USER = 1 };
 
 enum event_webhooks_status { EVENT_WEBHOOKS_OFF = 1, EVENT_WEBHOOKS_ON = 2 };
@@ -73,12 +73,12 @@ struct application {
     struct opt_str icon;
     struct opt_int type; /* always null */
     int64_t flags;
-    uint64_t flags_new; /* the same flags, as text */
+    uint64_t flags_new; /* the same flags, as a JSON string */
     int64_t public_flags;
     uint64_t public_flags_new;
     struct str verify_key;
     const struct user *bot;
-    const struct user *owner; /* a team's is a made-up account */
+    const struct user *owner; /* for a team: a generated account */
     const struct team *team;  /* NULL: none */
     struct list redirect_uris, tags;
     struct opt_str interactions_endpoint_url, role_connections_verification_url;
@@ -86,19 +86,19 @@ struct application {
     struct opt_str cover_image, terms_of_service_url, privacy_policy_url; /* absent: none */
     struct opt_str event_webhooks_url;
     int64_t event_webhooks_status;    /* enum event_webhooks_status */
-    struct list event_webhooks_types; /* struct str; kept, nothing is sent */
+    struct list event_webhooks_types; /* struct str; stored, but no webhook events are sent */
     const struct install_params *install_params;
     struct list integration_types_config; /* struct integration_type_item */
     bool integration_public, integration_require_code_grant;
-    bool bot_public, bot_require_code_grant; /* the older names of the same */
+    bool bot_public, bot_require_code_grant; /* older names of the two above */
     int64_t approximate_guild_count, approximate_user_install_count,
         approximate_user_authorization_count;
     int64_t explicit_content_filter, interactions_version;
     bool is_verified, is_discoverable, is_monetized, hook;
     struct list interactions_event_types, eligible_oauth2_scopes; /* always empty */
 
-    /* Not shown to anybody. */
-    snowflake owner_id; /* the person behind it: the team's owner, where there is one */
+    /* Not in the JSON. */
+    snowflake owner_id; /* owner account; of a team: the team's owner */
     snowflake team_id;  /* 0: none */
     snowflake bot_id;
     struct str key_salt;
@@ -113,18 +113,18 @@ static inline void application_set_flags(struct application *a, int64_t flags)
     a->public_flags_new = (uint64_t)a->public_flags;
 }
 
-/* Can it be installed there? */
+/* Can the app be installed in this place: on guilds, or on accounts? */
 bool application_installs(const struct application *a, enum integration_type type);
 
-extern const struct schema application_schema;        /* what its makers see */
-extern const struct schema public_application_schema; /* what everybody sees */
+extern const struct schema application_schema;        /* for the owners */
+extern const struct schema public_application_schema; /* for everyone */
 extern const struct type type_application, type_applications, type_public_application;
 extern const struct type type_application_name, type_application_description;
 extern const struct type type_install_params, type_integration_types, type_redirect_uris, type_tags;
 
-/* --- apps elsewhere ------------------------------------------------------------------- */
+/* --- applications inside other objects ------------------------------------------------ */
 
-/* The app of an integration; the second also says where people prove who they are. */
+/* The app of an integration; the second one also has role_connections_verification_url. */
 extern const struct type type_integration_application, type_described_application;
 
 struct application_ref {

@@ -1,4 +1,4 @@
-/* channel.c - the interface's channel object, row by row. */
+/* channel.c - JSON schema of channels, and which fields each channel type has. */
 #include "model/fields/types.h"
 #include "model/message.h"
 #include "model/thread.h"
@@ -277,7 +277,7 @@ static void leave_out_thread(struct channel *c)
     c->thread_metadata = NULL;
 }
 
-/* Text and news have threads too, but no posts. */
+/* Text and announcement channels have threads, but no posts. */
 static void shape_parent(struct channel *c)
 {
     bool posts = channel_holds_posts(c->type);

@@ -1,4 +1,4 @@
-/* channel.h - where messages are written and voices heard. */
+/* channel.h - channels and threads of guilds, direct channels and groups. */
 #ifndef MODEL_CHANNEL_H
 #define MODEL_CHANNEL_H
 
@@ -22,21 +22,21 @@ enum channel_type {
 bool channel_is_private(int64_t type); /* DM or group */
 bool channel_is_thread(int64_t type);
 bool channel_is_voice(int64_t type);    /* voice or stage */
-bool channel_holds_posts(int64_t type); /* a forum or a media channel */
+bool channel_holds_posts(int64_t type); /* forum or media channel */
 bool channel_takes_messages(int64_t type);
 
-/* Whether a channel of that id is among those of the list. */
+/* Does the list contain a channel with that id? */
 bool channels_hold(const struct list *channels, snowflake id);
 
 enum channel_flags {
-    CHANNEL_PINNED = 1 << 1,      /* a thread of a forum */
-    CHANNEL_REQUIRE_TAG = 1 << 4, /* a forum */
+    CHANNEL_PINNED = 1 << 1,      /* pinned thread of a forum */
+    CHANNEL_REQUIRE_TAG = 1 << 4, /* forum: posts need a tag */
 };
 
 enum overwrite_type {
     OVERWRITE_ROLE = 0,
     OVERWRITE_MEMBER = 1,
-    OVERWRITE_EITHER = -1, /* in bodies: not said, found out by the id */
+    OVERWRITE_EITHER = -1, /* request bodies without a type: determined from the id */
 };
 
 struct overwrite {
@@ -77,25 +77,25 @@ struct channel {
     struct opt_int default_auto_archive_duration, message_count, member_count;
     struct opt_bool nsfw, managed, is_message_request;
     struct opt_list permission_overwrites; /* struct overwrite */
-    struct opt_list recipients;            /* struct user: the others */
-    struct opt_list nicks;                 /* struct channel_nick: theirs, where they have one */
+    struct opt_list recipients;            /* struct user: the other members */
+    struct opt_list nicks;                 /* struct channel_nick: nicknames in the group */
     const struct thread_metadata *thread_metadata;
     int64_t flags;
-    struct opt_id permissions;         /* where asked for: the caller's rights */
-    struct opt_id app_permissions;     /* in interactions: the rights of the app's bot */
+    struct opt_id permissions;         /* permissions of the caller, if requested */
+    struct opt_id app_permissions;     /* in interactions: permissions of the app's bot */
     struct opt_int last_pin_timestamp; /* in interactions */
-    struct opt_id origin_channel_id;   /* of a group that began as a direct channel */
-    struct opt_bool newly_created;     /* of a thread in THREAD_CREATE */
+    struct opt_id origin_channel_id;   /* group that was created from a direct channel */
+    struct opt_bool newly_created;     /* in THREAD_CREATE */
 
     /* Threads. */
     struct opt_int total_message_sent;
-    const struct thread_member *member; /* the reader's own; never in what many read */
-    const struct message *message;      /* in the answer to a new post: its first */
+    const struct thread_member *member; /* the caller's own; never in events for several users */
+    const struct message *message;      /* response to a new post: its first message */
     struct opt_list applied_tags;       /* snowflakes; in forums */
-    int64_t messages_written;           /* not shown: with one that is not counted */
-    bool begun;                         /* not shown: there is such a one */
+    int64_t messages_written;           /* not in the JSON; includes the starter message */
+    bool begun;                         /* not in the JSON; the thread has a starter message */
 
-    /* Channels that threads hang on. */
+    /* Channels that have threads. */
     struct opt_int default_thread_rate_limit_per_user, default_sort_order, default_forum_layout;
     struct opt_str default_tag_setting;
     struct opt_object default_reaction_emoji; /* struct default_reaction */
@@ -125,12 +125,12 @@ extern const struct type type_forum_tag, type_forum_tags, type_default_reaction;
 extern const struct type type_channel_name, type_topic, type_archive_minutes;
 enum { CHANNEL_TOPIC_MAX = 1024, FORUM_TOPIC_MAX = 4096 };
 
-/* The same rights for the same targets? Lists are in the order of ids. */
+/* Same targets with the same permissions? Both lists are sorted by id. */
 bool overwrites_equal(const struct list *a, const struct list *b);
-/* Of a target; NULL: none. */
+/* The overwrite of a role or member; NULL: none. */
 const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id);
 
-/* Keeps what a channel of this type shows and leaves the rest out. */
+/* Makes the fields ABSENT that a channel of this type does not have. */
 void channel_shape(struct channel *c);
 
 #endif

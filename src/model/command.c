@@ -1,4 +1,4 @@
-/* command.c - the interface's application command objects, row by row. */
+/* command.c - JSON schemas of application commands and their permissions. */
 #include "model/command.h"
 
 #include "model/application.h"
@@ -6,7 +6,7 @@
 
 enum { LOCALES = 34 };
 
-/* --- rules that bodies share with objects --------------------------------------------- */
+/* --- types that bodies share with objects --------------------------------------------- */
 
 static const struct choice command_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
@@ -50,7 +50,7 @@ static const struct choice integration_types[] = {
     { .value = INSTALL_USER, .name = "USER_INSTALL", .doc = "Installed on an account" },
     { 0 },
 };
-/* All that ever were but 6-9, which were shops and tests. */
+/* All channel types except 6-9, which Discord has removed. */
 static const struct choice channel_types[] = {
     { .value = CHANNEL_TEXT, .name = "GUILD_TEXT", .doc = "Text" },
     { .value = CHANNEL_DM, .name = "DM", .doc = "Direct" },
@@ -70,7 +70,7 @@ static const struct choice channel_types[] = {
 
 const struct type type_command_type = { .kind = KIND_INT, .choices = command_types };
 const struct type type_command_handler = { .kind = KIND_INT, .choices = handlers };
-/* The check of options refuses others, at a place of its own. */
+/* Any number is accepted here; the validation of options reports unknown types. */
 const struct type type_option_type = { .kind = KIND_INT,
                                        .flags = TYPE_LOOSE_ENUM,
                                        .choices = option_types };
@@ -92,7 +92,7 @@ const struct type type_choice_name = {
 const struct type type_choice_value = { .kind = KIND_RAW,
                                         .doc = "Text of at most 100 characters, "
                                                "or a number, as the option's type says" };
-/* The keys are locales; values obey the rule of what they stand for. */
+/* The keys are locales; the values are checked like the text that they translate. */
 const struct type type_localizations = { .kind = KIND_MAP,
                                          .flags = TYPE_NULL_NONE,
                                          .max = LOCALES,
@@ -133,7 +133,7 @@ const struct type type_entered_number = { .kind = KIND_REAL, .flags = TYPE_SAFE_
 
 /* --- objects -------------------------------------------------------------------------- */
 
-/* The dictionaries, and what stands for them in one language. */
+/* The localizations, and their replacements in one language. */
 /* clang-format off */
 #define DICTIONARY(type_, member_)                                                                 \
     { FIELD(type_, member_), .type = &type_localizations, .flags = OPTIONAL | NULLABLE }

@@ -1,4 +1,4 @@
-/* command.h - what people can ask an app to do. */
+/* command.h - application commands (slash, user, message), their options and permissions. */
 #ifndef MODEL_COMMAND_H
 #define MODEL_COMMAND_H
 
@@ -13,7 +13,7 @@ enum command_type {
 enum command_handler {
     COMMAND_APP_HANDLER = 1,
     COMMAND_LAUNCH_ACTIVITY = 2,
-    COMMAND_APP_HANDLER_LAUNCH = 3, /* the app may only answer with a launch */
+    COMMAND_APP_HANDLER_LAUNCH = 3, /* the app must respond by launching its activity */
 };
 enum option_type {
     OPTION_SUB_COMMAND = 1,
@@ -28,30 +28,29 @@ enum option_type {
     OPTION_NUMBER = 10,
     OPTION_ATTACHMENT = 11,
 };
-/* Where a command is used; command_contexts gives a set of their bits. */
+/* Where a command can be used; command_contexts returns a set of these bits. */
 enum command_context { CONTEXT_GUILD = 0, CONTEXT_BOT_DM = 1, CONTEXT_PRIVATE_CHANNEL = 2 };
 
 enum {
-    COMMAND_MOST_OPTIONS = 25, /* on each level */
+    COMMAND_MOST_OPTIONS = 25, /* per level */
     COMMAND_MOST_CHOICES = 25,
     COMMAND_MOST_FILE_TYPES = 10,
     COMMAND_MOST_CHARACTERS = 8000,
-    COMMAND_MOST_LENGTH = 6000, /* of a string that somebody enters */
-    /* As JSON in all languages, in bytes: one command, and all of a scope together. The
-     * interface knows neither; 8000 characters can be 5 MB in 34 languages. */
+    COMMAND_MOST_LENGTH = 6000, /* maximum of max_length */
+    /* JSON size with all localizations, in bytes: of one command, and of all commands of a scope.
+     * Discord documents no such limits; 8000 characters can be 5 MB in 34 languages. */
     COMMAND_MOST_BYTES = 1024 * 1024,
     COMMANDS_MOST_BYTES = 4 * 1024 * 1024,
 };
 
-/* Dictionaries (…_localizations) are lists of struct pair. In objects that are sent they
- * are ABSENT where only one language is shown, null where there are none. The words of a
- * reader's language are in …_localized in lists; in indexes they take the place of the
- * original, which is then in …_default. */
+/* …_localizations are dictionaries: lists of struct pair. In responses they are ABSENT if only one
+ * language is shown, null if there are none. In lists of commands, …_localized has the text in the
+ * reader's language. In indexes that text replaces the original, which is then in …_default. */
 struct command_choice {
     struct str name;
     struct opt_list name_localizations;
     struct opt_str name_localized, name_default;
-    struct str value; /* JSON: text or a number, as json/write.h writes it */
+    struct str value; /* JSON string or number, formatted as by json/write.h */
 };
 
 struct command_option {
@@ -65,10 +64,10 @@ struct command_option {
     struct opt_list channel_types; /* int64_t */
     struct opt_real min_value, max_value;
     struct opt_int min_length, max_length;
-    struct opt_list file_types; /* struct str; kept, but shown to nobody */
+    struct opt_list file_types; /* struct str; stored, but not in responses */
 };
 
-/* What is said about the reader of an index; raw rows, not verdicts. */
+/* Permission rows that concern the reader of an index; not evaluated. */
 struct command_rule {
     struct str id;
     bool permission;
@@ -80,13 +79,13 @@ struct command_index_permissions {
 
 struct command {
     snowflake id, application_id, version;
-    struct opt_id guild_id; /* ABSENT: a global command */
+    struct opt_id guild_id; /* ABSENT: global command */
     int64_t type;
-    struct str name, description; /* "" for USER and MESSAGE */
+    struct str name, description; /* description is "" for USER and MESSAGE */
     struct opt_list name_localizations, description_localizations;
     struct opt_str name_localized, name_default, description_localized, description_default;
     struct opt_list options;                  /* struct command_option; ABSENT: none */
-    struct opt_id default_member_permissions; /* null: everybody may, 0: nobody */
+    struct opt_id default_member_permissions; /* null: everyone, 0: only administrators */
     bool nsfw;
     /* Global commands only. */
     struct opt_bool dm_permission;
@@ -99,10 +98,9 @@ struct command {
 
 extern const struct schema command_schema, command_option_schema, command_choice_schema;
 extern const struct type type_command, type_commands, type_command_option, type_command_choice;
-/* With everything that is kept, also what is not shown; and without words but the
- * original's. */
+/* type_command_kept: for the store, with fields that responses omit; _plain: not localized. */
 extern const struct type type_command_kept, type_command_plain;
-/* Rules that bodies share with objects. */
+/* Types that bodies share with objects. */
 extern const struct type type_command_type, type_command_name, type_command_description,
     type_option_type, type_option_name, type_option_description, type_choice_name,
     type_choice_value, type_localizations, type_command_handler, type_command_contexts,
@@ -118,15 +116,14 @@ enum command_permission_type {
     COMMAND_PERMISSION_CHANNEL = 3,
 };
 
-/* id: a role, a user or a channel; the guild's for everyone, the guild's minus one for
- * all channels. */
+/* id: a role, user or channel; the guild's id: everyone; the guild's id minus one: all channels. */
 struct command_permission {
     snowflake id;
     int64_t type;
     bool permission;
 };
 struct command_permissions {
-    snowflake id; /* a command's, or the application's for all of them */
+    snowflake id; /* of a command, or of the application for all its commands */
     snowflake application_id, guild_id;
     struct list permissions; /* struct command_permission */
 };
@@ -135,28 +132,26 @@ extern const struct schema command_permission_schema, command_permissions_schema
 extern const struct type type_command_permission, type_command_permissions,
     type_command_permissions_list;
 
-/* --- pure facts about commands -------------------------------------------------------- */
+/* --- properties of a command ---------------------------------------------------------- */
 
-/* The bits of enum command_context where it can be used at all. A command whose groups are all
- * empty has none. */
+/* The bits of enum command_context where it can be used; none if all its groups are empty. */
 unsigned command_contexts(const struct command *k);
 /* Bits of enum integration_type. */
 unsigned command_integration_types(const struct command *k);
 
-/* The words of a dictionary for a reader; false: none. A locale falls back to a sister
- * (en-US and en-GB, es-419 to es-ES). */
+/* Finds the text of a dictionary for a locale; false: none. Falls back to a related locale: en-US
+ * and en-GB to each other, es-419 to es-ES. */
 bool localization_find(const struct opt_list *dictionary, struct str locale, struct str *ret);
 
-/* Takes the dictionaries out of a command, its options and its choices, in place, and puts
- * the words of a reader in: as …_localized in lists, for the original in indexes. An empty
- * locale has no words. */
+/* Removes the dictionaries from a command, its options and choices, in place, and sets the text of
+ * one locale: as …_localized for lists, or instead of the original for indexes. */
 enum command_form { COMMAND_LISTED, COMMAND_INDEXED };
 void command_localize(struct command *k, struct str locale, enum command_form form);
 void choice_localize(struct command_choice *c, struct str locale, enum command_form form);
 
-/* A locale's bit in a set; 0: not one of ours. command_locales: those it has words in. */
+/* The bit of a locale in a set; 0: not supported. command_locales: the locales it has text in. */
 uint64_t locale_bit(struct str locale);
-/* Whether it is one of ours. Nearly all are two letters: for the first, bits of the second. */
+/* Is the locale supported? For two-letter locales: a bit per second letter, by the first letter. */
 extern const uint32_t locale_letters[26];
 static inline bool locale_is_ours(struct str locale)
 {
@@ -169,10 +164,10 @@ static inline bool locale_is_ours(struct str locale)
     return locale_bit(locale) != 0;
 }
 uint64_t command_locales(const struct command *k);
-/* Locales whose words a reader of this one gets. */
+/* The locales whose text a reader of this locale may get. */
 uint64_t locale_reach(struct str locale);
 
-/* Whether a choice stands for this text, or this number. */
+/* Is the value of a choice this text, or this number? */
 bool choice_is_text(const struct command_choice *c, struct str text);
 bool choice_is_number(const struct command_choice *c, double number);
 

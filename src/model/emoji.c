@@ -1,4 +1,4 @@
-/* emoji.c - the interface's emoji object, row by row. */
+/* emoji.c - JSON schema of custom emoji. */
 #include "model/fields/types.h"
 #include "model/emoji.h"
 

@@ -1,4 +1,4 @@
-/* emoji.h - the little pictures that guilds and applications bring along. */
+/* emoji.h - custom emoji of guilds and applications. */
 #ifndef MODEL_EMOJI_H
 #define MODEL_EMOJI_H
 
@@ -7,14 +7,14 @@
 struct emoji {
     snowflake id;
     struct str name;
-    struct list roles;       /* snowflakes; none: everybody may use it */
-    const struct user *user; /* who brought it; NULL: not shown */
+    struct list roles;       /* snowflakes; empty: everyone may use it */
+    const struct user *user; /* uploader; NULL: omitted */
     bool require_colons, managed, animated, available;
 
-    /* Not shown to anybody. */
-    snowflake guild_id, application_id; /* whose it is: one of them is 0 */
-    snowflake user_id;                  /* 0: not known */
-    struct opt_str image;               /* the hash of its picture */
+    /* Not in the JSON. */
+    snowflake guild_id, application_id; /* owner: one of them is 0 */
+    snowflake user_id;                  /* uploader; 0: unknown */
+    struct opt_str image;               /* hash of the image */
 };
 
 struct guild_emojis_event {

@@ -1,4 +1,4 @@
-/* entitlement.c - the interface's SKU, entitlement and subscription, row by row. */
+/* entitlement.c - JSON schemas of SKUs, entitlements and subscriptions. */
 #include "model/entitlement.h"
 
 #include "model/fields/types.h"

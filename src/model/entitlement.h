@@ -1,4 +1,4 @@
-/* entitlement.h - what an application offers (SKUs), and who has it. */
+/* entitlement.h - SKUs that an application sells, and entitlements and subscriptions of users. */
 #ifndef MODEL_ENTITLEMENT_H
 #define MODEL_ENTITLEMENT_H
 
@@ -17,12 +17,12 @@ enum { ENTITLEMENT_OF_APPLICATION = 8 };
 
 struct entitlement {
     snowflake id, sku_id, application_id, user_id;
-    struct opt_id guild_id; /* absent: it is the user's */
+    struct opt_id guild_id; /* absent: belongs to the user */
     int64_t type;
     bool deleted, consumed;
     struct opt_int starts_at, ends_at; /* microseconds; null: always */
 
-    /* Not shown to anybody. */
+    /* Not in the JSON. */
     int64_t sku_type;
     bool test;
     struct opt_int deleted_at;

@@ -1,15 +1,15 @@
-/* integration.c - the interface's integration objects, row by row. */
+/* integration.c - JSON schemas of integrations and of role connection metadata. */
 #include "model/integration.h"
 
 void integration_dress(struct integration *i)
 {
     i->word = integration_word(i->type);
-    /* Libraries that know a platform by its own name expect the member for all of them. */
+    /* With the platform's real name client libraries expect the field in every integration. */
     if (str_is(i->type, "platform_b"))
         i->enable_emoticons = (struct opt_bool){ str_eq(i->word, i->type) ? ABSENT : GIVEN, false };
 }
 
-/* --- what an app can say about people ------------------------------------------------- */
+/* --- role connection metadata --------------------------------------------------------- */
 
 static bool is_key(struct str s)
 {

@@ -1,4 +1,4 @@
-/* integration.h - an app, or an account of another platform, in a guild. */
+/* integration.h - integrations of a guild: apps, and accounts of external platforms. */
 #ifndef MODEL_INTEGRATION_H
 #define MODEL_INTEGRATION_H
 
@@ -11,7 +11,7 @@ struct integration_account {
     struct str id, name;
 };
 
-/* What an app can say about the people who use it. */
+/* A value that an app can report about its users, for role connections. */
 struct role_connection_metadata {
     int64_t type;
     struct str key, name, description;
@@ -20,7 +20,7 @@ struct role_connection_metadata {
 
 struct integration {
     snowflake id, guild_id;
-    struct str name, type; /* the store's word */
+    struct str name, type; /* type: the name in the store */
     bool enabled;
     const struct integration_account *account;
     /* Platforms only. */
@@ -30,15 +30,14 @@ struct integration {
     /* Apps only. */
     const struct application *application;
     struct opt_list scopes; /* struct str */
-    /* Lists of a guild's only. */
+    /* Only in lists of a guild. */
     struct opt_list role_connections_metadata;
     const struct user *user;
 
-    struct str word; /* shown as the type; integration_dress sets it */
+    struct str word; /* type in the JSON; set by integration_dress */
 };
 
-/* The last touch before an integration is shown: the type's word, and what a word of the
- * operator's brings with it. */
+/* Called before encoding: sets the type that clients see, and fields that depend on it. */
 void integration_dress(struct integration *i);
 
 struct integration_gone {
@@ -48,7 +47,7 @@ struct integration_gone {
 
 extern const struct schema integration_event_schema; /* INTEGRATION_CREATE, _UPDATE */
 extern const struct schema integration_gone_schema;  /* INTEGRATION_DELETE */
-/* What lists show; the second with what only include_role_connections_metadata shows. */
+/* For lists; the second one has the fields of include_role_connections_metadata. */
 extern const struct type type_integrations, type_described_integrations;
 extern const struct type type_integration_account;
 extern const struct type type_role_connections_metadata; /* at most 5 */

@@ -1,4 +1,4 @@
-/* invite.c - the interface's invite object, row by row. */
+/* invite.c - JSON schemas of invites. */
 #include "model/invite.h"
 
 static const struct field invite_channel_fields[] = {

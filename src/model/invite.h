@@ -1,4 +1,4 @@
-/* invite.h - a way into a guild, a group or somebody's friends. */
+/* invite.h - invites to guilds, to groups and to become friends. */
 #ifndef MODEL_INVITE_H
 #define MODEL_INVITE_H
 
@@ -18,7 +18,7 @@ struct invite_application {
 struct invite {
     struct str code;
     int64_t type;
-    const struct channel *channel; /* NULL: to a person */
+    const struct channel *channel; /* NULL: friend invite */
     const struct guild *guild;
     const struct user *inviter, *target_user;
     const struct invite_application *target_application;
@@ -28,23 +28,23 @@ struct invite {
     struct opt_bool new_member; /* after accepting */
     const struct scheduled_event *guild_scheduled_event;
 
-    struct opt_list roles; /* struct role: given to those who come now; absent: it names none */
+    struct opt_list roles; /* struct role: given on joining; absent: none */
     struct opt_int flags;  /* absent: none */
 
-    /* Shown to those who manage invites. */
+    /* Only for members who manage invites. */
     int64_t uses, max_uses, max_age, created_at;
     bool temporary;
 
     /* Not shown. */
     struct list role_ids;      /* snowflakes */
-    struct list named_roles;   /* struct role: those of role_ids that exist and can be given */
-    struct opt_int targets_at; /* null: it is for anybody */
-    bool vanity;               /* a guild's own code: no row of its own */
+    struct list named_roles;   /* struct role: existing, assignable roles of role_ids */
+    struct opt_int targets_at; /* when its list of allowed users was set; null: none */
+    bool vanity;               /* vanity code of a guild: has no row */
     snowflake inviter_id, target_user_id, target_application_id;
 };
 
-extern const struct schema invite_schema;                              /* for everybody */
-extern const struct schema full_invite_schema;                         /* and how often, how long */
+extern const struct schema invite_schema;                              /* public */
+extern const struct schema full_invite_schema;                         /* with uses, max_age etc. */
 extern const struct schema invite_create_schema, invite_delete_schema; /* events */
 extern const struct type type_invite, type_full_invite, type_full_invites;
 

@@ -1,16 +1,16 @@
-/* login.c - the names of a login, the same for all that is done with its token. */
+/* login.c - public ids of a login session, derived from its token's session id. */
 #include "model/login.h"
 
 #include <sodium.h>
 #include <stdbool.h>
 
-/* Where a UUID has a dash before a byte. */
+/* True if a UUID has a dash before this byte. */
 static bool dash_before(unsigned byte)
 {
     return byte == 4 || byte == 6 || byte == 8 || byte == 10;
 }
 
-/* Every session that begins has one: by hand, for snprintf takes longer than the digest. */
+/* By hand, because snprintf takes longer than the digest; called for every new session. */
 static void write_id(const unsigned char digest[], char ret[LOGIN_ID_SIZE])
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,4 +1,4 @@
-/* member.c - the interface's member object, row by row. */
+/* member.c - JSON schemas of guild members. */
 #include "model/fields/types.h"
 #include "model/member.h"
 

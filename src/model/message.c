@@ -1,4 +1,4 @@
-/* message.c - the interface's message object, row by row. */
+/* message.c - JSON schemas of messages and attachments. */
 #include "model/message.h"
 
 #include "model/reaction.h"

@@ -1,4 +1,4 @@
-/* message.h - what was said, as the interface shows it. */
+/* message.h - messages and attachments. */
 #ifndef MODEL_MESSAGE_H
 #define MODEL_MESSAGE_H
 
@@ -32,14 +32,14 @@ enum message_type {
 };
 
 enum message_flags {
-    MESSAGE_CROSSPOSTED = 1 << 0,  /* published to those who follow the channel */
-    MESSAGE_IS_CROSSPOST = 1 << 1, /* a copy */
+    MESSAGE_CROSSPOSTED = 1 << 0,  /* published to following channels */
+    MESSAGE_IS_CROSSPOST = 1 << 1, /* a published copy */
     MESSAGE_SOURCE_DELETED = 1 << 3,
     MESSAGE_SUPPRESS_EMBEDS = 1 << 2,
     MESSAGE_HAS_THREAD = 1 << 5,
-    MESSAGE_EPHEMERAL = 1 << 6, /* only for its receiver; not part of the channel */
+    MESSAGE_EPHEMERAL = 1 << 6, /* visible to one user only; not part of the channel */
     MESSAGE_LOADING = 1 << 7,
-    MESSAGE_ROLES_NOT_ADDED = 1 << 8, /* a mentioned role has more members than a thread takes */
+    MESSAGE_ROLES_NOT_ADDED = 1 << 8, /* a mentioned role has too many members for the thread */
     MESSAGE_SUPPRESS_NOTIFICATIONS = 1 << 12,
     MESSAGE_IS_VOICE_MESSAGE = 1 << 13,
     MESSAGE_HAS_SNAPSHOT = 1 << 14,
@@ -53,15 +53,15 @@ struct attachment {
     struct str filename;
     struct opt_str description, content_type;
     int64_t size;
-    struct str url, proxy_url; /* signed; made when the message is shown */
+    struct str url, proxy_url; /* signed; set when the message is encoded */
     struct opt_int width, height;
     struct opt_str title, waveform;
     struct opt_real duration_secs;
     struct opt_int flags; /* enum attachment_flags; absent: none */
 
-    /* Not shown to anybody. */
-    snowflake file_id; /* where its bytes are; 0: its own id */
-    bool snapshot;     /* of what the message took along */
+    /* Not in the JSON. */
+    snowflake file_id; /* file with its bytes; 0: its own id */
+    bool snapshot;     /* belongs to the forwarded message */
 };
 
 enum reference_type { REFERENCE_REPLY = 0, REFERENCE_FORWARD = 1 };
@@ -72,9 +72,9 @@ struct message_reference {
     snowflake channel_id;
 };
 
-/* Somebody a message speaks to, and, in guilds and events, the member. */
+/* A mentioned user; the member is set in guilds and events. */
 struct mention {
-    struct user user; /* first: the rows of a user hold for it too */
+    struct user user; /* first member: the fields of a user apply */
     const struct member *member;
 };
 
@@ -85,47 +85,47 @@ struct message {
     int64_t timestamp, type, flags;
     struct opt_int edited_timestamp;
     bool tts, mention_everyone, pinned;
-    struct list mentions;                             /* struct mention */
-    struct list mention_roles;                        /* snowflakes */
-    struct list attachments;                          /* struct attachment */
-    struct str embeds, components;                    /* JSON arrays */
-    struct opt_str nonce;                             /* JSON; only where it was sent */
+    struct list mentions;          /* struct mention */
+    struct list mention_roles;     /* snowflakes */
+    struct list attachments;       /* struct attachment */
+    struct str embeds, components; /* JSON arrays */
+    struct opt_str nonce;          /* JSON; only in the response and event of its creation */
     struct opt_str interaction, interaction_metadata; /* JSON */
     struct opt_str call;                              /* JSON, of MESSAGE_CALL */
     struct opt_id webhook_id, application_id;
     const struct message_reference *message_reference;
     struct opt_object referenced_message; /* struct message */
     struct opt_int position;              /* in threads */
-    const struct channel *thread;         /* that was started from it */
-    struct opt_str reactions;             /* see reaction_text.h; only in answers */
+    const struct channel *thread;         /* thread that was started from it */
+    struct opt_str reactions;             /* see reaction_text.h; only in responses */
     const struct poll *poll;
     struct opt_str sticker_items;     /* JSON */
-    struct opt_bool hit;              /* in answers to searches: it was found */
-    struct opt_str message_snapshots; /* JSON; made when the message is shown */
+    struct opt_bool hit;              /* search results: the message matched */
+    struct opt_str message_snapshots; /* JSON; set when the message is encoded */
 
     /* Only in events. */
     struct opt_id guild_id;
-    const struct member *member; /* the author's, without .user */
+    const struct member *member; /* of the author, without .user */
     struct opt_int channel_type;
 
-    /* Not shown to anybody. */
+    /* Not in the JSON. */
     snowflake author_id;
-    int64_t pinned_at; /* 0: not known */
+    int64_t pinned_at; /* 0: unknown */
     struct opt_str webhook_name, webhook_avatar;
-    snowflake ephemeral_for;       /* 0: for everybody */
+    snowflake ephemeral_for;       /* 0: visible to everyone */
     int64_t reacted;               /* enum message_reacted */
-    struct opt_str kept_reactions; /* as the row has them: without what lanes counted */
-    bool polled;                   /* it has a poll */
-    struct opt_str snapshot;       /* what it took along, see forwards.c */
+    struct opt_str kept_reactions; /* column of the row; without counts in reaction_lanes */
+    bool polled;                   /* has a poll */
+    struct opt_str snapshot;       /* the forwarded message, see forwards.c */
     struct list snapshot_files;    /* struct attachment */
-    struct str shown;              /* on pages: see messages/show/shown.c; .p NULL: it has none */
-    struct str told;               /* new: what answers and events have in common, without an end */
+    struct str shown; /* pages only: see messages/show/shown.c; .p NULL: none */
+    struct str told;  /* new ones: JSON shared by response and event, unclosed */
 };
 
 enum message_reacted {
-    REACTED = 1,          /* it may have reactions */
-    REACTED_IN_LANES = 2, /* it has some, and lanes have counted others of them */
-    REACTED_BY_FEW = 3,   /* the row names everybody who has reacted */
+    REACTED = 1,          /* may have reactions */
+    REACTED_IN_LANES = 2, /* has reactions, some counted in reaction_lanes only */
+    REACTED_BY_FEW = 3,   /* the row names all users who reacted */
 };
 
 struct message_gone {
@@ -138,18 +138,18 @@ struct messages_gone {
     struct opt_id guild_id;
 };
 
-extern const struct schema message_schema;         /* what calls answer */
-extern const struct schema gateway_message_schema; /* what events carry */
+extern const struct schema message_schema;         /* in responses */
+extern const struct schema gateway_message_schema; /* in events */
 extern const struct schema message_gone_schema;    /* MESSAGE_DELETE */
-/* What follows the author in answers, without reactions; of a webhook, with the author. */
+/* Fields after the author in responses, without reactions; for webhooks with the author. */
 extern const struct schema shown_message_schema, shown_webhook_message_schema;
 extern const struct schema messages_gone_schema; /* MESSAGE_DELETE_BULK */
 extern const struct schema attachment_schema;
 extern const struct type type_message, type_messages, type_message_files, type_message_mentions;
 
-/* Made by the server, not written by anybody. */
+/* Created by the server, not by a user. */
 bool message_is_system(int64_t type);
-/* What happened in a group or a thread stays written down: nobody deletes these. */
+/* System messages of groups and threads that cannot be deleted. */
 bool message_stays(int64_t type);
 
 #endif

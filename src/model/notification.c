@@ -1,4 +1,4 @@
-/* notification.c - something for an account to look at, row by row. */
+/* notification.c - JSON schema of notification center items. */
 #include "model/notification.h"
 
 #define NOTHING(member_)                                                              \

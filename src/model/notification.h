@@ -1,4 +1,4 @@
-/* notification.h - something for an account to look at. */
+/* notification.h - items of an account's notification center. */
 #ifndef MODEL_NOTIFICATION_H
 #define MODEL_NOTIFICATION_H
 

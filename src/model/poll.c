@@ -1,4 +1,4 @@
-/* poll.c - the interface's poll object and its events, row by row. */
+/* poll.c - JSON schemas of polls and their events. */
 #include "model/poll.h"
 
 #include "model/fields/types.h"

@@ -1,4 +1,4 @@
-/* poll.h - a question under a message, and how many chose which answer. */
+/* poll.h - polls of messages, with the number of votes per answer. */
 #ifndef MODEL_POLL_H
 #define MODEL_POLL_H
 
@@ -20,7 +20,7 @@ struct poll_count {
 };
 struct poll_results {
     bool is_finalized;
-    struct list answer_counts; /* struct poll_count, one for each answer */
+    struct list answer_counts; /* struct poll_count, one per answer */
 };
 struct poll {
     const struct poll_media *question;

@@ -1,4 +1,4 @@
-/* presence.c - presences that calls tell of, row by row. */
+/* presence.c - JSON schema of presences in responses. */
 #include "model/presence.h"
 
 static const struct field presence_fields[] = {

@@ -1,4 +1,4 @@
-/* presence.h - whether somebody is there, as calls tell of it. */
+/* presence.h - presences (online status) in responses. */
 #ifndef MODEL_PRESENCE_H
 #define MODEL_PRESENCE_H
 

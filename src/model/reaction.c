@@ -1,4 +1,4 @@
-/* reaction.c - the interface's reaction object and its events, row by row. */
+/* reaction.c - JSON schemas of reactions and their events. */
 #include "model/reaction.h"
 
 #include "model/text/reaction_text.h"

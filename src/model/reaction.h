@@ -1,20 +1,19 @@
-/* reaction.h - emoji that people put under a message. */
+/* reaction.h - reactions to messages. */
 #ifndef MODEL_REACTION_H
 #define MODEL_REACTION_H
 
 #include "model/member.h"
 
-/* As it was when the message first got it. */
+/* The emoji at the time of the first such reaction. */
 struct reaction_emoji {
-    struct opt_id id; /* null: of Unicode */
+    struct opt_id id; /* null: Unicode emoji */
     struct str name;
     struct opt_bool animated;
 };
 struct reaction_details {
     int64_t normal, burst;
 };
-/* What is shown of an emoji under a message; it is written from the text that the message's
- * row has, see reaction_text.h. */
+/* A reaction in a message object; encoded from the text in the message's row (reaction_text.h). */
 struct reaction {
     const struct reaction_emoji *emoji;
     int64_t count;
@@ -23,18 +22,18 @@ struct reaction {
     struct list burst_colors; /* always empty */
 };
 
-/* One that the caller has put under a message. */
+/* A reaction of the caller. */
 struct own_reaction {
     snowflake message_id, reaction_id;
     bool burst;
 };
-/* Those under messages of a channel from one to another, the newest message first. */
+/* The caller's reactions to the messages first to last of a channel, newest message first. */
 struct own_reactions {
     snowflake channel_id, first, last;
-    struct list list; /* struct own_reaction; the listener's */
+    struct list list; /* struct own_reaction; filled by the listener */
 };
 
-/* What all of the events carry some of. */
+/* The fields of all reaction events; each event has some of them. */
 struct reaction_event {
     struct opt_id user_id, message_author_id, guild_id;
     snowflake channel_id, message_id;

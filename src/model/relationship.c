@@ -1,4 +1,4 @@
-/* relationship.c - relationships, game relationships and suggestions, row by row. */
+/* relationship.c - JSON schemas of relationships, game relationships and friend suggestions. */
 #include "model/relationship.h"
 
 static const struct choice types[] = {
@@ -60,7 +60,7 @@ const struct schema relationship_change_schema = {
     .doc = "A relationship that changed within its type, or ended.",
 };
 
-/* --- friends in one game -------------------------------------------------------------- */
+/* --- game relationships --------------------------------------------------------------- */
 
 static const struct choice accesses[] = {
     { DM_ANYWHERE, NULL, "ANYWHERE", "In the game and outside it" },
@@ -107,7 +107,7 @@ const struct schema game_relationship_gone_schema = {
     .doc = "A game relationship that ended.",
 };
 
-/* --- whom one might know -------------------------------------------------------------- */
+/* --- friend suggestions --------------------------------------------------------------- */
 
 static const struct choice reason_types[] = {
     { SUGGESTION_EXTERNAL_FRIEND, NULL, "EXTERNAL_FRIEND", "Known from somewhere else" },

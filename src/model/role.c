@@ -1,4 +1,4 @@
-/* role.c - the interface's role object, row by row. */
+/* role.c - JSON schemas of roles. */
 #include "model/fields/types.h"
 #include "model/role.h"
 

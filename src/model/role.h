@@ -1,4 +1,4 @@
-/* role.h - a role of a guild. */
+/* role.h - roles of guilds. */
 #ifndef MODEL_ROLE_H
 #define MODEL_ROLE_H
 
@@ -9,7 +9,7 @@ struct role_colors {
     struct opt_int secondary_color, tertiary_color;
 };
 
-/* Whose role it is, when nobody may give it away. */
+/* The bot or integration that manages a role; members cannot assign such a role. */
 struct role_tags {
     struct opt_id bot_id, integration_id;
 };
@@ -29,7 +29,7 @@ struct role {
 extern const struct schema role_schema;
 extern const struct type type_role, type_roles, type_role_name, type_role_colors;
 
-/* At equal positions the older (smaller) id is the higher role. */
+/* At equal positions the role with the smaller (older) id is higher. */
 bool role_is_above(int64_t position, snowflake id, int64_t other_position, snowflake other_id);
 
 #endif

@@ -1,4 +1,4 @@
-/* scheduled_event.c - the interface's scheduled event, row by row. */
+/* scheduled_event.c - JSON schemas of scheduled events. */
 #include "model/scheduled_event.h"
 
 #include "model/fields/types.h"
@@ -29,7 +29,7 @@ const struct type type_event_place = { .kind = KIND_INT, .choices = places };
 const struct type type_event_status = { .kind = KIND_INT, .choices = statuses };
 const struct type type_event_privacy = { .kind = KIND_INT, .choices = privacy };
 
-/* --- how often ------------------------------------------------------------------------ */
+/* --- recurrence ----------------------------------------------------------------------- */
 
 static const struct type type_frequency = { .kind = KIND_INT, .min = 0, .max = 3 };
 static const struct type type_interval = { .kind = KIND_INT, .min = 1, .max = 2 };

@@ -1,4 +1,4 @@
-/* scheduled_event.h - something that a guild plans: when, where, how often. */
+/* scheduled_event.h - scheduled events of guilds, with recurrence and exceptions. */
 #ifndef MODEL_SCHEDULED_EVENT_H
 #define MODEL_SCHEDULED_EVENT_H
 
@@ -16,17 +16,17 @@ enum event_frequency { EVENT_YEARLY, EVENT_MONTHLY, EVENT_WEEKLY, EVENT_DAILY };
 struct event_n_weekday {
     int64_t n, day;
 };
-/* How often it comes again. */
+/* The recurrence rule. */
 struct event_recurrence {
-    int64_t start; /* microseconds, as all times here */
+    int64_t start; /* microseconds, like all times here */
     struct opt_int end;
     int64_t frequency, interval;
-    struct opt_list by_weekday;   /* int64_t, 0 is Monday */
+    struct opt_list by_weekday;   /* int64_t, 0: Monday */
     struct opt_list by_n_weekday; /* struct event_n_weekday */
     struct opt_list by_month, by_month_day, by_year_day;
     struct opt_int count;
 };
-/* One time that is other than the rest. */
+/* A changed or cancelled occurrence. */
 struct event_exception {
     snowflake event_id, event_exception_id;
     struct opt_int scheduled_start_time, scheduled_end_time;
@@ -51,7 +51,7 @@ struct scheduled_event {
     struct opt_int user_count;
     struct opt_bool auto_start; /* in events */
 
-    /* Not shown to anybody. */
+    /* Not in the JSON. */
     int64_t users, empty_since, ended_at;
 };
 

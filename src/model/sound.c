@@ -1,4 +1,4 @@
-/* sound.c - the interface's soundboard sound, row by row. */
+/* sound.c - JSON schema of soundboard sounds. */
 #include "model/sound.h"
 
 #include "model/fields/types.h"

@@ -1,4 +1,4 @@
-/* sound.h - a short sound that people in voice play to each other. */
+/* sound.h - soundboard sounds. */
 #ifndef MODEL_SOUND_H
 #define MODEL_SOUND_H
 
@@ -10,15 +10,15 @@ struct sound {
     double volume;
     struct opt_id emoji_id;
     struct opt_str emoji_name;
-    struct opt_id guild_id; /* absent: every server has it */
+    struct opt_id guild_id; /* absent: default sound of every server */
     bool available;
-    const struct user *user; /* who brought it, for those who manage sounds */
+    const struct user *user; /* uploader, for members who manage sounds */
 
-    /* Not shown to anybody. */
+    /* Not in the JSON. */
     snowflake user_id;
-    struct opt_str file; /* the name that its bytes are kept under */
+    struct opt_str file; /* name of its file */
 };
-/* Several sounds of a guild that changed together. */
+/* Several changed sounds of a guild. */
 struct sounds_event {
     snowflake guild_id;
     struct list soundboard_sounds; /* struct sound */

@@ -1,4 +1,4 @@
-/* stage.c - the interface's stage instance, row by row. */
+/* stage.c - JSON schema of stage instances. */
 #include "model/stage.h"
 
 static const struct choice privacy_levels[] = {

@@ -1,4 +1,4 @@
-/* stage.h - a stage that is open: its topic, and who may see it. */
+/* stage.h - stage instances: live stages with topic and privacy level. */
 #ifndef MODEL_STAGE_H
 #define MODEL_STAGE_H
 
@@ -12,11 +12,11 @@ struct stage {
     int64_t privacy_level;
     bool discoverable_disabled;
     struct opt_str invite_code;             /* always null */
-    struct opt_id guild_scheduled_event_id; /* null: of none */
+    struct opt_id guild_scheduled_event_id; /* null: none */
 };
 
 extern const struct schema stage_schema;
-extern const struct type type_stages; /* what a list has */
+extern const struct type type_stages; /* for responses with a list */
 extern const struct type type_stage, type_stage_topic, type_stage_privacy;
 
 #endif

@@ -1,4 +1,4 @@
-/* sticker.c - the interface's sticker object, row by row. */
+/* sticker.c - JSON schemas of stickers. */
 #include "model/sticker.h"
 
 #include "model/fields/types.h"

@@ -1,4 +1,4 @@
-/* sticker.h - the larger pictures that guilds bring along. */
+/* sticker.h - stickers of guilds. */
 #ifndef MODEL_STICKER_H
 #define MODEL_STICKER_H
 
@@ -13,14 +13,14 @@ struct sticker {
     struct opt_str description;
     int64_t type, format_type;
     bool available;
-    const struct user *user; /* who brought it; NULL: not shown */
+    const struct user *user; /* uploader; NULL: omitted */
 
-    /* Not shown to anybody. */
-    snowflake user_id;    /* 0: not known */
-    struct opt_str image; /* the hash of its file */
+    /* Not in the JSON. */
+    snowflake user_id;    /* uploader; 0: unknown */
+    struct opt_str image; /* hash of the file */
 };
 
-/* What a message shows of it. */
+/* A sticker in a message. */
 struct sticker_item {
     snowflake id;
     struct str name;

@@ -1,4 +1,4 @@
-/* thread.c - who is in a thread, row by row. */
+/* thread.c - JSON schemas of thread members and their events. */
 #include "model/thread.h"
 
 static const struct type type_presence = { .kind = KIND_RAW, .doc = "Presence" };

@@ -1,4 +1,4 @@
-/* thread.h - who is in a thread, and what is told about them. */
+/* thread.h - thread members, and events about them. */
 #ifndef MODEL_THREAD_H
 #define MODEL_THREAD_H
 
@@ -14,15 +14,15 @@ enum thread_member_flags {
 
 struct mute_config {
     struct opt_int end_time;
-    int64_t selected_time_window; /* seconds; -1: until it is taken back */
+    int64_t selected_time_window; /* seconds; -1: until unmuted */
 };
 
 struct thread_member {
-    struct opt_id id, user_id; /* the thread's, and whose it is; left out in a guild's threads */
+    struct opt_id id, user_id; /* thread and user; absent in lists of a guild's threads */
     int64_t join_timestamp, flags;
-    const struct member *member; /* where asked for, with .user */
-    struct opt_str presence;     /* JSON; of those who were added */
-    struct opt_bool muted;       /* to the person alone */
+    const struct member *member; /* with .user, if requested */
+    struct opt_str presence;     /* JSON; for added members */
+    struct opt_bool muted;       /* only for the user itself */
     const struct mute_config *mute_config;
     struct opt_id guild_id; /* in THREAD_MEMBER_UPDATE */
 };
@@ -32,7 +32,7 @@ struct thread_members_update {
     int64_t member_count;
     struct opt_list added_members;      /* struct thread_member */
     struct opt_list removed_member_ids; /* snowflakes */
-    struct list concerned;              /* snowflakes: both; not shown */
+    struct list concerned;              /* snowflakes: added and removed; not in the JSON */
 };
 
 struct thread_list_sync {

@@ -1,4 +1,4 @@
-/* user.c - the interface's user objects, row by row. */
+/* user.c - JSON schemas of users. */
 #include "model/fields/types.h"
 #include "model/user.h"
 
@@ -21,7 +21,7 @@ static const struct rule username_rule = {
     "Usernames are made of a-z, 0-9, _ and single dots.",
 };
 
-/* At most fifteen digits, the first of which is the country's. */
+/* E.164: at most fifteen digits, no leading zero. */
 static bool phone_holds(struct str s)
 {
     if (s.n < 8 || s.n > 16 || s.p[0] != '+' || s.p[1] == '0')

@@ -1,6 +1,6 @@
-/* user.h - an account, as the interface shows it.
+/* user.h - users (accounts) and their forms in the API.
  *
- * Everybody sees the partial user; the account itself sees more. */
+ * Everyone sees the partial user; the account itself sees more fields. */
 #ifndef MODEL_USER_H
 #define MODEL_USER_H
 
@@ -19,24 +19,24 @@ struct user {
     struct opt_bool nsfw_allowed;
     struct str avatar_decoration_data, primary_guild, collectibles; /* always null */
 
-    /* Not shown to anybody. */
+    /* Not in the JSON. */
     struct str password_hash; /* p == NULL: no password */
     struct str date_of_birth;
     bool disabled, deleting;
-    bool paused; /* disabled by its owner, who may come back */
+    bool paused; /* disabled by its owner, who can enable it again */
 };
 
-/* Bits of flags that the server itself looks at. */
+/* Flags that the server itself checks. */
 #define USER_SPAMMER     (INT64_C(1) << 20)
 #define USER_QUARANTINED (INT64_C(1) << 44)
 
-/* An account and the credential to go on with, after a change. */
+/* Response to PATCH /users/@me: the user, and the token to use from now on. */
 struct user_with_token {
-    struct user user; /* first: the rows of a user hold for it too */
+    struct user user; /* first member: the fields of a user apply */
     struct str token;
 };
 
-/* The same in READY, with what its readers expect to find; nothing is known of it here. */
+/* The user in READY, with fields that clients expect and that have no meaning here. */
 struct user_in_ready {
     struct user user;
     struct str pronouns;
@@ -47,17 +47,17 @@ struct user_in_ready {
 extern const struct type type_username, type_display_name;
 extern const struct type type_phone; /* E.164: + and digits */
 extern const struct type type_partial_user, type_partial_users, type_profile_user;
-extern const struct type type_bit_set; /* a set of bits, as a number */
+extern const struct type type_bit_set; /* a set of flags, as a number */
 
-extern const struct schema partial_user_schema; /* id, username, avatar … */
-extern const struct schema public_user_schema;  /* and banner, accent_color: GET /users/{id} */
-extern const struct schema own_user_schema;     /* all that the account itself sees */
+extern const struct schema partial_user_schema; /* id, username, avatar, … */
+extern const struct schema public_user_schema;  /* with banner, accent_color: GET /users/{id} */
+extern const struct schema own_user_schema;     /* all fields, for the account itself */
 extern const struct schema user_with_token_schema, user_in_ready_schema;
-/* The account itself, as it shows itself to an app: scope identify, and email. */
+/* The user for an OAuth2 app: scope identify, and with scope email. */
 extern const struct schema identity_schema, identity_with_email_schema;
-extern const struct schema profile_user_schema; /* the public user and its bio */
+extern const struct schema profile_user_schema; /* the public user with bio */
 
-/* The rows of a partial user, for objects that begin with one. */
+/* The fields of a partial user, for objects that begin with one. */
 /* clang-format off */
 #define USER_FIELDS_WITH(flags_, how_)                                                                   \
     { FIELD(struct user, id), .type = &type_id },                                                  \
@@ -72,7 +72,7 @@ extern const struct schema profile_user_schema; /* the public user and its bio *
     { FIELD_AS(struct user, flags_, "flags"), .type = &type_bit_set, .flags = how_ },              \
     { FIELD(struct user, bot), .type = &type_bool, .flags = OPTIONAL },                            \
     { FIELD(struct user, system), .type = &type_bool, .flags = OPTIONAL }
-/* Others see of the flags only the public ones. */
+/* Other users see only the public flags. */
 #define PARTIAL_USER_FIELDS USER_FIELDS_WITH(public_flags, SHOWN_AGAIN)
 /* clang-format on */
 

@@ -1,4 +1,4 @@
-/* voice_state.c - the interface's voice state and what belongs to it, row by row. */
+/* voice_state.c - JSON schemas of voice states, voice servers and calls. */
 #include "model/voice_state.h"
 
 static const struct field state_fields[] = {
@@ -69,8 +69,8 @@ const struct schema voice_call_gone_schema = {
     .doc = "A call that is over.",
 };
 
-/* Who raises its hand or is asked onto a stage is neither heard nor seen there yet. What somebody
- * says about itself counts like what others say about it. */
+/* A user who requests to speak or is invited to speak on a stage cannot speak or show video yet.
+ * Self mute counts like a mute by a moderator. */
 struct voice_fact voice_fact_of(const struct voice_state *s)
 {
     struct voice_fact f = {

@@ -1,4 +1,4 @@
-/* welcome.c - the interface's welcome screen, row by row. */
+/* welcome.c - JSON schema of welcome screens. */
 #include "model/welcome.h"
 
 static const struct type type_welcome_text = { .kind = KIND_STRING, .min = 1, .max = 50 };

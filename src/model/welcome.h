@@ -1,4 +1,4 @@
-/* welcome.h - what a guild shows first to those who come. */
+/* welcome.h - the welcome screen of a guild, for new members. */
 #ifndef MODEL_WELCOME_H
 #define MODEL_WELCOME_H
 

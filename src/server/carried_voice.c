@@ -1,4 +1,4 @@
-/* carried_voice.c - the relay of voice: where it listens, and what clients are told. */
+/* carried_voice.c - starts the voice relay, and computes its address and endpoint for clients. */
 #include <stdio.h>
 #include <string.h>
 #include <uv.h>
@@ -7,7 +7,7 @@
 #include "server/parts.h"
 #include "voice/voice.h"
 
-/* What clients are told to send to has to be an IPv4 address that they can reach. */
+/* The IPv4 address that clients send voice packets to; NULL: none that they can reach. */
 static const char *voice_address_of(const struct guildhall *g)
 {
     const char *address = g->config->voice_address            ? g->config->voice_address
@@ -19,8 +19,8 @@ static const char *voice_address_of(const struct guildhall *g)
                                                                                          : NULL;
 }
 
-/* Behind a proxy the server listens on loopback, and voice comes to it all the same; behind NAT
- * what clients are told is no address of this machine. */
+/* The address to bind. Behind a proxy the server listens on loopback, but voice packets arrive
+ * directly; behind NAT voice_address is no address of this machine. */
 static const char *voice_host_of(const struct guildhall *g)
 {
     const char *address = g->config->voice_address;
@@ -55,10 +55,10 @@ enum err parts_start_relay(struct guildhall *g)
     return relay_start(g->loops, &options, &g->relay);
 }
 
-/* As the operator says or the world calls us, else by the address that we listen on. Some clients
- * cut off what is behind the last colon and dial the usual port; those that find no colon dial
- * nothing. So a name without a port ends in one, where it is a part of the path (relay_upgrade).
- * Returns its length. */
+/* Writes the endpoint: voice-endpoint, else the host of public-url, else the listen address;
+ * returns its length. Some clients remove the text after the last colon and connect to the default
+ * port; without a colon they fail. So a host without a port gets one at the end of the path
+ * (relay_upgrade). */
 static int relay_write_name(const struct guildhall *g, char *out, size_t max)
 {
     struct str url = str_of(g->config->public_url);

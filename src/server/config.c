@@ -1,4 +1,4 @@
-/* config.c - what an operator can set, row by row. */
+/* config.c - the table of configuration options. */
 #include "server/config.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* config.h - what an operator can set. */
+/* config.h - the configuration options of the server. */
 #ifndef CONFIG_H
 #define CONFIG_H
 
@@ -35,8 +35,8 @@ struct config {
 extern const struct option_row config_rows[];
 extern const struct option_source config_source;
 
-/* Hands out what concerns single domains, for the whole process. Says what is wrong with it
- * and returns false when it cannot be so. */
+/* Passes options to the domains that use them, process-wide. False: an option is invalid
+ * (logged). */
 bool config_apply(const struct config *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* config_apply.c - what an operator set, handed to those whom it concerns. */
+/* config_apply.c - validates options and passes them to the domains that use them. */
 #include "base/log.h"
 #include "server/config.h"
 #include "gifs/gifs.h"

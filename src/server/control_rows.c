@@ -1,4 +1,4 @@
-/* control_rows.c - what its operator may ask of a server that runs. */
+/* control_rows.c - the commands of the control socket, for the operator's tools. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/tls.h"
@@ -7,7 +7,7 @@
 #include "platform/accounts/operator.h"
 #include "admin/console/workbench.h"
 
-/* Of the person with this name; nothing when there is none. */
+/* Writes a token for the account with this name; nothing if there is none. */
 static void give_token(void *arg, unsigned uid, struct str name, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -43,7 +43,7 @@ static void give_console_key(void *arg, unsigned uid, struct str rest, struct bu
     buf_add_str(out, str_of(workbench_key(((struct guildhall *)arg)->workbench)));
 }
 
-/* Where tools on this machine reach us. */
+/* The URL at which tools on this machine can connect. */
 static void give_address(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -55,7 +55,7 @@ static void give_address(void *arg, unsigned uid, struct str rest, struct buf *o
                any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", server_port(g->server));
 }
 
-/* Tools on this machine know us by it, when we speak nothing but TLS. */
+/* The fingerprint by which tools on this machine verify the server if it only accepts TLS. */
 static void give_certificate(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -66,7 +66,7 @@ static void give_certificate(void *arg, unsigned uid, struct str rest, struct bu
         buf_add_str(out, str_of(text));
 }
 
-/* Nothing when all went well, else a sentence. */
+/* Writes nothing on success, else the reason. */
 static void reload_configuration(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     struct guildhall *g = arg;

@@ -1,4 +1,4 @@
-/* domains.c - the parts of the interface, and what they bring along. */
+/* domains.c - the list of all domains (modules of the API). */
 #include "commands/commands.h"
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
@@ -42,7 +42,7 @@
 #include "voice/voice.h"
 #include "admin/console/workbench.h"
 
-/* In the order of the reference. */
+/* The order of the reference, and the order in which hooks and deletion rules run. */
 /* clang-format off */
 const struct domain *const guildhall_domains[] = {
     &access_domain,

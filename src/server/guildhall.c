@@ -1,4 +1,4 @@
-/* guildhall.c - the whole server, put together. */
+/* guildhall.c - creates, connects, starts and stops the parts of the server. */
 #include "server/guildhall.h"
 
 #include <string.h>
@@ -52,9 +52,9 @@ static void on_turn_end(struct loop *loop, void *arg)
     store_turn_end(((struct guildhall *)arg)->store, loop);
 }
 
-/* --- what the parts hear of each other ------------------------------------------------- */
+/* --- callbacks between api, gateway, relay and voice ----------------------------------- */
 
-/* After each commit. */
+/* After each commit, in commit order. */
 static void wire_announce_at(void *arg, int64_t position, const struct announcement *list)
 {
     const struct guildhall *g = arg;
@@ -85,7 +85,7 @@ static void wire_voice_moved(void *arg, const struct voice_fact *fact)
     relay_heard(((struct guildhall *)arg)->relay, fact);
 }
 
-/* A server that has a public name or a proxy is reached from elsewhere, wherever it listens. */
+/* Is the server reachable only from this machine? A public URL or a proxy makes it public. */
 static bool is_local(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
@@ -100,13 +100,13 @@ static bool private_is_auto(const struct guildhall *g)
     return strcmp(g->config->private_endpoints, "auto") == 0;
 }
 
-/* A server that only this machine reaches may reach this machine. */
+/* auto: outgoing requests may use private addresses if only this machine can reach the server. */
 static bool may_call_private(const struct guildhall *g)
 {
     return private_is_auto(g) ? is_local(g) : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
-/* What can be reached from elsewhere is found by those who register anywhere. */
+/* auto: open for local callers if only this machine can reach the server, else by invite. */
 static enum registration_mode registration_of(const struct guildhall *g)
 {
     static const char *const words[] = {
@@ -122,8 +122,7 @@ static enum registration_mode registration_of(const struct guildhall *g)
     return is_local(g) ? REGISTRATION_LOCAL : REGISTRATION_INVITE;
 }
 
-/* Links in mails lead where the operator says: what a caller names as our host is not to be
- * sent to others. */
+/* Links in mails need public-url: the Host header of a caller must not be sent to other users. */
 static enum err open_mailer(struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -187,13 +186,13 @@ static struct api *make_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
-/* A demo is there to be looked at; any other server only where it is asked to be. */
+/* The console: open without a key only on a local server with workbench=on. */
 static struct workbench *make_workbench(const struct guildhall *g)
 {
     const struct config *c = g->config;
     bool on = strcmp(c->workbench, "on") == 0;
     struct workbench_options options = {
-        /* Who tests wants to know why something failed. */
+        /* With workbench=on traffic is recorded by default, to show why a call failed. */
         .traffic_bytes = (size_t)(c->traffic_mib ? c->traffic_mib : on) * 1024 * 1024,
         .open = on && is_local(g),
         .controls = on,
@@ -255,7 +254,7 @@ static struct gateway *make_gateway(struct guildhall *g)
     return gateway_new(&options);
 }
 
-/* --- from the start to the end -------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret)
@@ -310,7 +309,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     if (e)
         goto fail;
     control_open(config->data, parts_share(config) ? (int)config->node : -1, parts_control_rows, g,
-                 &g->control); /* or nobody can ask */
+                 &g->control); /* on failure there is no control socket */
 
     *ret = g;
     return OK;
@@ -320,9 +319,9 @@ fail:
     return e;
 }
 
-/* Clients that obey op 7 leave within a round trip. Others lose nothing: their sessions are stored
- * and can be resumed. Short, because discord.js connects again 500 ms after op 7, and does not
- * resume where the port refuses it. */
+/* Clients that follow op 7 (RECONNECT) disconnect within a round trip. Others lose nothing: their
+ * sessions are stored and can be resumed. The time is short because discord.js reconnects 500 ms
+ * after op 7, and does not resume if the port refuses the connection then. */
 enum { RECONNECT_MS = 100 };
 
 void guildhall_stop(struct guildhall *g)
@@ -343,7 +342,7 @@ void guildhall_stop(struct guildhall *g)
     if (g->monitor)
         server_stop(g->monitor, 0);
     workbench_stop(g->workbench);
-    /* What was taken is finished while the loops can still answer. */
+    /* Finish running calls while the loops can still send responses. */
     if (g->api)
         api_wait(g->api);
     mailer_free(g->mailer);
@@ -354,7 +353,7 @@ void guildhall_stop(struct guildhall *g)
     if (g->api)
         api_stop(g->api);
     voice_set_relay(NULL);
-    cluster_close(g->cluster); /* it tells the relay what others do */
+    cluster_close(g->cluster); /* before relay_stop, because it calls the relay */
     relay_stop(g->relay);
     loops_stop(g->loops);
     voice_free(g->voice);

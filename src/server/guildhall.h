@@ -1,7 +1,8 @@
-/* guildhall.h - the whole server, put together.
+/* guildhall.h - the whole server: starts and stops all parts.
  *
- * options -> store -> loops -> table of domains -> port. main.c runs one; tests
- * run one per world. */
+ * src/server owns the process: configuration -> store -> loops -> api, gateway, relay -> port. It
+ * may use every folder except tools/. main.c runs one server; tests run one per world. Start
+ * reading with guildhall_start. */
 #ifndef GUILDHALL_H
 #define GUILDHALL_H
 
@@ -14,40 +15,37 @@
 
 struct guildhall;
 
-/* Every domain, ended by NULL. */
+/* All domains, terminated by NULL. */
 extern const struct domain *const guildhall_domains[];
 
-/* What domains add to world files. */
-
 struct guildhall_hooks {
-    /* Sees every announcement after its commit, in commit order. May be NULL. */
+    /* Called with all events after each commit, in commit order. May be NULL. */
     void (*announce)(void *arg, const struct announcement *list);
     void *arg;
-    /* Served instead of guildhall_domains. May be NULL. */
+    /* Used instead of guildhall_domains. May be NULL. */
     const struct domain *const *domains;
-    /* Asked by the gateway instead of the platform. May be NULL. */
+    /* Data source of the gateway instead of gateway_source. May be NULL. */
     const struct gateway_source *source;
-    /* Reads the configuration again and takes it over, from any thread: the operator asks by the
-     * control socket. False with a sentence in out: everything stays as it is. May be NULL. */
+    /* Reads the configuration again and applies it; called from any thread for a request by the
+     * control socket. False: nothing has changed, and out has the reason. May be NULL. */
     bool (*reload)(void *arg, struct guildhall *g, struct buf *out);
     void *reload_arg;
-    /* Milliseconds from the upgrade to HELLO. 0: as clients need it. */
+    /* Delay in milliseconds from the WebSocket upgrade to HELLO. 0: the default. */
     unsigned hello_ms;
 };
 
-/* Once a process: libraries, hashing, signals that would end it. */
+/* Once per process: libraries, logging, hash keys, SIGPIPE. */
 void guildhall_init(const struct config *config);
-/* Part of it: as many descriptors as the hard limit allows. */
+/* Part of guildhall_init: raises the limit of descriptors to the hard limit. */
 void guildhall_raise_descriptors(void);
 
-/* Logs a sentence and returns an error when the port, the folder or the
- * configuration is bad. */
+/* Logs the reason and returns an error if the port, data folder or configuration is invalid. */
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret);
-/* Takes over what can change in a server that runs (option_row.reloads), and logs what that was
- * and what is left for the next start. False: the certificate cannot be used, and stays. */
+/* Applies options that can change at run time (option_row.reloads), and logs which have changed and
+ * which need a restart. False: the new certificate is invalid, and the old one stays. */
 bool guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
-/* Finishes calls, then closes. Accepts NULL. */
+/* Finishes running calls, then closes everything. Accepts NULL. */
 void guildhall_stop(struct guildhall *g);
 
 int guildhall_port(const struct guildhall *g);
@@ -59,8 +57,7 @@ struct api *guildhall_api(const struct guildhall *g);
 struct gateway *guildhall_gateway(const struct guildhall *g);
 struct voice *guildhall_voice(const struct guildhall *g);
 
-/* The store alone, for tools: to write while no server runs on the data, or only to
- * read beside one. */
+/* Opens the store for tools: to write while no server runs, or (beside) to read next to one. */
 enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret);
 
 #endif

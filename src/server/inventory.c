@@ -1,8 +1,8 @@
-/* inventory.c - how much there is, for /metrics: accounts, guilds, messages, the store's size.
+/* inventory.c - numbers of accounts, guilds and messages, and the database size, for /metrics.
  *
- * Counting rows takes as long as there are many, so a scrape never does: it shows what was
- * counted last and, if that is old, has it counted anew, by a read that goes aside. The longer
- * a count takes the less often it is done. */
+ * Counting rows of large tables is slow, so a scrape returns the last result and, if that is old,
+ * starts a new count in the background. The pause between counts is a hundred times their
+ * duration. */
 #include "api/jobs/errand.h"
 #include "base/clock.h"
 #include "base/clock_watch.h"
@@ -25,7 +25,7 @@ static const char *const tables[INVENTORY_TABLES] = {
 
 struct inventory_count {
     int64_t rows[INVENTORY_TABLES];
-    int64_t bytes; /* of PostgreSQL's database */
+    int64_t bytes; /* size of the PostgreSQL database; -1: SQLite */
 };
 
 static enum err inventory_read(struct tx *tx, struct sql sql, const struct value *values, size_t n,
@@ -39,7 +39,7 @@ static enum err inventory_read(struct tx *tx, struct sql sql, const struct value
     return e;
 }
 
-/* PostgreSQL knows about how many rows a large table has. */
+/* For large tables PostgreSQL's estimate is used. */
 static enum err count_table(struct tx *tx, bool postgres, int table, int64_t *ret)
 {
     static const char ESTIMATE[] =
@@ -66,7 +66,7 @@ void parts_check_clock(struct guildhall *g)
     int64_t newest = 0;
     enum err e = store_run(g->store, STORE_READ, NULL, newest_read, &newest);
 
-    /* A damaged table must not keep the server from starting: the store has logged it. */
+    /* A damaged table must not prevent the start; the store has logged it. */
     if (e)
         newest = 0;
     clock_watch_begin(newest > 0 ? (snowflake)newest : 0);

@@ -1,4 +1,4 @@
-/* manager.c - what the service manager of the system gives us, and what it wants to be told. */
+/* manager.c - systemd: socket activation (LISTEN_FDS) and state notification (NOTIFY_SOCKET). */
 #include "server/manager.h"
 
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "base/str.h"
 
-enum { FIRST_SOCKET = 3 }; /* those that are handed over begin here */
+enum { FIRST_SOCKET = 3 }; /* first passed descriptor */
 
-/* A number in the environment; 0 when there is none. */
+/* A number in an environment variable; 0: not set. */
 static uint64_t number_in(const char *variable)
 {
     const char *text = getenv(variable);
@@ -25,7 +25,7 @@ static uint64_t number_in(const char *variable)
 
 bool manager_socket(int *ret)
 {
-    static int kept; /* a server that starts again in this process takes it once more */
+    static int kept; /* for a server that is started again in this process */
     uint64_t count = number_in("LISTEN_PID") == (uint64_t)getpid() ? number_in("LISTEN_FDS") : 0;
 
     unsetenv("LISTEN_PID");

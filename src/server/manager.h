@@ -1,17 +1,17 @@
-/* manager.h - what the service manager of the system gives us, and what it wants to be told.
+/* manager.h - systemd: socket activation and state notification.
  *
- * The protocols of systemd: sockets that were opened before the process began (LISTEN_FDS), and
- * a datagram that says what state it is in (NOTIFY_SOCKET). */
+ * The service manager passes sockets that it has opened (LISTEN_FDS), and receives the state of the
+ * process as a datagram (NOTIFY_SOCKET). */
 #ifndef MANAGER_H
 #define MANAGER_H
 
 #include <stdbool.h>
 
-/* The socket that we shall listen on; 0 when we open our own. False, with a sentence in the log,
- * when there are several. Asked once. */
+/* The listening socket from the service manager; 0: none. False: several were passed, which is
+ * logged. Called once per start. */
 bool manager_socket(int *ret);
 
-/* "READY=1", "STOPPING=1". Nothing happens when nobody wants to know. */
+/* Sends "READY=1" or "STOPPING=1"; does nothing without NOTIFY_SOCKET. */
 void manager_tell(const char *state);
 
 #endif

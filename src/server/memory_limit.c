@@ -1,4 +1,4 @@
-/* memory_limit.c - how much memory this process may use. */
+/* memory_limit.c - how much memory the process may use: RAM, cgroup, RLIMIT_AS. */
 #include "server/memory_limit.h"
 
 #include <limits.h>
@@ -11,12 +11,11 @@
 #include "base/log.h"
 
 enum {
-    /* A server with one loop maps this much: stacks of threads, and 64 MiB of address space for
-     * each of malloc's arenas. */
+    /* A server with one loop maps this much: thread stacks, and 64 MiB per malloc arena. */
     LEAST_ADDRESS_SPACE_MIB = 256,
     MOST_BODIES_MIB = 256,
     LEAST_BODIES_MIB = 8,
-    /* A body that grows is copied into a buffer of twice its size, and decoded into another one. */
+    /* A growing body is copied into a buffer of twice its size, and decoded into another buffer. */
     BODY_COPIES = 4
 };
 static const int64_t MIB = 1024 * 1024;
@@ -33,7 +32,7 @@ static int64_t read_number(const char *path)
     return text[0] >= '0' && text[0] <= '9' ? strtoll(text, NULL, 10) : INT64_MAX;
 }
 
-/* The least limit of the cgroup (version 2) and those above it. */
+/* The lowest limit of the cgroup (version 2) and its ancestors. */
 static int64_t cgroup_limit(void)
 {
     char line[PATH_MAX] = "", path[PATH_MAX + 64];

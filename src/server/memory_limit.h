@@ -1,18 +1,18 @@
-/* memory_limit.h - how much memory this process may use. */
+/* memory_limit.h - how much memory the process may use: RAM, cgroup, RLIMIT_AS. */
 #ifndef MEMORY_LIMIT_H
 #define MEMORY_LIMIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes that are left: of the machine's memory, the cgroup's memory.max and RLIMIT_AS, whichever
- * leaves the least. What the process has mapped already counts against RLIMIT_AS. */
+/* Available bytes: the minimum of RAM, memory.max of the cgroup, and RLIMIT_AS minus mapped
+ * memory. */
 int64_t memory_available(void);
 
-/* Whether there is enough address space to start; false after a line in the log. */
+/* Is there enough address space to start? False is logged. */
 bool memory_suffices(void);
 
-/* Bytes for bodies of requests; mib 0: as much as the memory allows. */
+/* Bytes for all request bodies together; mib 0: as much as the memory allows. */
 int64_t memory_for_bodies(int64_t mib);
 
 #endif

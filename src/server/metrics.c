@@ -1,4 +1,4 @@
-/* metrics.c - what /metrics shows of sessions and of carried voice. */
+/* metrics.c - metrics of the gateway, the voice relay and the cluster for /metrics. */
 #include "net/tls.h"
 #include "server/parts.h"
 

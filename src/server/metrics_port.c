@@ -1,4 +1,4 @@
-/* metrics_port.c - a listener of its own for monitoring: /metrics, /healthz, /readyz. */
+/* metrics_port.c - the separate listener for monitoring: /metrics, /healthz, /readyz. */
 #include <string.h>
 
 #include "base/clock_watch.h"
@@ -34,7 +34,7 @@ static void monitor_status(struct exchange *x, int status, const char *word, con
                    str_printf(x->arena, "{\"status\":\"%s\"%.*s}", word, STR_FMT(more)));
 }
 
-/* Who reaches this address may see it: that is what the operator opens it for. */
+/* No authentication: the operator restricts access to this address. */
 static void monitor_request(void *arg, struct exchange *x)
 {
     const struct guildhall *g = arg;

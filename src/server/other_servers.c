@@ -1,5 +1,4 @@
-/* other_servers.c - what the parts of this server and the others on its database hear of each
- * other. */
+/* other_servers.c - connects the server to the cluster, and handles what other nodes send. */
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -53,7 +52,7 @@ bool parts_can_share(const struct config *config)
     return false;
 }
 
-/* --- what others tell ----------------------------------------------------------------- */
+/* --- callbacks of the cluster --------------------------------------------------------- */
 
 static void wire_others_forgot(void *arg, const struct forgotten *f)
 {
@@ -113,17 +112,18 @@ static uint64_t wire_session_count(void *arg)
     return s.sessions;
 }
 
-/* Its sessions cannot be told all that happened: they begin anew, at whichever server. */
+/* This node has missed events, so its sessions cannot continue. The process stops, and clients
+ * identify again on any node. */
 static void wire_lost(void *arg)
 {
     (void)arg;
     kill(getpid(), SIGTERM);
 }
 
-/* --- the beginning -------------------------------------------------------------------- */
+/* --- opening the cluster -------------------------------------------------------------- */
 
-/* What callers would notice if it were not the same everywhere. Who carries voice has a name of
- * its own. */
+/* A digest of the options that must be equal on all nodes because clients would notice a
+ * difference. A node with a voice port has its own voice-endpoint, so that is left out. */
 static struct str settings_digest(const struct config *c, struct arena *arena)
 {
     unsigned char digest[16];
@@ -167,9 +167,9 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
     };
     enum err e = OK;
 
-    /* Another word than the versions had that only signed: they do not hear each other. */
+    /* A new label: older versions only signed messages, and the two ignore each other's. */
     auth_derive(g->auth, "bus encryption", 0, STR(""), options.bus_key, sizeof options.bus_key);
-    if (bus_is_nats(g->config)) { /* counts that are told mean the same caller everywhere */
+    if (bus_is_nats(g->config)) { /* caller hashes in counts must be equal on all nodes */
         unsigned char key[HASH_KEY];
 
         auth_derive(g->auth, "hash", 0, STR(""), key, sizeof key);

@@ -1,4 +1,4 @@
-/* parts.h - what the files that put the server together share. */
+/* parts.h - struct guildhall and declarations shared by the files of server/. */
 #ifndef PARTS_H
 #define PARTS_H
 
@@ -17,8 +17,7 @@ struct tls_context;
 struct voice;
 struct workbench;
 
-/* inventory.c: how much there was when it was counted last. Written on one loop, read by whoever
- * shows metrics. */
+/* inventory.c: the last counts. Written on one loop, read by any thread that writes metrics. */
 enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
 struct inventory {
     _Atomic int64_t rows[INVENTORY_TABLES];
@@ -34,36 +33,36 @@ struct guildhall {
     const struct config *config;
     struct guildhall_hooks hooks;
     char host[256];
-    int socket; /* handed over by the service manager; 0: we open our own */
+    int socket; /* from the service manager; 0: none */
     struct store *store;
     struct auth *auth;
-    struct cluster *cluster; /* NULL: this server is alone */
+    struct cluster *cluster; /* NULL: no cluster */
     struct api *api;
     struct server_app api_app;
     struct gateway *gateway;
     struct voice *voice;
-    struct relay *relay;      /* NULL: voice is not carried */
-    char voice_endpoint[300]; /* where it is reached */
+    struct relay *relay;      /* NULL: no voice relay */
+    char voice_endpoint[300]; /* its endpoint for clients */
     struct loops *loops;
     struct tls_context *tls;
     struct proxies proxies;
     struct web web;
     struct server *server;
-    struct server *monitor; /* NULL: metrics have no listener of their own */
+    struct server *monitor; /* NULL: no separate metrics listener */
     struct mailer *mailer;  /* NULL: no mail is sent */
     struct workbench *workbench;
-    struct control *control; /* NULL: it could not listen */
+    struct control *control; /* NULL: no control socket */
     char ledger[4096];       /* folder */
     struct inventory inventory;
 };
 
-/* As many as the machine has, unless the configuration says how many. */
+/* Number of threads: from the configuration, else by the number of cores. */
 unsigned parts_loop_count(const struct config *c);
 unsigned parts_password_threads(const struct config *c);
 
-/* --- port.c: one port for calls and sessions --- */
+/* --- port.c ------------------------------------ */
 
-/* Takes host, port, trusted proxies from the configuration; false after a sentence in the log. */
+/* Read host, port and trusted proxies from the configuration; false: invalid, which is logged. */
 bool parts_split_address(const char *listen, char *host, size_t max, int *ret_port);
 bool parts_read_address(struct guildhall *g, int *ret_port);
 enum err parts_open_tls(struct guildhall *g);
@@ -72,33 +71,33 @@ enum err parts_start_server(struct guildhall *g, int port);
 /* --- carried_voice.c --- */
 
 enum err parts_start_relay(struct guildhall *g);
-/* Tells voice where the relay is reached, once the port is known. */
+/* Passes the endpoint of the relay to voice/, when the port is known. */
 enum err parts_announce_relay(struct guildhall *g);
 
 /* --- other_servers.c --- */
 
-/* Whether there may be others on the database. */
+/* May other nodes use the database? */
 bool parts_share(const struct config *config);
-/* False after a sentence in the log: the configuration does not allow it. */
+/* False: the configuration does not allow it, which is logged. */
 bool parts_can_share(const struct config *config);
-/* What is committed is told by announce, wherever it was. */
+/* announce is called for the events of each commit, on this or another node. */
 enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
                                                                   const struct announcement *list));
-/* Where it is noted what sessions were told; NULL: nowhere. */
+/* The folder of the session journal; NULL: none. */
 const char *parts_ledger(struct guildhall *g);
 void parts_cluster_metrics(const struct guildhall *g, struct buf *out);
 
-/* metrics_port.c: the listener of --metrics-listen, if there is to be one. */
+/* metrics_port.c: the listener of --metrics-listen, if that is set. */
 enum err parts_start_monitor(struct guildhall *g);
 
 void parts_inventory_metrics(struct guildhall *g, struct buf *out);
 /* Compares the clock with the newest message and account (base/clock_watch.h). */
 void parts_check_clock(struct guildhall *g);
 
-/* What /metrics shows of the gateway and of the relay; arg is the server. */
+/* Writes the metrics of the gateway, the relay and the cluster; arg is the server. */
 void parts_metrics(void *arg, struct buf *out);
 
-/* What its operator may ask through the control socket. */
+/* The commands of the control socket. */
 extern const struct control_row parts_control_rows[];
 
 #endif

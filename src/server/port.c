@@ -1,4 +1,4 @@
-/* port.c - one port for calls and sessions: its address, its certificate, who answers. */
+/* port.c - the main listener: address, TLS certificate, and dispatch to API, gateway and relay. */
 #include <string.h>
 
 #include "base/log.h"
@@ -8,7 +8,7 @@
 #include "server/parts.h"
 #include "admin/console/workbench.h"
 
-/* "host:port", "[::1]:port" or "port". */
+/* Parses "host:port", "[::1]:port" or "port". */
 bool parts_split_address(const char *listen, char *host, size_t max, int *ret_port)
 {
     const char *colon = strrchr(listen, ':');

@@ -1,4 +1,4 @@
-/* process.c - what is set once for the whole process, and how many threads it has. */
+/* process.c - initialises the process (libraries, limits), and computes numbers of threads. */
 #ifdef GUILDHALL_STATIC
 #include <nss.h>
 #endif
@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "server/parts.h"
 
-/* Each connection is a descriptor; the soft limit is often 1,024 for the sake of programs
- * that use select(), which we do not. */
+/* Each connection is a descriptor. The soft limit is often 1,024 for programs that use select(),
+ * which this one does not. */
 void guildhall_raise_descriptors(void)
 {
     struct rlimit r;
@@ -28,8 +28,8 @@ void guildhall_raise_descriptors(void)
         log_warn("cannot use more than the soft limit of descriptors");
 }
 
-/* The static program has no modules for names but those two; what the machine's own
- * configuration asks for besides would be loaded, and fit no other libc. */
+/* The static build contains only the NSS modules files and dns. Others from nsswitch.conf would be
+ * loaded and require another libc. */
 static void choose_name_lookup(void)
 {
 #ifdef GUILDHALL_STATIC
@@ -67,7 +67,7 @@ unsigned parts_loop_count(const struct config *c)
     return c->loops ? (unsigned)c->loops : core_count();
 }
 
-/* A flood of log-ins leaves half of the machine to everything else. */
+/* Half of the cores by default, so that a flood of log-ins leaves the other half. */
 unsigned parts_password_threads(const struct config *c)
 {
     return c->password_threads ? (unsigned)c->password_threads : (core_count() + 1) / 2;

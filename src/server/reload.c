@@ -1,11 +1,11 @@
-/* reload.c - what an operator has set anew, taken over by a server that runs. */
+/* reload.c - applies changed options to a running server. */
 #include <string.h>
 
 #include "base/log.h"
 #include "net/tls.h"
 #include "server/parts.h"
 
-/* Also when the names are the same: what is in the files is what is new, every few weeks. */
+/* Called even if the file names are unchanged: certificates are renewed in the same files. */
 static bool reload_certificate(struct guildhall *g, const struct config *now, bool *ret_failed)
 {
     if (!g->tls || !now->tls_cert || !now->tls_key)
@@ -25,7 +25,7 @@ static void reload_limits(struct guildhall *g, const struct config *now)
     api_set_limits(g->api, &limits);
 }
 
-/* Names of options that are other ones now, of those that can change here or of the others. */
+/* Names of the options that have changed: those that can be reloaded, or those that cannot. */
 static struct str names_of_changes(const struct config *before, const struct config *now,
                                    bool reloads, struct arena *arena)
 {

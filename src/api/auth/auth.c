@@ -1,4 +1,4 @@
-/* auth.c - credentials: made, recognised, forgotten. */
+/* auth.c - tokens: issue, authenticate with a cache, revoke. */
 #include "api/auth/auth.h"
 
 #include <pthread.h>
@@ -19,18 +19,18 @@ enum {
     SESSION_BYTES = 8,
 };
 
-/* Of a credential that is looked for in a transaction which began before: it is not remembered. */
+/* auth_will_find was not called before the lookup: do not cache the result. */
 #define UNKNOWN_FORGETS UINT64_MAX
 
-/* A keyed hash of a whole token: the cache holds nothing that could be used to log
- * in, and nobody without the key can make two tokens meet. */
+/* A keyed hash of the whole token: the cache contains no usable tokens, and without the key
+ * collisions cannot be constructed. */
 struct token_tag {
     unsigned char bytes[crypto_shorthash_siphashx24_BYTES];
 };
 
 struct remembered {
     struct cache_entry entry;
-    bool recognised; /* since somebody took note of it */
+    bool recognised; /* used since the last auth_take_used */
     struct token_tag tag;
     struct caller caller;
 };
@@ -59,11 +59,11 @@ static bool remembered_is(const struct cache_entry *e, const void *key)
 
 static struct cache_kind credentials = {
     .name = "credentials",
-    .entries = AUTH_PART_MOST, /* of a shard: 16,384 callers in all */
+    .entries = AUTH_PART_MOST, /* per shard: 16,384 in total */
     .is = remembered_is,
 };
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- open and close ------------------------------------------------------------------- */
 
 enum err auth_open(const char *folder, struct store *store, struct auth **ret)
 {
@@ -144,7 +144,7 @@ bool token_can_be_chosen(struct str text)
     return true;
 }
 
-/* A chosen token says neither its account nor its session: all follows from its text. */
+/* A chosen token contains neither account nor session: both are derived from its text. */
 static void read_chosen(struct str text, unsigned char *session, unsigned char *secret)
 {
     unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
@@ -194,7 +194,7 @@ void auth_set_fresh(struct auth *a, int64_t until)
     atomic_store_explicit(&a->fresh_until, until, memory_order_relaxed);
 }
 
-/* Whether nothing can have been revoked by another server that we do not know of. */
+/* False if another node may have revoked something that this node does not know yet. */
 static bool auth_is_fresh(struct auth *a)
 {
     int64_t until = atomic_load_explicit(&a->fresh_until, memory_order_relaxed);
@@ -235,7 +235,6 @@ size_t auth_take_used(struct auth *a, unsigned part, struct token_name ret[AUTH_
     return count;
 }
 
-/* How much was forgotten so far, before a row is read that may be remembered. */
 uint64_t auth_forgets(struct auth *a)
 {
     return atomic_load(&a->forgets);
@@ -256,7 +255,7 @@ static void auth_remember(struct auth *a, const struct credential *c, const stru
     make_tag(a, c->token, &r->tag);
     struct token_shard *s = find_shard(a, &r->tag, &hash);
     pthread_mutex_lock(&s->lock);
-    /* Something was revoked since we read the row: it may have been this one. */
+    /* If something was revoked since the row was read, it may be this token. */
     if (auth_forgets(a) == c->forgets)
         cache_put(&s->callers, hash, sizeof *r, &r->entry);
     else
@@ -264,13 +263,12 @@ static void auth_remember(struct auth *a, const struct credential *c, const stru
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Revoking is rare: it looks through everything, so that recognising need not
- * know where a session or an account lies. */
+/* Revocations are rare: they scan the whole cache, so it needs no index by session or account. */
 static uint64_t auth_forget(struct auth *a,
                             bool (*matches)(const struct cache_entry *, const void *),
                             const void *what)
 {
-    /* First, so that whoever reads a row from now on does not remember it. */
+    /* First, so that lookups in progress do not cache what they read. */
     atomic_fetch_add(&a->forgets, 1);
     for (int shard = 0; shard < AUTH_PARTS; shard++) {
         struct token_shard *s = &a->shards[shard];
@@ -279,7 +277,7 @@ static uint64_t auth_forget(struct auth *a,
         cache_drop_if(&s->callers, matches, what);
         pthread_mutex_unlock(&s->lock);
     }
-    /* And again: whoever looks from now on finds it neither in the store nor here. */
+    /* Again: lookups that begin now find the token neither in the store nor in the cache. */
     return atomic_fetch_add(&a->forgets, 1) + 1;
 }
 
@@ -441,7 +439,7 @@ enum err auth_revoke(struct tx *tx, const unsigned char session[8])
     return tx_exec(tx, END_TOKEN, BIND(v_bytes(session_str(session))), NULL);
 }
 
-/* --- keys made from ours -------------------------------------------------------------- */
+/* --- derived keys --------------------------------------------------------------------- */
 
 void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
                  unsigned char *out, size_t n)

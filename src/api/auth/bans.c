@@ -1,4 +1,4 @@
-/* bans.c - address ranges that the operator has banned from this server. */
+/* bans.c - IP address ranges banned by the operator: the copy in memory, and the rows. */
 #include "api/auth/bans.h"
 
 #include <pthread.h>
@@ -10,8 +10,8 @@
 #include "model/fields/rows.h"
 
 struct bans {
-    pthread_rwlock_t lock; /* of items */
-    _Atomic size_t count;  /* read without the lock: most servers have none */
+    pthread_rwlock_t lock; /* protects items */
+    _Atomic size_t count;  /* read without the lock, because most servers have no bans */
     struct network *items;
 };
 
@@ -48,7 +48,7 @@ bool bans_hold(struct bans *b, struct str address)
     return held;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static size_t bans_find(const struct bans *b, const struct network *n)
 {
     size_t i = 0;
@@ -121,7 +121,7 @@ enum err bans_load(struct bans *b, struct store *store)
     return e;
 }
 
-/* IPv4 is written with the number of its own bits. */
+/* Networks are stored as IPv6; IPv4 ranges are written with their own number of bits. */
 static struct str range_text(struct arena *arena, const struct network *n)
 {
     char text[ADDRESS_TEXT];

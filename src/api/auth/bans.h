@@ -1,21 +1,21 @@
-/* bans.h - address ranges that the operator has banned from this server.
+/* bans.h - IP address ranges banned by the operator.
  *
- * Every call and every gateway session of such an address is refused. The rows are in
- * address_bans; each server has a copy in memory, which it changes when the transaction of an
- * order has committed, its own or another server's. */
+ * All API calls and gateway sessions of a banned address are refused. The rows are in address_bans.
+ * Each node has a copy in memory, which it updates after the commit of a ban, on this or another
+ * node. */
 #ifndef API_BANS_H
 #define API_BANS_H
 
 #include "api/call.h"
 #include "net/address.h"
 
-enum { BANS_MAX = 1000 }; /* each call looks through all of them */
+enum { BANS_MAX = 1000 }; /* each call scans all of them */
 
 struct bans;
 
 struct bans *bans_new(void);
 void bans_free(struct bans *b);
-/* Reads the rows. Waits for the store: not on a loop. */
+/* Reads all rows. Blocks: not on a loop. */
 enum err bans_load(struct bans *b, struct store *store);
 
 /* From any thread. */
@@ -32,7 +32,7 @@ struct address_ban {
     int64_t created_at;
 };
 
-/* ERR_STORE_CONFLICT: that range is banned. ERR_RATE_LIMITED: there are BANS_MAX. */
+/* ERR_STORE_CONFLICT: the range is already banned. ERR_RATE_LIMITED: there are BANS_MAX ranges. */
 enum err ban_add(struct call *call, const struct network *n, struct str reason,
                  struct address_ban *ret);
 /* ERR_NOT_FOUND */

@@ -1,8 +1,8 @@
-/* hashing.c - threads that hash passwords, and the bounded line before them.
+/* hashing.c - threads that hash passwords, with a bounded queue.
  *
- * A hash takes tens of milliseconds of a processor and megabytes of memory, and anybody may
- * ask for one. So there are few threads for it, they do nothing else, and who finds the line
- * full is told to come back later: files, loops and memory do not feel a flood of log-ins. */
+ * A hash takes tens of milliseconds of CPU and megabytes of memory, and any client can request one.
+ * So a few dedicated threads do it, and a call that finds the queue full gets 503: a flood of
+ * log-ins does not slow down the loops or the pool. */
 #include "api/auth/hashing.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* hashing.h - threads that hash passwords, and the bounded line before them. */
+/* hashing.h - threads that hash passwords, with a bounded queue. */
 #ifndef API_HASHING_H
 #define API_HASHING_H
 
@@ -7,15 +7,15 @@
 
 struct hashing;
 
-/* Embedded in what it is about. run is called on one of the threads, in the order of the
- * line; the task may be gone when it returns. */
+/* Embedded in the caller's struct. run is called on one of the threads, in FIFO order; the task may
+ * be freed before run returns. */
 struct hash_task {
     struct hash_task *next;
     void (*run)(struct hash_task *t);
 };
 
 struct hashing *hashing_new(unsigned threads, unsigned most_waiting);
-/* From any thread. False: so many wait already, and the task is not taken. */
+/* From any thread. False: the queue is full, and the task is not queued. */
 bool hashing_submit(struct hashing *h, struct hash_task *t);
 
 struct hashing_stats {
@@ -23,7 +23,7 @@ struct hashing_stats {
 };
 void hashing_stats(struct hashing *h, struct hashing_stats *ret);
 
-/* Runs what waits still, then ends the threads. */
+/* Runs the queued tasks, then stops the threads. */
 void hashing_free(struct hashing *h);
 
 #endif

@@ -1,8 +1,8 @@
-/* key.c - the server's key file, and that it belongs to the database.
+/* key.c - the key file of the server (pepper.key), and the check that it belongs to the database.
  *
- * Without it no token is recognised and no file's address is right. So a key is made for a
- * database that nobody has used yet, and never for another one: what looks like a fresh start
- * would make every credential void. The database knows a digest of its key. */
+ * Without the right key no token and no file URL is valid. So a key is created only for a database
+ * that was never used; a new key for a used database would invalidate all credentials. The database
+ * stores a digest of its key. */
 #include "api/auth/key.h"
 
 #include <fcntl.h>
@@ -27,8 +27,8 @@ static bool read_key(const char *path, unsigned char *key)
     return n == AUTH_KEY_BYTES;
 }
 
-/* A new key is whole and on the disk before it is used: without it no token can be
- * recognised again. */
+/* The key is complete and synced before it is used, because tokens cannot be verified without
+ * it. */
 static bool write_key(const char *path, const unsigned char *key)
 {
     char temporary[4096];
@@ -53,7 +53,7 @@ static enum err make_key(const char *path, unsigned char *key)
 /* --- the database --------------------------------------------------------------------- */
 
 struct server_key {
-    bool was_used; /* tokens were given out, with whatever key */
+    bool was_used; /* it has tokens, made with some key */
     bool is_known;
     char digest[2 * crypto_generichash_BYTES + 1];
 };

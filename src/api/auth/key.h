@@ -1,4 +1,5 @@
-/* key.h - the server's key file, and that it belongs to the database. */
+/* key.h - the key file of the server (pepper.key), and the check that it belongs to the
+ * database. */
 #ifndef API_AUTH_KEY_H
 #define API_AUTH_KEY_H
 
@@ -6,9 +7,9 @@
 
 enum { AUTH_KEY_BYTES = 32 };
 
-/* Reads <folder>/pepper.key. A database that was never used gets a new one; a database that
- * was used with another key, or has lost its own, is refused with a sentence. store NULL:
- * there is no database to ask. */
+/* Reads <folder>/pepper.key. For a database that was never used a new key is created. A database
+ * that was used with another key, or whose key is missing, is refused, with a log line. store NULL:
+ * no check. */
 enum err auth_key_read(const char *folder, struct store *store, unsigned char key[AUTH_KEY_BYTES]);
 
 #endif

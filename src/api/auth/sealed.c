@@ -1,4 +1,4 @@
-/* sealed.c - what has to be read again and must not be readable in the database. */
+/* sealed.c - encrypts secrets that are stored in the database and must be decrypted later. */
 #include "api/auth/sealed.h"
 
 #include <sodium.h>

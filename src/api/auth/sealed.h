@@ -1,16 +1,16 @@
-/* sealed.h - what has to be read again and must not be readable in the database.
+/* sealed.h - encrypts secrets that are stored in the database and must be decrypted later.
  *
- * Encrypted with a key that follows from the server's key file, the purpose's word and whose it
- * is; what was sealed for one purpose or account does not open for another. */
+ * The key is derived from the server's key file, a purpose and an id, so a secret of one purpose or
+ * account cannot be decrypted as that of another. */
 #ifndef API_SEALED_H
 #define API_SEALED_H
 
 #include "api/auth/auth.h"
 
-/* Of nothing: p == NULL. */
+/* An empty secret returns p == NULL. */
 struct str sealed_make(struct arena *arena, const struct auth *auth, const char *word, snowflake id,
                        struct str secret);
-/* p == NULL: it cannot be opened. */
+/* p == NULL: decryption failed. */
 struct str sealed_open(struct arena *arena, const struct auth *auth, const char *word, snowflake id,
                        struct str sealed);
 

@@ -1,7 +1,8 @@
-/* token_uses.c - when tokens were last used: for lists of log-ins, and for who was not seen lately.
+/* token_uses.c - writes when tokens were last used: for session lists, and to find inactive
+ * accounts.
  *
- * Calls only mark the token that they were recognised by. Once an hour the marks are taken and
- * written, a few rows a step. What a process marked in its last hour goes with it. */
+ * Calls only mark the token in the cache. Once an hour the marks are collected and written, in
+ * steps of a few rows. Marks of the last hour are lost when the process ends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +19,9 @@ struct token_uses {
     struct loop *loop;
     struct deadlines *hours;
     struct deadline hour;
-    bool busy; /* parts are being written */
+    bool busy; /* a write is in progress */
     unsigned part;
-    struct token_name names[AUTH_PART_MOST]; /* of that part, and how far we are */
+    struct token_name names[AUTH_PART_MOST]; /* tokens of that shard; next: the first unwritten */
     size_t count, next;
     int64_t now;
 };
@@ -48,7 +49,7 @@ static enum err write_step(struct call *call)
     return e;
 }
 
-/* What could not be written is marked again when it is used again. */
+/* A use that could not be written is marked again at the next use of the token. */
 static void step_written(struct call *call, enum err e, void *arg)
 {
     struct token_uses *u = arg;
@@ -63,7 +64,7 @@ static int compare_names(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct token_name));
 }
 
-/* In order, so that servers that write the same rows do not wait for each other in a circle. */
+/* Sorted, so that nodes that update the same rows do not deadlock. */
 static bool take_part(struct token_uses *u)
 {
     for (; u->part < AUTH_PARTS; u->part++) {
@@ -108,7 +109,7 @@ static void hour_passed(struct deadline *d)
     write_next(u);
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 struct token_uses *token_uses_new(struct api *api)
 {

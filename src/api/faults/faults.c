@@ -1,4 +1,4 @@
-/* faults.c - calls that go wrong because somebody wants to see what a client does then. */
+/* faults.c - injected faults: the list, and matching calls against it. */
 #include "api/faults/faults.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 struct faults {
     _Atomic size_t count;
-    pthread_mutex_t lock; /* of the rest, and of changes of count */
+    pthread_mutex_t lock; /* protects list and last_id, and writes of count */
     uint64_t last_id;
     struct fault list[MOST_FAULTS];
 };
@@ -79,9 +79,9 @@ size_t faults_list(struct faults *f, struct fault *ret)
     return count;
 }
 
-/* --- meeting one ---------------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------------------- */
 
-/* Of both what stands below /api and a version. */
+/* Removes "/api" and the version. */
 static struct str below_version(struct str path)
 {
     if (str_starts(path, STR("/")))

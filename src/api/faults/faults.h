@@ -1,7 +1,7 @@
-/* faults.h - calls that go wrong because somebody wants to see what a client does then.
+/* faults.h - injected faults, to test how a client handles errors.
  *
- * A fault names a method and a path, and what happens to the next calls that fit: another
- * status, a delay, a connection that is cut. While there is none a call pays for one load. */
+ * A fault has a method, a path pattern, and an effect on the next matching calls: another status, a
+ * delay, or a closed connection. Without faults a call costs one atomic load more. */
 #ifndef API_FAULTS_H
 #define API_FAULTS_H
 
@@ -16,32 +16,32 @@ struct fault {
     uint64_t id;
     bool any_method;
     enum http_method method;
-    char path[LONGEST_FAULT_PATH + 1]; /* "/channels/{}/messages" below /api; see fault_fits */
-    int status;                        /* answered instead; 0: the call goes on after its delay */
-    bool drop;                         /* the connection ends without an answer */
-    int64_t delay_ms;                  /* before anything is done */
+    char path[LONGEST_FAULT_PATH + 1]; /* pattern below /api; see fault_fits */
+    int status;                        /* sent instead; 0: continue after the delay */
+    bool drop;                         /* close the connection without a response */
+    int64_t delay_ms;                  /* before the call is processed */
     int64_t retry_after_ms;            /* with status 429 */
-    int64_t times;                     /* that are left; 0: until it is taken back */
-    uint64_t hits;                     /* calls that it has met */
+    int64_t times;                     /* remaining uses; 0: until removed */
+    uint64_t hits;                     /* calls it was applied to */
 };
 
 struct faults;
 struct faults *faults_new(void);
 void faults_free(struct faults *f);
 
-/* Is there any? */
+/* True if any fault is set. */
 bool faults_there(const struct faults *f);
-/* False: there are too many already. Sets the id. From any thread, like all of these. */
+/* False: MOST_FAULTS are set. Sets the id. All these functions may be called from any thread. */
 bool faults_add(struct faults *f, struct fault *fault);
-/* 0: all of them. False: there was none. */
+/* Removes one fault, or all with id 0. False: there was none. */
 bool faults_remove(struct faults *f, uint64_t id);
-/* Copies them to ret, which has room for MOST_FAULTS; returns how many there are. */
+/* Copies the faults to ret, which has room for MOST_FAULTS; returns their number. */
 size_t faults_list(struct faults *f, struct fault *ret);
-/* The first that fits this call, which counts as met. */
+/* Returns the first fault that matches this call, and counts the use. */
 bool faults_meet(struct faults *f, enum http_method method, struct str path, struct fault *ret);
 
-/* Does a path ("/api/v10/channels/1/messages") fit a pattern? A segment * or {…} stands for one
- * of any text, ** at the end for all that follow. */
+/* Does a path ("/api/v10/channels/1/messages") match a pattern? A segment * or {…} matches any one
+ * segment, ** at the end all that follow. */
 bool fault_fits(struct str pattern, struct str path);
 
 #endif

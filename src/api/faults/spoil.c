@@ -1,4 +1,4 @@
-/* spoil.c - what happens to a call that has met a fault. */
+/* spoil.c - applies an injected fault to a call. */
 #include "api/internal.h"
 
 #include "base/clock.h"
@@ -6,8 +6,8 @@
 
 enum { LOOK_MS = 20 };
 
-/* A call that waits for its fault, which may take longer than the call's memory lasts after
- * it. */
+/* A delayed call. Allocated separately, because the timer is closed after the call's memory is
+ * freed. */
 struct fault_wait {
     uv_timer_t timer;
     struct call_run *run;
@@ -20,7 +20,7 @@ static void fault_wait_free(uv_handle_t *handle)
     mem_free(handle->data);
 }
 
-/* As if the route had no room left; a client waits for as long as it is told to. */
+/* As if the rate limit of the route were exceeded. */
 static void answer_with_limit(struct call_run *run, const struct fault *f)
 {
     int64_t after = f->retry_after_ms ? f->retry_after_ms : 1000;
@@ -64,7 +64,7 @@ bool run_spoil(struct call_run *run)
 
     if (!faults_meet(run->call.api->faults, r->method, r->path, &fault))
         return false;
-    /* A connection cannot be cut while its bytes are being read. */
+    /* A connection cannot be closed while its bytes are being parsed, so use a timer. */
     if (!fault.delay_ms && !fault.drop) {
         fault_happens(run, &fault);
         return true;

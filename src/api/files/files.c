@@ -1,10 +1,9 @@
-/* files.c - rows about blobs: to whom they count, and which of them have to go.
+/* files.c - rows of blobs: upload quotas, and marking blobs for deletion.
  *
- * A blob is written in a compute stage, when it has no row yet. The transaction of the
- * handler adds the row, or the blob goes again; what a process that died has left in between
- * is found by the note that the store keeps of it. A blob that is dropped is marked in the
- * transaction and deleted afterwards by file_removal.c: neither the writer nor a loop waits
- * for a disk. */
+ * COMPUTE writes a blob before it has a row. The handler's transaction inserts the row; if it
+ * fails, the blob is deleted. If the process dies in between, the store's list of unsettled blobs
+ * has it. A dropped blob is marked in the transaction and deleted later by removal.c, so neither
+ * the writer nor a loop waits for a disk. */
 #include "api/internal.h"
 
 #include <stdatomic.h>
@@ -13,12 +12,12 @@
 #include "base/mem.h"
 
 enum {
-    /* Far below the age at which a blob without a row is taken for a dead process's. */
+    /* Far below ABANDONED_S of removal.c, after which a blob without a row is deleted. */
     MOST_SECONDS_BEFORE_COMMIT = 30 * 60,
 };
 static const int64_t DAY_US = INT64_C(86400) * 1000 * 1000;
 
-/* --- in a compute stage --------------------------------------------------------------- */
+/* --- in COMPUTE ----------------------------------------------------------------------- */
 
 enum err call_keep_blob(struct call *call, snowflake id, const char *name, struct str bytes)
 {
@@ -153,7 +152,7 @@ static void files_ended(uv_work_t *w, int status)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* The call is gone before the pool is done. */
+/* Copied, because the call is freed before the pool has finished. */
 static const struct kept_blob *copy_kept(struct arena *a, const struct kept_blob *k, bool refused)
 {
     struct kept_blob *copies = NULL;
@@ -173,8 +172,8 @@ void files_finish(struct call *call, enum err e)
 {
     const struct kept_blob *kept = run_of(call)->effects.blobs;
 
-    /* A store that was lost while it committed may have kept the rows: the notes of the
-     * blobs stay, and who follows them looks. */
+    /* The store may have lost its connection during the commit, so the rows may exist: keep the
+     * blobs unsettled; removal.c checks for rows later. */
     if (!kept || e == ERR_UNAVAILABLE)
         return;
     struct arena *arena = arena_new();

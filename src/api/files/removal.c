@@ -1,9 +1,8 @@
-/* removal.c - blobs that have to go, deleted a page at a time on the pool.
+/* removal.c - deletes blobs on the pool, a page at a time.
  *
- * Two kinds of them: those whose row is marked, and those that a process has noted in the
- * store's folder and never given a row because it died. Rows and notes stay until the blob
- * is gone, so whoever dies here leaves nothing for ever; several processes may do the same
- * work at once. */
+ * Two kinds of blobs: those whose row is marked, and unsettled ones, which a process has written
+ * without inserting a row because it died. Rows and entries remain until the blob is deleted, so
+ * nothing leaks after a crash; several processes may do this work at the same time. */
 #include "api/internal.h"
 
 #include <stdatomic.h>
@@ -15,11 +14,11 @@
 
 enum {
     PAGE = 64,
-    LOOK_MS = 60 * 1000,  /* others mark, too, and leave notes */
-    ABANDONED_S = 60 * 60 /* a note this old is nobody's that is alive */
+    LOOK_MS = 60 * 1000,  /* polling interval: other processes mark blobs, too */
+    ABANDONED_S = 60 * 60 /* older unsettled blobs belong to no running call */
 };
 
-/* As a row of `files` has it; a note has a name only. */
+/* A marked row of `files`; of an unsettled blob only the name is set. */
 struct doomed_file {
     snowflake id, owner_id;
     int64_t size;
@@ -34,14 +33,14 @@ struct file_removal {
     struct post post;
     _Atomic bool posted;
 
-    /* One of both at a time: whoever is busy has the page, wherever it runs. */
+    /* One page at a time: while busy, the running stage owns `page`. */
     bool busy, again;
     bool want_notes;
     uv_work_t work;
     struct doomed_file page[PAGE];
     size_t count;
 
-    /* Names that are to be looked at, in an arena of their own; next: how far we are. */
+    /* Names of unsettled blobs, in their own arena; next: index of the next one to check. */
     struct arena *notes;
     const char **names;
     size_t name_count, name_room, next;
@@ -81,7 +80,7 @@ static void end_pool(struct file_removal *r)
     api_release(r->api);
 }
 
-/* A page is done, or cannot be; what failed is tried again when the timer says so. */
+/* A page is finished or has failed; failures are retried at the next tick. */
 static void end_page(struct file_removal *r, bool more)
 {
     r->busy = false;
@@ -118,7 +117,7 @@ static void delete_marked(uv_work_t *w)
     bool held = blobs_held(r->api->options.store);
 
     for (size_t i = 0; i < r->count; i++) {
-        /* The rows of a backup that is being made may be older than the mark. */
+        /* A backup in progress may contain rows older than the mark: keep the blobs. */
         enum err e = held ? ERR_UNAVAILABLE : blob_delete(r->api->options.store, r->page[i].name);
 
         r->page[i].stays = e && e != ERR_NOT_FOUND;
@@ -139,7 +138,7 @@ static enum err forget_marked(struct call *call)
 
         if (!f->stays)
             e = tx_exec(call->tx, FORGET, BIND(v_id(f->id)), &forgotten);
-        /* Another process may have been faster. */
+        /* Another process may have deleted the row first. */
         if (!e && forgotten && f->owner_id)
             e = tx_exec(call->tx, GIVE_BACK, BIND(v_id(f->owner_id), v_int(f->size)), NULL);
     }
@@ -181,7 +180,7 @@ static void marked_read(struct call *call, enum err e, void *arg)
         start_pool(r, delete_marked, marked_deleted);
 }
 
-/* --- notes of the dead ---------------------------------------------------------------- */
+/* --- unsettled blobs of dead processes ------------------------------------------------ */
 
 static void add_note(void *arg, const char *name)
 {
@@ -288,7 +287,7 @@ static void abandoned_gathered(uv_work_t *w, int status)
     end_pool(r);
 }
 
-/* --- what is next --------------------------------------------------------------------- */
+/* --- choosing the next page ----------------------------------------------------------- */
 
 static void look_for_work(struct file_removal *r)
 {
@@ -333,7 +332,7 @@ void file_removal_expect(struct file_removal *r)
         loop_post(r->loop, &r->post);
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 struct file_removal *file_removal_new(struct api *api)
 {
@@ -357,7 +356,7 @@ static void open_timer(struct loop *loop, void *arg)
 
 void file_removal_start(struct file_removal *r, struct loop *loop)
 {
-    /* Nobody calls yet: in a folder of our own, every note is a dead process's. */
+    /* No calls run yet: if no other process uses the folder, all unsettled blobs are abandoned. */
     gather_notes(r, store_is_alone(r->api->options.store) ? 0 : ABANDONED_S);
     r->loop = loop;
     loop_call(loop, open_timer, r);

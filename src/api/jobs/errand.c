@@ -1,4 +1,4 @@
-/* errand.c - work that nobody called for: a call that has no exchange, from DECODE on. */
+/* errand.c - internal calls: calls without an HTTP exchange, which begin at DECODE. */
 #include "api/jobs/errand.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 struct running {
     struct call_run run;
     struct errand errand;
-    struct route row; /* what the stages ask the route for */
+    struct route row; /* a route for the stages to use */
 };
 
 enum err errand_decode(struct call *call)

@@ -1,12 +1,11 @@
-/* jobs.c - rows that are due, taken and run.
+/* jobs.c - the job scheduler: finds due rows, takes them and runs them.
  *
- * One timer on the first loop. It knows when the next job is due (the store says so,
- * and whoever schedules an earlier one), looks at the store then, and takes each job
- * by changing its row: who changes it runs it. A lease is a due time in the future.
+ * A timer on the first loop knows when the next job is due (from the store, or from calls that
+ * schedule an earlier one). It then reads the due rows and takes each job by changing its row: the
+ * node whose update succeeds runs it. A lease is a due time in the future.
  *
- * Servers that share the store would all try the same rows. So one that was not told of a job takes
- * those of its share at once, and those of others only when they are a second late: their server
- * ended, or is busy. */
+ * A node takes jobs that it has scheduled and those of its own share at once, but those of other
+ * nodes only when they are one second late (their node has stopped or is busy). */
 #include "api/jobs/jobs.h"
 
 #include <stdatomic.h>
@@ -21,13 +20,13 @@
 #include "base/mem.h"
 
 enum {
-    AT_ONCE = 64,      /* jobs taken in one look */
-    TICK_MS = 250,     /* the clock may be moved, so it is looked at this often */
-    OTHERS_LOOK_S = 1, /* other servers schedule too, and may end before a job is due */
-    RETRY_S = 5,       /* after a failure */
-    UNKNOWN_S = 3600,  /* a kind of another version of this program … */
-    LEFT_S = 60,       /* … that servers of that version have had the time to run */
-    LATE_S = 1,        /* a job of another server's share may be taken then */
+    AT_ONCE = 64,      /* jobs per query */
+    TICK_MS = 250,     /* maximum sleep, because the clock may be stepped */
+    OTHERS_LOOK_S = 1, /* polling interval: other nodes schedule jobs, too */
+    RETRY_S = 5,       /* retry delay after a failure */
+    UNKNOWN_S = 3600,  /* delay for a kind that only another version knows, … */
+    LEFT_S = 60,       /* … after nodes of that version had this time to run it */
+    LATE_S = 1,        /* then a job of another node's share may be taken */
     SECOND = 1000 * 1000,
     DAY_S = 24 * 60 * 60,
 };
@@ -36,16 +35,16 @@ struct jobs {
     struct api *api;
     struct loop *loop;
     uv_timer_t *timer;
-    _Atomic int64_t next; /* when something is due; INT64_MAX: never, as far as we know */
-    _Atomic bool started; /* there is a loop to tell */
-    struct post wake;     /* tells the loop that something is due … */
-    _Atomic bool waking;  /* … and is on its way */
+    _Atomic int64_t next; /* next due time; INT64_MAX: none known */
+    _Atomic bool started; /* jobs_start was called */
+    struct post wake;     /* wakes the loop for an earlier job … */
+    _Atomic bool waking;  /* … and is already posted */
     int64_t looked_at;
-    int64_t daily_at;       /* clock_steady_ms at which domains are told of a new day */
-    _Atomic uint64_t taken; /* jobs that this server ran */
-    unsigned busy;          /* looks and takings under way */
-    bool others;            /* the store is shared */
-    bool full;              /* there were more than one look can take */
+    int64_t daily_at;       /* clock_steady_ms of the next domain->daily */
+    _Atomic uint64_t taken; /* jobs that this node has run */
+    unsigned busy;          /* queries and jobs in progress */
+    bool others;            /* several nodes share the store */
+    bool full;              /* the last query returned AT_ONCE jobs */
 };
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -76,7 +75,7 @@ enum err job_note(struct tx *tx, const char *kind, snowflake key, int64_t due_us
                    BIND(v_text(str_of(kind)), v_id(key), v_int(due_us), v_text(data)), NULL);
 }
 
-/* To look is less than to write what is there, where the rows are near. */
+/* On SQLite a SELECT is cheaper than rewriting an unchanged row. */
 enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us)
 {
     struct rows row;
@@ -121,13 +120,13 @@ enum err job_finish(struct call *call, const struct job *job)
                    BIND(v_text(str_of(job->kind->name)), v_id(job->key), v_int(job->taken)), NULL);
 }
 
-/* --- taking one ----------------------------------------------------------------------- */
+/* --- taking a job --------------------------------------------------------------------- */
 
-/* As it travels with its errand: the bytes of the job's data follow it. */
+/* Passed with the internal call; the bytes of job.data follow it. */
 struct job_taking {
     char kind[48];
-    struct job job; /* kind NULL: one that we do not know */
-    int64_t until;  /* the row stays, due at this time; 0: it goes */
+    struct job job; /* kind NULL: unknown kind */
+    int64_t until;  /* new due time of the row (lease); 0: delete the row */
     bool taken;
 };
 
@@ -217,13 +216,13 @@ static void job_taken(struct call *call, enum err e, void *arg)
     job_end(jobs);
 }
 
-/* --- looking -------------------------------------------------------------------------- */
+/* --- finding due jobs ----------------------------------------------------------------- */
 
 struct jobs_look {
-    struct job_taking *due; /* in the errand's arena */
+    struct job_taking *due; /* in the arena of the call */
     size_t count;
-    int64_t next;         /* when the first that is not due yet will be */
-    int64_t rank, living; /* whose share is looked at: of so many */
+    int64_t next;         /* due time of the first job that is not due yet */
+    int64_t rank, living; /* share to query: rank of living nodes */
 };
 
 static const struct job_kind *kind_named(const struct api *api, struct str name)
@@ -249,7 +248,7 @@ static bool read_job(const struct api *api, const struct rows *r, struct job_tak
     return true;
 }
 
-/* Keys are mostly ids, whose last 22 bits say little. */
+/* Keys are mostly snowflakes; their low 22 bits are poorly distributed. */
 static const char FIND_DUE[] =
     "select kind, key, due, data from jobs where (key / 4194304 + length(kind)) % "
     "cast($2 as bigint) = cast($3 as bigint) or due <= $4 order by due limit $1";
@@ -282,7 +281,7 @@ static void job_lower(struct jobs *jobs, int64_t due)
         ;
 }
 
-/* While servers are upgraded those of the newer version know kinds that the older do not. */
+/* Unknown kind: during an upgrade a newer node may run it, so wait before postponing it. */
 static void job_leave(struct jobs *jobs, const struct job_taking *t)
 {
     if (!jobs->others || t->job.due < clock_us() - LEFT_S * SECOND)
@@ -316,14 +315,14 @@ static void job_looked(struct call *call, enum err e, void *arg)
             job_leave(jobs, &l->due[i]);
         }
     }
-    /* A full look may have left some behind, and the looks after it asked for this server's share
-     * only; a failed one is repeated. */
+    /* A full result may have left due jobs behind, and later queries asked for this node's share
+     * only. A failed query is repeated. */
     jobs->full = begun == AT_ONCE;
     job_lower(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
     job_end(jobs);
 }
 
-/* Who was told of a job takes it at its time, whosever it would be. */
+/* A node queries all jobs when one that it has scheduled is due, else only those of its share. */
 static struct jobs_look job_share(const struct jobs *jobs, int64_t now)
 {
     struct jobs_look l = { .living = 1 };
@@ -340,7 +339,8 @@ static void start_look(struct jobs *jobs)
 
     jobs->busy++;
     jobs->looked_at = now;
-    /* What is scheduled from here on lowers it again; what we were told of stays ours. */
+    /* Jobs that are scheduled from now on lower `next` again; jobs known to be due later stay in
+     * it. */
     if (jobs->next <= jobs->looked_at)
         jobs->next = INT64_MAX;
     errand_start(jobs->api, jobs->loop,
@@ -386,7 +386,7 @@ static void job_tick(uv_timer_t *timer)
 {
     struct jobs *jobs = timer->data;
     int64_t now = clock_us();
-    /* looked_at lies ahead when the clock was stepped back. */
+    /* looked_at is in the future after the clock was stepped back. */
     bool due = jobs->next <= now ||
                (jobs->others &&
                 (jobs->looked_at > now || jobs->looked_at + OTHERS_LOOK_S * SECOND <= now));
@@ -419,12 +419,12 @@ static void job_wake(struct post *p)
 void jobs_expect(struct jobs *jobs, int64_t due)
 {
     job_lower(jobs, due);
-    /* The timer sleeps for a tick at most; what is due before that would wait for it. */
+    /* The timer sleeps for at most a tick; wake it for jobs that are due earlier. */
     if (jobs->started && due < clock_us() + TICK_MS * 1000 && !atomic_exchange(&jobs->waking, true))
         loop_post(jobs->loop, &jobs->wake);
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 static void open_timer(struct loop *loop, void *arg)
 {

@@ -1,7 +1,7 @@
-/* jobs.h - what happens by itself, at its time.
+/* jobs.h - jobs: work that is scheduled for a time.
  *
- * A job is a row: a kind, a key, when it is due. So it survives the process, and of
- * several processes on one database only one runs it. Domains list their kinds. */
+ * A job is a row with a kind, a key and a due time. So it survives the process, and only one of
+ * several nodes runs it. Domains list their kinds of jobs. */
 #ifndef API_JOBS_H
 #define API_JOBS_H
 
@@ -11,36 +11,36 @@ struct job {
     const struct job_kind *kind;
     snowflake key;
     int64_t due;     /* microseconds */
-    struct str data; /* what job_schedule was given */
-    int64_t taken;   /* the number of this taking, for job_renew and job_finish */
+    struct str data; /* from job_schedule */
+    int64_t taken;   /* identifies this run, for job_renew and job_finish */
 };
 
 struct job_kind {
     const char *name, *doc;
-    /* In a write transaction. The job is gone afterwards unless run schedules it anew;
-     * after an error nothing has happened and it is tried again a little later. */
+    /* Runs in a write transaction. The job is deleted unless run schedules it again. After an error
+     * the transaction is rolled back and the job is retried a few seconds later. */
     enum err (*run)(struct call *call, const struct job *job);
-    /* Or, for what takes long or asks other servers: on a loop, outside of transactions,
-     * at most once within lease_ms. It ends with an errand that finishes the job or
-     * renews it for later; a job whose process died is started again after the lease. The
-     * job's data is valid during the call only. */
+    /* Or, for jobs that are slow or call other servers: called on a loop, without a transaction, at
+     * most once within lease_ms. It ends with an internal call that finishes or renews the job; if
+     * the process dies, the job is started again after the lease. job->data is valid during this
+     * function only. */
     void (*start)(struct api *api, struct loop *loop, const struct job *job);
     int64_t lease_ms;
 };
 
-/* At `due`, or soon after. Replaces the job of that kind with the same key. */
+/* Runs at due_us or soon after. Replaces the job of that kind with the same key. */
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data);
-/* The same for one without data that many ask for: at this time it may be there already. */
+/* The same without data, and cheap if the job is already scheduled for that time. */
 enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us);
-/* Without a call, for an import: one that is there already stays. */
+/* Without a call, for imports: an existing job stays. */
 enum err job_note(struct tx *tx, const char *kind, snowflake key, int64_t due_us, struct str data);
-/* Fine when there is none. */
+/* OK if there is none. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 
-/* For what start began. Somebody may schedule the job anew meanwhile, because the world is
- * another than the one that was looked at: then these leave it alone, so that it is started
- * again; job_renew says that it is not held any more, and what was begun should end. */
+/* For jobs with `start`. If the job was scheduled again meanwhile, because the data have changed,
+ * these do nothing, so that it is started again; job_renew then sets ret_held to false, and the
+ * running work should end. */
 enum err job_renew(struct call *call, const struct job *job, int64_t due_us, struct str data,
                    bool *ret_held);
 enum err job_finish(struct call *call, const struct job *job);

@@ -1,11 +1,11 @@
-/* exchange.c - counts that servers on one database send to each other. */
+/* exchange.c - exchanges rate-limit counts between the nodes of a cluster. */
 #include "api/limits/internal.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/serial.h"
 
-enum { ENTRY = 5 }; /* numbers that are sent for a counter */
+enum { ENTRY = 5 }; /* numbers per counter in a message */
 
 void limits_share(struct limits *l)
 {
@@ -17,10 +17,10 @@ void limits_set_others(struct limits *l, const struct limits_others *others)
     l->others = *others;
 }
 
-/* With the lock of the shard. */
+/* The caller holds the shard's lock. */
 static void counter_write(struct counter *c, struct buf *out)
 {
-    int64_t ends = clock_ms() + c->ends_ms - clock_steady_ms(); /* as other servers know it */
+    int64_t ends = clock_ms() + c->ends_ms - clock_steady_ms(); /* wall clock, for other nodes */
     const uint64_t numbers[] = { c->who, c->limit, c->major, (uint64_t)ends,
                                  c->count > c->told ? c->count - c->told : 0 };
 
@@ -30,7 +30,7 @@ static void counter_write(struct counter *c, struct buf *out)
     c->is_due = false;
 }
 
-/* What is far from its limit concerns nobody else. */
+/* A counter below a quarter of its limit is not sent. */
 void counter_note(struct limits *l, struct limit_shard *s, struct counter *c, unsigned most)
 {
     if (c->is_due || (c->count + c->others) * 4 < most)
@@ -41,7 +41,7 @@ void counter_note(struct limits *l, struct limit_shard *s, struct counter *c, un
     atomic_store_explicit(&l->has_due, true, memory_order_release);
 }
 
-/* What is strict is told now: `out` is sent when the lock is given back. */
+/* Strict limits are sent at once: the caller sends `out` after it has released the lock. */
 void counter_note_strict(struct limits *l, struct counter *c, struct buf *out)
 {
     buf_init(out, LIMITS_MESSAGE);
@@ -81,7 +81,7 @@ void limits_tell(struct limits *l, void (*send)(void *arg, struct str message), 
     buf_clear(&out);
 }
 
-/* Windows that several servers began for one caller become one, that of the first. */
+/* If several nodes have started a window for one caller, the earliest one counts. */
 static void counter_hear(struct limits *l, const uint64_t n[ENTRY])
 {
     uint64_t hash = counter_hash(n[0], n[1], n[2]);

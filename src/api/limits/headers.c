@@ -1,4 +1,4 @@
-/* headers.c - headers and bodies of answers that tell how often a caller may call. */
+/* headers.c - X-RateLimit headers and the bodies of 429 responses. */
 #include "api/limits/limits.h"
 
 #include "json/write.h"
@@ -48,7 +48,7 @@ void limits_headers(const struct verdict *v, const struct limit *limit, struct b
         buf_add_lit(out, "X-RateLimit-Scope: shared\r\n");
     else
         buf_add_lit(out, "X-RateLimit-Scope: user\r\n");
-    /* Rounded up: zero would make clients try again at once. */
+    /* Rounded up, because clients would retry at once after 0. */
     add_line(out, "Retry-After", (v->reset_after_ms + 999) / 1000);
 }
 

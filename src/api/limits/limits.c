@@ -1,4 +1,4 @@
-/* limits.c - counters: how often a caller may do what. */
+/* limits.c - rate limits: counters of calls per caller, bucket and window. */
 #include "api/limits/internal.h"
 
 #include "base/clock.h"
@@ -54,8 +54,7 @@ bool limits_off(const struct limits *l)
     return l->off;
 }
 
-/* Counters whose window is over are given back now and then, so that memory
- * follows the callers of the last window and not of all time. */
+/* Frees expired counters, so that memory use depends on the callers of the last window only. */
 static void limit_sweep(struct limit_shard *s, int64_t now)
 {
     s->since_sweep = 0;
@@ -99,7 +98,7 @@ static uint64_t name_hash(const char *name)
     return h;
 }
 
-/* A row is a literal: its address says which name was read before. */
+/* Caches the hash of the name by the limit's address, because limits are constants. */
 static uint64_t limit_name(const struct limit *limit)
 {
     static _Thread_local struct {
@@ -120,8 +119,7 @@ uint64_t counter_hash(uint64_t who, uint64_t name, uint64_t major)
     return hash_u64(who ^ hash_u64(name ^ hash_u64(major)));
 }
 
-/* Accounts and addresses share no counter, whatever their numbers; what is limited for
- * everybody together has no caller. */
+/* The lowest bit separates accounts from addresses. The counter of a shared limit has no caller. */
 static uint64_t counted_for(uint64_t who, bool anonymous, const struct limit *limit)
 {
     return limit->shared ? 0 : who << 1 | anonymous;
@@ -157,7 +155,7 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
         .allowed = allowed,
         .shared = limit->shared,
         .limit = most,
-        .remaining = used < most ? most - used : 0, /* it may have been more before */
+        .remaining = used < most ? most - used : 0, /* most may have been lowered */
         .reset_at_ms = clock_ms() + c->ends_ms - now,
         .reset_after_ms = c->ends_ms - now,
     };
@@ -188,7 +186,7 @@ void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct 
 
     pthread_mutex_lock(&s->lock);
     struct counter *c = limit_find(s, hash, key, name, major, clock_steady_ms());
-    /* The window in which it was counted may be over. */
+    /* The window of the call may have ended. */
     if (c->count)
         c->count--;
     pthread_mutex_unlock(&s->lock);

@@ -1,7 +1,7 @@
-/* durations.c - how long calls took, by the domain of their route, as a histogram.
+/* durations.c - histogram of the durations of calls, per domain.
  *
- * Each loop counts in cells of its own, so that nobody waits and no line of memory is written
- * by two; who reads adds them up. */
+ * Each loop counts in its own cells, so loops share no lock and no cache line. Readers add them
+ * up. */
 #include "api/monitoring/durations.h"
 
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 const int64_t duration_bounds_us[DURATION_BOUNDS] = { 500,   1000,   2500,   5000,    10000,
                                                       25000, 100000, 250000, 1000000, 5000000 };
 
-/* Of one loop and one domain. The last count is of what took longer than every bound. */
+/* One loop and one domain. The last count is for durations above all bounds. */
 struct duration_cell {
     _Alignas(64) _Atomic uint64_t counts[DURATION_BOUNDS + 1];
     _Atomic uint64_t us;
@@ -23,7 +23,7 @@ struct durations {
     size_t groups;
     unsigned loops;
     void *memory;
-    struct duration_cell *cells; /* loop by loop */
+    struct duration_cell *cells; /* ordered by loop */
 };
 
 struct durations *durations_new(const struct domain *const *domains, unsigned loops)
@@ -47,7 +47,7 @@ void durations_free(struct durations *d)
     mem_free(d);
 }
 
-/* The loop is the only one that writes here: no instruction that locks is needed. */
+/* Only this loop writes the cell, so no atomic read-modify-write is needed. */
 static void cell_add(_Atomic uint64_t *cell, uint64_t n)
 {
     atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + n,

@@ -1,4 +1,4 @@
-/* durations.h - how long calls took, by the domain of their route, as a histogram. */
+/* durations.h - histogram of the durations of calls, per domain. */
 #ifndef API_DURATIONS_H
 #define API_DURATIONS_H
 
@@ -7,18 +7,18 @@
 
 struct durations;
 
-/* Durations are told apart by these bounds; what took longer than the last is one more kind. */
+/* Upper bounds of the histogram; longer durations are counted in one more bucket. */
 enum { DURATION_BOUNDS = 10 };
 extern const int64_t duration_bounds_us[DURATION_BOUNDS];
 
 struct durations *durations_new(const struct domain *const *domains, unsigned loops);
 void durations_free(struct durations *d);
 
-/* On that loop; group: which of the domains. */
+/* On that loop; group: index of the domain. */
 void durations_note(struct durations *d, unsigned loop, unsigned group, int64_t ns);
-/* For Prometheus, those groups that were called; from any thread. */
+/* Writes the Prometheus text, for domains with calls; from any thread. */
 void durations_write(const struct durations *d, struct buf *out);
-/* The same as numbers; groups are counted from 0. */
+/* The same as numbers; groups begin with 0. */
 size_t durations_groups(const struct durations *d);
 const char *durations_name(const struct durations *d, size_t group);
 void durations_counts(const struct durations *d, size_t group, uint64_t ret[DURATION_BOUNDS + 1]);

@@ -1,5 +1,4 @@
-/* record.c - a call that was answered, or refused before it was one, noted for whoever looks
- * at the traffic. */
+/* record.c - records calls and refused requests for the traffic view of the console. */
 #include "api/internal.h"
 
 #include <string.h>
@@ -14,7 +13,7 @@ static bool is_text_body(struct str type)
            http_media_type_is(type, STR("application/x-www-form-urlencoded"));
 }
 
-/* Of a form with files what is said about them; files and pictures are not noted. */
+/* The JSON of a multipart body; uploaded files are not recorded. */
 static struct str request_text(const struct exchange *x)
 {
     const struct part *part = x->parts ? multipart_find(x->parts, STR("payload_json")) : NULL;
@@ -47,13 +46,13 @@ static struct str first_problem(const struct call_run *run, struct buf *room)
     return buf_str(room);
 }
 
-/* Who looks would see themselves looking. */
+/* The console would otherwise show its own requests. */
 static bool is_of_console(const struct route *r)
 {
     return r && r->service && strncmp(r->path, "/console", strlen("/console")) == 0;
 }
 
-/* Pages for people and their files, of which one visit asks for dozens. */
+/* Pages of the web client and their files: one visit requests dozens of them. */
 static bool is_page(const struct call_run *run)
 {
     enum http_method method = run->call.exchange->request->method;
@@ -61,7 +60,7 @@ static bool is_page(const struct call_run *run)
     return !run->call.route && !run->refused && (method == HTTP_GET || method == HTTP_HEAD);
 }
 
-/* The lines lie behind each other as they came; the last one without its end. */
+/* The header lines are contiguous in memory; the last one is without CRLF. */
 static struct str request_head(const struct http_request *r)
 {
     if (!r->header_count)
@@ -116,7 +115,7 @@ void call_record(const struct call_run *run, int64_t now, int status, struct str
     buf_clear(&problem);
 }
 
-/* --- what never was a call ------------------------------------------------------------- */
+/* --- requests that never became a call ------------------------------------------------- */
 
 enum { LONGEST_LINE_SHOWN = 512 };
 
@@ -143,8 +142,8 @@ static struct str words_of_refusal(int status)
     return STR("the server refused to read it");
 }
 
-/* The target of what begins like a request line; anything else may be a secret at a wrong
- * place, or a handshake of TLS, and is not shown. */
+/* The target, if the bytes begin like a request line. Anything else may be a misplaced secret or a
+ * TLS handshake, and is not shown. */
 static struct str target_of_bytes(struct str bytes)
 {
     struct str line = str_cut(&bytes, '\r');

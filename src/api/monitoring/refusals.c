@@ -1,4 +1,4 @@
-/* refusals.c - who was refused, as lines of the log that programs such as fail2ban read. */
+/* refusals.c - logs refused calls with their address, for tools such as fail2ban. */
 #include <stdatomic.h>
 
 #include "api/call.h"
@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "net/http/server.h"
 
-/* Lines of a kind in a second. A flood must not become one of the log, and who goes on is
- * noted in the next second. */
+/* Log lines per second and kind. This limits the log during a flood; a client that continues is
+ * logged in the next second. */
 enum { LINES_A_SECOND = 20 };
 
 static const char *const words[] = {

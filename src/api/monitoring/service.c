@@ -1,4 +1,4 @@
-/* service.c - what operators and their tools ask: is it alive, how is it doing. */
+/* service.c - /healthz, /readyz, /metrics and /openapi.json, for operators and their tools. */
 #include "api/internal.h"
 
 #include <malloc.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* Counted by address, like everything of the service; a scraper or a tool asks far less. */
+/* Counted per address, like all service routes; far above what scrapers and tools need. */
 static const struct limit limit_metrics = {
     .name = "metrics", .count = 100, .window_s = 10, .by_address = true
 };
@@ -68,9 +68,9 @@ const char *api_trouble(struct api *api)
     return store_full(o->store) ? "disk full" : NULL;
 }
 
-/* GET /readyz: the store can be reached and has room, other servers are heard of and the server
- * is not stopping. A wrong clock is only a warning: a balancer that took the server away for it
- * would turn a wrong order of messages into an outage. */
+/* GET /readyz: the store is reachable and has space, other nodes are reachable, and the server is
+ * not stopping. A wrong clock is only a warning: a load balancer that removed the server for it
+ * would turn misordered messages into an outage. */
 static enum err get_readiness(struct call *call)
 {
     const char *trouble = api_trouble(call->api), *warning = clock_watch_warning();
@@ -94,7 +94,7 @@ static void server_metrics(struct api *api, struct buf *out)
     struct server *server = api->server;
     struct server_stats s = { 0 };
 
-    /* The first calls may come before we know the server that took them. */
+    /* Calls may arrive before api_set_server. */
     if (server)
         server_stats(server, &s);
     api_metric(out, "guildhall_connections_accepted_total", "counter", "Connections taken.",
@@ -174,7 +174,7 @@ static void add_hold(const struct hold_record *r, void *arg)
                    (double)r->longest_ns / 1e9);
 }
 
-/* What everybody may have had to wait for. */
+/* The longest operations that may have delayed other calls. */
 static void hold_metrics(struct buf *out, const char *kind, const char *help)
 {
     buf_printf(out,
@@ -242,7 +242,7 @@ static void memory_metrics(struct buf *out)
                (uint64_t)(m.uordblks + m.hblkhd));
 }
 
-/* Of the folder's disk, and of the database in it; what lies on another machine tells there. */
+/* The disk of the data folder, and the SQLite database in it. */
 static void disk_metrics(const struct api *api, struct buf *out)
 {
     const char *folder = api->options.data;
@@ -299,7 +299,7 @@ static bool shows_token(const struct call *call, struct str token)
     return shown.n == token.n && sodium_memcmp(shown.p, token.p, token.n) == 0;
 }
 
-/* How busy a server is and what fails there is not for everybody. */
+/* Load and errors of the server are not public. */
 static enum err admit_metrics(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
@@ -319,8 +319,8 @@ static enum err get_metrics(struct call *call)
     return call_reply_buf(call, STR(API_METRICS_TYPE), &out);
 }
 
-/* On the pool: half a megabyte is written and compressed. Two first callers may both make one;
- * one of them stays. */
+/* On the pool, because it writes and compresses half a megabyte. If two callers create it at the
+ * same time, one of the two is freed. */
 static enum err make_openapi(struct call *call)
 {
     struct api *api = call->api;
@@ -340,7 +340,7 @@ static enum err prepare_openapi(struct call *call)
     return OK;
 }
 
-/* GET /openapi.json: this interface, for tools. */
+/* GET /openapi.json: the OpenAPI document. */
 static enum err get_openapi(struct call *call)
 {
     return call_reply_document(call, call->api->openapi);

@@ -1,4 +1,4 @@
-/* document.c - answers that are the same for everybody, made once in both forms. */
+/* document.c - responses that are the same for all callers, compressed once, with an ETag. */
 #include "api/internal.h"
 
 #include <sodium.h>
@@ -7,7 +7,7 @@
 
 enum { TAG_BYTES = 16, SMALLEST = 9 };
 
-/* Weak, because both forms have the same tag. */
+/* A weak ETag, because the plain and the gzipped form share it. */
 static void make_tag(struct document *d)
 {
     unsigned char hash[TAG_BYTES];

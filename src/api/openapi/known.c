@@ -1,15 +1,15 @@
-/* known.c - what the interface has and this server has not.
+/* known.c - operations that Discord documents and this server does not implement.
  *
- * The table holds every operation that the published interface names. Those without a row in a
- * domain are told apart from paths that nobody ever heard of, and written down for readers. */
+ * The table (known.def) lists all documented operations. Requests for those without a route get a
+ * different 404 than unknown paths, and the reference lists them. */
 #include "api/internal.h"
 
 #include "base/mem.h"
 #include "model/text/old_versions.h"
 
 struct known_operation {
-    enum http_method method; /* of a family: none */
-    const char *path;        /* NULL: a family begins */
+    enum http_method method; /* not set for a family */
+    const char *path;        /* NULL: starts a family */
     const char *name, *reason;
 };
 
@@ -21,9 +21,9 @@ static const struct known_operation known[] = {
 #undef FAMILY
 #undef OPERATION
 
-/* --- asking --------------------------------------------------------------------------- */
+/* --- matching requests ---------------------------------------------------------------- */
 
-/* A path of the table against one that was asked for: {} takes anything but nothing. */
+/* Matches a path of the table with a requested one: {} matches any non-empty segment. */
 static bool known_path_takes(const char *path, struct str asked)
 {
     struct str own = str_of(path);
@@ -38,7 +38,7 @@ static bool known_path_takes(const char *path, struct str asked)
     return own.n == asked.n;
 }
 
-/* "/api/v10/x" and "/api/x" are both x; other paths are nobody's. */
+/* Removes "/api/" and the version. False for other paths. */
 static bool below_api(struct str *path)
 {
     struct str rest = *path, first;
@@ -69,9 +69,9 @@ bool known_operation(enum http_method method, struct str path)
     return false;
 }
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- writing the list ----------------------------------------------------------------- */
 
-/* "{user.id}": does "@me" stand for the caller there? */
+/* Does the resolver of "{user.id}" accept "@me"? */
 static bool takes_me(const struct domain *const *domains, struct str parameter)
 {
     const struct resolver *r =
@@ -80,7 +80,7 @@ static bool takes_me(const struct domain *const *domains, struct str parameter)
     return r && r->me;
 }
 
-/* Is it the same path, whatever its parameters are called? */
+/* Does the route implement the operation, whatever the names of its parameters? */
 static bool route_serves(const struct domain *const *domains, const struct route *r,
                          const struct known_operation *k)
 {
@@ -90,8 +90,8 @@ static bool route_serves(const struct domain *const *domains, const struct route
         return false;
     while (a.n && b.n) {
         struct str mine = str_cut(&a, '/'), theirs = str_cut(&b, '/');
-        /* Words of the interface may stand for an id: @original for a message's, @me for the
-         * caller's where the resolver says so. */
+        /* The documented path may have a keyword for an id: @original for a message, @me for the
+         * caller if the resolver accepts it. */
         bool both = str_starts(mine, STR("{")) &&
                     (str_starts(theirs, STR("{")) || str_is(theirs, "@original") ||
                      (str_is(theirs, "@me") && takes_me(domains, mine)));

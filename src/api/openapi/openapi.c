@@ -1,4 +1,4 @@
-/* openapi.c - the OpenAPI 3.1 document, written from the rows. */
+/* openapi.c - writes the OpenAPI 3.1 document. */
 #include "api/internal.h"
 
 #include "model/permissions/permissions.h"
@@ -46,17 +46,17 @@ static void write_query_field(struct json *j, const struct field *f)
     json_object_end(j);
 }
 
-/* Rows of one method whose paths differ in the names of their parameters alone, as the execution of
- * a webhook and the follow-up of an interaction. The document has one operation for them. */
+/* Routes of one method whose paths differ only in parameter names, such as executing a webhook and
+ * the follow-up of an interaction. The document has one operation for them. */
 enum { MOST_TWINS = 4 };
 struct operation {
-    const struct route *path; /* the row whose parameters' names are used */
+    const struct route *path; /* the route whose parameter names are used */
     const struct route *rows[MOST_TWINS];
     const struct domain *domains[MOST_TWINS];
     size_t count;
 };
 
-/* Has a row before this one a field of the name in its query? */
+/* Has an earlier route of the operation a query field of this name? */
 static bool query_was_written(const struct operation *o, size_t row, struct str name)
 {
     for (size_t i = 0; i < row; i++)
@@ -67,7 +67,7 @@ static bool query_was_written(const struct operation *o, size_t row, struct str 
     return false;
 }
 
-/* {user.id} of the path and the fields of the query. */
+/* The parameters of the path and of the query. */
 static void write_parameters(struct json *j, const struct domain *const *domains,
                              const struct operation *o)
 {
@@ -98,7 +98,7 @@ static const struct type *reply_of(const struct route *r)
     return r->reply;
 }
 
-/* The one type that all rows have there, or any of several. */
+/* Writes the type that all routes have, or anyOf several types. */
 static void write_content(struct json *j, const char *media, const struct operation *o,
                           const struct type *(*of)(const struct route *))
 {
@@ -181,7 +181,7 @@ static void write_responses(struct json *j, const struct operation *o)
     buf_clear(&status);
 }
 
-/* Which credentials open the route; an empty object stands for none. */
+/* The credentials that the route accepts; an empty object means none is needed. */
 static void write_security(struct json *j, const struct route *r)
 {
     static const struct {
@@ -209,7 +209,7 @@ static void write_security(struct json *j, const struct route *r)
     json_array_end(j);
 }
 
-/* What JSON has no word for: rights and events, as extensions. */
+/* Permissions and events, for which OpenAPI has no fields, as extensions. */
 static void write_extensions(struct json *j, const struct route *r)
 {
     if (r->needs) {
@@ -294,7 +294,7 @@ bool route_shares_path(const struct route *a, const struct route *b)
     return x.n == y.n && a->service == b->service;
 }
 
-/* Rows with the same path stand under one key: the first row of a path writes all. */
+/* Routes with the same path share one key: the first route of a path writes all of them. */
 static bool is_first_of_path(const struct domain *const *domains, const struct route *route)
 {
     for (const struct domain *const *d = domains; *d; d++)

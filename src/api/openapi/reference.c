@@ -1,4 +1,4 @@
-/* reference.c - docs/reference.md, written from the rows. */
+/* reference.c - writes docs/reference.md from the routes. */
 #include "api/internal.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ static void write_needs(struct buf *out, const struct route *r)
     permissions_phrase(out, r->needs);
 }
 
-/* Other rows with the method and path: which one is meant, the path's values say. */
+/* Other routes with the same method and path; the values of the parameters decide between them. */
 static void write_twins(struct buf *out, const struct domain *const *domains,
                         const struct route *route)
 {

@@ -1,14 +1,14 @@
-/* platforms.c - the other platforms that there are, as the operator configured them. */
+/* platforms.c - the external platforms that the operator configures. */
 #include "model/configured/platforms.h"
 
 enum { TYPES = 4, LONGEST_WORD = 32, LONGEST_TEXT = 512 };
 
-/* The store's words for types of integrations; platforms first. */
+/* Types of integrations, as the store has them; platforms first. */
 static const char *const types[TYPES] = { "platform_a", "platform_b", "service",
                                           "guild_subscription" };
 
 static struct {
-    char words[TYPES][LONGEST_WORD + 1]; /* what clients are shown instead */
+    char words[TYPES][LONGEST_WORD + 1]; /* names that clients see instead */
     bool on[PLATFORM_COUNT];
     char url[PLATFORM_COUNT][LONGEST_TEXT + 1], key[PLATFORM_COUNT][LONGEST_TEXT + 1];
     snowflake partners_guild;
@@ -108,7 +108,7 @@ bool platforms_set(const struct platform_options *o, const char **ret_problem)
     return !problem;
 }
 
-/* --- what they say -------------------------------------------------------------------- */
+/* --- reading the configuration -------------------------------------------------------- */
 
 struct str platform_name(enum platform p)
 {

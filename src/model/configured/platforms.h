@@ -1,6 +1,6 @@
-/* platforms.h - the other platforms that there are, as the operator configured them.
+/* platforms.h - the external platforms that the operator configures.
  *
- * Set once, before anything runs, and only read afterwards. */
+ * For integrations and connections. Set once at the start, and only read afterwards. */
 #ifndef MODEL_PLATFORMS_H
 #define MODEL_PLATFORMS_H
 
@@ -8,35 +8,35 @@
 
 enum platform { PLATFORM_A, PLATFORM_B, PLATFORM_COUNT, PLATFORM_NONE = PLATFORM_COUNT };
 
-/* The options as they were given; NULL where nothing was. */
+/* The options of the configuration; NULL: not set. */
 struct platform_options {
     const char *at[PLATFORM_COUNT];  /* "local", "off", or the base URL of a provider */
-    const char *key[PLATFORM_COUNT]; /* what we show that provider */
+    const char *key[PLATFORM_COUNT]; /* API key for that provider */
     const char *words;               /* "platform_a:NAME,service:NAME" */
-    const char *partners_guild;      /* where partners of platform A may join: an id */
-    const char *partners_account;    /* "ID:NAME" of the house that invites them */
+    const char *partners_guild;      /* id of the guild that partners of platform A may join */
+    const char *partners_account;    /* "ID:NAME" of the account that invites them */
 };
-/* False: *ret_problem says which option is wrong, and why. */
+/* False: *ret_problem names the wrong option and the reason. */
 bool platforms_set(const struct platform_options *o, const char **ret_problem);
 
-/* What the store calls a platform: "platform_a". */
+/* The name of a platform in the store: "platform_a". */
 struct str platform_name(enum platform p);
-/* By the store's word or by the one that the operator chose. */
+/* Finds a platform by its name in the store or by the operator's name for it. */
 enum platform platform_of(struct str word);
-/* What clients are shown for an integration's type; itself unless the operator chose. */
+/* The type of an integration that clients see: the operator's name for it, else the type. */
 struct str integration_word(struct str type);
 
 bool platform_is_on(enum platform p);
-/* The base URL of its provider, without a slash at the end; p == NULL: it is local. */
+/* The base URL of its provider, without a trailing slash; p == NULL: it is local. */
 struct str platform_url(enum platform p);
 struct str platform_key(enum platform p);
 
-/* 0: partners are invited nowhere. */
+/* 0: partners are not invited. */
 snowflake partners_guild(void);
 struct str partners_account_id(void), partners_account_name(void);
 #define PARTNERS_ID "platform_a-partners"
 
-/* A platform, by either word; BASE_TYPE_CHOICES otherwise. */
+/* Accepts both names of a platform; the error is BASE_TYPE_CHOICES. */
 extern const struct type type_platform;
 
 #endif

@@ -1,4 +1,4 @@
-/* regions.c - where voice can be hosted, as the operator configured it. */
+/* regions.c - the voice regions that the operator configures. */
 #include "model/configured/regions.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { MAX_REGIONS = 32, MAX_TEXT = 64, MAX_NETS = 256 };
 
-/* Where clients of a network are best off. */
+/* The best region for clients of a network. */
 struct near_net {
     struct network network;
     size_t region;
@@ -58,7 +58,7 @@ static struct str region_keep(char *place, struct str s)
     return str_slice(place, s.n);
 }
 
-/* One "id:Name"; without a name the id is the name. */
+/* Parses one "id:Name"; without a name the id is the name. */
 static const char *add_region(struct str text, bool vip)
 {
     struct str name = str_trim(text), id = str_trim(str_cut(&name, ':'));
@@ -114,7 +114,7 @@ bool region_usable(struct str id, bool vip)
     return false;
 }
 
-/* --- nearness ------------------------------------------------------------------------- */
+/* --- client networks ------------------------------------------------------------------ */
 
 static const char *add_near(struct str text)
 {
@@ -144,7 +144,7 @@ bool regions_set_near(struct str list, const char **ret_problem)
     return !*ret_problem;
 }
 
-/* The region of the narrowest network that the address is in, else the first. */
+/* The region of the most specific network that contains the address, else the first region. */
 static size_t region_nearest(struct str address, bool vip)
 {
     struct address a;

@@ -1,4 +1,4 @@
-/* regions.h - where voice can be hosted, as the operator configured it. */
+/* regions.h - the voice regions that the operator configures. */
 #ifndef MODEL_REGIONS_H
 #define MODEL_REGIONS_H
 
@@ -12,28 +12,28 @@ struct region {
 
 extern const struct type type_regions;
 
-/* Sets the regions from the operator's words, "main:Main, eu:Europe". False with
- * *ret_problem when they make no sense. All of this before loops start. */
+/* Sets the regions from the configuration, "main:Main, eu:Europe". False: *ret_problem has the
+ * reason. All regions_set functions are called before the loops start. */
 bool regions_set(struct str list, const char **ret_problem);
-/* More of them, for guilds with VIP_REGIONS alone; after regions_set. May be none. */
+/* Regions only for guilds with the feature VIP_REGIONS; called after regions_set. May be empty. */
 bool regions_set_vip(struct str list, const char **ret_problem);
-/* Which region is near to which clients, "10.0.0.0/8=eu, 2001:db8::/32=us"; after both. */
+/* The regions of client networks, "10.0.0.0/8=eu, 2001:db8::/32=us"; called after both. */
 bool regions_set_near(struct str list, const char **ret_problem);
 
-/* struct region, in the operator's order. The optimal one is the nearest to the address,
- * else the first. */
+/* List of struct region, in the configured order. Optimal: that of the client's network, else the
+ * first. */
 struct list regions_for(struct arena *arena, struct str address, bool vip);
 bool region_usable(struct str id, bool vip);
-/* The optimal one alone. */
+/* The id of the optimal region. */
 struct str region_optimal(struct str address, bool vip);
 
-/* Where voice of a region is: the operator's host and path, in which {region} stands for
- * the id. NULL: nowhere. It must outlive all else. */
+/* The voice endpoint: host and path, in which {region} is replaced with the id. NULL: none. Not
+ * copied. */
 void regions_set_endpoint(const char *pattern);
 const char *regions_endpoint(void);
-/* Such a pattern with the id in its place. */
+/* Replaces {region} in a pattern with the id. */
 struct str region_fill(struct arena *arena, struct str pattern, struct str id);
-/* p == NULL: nowhere. */
+/* p == NULL: no endpoint is configured. */
 struct str region_endpoint(struct arena *arena, struct str id);
 
 #endif

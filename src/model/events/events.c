@@ -1,4 +1,4 @@
-/* events.c - what is known of each event. */
+/* events.c - name, documentation, intents and flags of each gateway event. */
 #include "model/events/events.h"
 
 #include <stddef.h>

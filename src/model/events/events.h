@@ -1,4 +1,4 @@
-/* events.h - what clients are told, and whom an event is for. */
+/* events.h - gateway events: enum event, intents, flags, and the recipients of an event. */
 #ifndef MODEL_EVENTS_H
 #define MODEL_EVENTS_H
 
@@ -17,8 +17,8 @@ enum event {
     EVENT_COUNT
 };
 
-/* What a session asks for when it connects: the bits of the interface. Bots must; a person
- * who names none is told everything. */
+/* The intents that a session declares in IDENTIFY; same bits as Discord's. Required for bots; user
+ * sessions without intents receive all events. */
 enum intent_bit {
     INTENT_BIT_GUILDS,
     INTENT_BIT_GUILD_MEMBERS,
@@ -45,64 +45,64 @@ enum intent_bit {
     INTENT_BIT_USER_PRESENCE,
     INTENT_BIT_GUILD_MESSAGE_POLLS,
     INTENT_BIT_DIRECT_MESSAGE_POLLS,
-    INTENT_BITS = 29, /* higher ones do not exist */
+    INTENT_BITS = 29, /* number of bits that exist */
 };
 #define INTENT(name) (1u << INTENT_BIT_##name)
 
-/* Intents that count in private channels; all others count in guilds. */
+/* Intents for private channels; all others are for guilds. */
 #define INTENTS_PRIVATE                                                                           \
     (INTENT(DIRECT_MESSAGES) | INTENT(DIRECT_MESSAGE_REACTIONS) | INTENT(DIRECT_MESSAGE_TYPING) | \
      INTENT(DIRECT_MESSAGE_POLLS) | INTENT(CALLS))
 
-/* Intents that only people have. */
+/* Intents that only user sessions have. */
 #define INTENTS_OF_PEOPLE \
     (INTENT(PRIVATE_CHANNELS) | INTENT(CALLS) | INTENT(USER_RELATIONSHIPS) | INTENT(USER_PRESENCE))
 
 enum event_flags {
     EVENT_TO_ALL = 0,
     EVENT_TO_USERS = 1,   /* never to bots */
-    EVENT_STRUCTURE = 2,  /* of a guild: bots hear of channels that they cannot view */
-    EVENT_CONTENT = 4,    /* a message: its content is for those who asked for it */
-    EVENT_OWN = 8,        /* about the receiver itself it needs no intent */
-    EVENT_BY_INTENT = 16, /* people need the subject's rights, bots only the intent */
-    /* All of it with the intent GUILD_MEMBERS; who it is about hears its own part without. */
+    EVENT_STRUCTURE = 2,  /* of a guild: bots receive it for channels they cannot view, too */
+    EVENT_CONTENT = 4,    /* message: content only for recipients with MESSAGE_CONTENT */
+    EVENT_OWN = 8,        /* an event about the recipient itself needs no intent */
+    EVENT_BY_INTENT = 16, /* users need the subject's permissions, bots only the intent */
+    /* Needs the intent GUILD_MEMBERS; users it is about receive their own part without it. */
     EVENT_CONCERNED = 32,
-    EVENT_TO_BOTS = 64, /* never to people */
+    EVENT_TO_BOTS = 64, /* never to users */
     EVENT_BOTS_CONTENT = EVENT_TO_BOTS | EVENT_CONTENT,
-    /* Worth nothing a moment later: it is not kept for servers that were not listening. */
+    /* Ephemeral: not logged for nodes that are disconnected. */
     EVENT_FLEETING = 128,
 };
 
 struct event_info {
     const char *name, *doc;
-    unsigned intents; /* any of them; 0: none is needed */
+    unsigned intents; /* any of them; 0: none needed */
     unsigned flags;
 };
 
 const struct event_info *event_info(enum event e);
 const char *event_name(enum event e);
-enum event event_named(struct str name); /* EVENT_NONE: no event of ours */
+enum event event_named(struct str name); /* EVENT_NONE: unknown */
 const char *event_doc(enum event e);
 
-/* A subject names who listens: a user's own sessions, everybody in a guild, the
- * people of a private channel, one session. Within a guild it may be narrowed to
- * those who see a channel, or who have one of some rights. */
+/* struct subject: the recipients of an event: the sessions of a user, all members of a guild, the
+ * members of a private channel, or one session. Within a guild they can be limited to members who
+ * can view a channel, or who have one of some permissions. */
 enum subject_kind { SUBJECT_USER, SUBJECT_GUILD, SUBJECT_CHANNEL, SUBJECT_SESSION };
 
 struct subject {
     enum subject_kind kind;
     snowflake id;
-    snowflake channel_id; /* SUBJECT_GUILD: 0, or only who can view it; to_person_in */
-    /* When that channel is a thread: what decides who can view it. starter_id: of a private one
-     * that is being started, somebody who is about to become a member; else 0. */
+    snowflake channel_id; /* SUBJECT_GUILD: only viewers of it, 0: all; else see to_person_in */
+    /* If that channel is a thread: these decide who can view it. starter_id: creator of a new
+     * private thread, who is about to become a member; else 0. */
     snowflake parent_id, starter_id;
     int64_t thread_type;
-    bool closed; /* it is a private one */
-    /* By id: of a private thread its members; otherwise see to_granters. */
+    bool closed; /* private thread */
+    /* Sorted ids: members of a private thread; else see to_granters. */
     const snowflake *people;
     size_t people_count;
-    uint64_t any_of;     /* SUBJECT_GUILD: 0, or only who has one of these rights */
-    snowflake hidden_id; /* SUBJECT_GUILD: 0, or only who cannot view this channel */
+    uint64_t any_of;     /* SUBJECT_GUILD: only with one of these permissions; 0: all */
+    snowflake hidden_id; /* SUBJECT_GUILD: only those who cannot view this channel; 0: all */
 };
 
 static inline struct subject to_user(snowflake id)
@@ -120,7 +120,7 @@ static inline struct subject to_viewers(snowflake guild_id, snowflake channel_id
     return (struct subject){ .kind = SUBJECT_GUILD, .id = guild_id, .channel_id = channel_id };
 }
 
-/* Who can view the one channel, but not the other. */
+/* Members who can view the first channel, but not the second. */
 static inline struct subject to_viewers_unless(snowflake guild_id, snowflake channel_id,
                                                snowflake hidden_id)
 {
@@ -129,7 +129,7 @@ static inline struct subject to_viewers_unless(snowflake guild_id, snowflake cha
     };
 }
 
-/* In the channel when one is given, else in the guild as a whole. */
+/* Permissions in the channel, or with channel_id 0 in the guild. */
 static inline struct subject to_entitled(snowflake guild_id, snowflake channel_id, uint64_t any_of)
 {
     return (struct subject){
@@ -137,8 +137,8 @@ static inline struct subject to_entitled(snowflake guild_id, snowflake channel_i
     };
 }
 
-/* Restricts an audience to these accounts, and to members who have MANAGE_ROLES and one of these
- * roles. The ids are sorted; at most one for each role of the guild and two more. */
+/* Limits the recipients to these accounts and to members who have MANAGE_ROLES and one of these
+ * roles. ids: sorted accounts and roles; at most the number of roles of the guild plus two. */
 static inline struct subject to_granters(struct subject to, struct list ids)
 {
     to.people = ids.items;
@@ -146,19 +146,19 @@ static inline struct subject to_granters(struct subject to, struct list ids)
     return to;
 }
 
-/* The people of a private channel. */
+/* The members of a private channel. */
 static inline struct subject to_channel(snowflake id)
 {
     return (struct subject){ .kind = SUBJECT_CHANNEL, .id = id };
 }
 
-/* The same for one of them: their sessions hear it as something of the private channel. */
+/* One member of a private channel; the event counts as one of that channel. */
 static inline struct subject to_person_in(snowflake channel_id, snowflake user_id)
 {
     return (struct subject){ .kind = SUBJECT_USER, .id = user_id, .channel_id = channel_id };
 }
 
-/* One session, by the number that the gateway gave it. */
+/* One session, by its number in the gateway. */
 static inline struct subject to_session(uint64_t number)
 {
     return (struct subject){ .kind = SUBJECT_SESSION, .id = number };
@@ -166,15 +166,15 @@ static inline struct subject to_session(uint64_t number)
 
 struct facts;
 
-/* One announcement: the payload is encoded once, for all who receive it. */
+/* One event to publish: the payload is encoded once for all recipients. */
 struct announcement {
     enum event event;
     struct subject to;
     struct str payload;        /* JSON of "d" */
-    const struct facts *facts; /* NULL: nobody asks for any (model/events/facts.h) */
+    const struct facts *facts; /* NULL: the event has none (facts.h) */
     struct announcement *next;
-    struct list people; /* SUBJECT_CHANNEL: snowflakes, who was in it then */
-    snowflake guild_id; /* of a user's event that belongs to a guild: its shard gets it; or 0 */
+    struct list people; /* SUBJECT_CHANNEL: ids of its members at that time */
+    snowflake guild_id; /* event to a user about a guild: delivered on the guild's shard; or 0 */
 };
 
 #endif

@@ -1,8 +1,8 @@
-/* facts.h - the few facts of an event that decide who hears it, and what loops learn from it.
+/* facts.h - facts: the fields of an event that the gateway needs for routing and for its own state.
  *
- * They are taken from the struct that the payload is written from, so that nobody has to
- * read the payload again. Facts are flat: the items follow the struct and nothing points
- * anywhere, so that a bus may send facts_size bytes to another process as they are. */
+ * They are taken from the struct that the payload is encoded from, so that the payload is not
+ * parsed again. Facts contain no pointers: the items follow the struct, so facts_size bytes can be
+ * sent to another process unchanged. */
 #ifndef MODEL_FACTS_H
 #define MODEL_FACTS_H
 
@@ -14,9 +14,9 @@ enum facts_kind {
     FACTS_GUILD,
     FACTS_ROLE,
     FACTS_CHANNEL, /* items: struct overwrite */
-    FACTS_MEMBER,  /* or a presence or voice state; items: ids of roles */
-    FACTS_MESSAGE, /* items: ids of those it mentions */
-    FACTS_PEOPLE,  /* items: ids of those it is about */
+    FACTS_MEMBER,  /* also a presence or voice state; items: role ids */
+    FACTS_MESSAGE, /* items: ids of mentioned users */
+    FACTS_PEOPLE,  /* items: ids of the users it is about */
 };
 
 struct facts {
@@ -24,7 +24,7 @@ struct facts {
     uint32_t count; /* of items */
     union {
         struct {
-            snowflake id, owner_id; /* owner_id 0: not said */
+            snowflake id, owner_id; /* owner_id 0: unknown */
         } guild;
         struct {
             snowflake id;
@@ -44,17 +44,16 @@ struct facts {
     };
 };
 
-/* NULL: nobody asks for facts of such an event. Lives in the arena. The schema is the one
- * that the event is always announced with. */
+/* Extracts the facts into the arena; NULL: the event has none. schema: that of facts.c. */
 const struct facts *facts_of(enum event event, const struct schema *schema, const void *object,
                              struct arena *arena);
 
-/* Whether an event has facts at all. */
+/* FACTS_NONE: the event has no facts. */
 enum facts_kind facts_kind(enum event event);
 
-size_t facts_size(const struct facts *f); /* with the items */
+size_t facts_size(const struct facts *f); /* including the items */
 
-/* The items, as the kind says. */
+/* The items; the kind determines their type. */
 static inline const snowflake *facts_ids(const struct facts *f)
 {
     return (const snowflake *)(const void *)(f + 1);
@@ -65,7 +64,7 @@ static inline const struct overwrite *facts_overwrites(const struct facts *f)
     return (const struct overwrite *)(const void *)(f + 1);
 }
 
-/* Whose member, presence or voice state it is about, or 0. */
+/* The user whose member, presence or voice state it is, or 0. */
 static inline snowflake facts_about(const struct facts *f)
 {
     return f->kind == FACTS_MEMBER ? f->member.user_id : 0;

@@ -5,10 +5,10 @@
 #include "json/schema.h"
 #include "store/store.h"
 
-/* Is it among them? For lists that a person makes; others have maps. */
+/* Linear search, for short lists. */
 bool ids_hold(const struct list *ids, snowflake id);
 void ids_add(struct arena *arena, struct list *ids, snowflake id);
-/* The first column of every row; *ret is made anew, in the transaction's arena. */
+/* Reads the first column of all rows into a new list, in the transaction's arena. */
 #define tx_ids(tx, sql, ...) tx_ids_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_ids_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                     struct list *ret);

@@ -1,4 +1,4 @@
-/* rows.h - between rows of the store and members that may be missing. */
+/* rows.h - converts between columns of rows and optional struct members; lists and JSON columns. */
 #ifndef MODEL_ROWS_H
 #define MODEL_ROWS_H
 
@@ -33,22 +33,21 @@ static inline struct value v_opt_id(struct opt_id id)
     return id.given == GIVEN ? v_id(id.value) : v_null();
 }
 
-/* Adds every row of a query to the list, each read into a struct of that size, in the
- * transaction's arena. */
+/* Appends a struct of that size for each row of a query to the list, in the transaction's arena. */
 #define tx_list(tx, sql, ...) tx_list_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret);
 
-/* Reads the row of a query into *ret; `missing` if there is none. */
+/* Reads the first row of a query into *ret; returns `missing` if there is none. */
 #define tx_find(tx, sql, ...) tx_find_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_find_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      void (*read)(const struct rows *r, void *ret), void *ret, enum err missing);
 
-/* Columns that hold JSON, of 4 MiB at most: more spoils the arena. What cannot be read any
- * more is NULL. */
+/* Columns that contain JSON, at most 4 MiB: a longer text marks the arena as spoiled. Decoding
+ * returns NULL if the text is invalid. */
 struct str column_encode(struct arena *arena, const struct type *type, const void *value);
 const void *column_decode(struct arena *arena, const struct type *type, struct str text);
-/* The same for lists; what cannot be read is empty. */
+/* The same for lists; empty if the text is invalid. */
 struct list column_list(struct arena *arena, const struct type *type, struct str text);
 
 #endif

@@ -1,4 +1,4 @@
-/* types.c - rules that many objects share. */
+/* types.c - JSON types that many objects share: ids, times, names, URLs, locales. */
 #include "model/fields/types.h"
 
 #include "base/utf8.h"
@@ -53,8 +53,8 @@ static const struct choice locales[] = {
     { 0 },
 };
 
-/* A name stands in a line of others' text: it must not break the line, turn it around or
- * look like another name. The joiners of emoji and scripts (200C, 200D) are for the eye. */
+/* Names appear in other users' text: refuse characters that break the line, change its direction or
+ * are invisible. The joiners 200C and 200D are allowed: emoji and some scripts need them. */
 static bool is_unseen(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x200b ||

@@ -1,4 +1,15 @@
-/* types.h - rules that many objects share. */
+/* types.h - JSON types that many objects share: ids, times, names, URLs, locales.
+ *
+ * src/model defines the objects of the API: one struct per object, and the schema that encodes,
+ * decodes and documents it. It uses base/, json/, store/ (rows only) and net/ (addresses only).
+ * JSON fields that may be absent or null are opt_* members. Start reading with user.h.
+ *
+ *   <object>.h       the struct and its schemas; <object>.c: the table of its JSON fields
+ *   events/          gateway events: names, intents, recipients, and facts for routing
+ *   permissions/     permission bits, and the computation of a member's permissions
+ *   fields/          shared JSON types, and conversion between rows and structs
+ *   text/            text formats: reactions of a message, search words, localizations, API v6/v7
+ *   configured/      regions and platforms from the configuration */
 #ifndef MODEL_TYPES_H
 #define MODEL_TYPES_H
 
@@ -6,23 +17,23 @@
 
 extern const struct type type_id, type_bool, type_text, type_count, type_int, type_time, type_raw;
 extern const struct type type_ids, type_texts, type_permissions, type_color, type_locale;
-/* A language tag as we write it; p == NULL: it is none of ours. */
+/* The supported spelling of a language tag; p == NULL: not supported. */
 struct str locale_known(struct str tag);
-extern const struct type type_asset_hash; /* of a picture that is kept */
-extern const struct type type_picture;    /* a picture that is sent: PICTURE_MAX */
-extern const struct type type_nothing;    /* what we do not have: always null, or empty */
-extern const struct type type_none;       /* a list that is always empty */
-extern const struct rule rule_name;       /* names: nothing that cannot be seen */
-extern const struct type type_url;        /* http or https, at most 512 characters */
-extern const struct type type_long_url;   /* the same, at most 2048 */
+extern const struct type type_asset_hash; /* hash of a stored image */
+extern const struct type type_picture;    /* an uploaded image as a data URL: PICTURE_MAX */
+extern const struct type type_nothing;  /* a field that is not implemented: always null or empty */
+extern const struct type type_none;     /* a list that is always empty */
+extern const struct rule rule_name;     /* names: no invisible characters */
+extern const struct type type_url;      /* http or https, at most 512 characters */
+extern const struct type type_long_url; /* at most 2048 characters */
 
-/* What a JSON body may have that brings pictures: their base64, in which some writers escape
- * slashes, and a body's usual megabyte for all its other fields. */
+/* Maximum length of a JSON body with images: their base64, in which some encoders escape slashes,
+ * and one megabyte for all other fields. */
 #define PICTURE_MAX               (10 * 1024 * 1024)
 #define PICTURE_TEXT_MAX          ((PICTURE_MAX + 2) / 3 * 4 / 64 * 65)
 #define BODY_WITH_PICTURES(count) ((count)*PICTURE_TEXT_MAX + 1024 * 1024)
 
-/* Members of structs. */
+/* Constructors of optional members. */
 static inline struct opt_str given_str(struct str s)
 {
     return (struct opt_str){ s.p ? GIVEN : GIVEN_NULL, s };
@@ -40,7 +51,7 @@ static inline struct opt_id given_id(snowflake id)
 {
     return (struct opt_id){ id ? GIVEN : GIVEN_NULL, id };
 }
-/* Shown only when true. */
+/* Absent if false. */
 static inline struct opt_bool given_mark(bool v)
 {
     return (struct opt_bool){ v ? GIVEN : ABSENT, v };

@@ -1,4 +1,4 @@
-/* message_content.c - which bots get the content of messages, in events and in answers. */
+/* message_content.c - hides the content of messages from bots without MESSAGE_CONTENT. */
 #include "model/permissions/message_content.h"
 
 #include <string.h>
@@ -24,9 +24,9 @@ bool content_is_hidden(const struct content_reader *reader, bool in_guild,
     return true;
 }
 
-/* --- emptying a message --------------------------------------------------------------- */
+/* --- removing the content ------------------------------------------------------------- */
 
-/* The empty value of a member that holds content; p == NULL: it holds none. */
+/* The empty value of a field with content; p == NULL: the field has no content. */
 static struct str empty_value(struct str key)
 {
     if (str_is(key, "content") || str_is(key, "matched_content"))
@@ -100,9 +100,9 @@ void message_emptied(struct str message, struct arena *arena, struct buf *out)
     json_object_end(&j);
 }
 
-/* --- a message for one reader --------------------------------------------------------- */
+/* --- a message for one recipient ------------------------------------------------------ */
 
-/* The id that comes next; 0: something else comes. */
+/* Reads an id; 0: the next value is no id. */
 static snowflake next_id(struct json_reader *r)
 {
     struct str text;
@@ -115,7 +115,7 @@ static snowflake next_id(struct json_reader *r)
     return id;
 }
 
-/* The id of a user object that comes next, and whether it is a bot or a webhook. */
+/* Reads the id of a user object, and whether it is a bot or a webhook. */
 static snowflake next_user_id(struct json_reader *r, bool *ret_bot)
 {
     struct str key, raw;
@@ -137,7 +137,7 @@ static snowflake next_user_id(struct json_reader *r, bool *ret_bot)
     return id;
 }
 
-/* Reads who wrote a message. ret_bot: a bot or a webhook. */
+/* Reads the author and the mentions of a message. ret_bot: the author is a bot or a webhook. */
 static struct content_origin message_origin(struct str message, struct arena *arena, bool *ret_bot)
 {
     struct content_origin from = { 0 };
@@ -178,7 +178,7 @@ struct str message_for_reader(struct str message, bool in_guild,
                : visible_message_for_reader(message, in_guild, reader, arena);
 }
 
-/* Quotation marks inside of texts are escaped, so a text never contains this. */
+/* Quotation marks inside strings are escaped, so no string contains this. */
 static bool quotes_answered(struct str message)
 {
     static const char QUOTED_REPLY[] = "\"referenced_message\":{";

@@ -1,4 +1,4 @@
-/* permissions.h - the rights a member can have, as bits. */
+/* permissions.h - the permission bits of members. */
 #ifndef MODEL_PERMISSIONS_H
 #define MODEL_PERMISSIONS_H
 
@@ -12,28 +12,27 @@ enum permission_bit {
 #undef PERMISSION
 };
 
-/* PERMISSION(MANAGE_GUILD) is the set with that one right. */
+/* PERMISSION(MANAGE_GUILD) is the set with that one permission. */
 #define PERMISSION(name) (UINT64_C(1) << PERMISSION_BIT_##name)
 
-/* Who could bring emoji, stickers and sounds sees who brought them. */
+/* Members with one of these see who has uploaded emoji, stickers and sounds. */
 #define PERMISSIONS_EXPRESSIONS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
 
-/* What a guild may ask a second factor for. */
+/* Permissions for which a guild may require a second factor. */
 #define PERMISSIONS_MFA                                                                        \
     (PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS) | PERMISSION(ADMINISTRATOR) |          \
      PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_MESSAGES) |    \
      PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_WEBHOOKS) | PERMISSION(MANAGE_EXPRESSIONS) | \
      PERMISSION(MANAGE_THREADS) | PERMISSION(VIEW_CREATOR_MONETIZATION_ANALYTICS))
 
-/* Every right there is. */
 extern const uint64_t PERMISSIONS_ALL;
-/* What a new guild lets everybody do. */
+/* Permissions of @everyone in a new guild. */
 extern const uint64_t PERMISSIONS_DEFAULT;
 
-/* "MANAGE_GUILD"; NULL when that bit means nothing. */
+/* "MANAGE_GUILD"; NULL: no such bit. */
 const char *permission_name(unsigned bit);
 
-/* "MANAGE_GUILD, MANAGE_ROLES" for the docs. */
+/* Writes "MANAGE_GUILD, MANAGE_ROLES", for the documentation. */
 void permissions_phrase(struct buf *out, uint64_t set);
 
 #endif

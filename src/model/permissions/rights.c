@@ -1,13 +1,13 @@
-/* rights.c - what a member may do, worked out from plain data. */
+/* rights.c - computes the permissions of a member from roles and overwrites. */
 #include "model/permissions/rights.h"
 
 #include "base/clock.h"
 #include "model/fields/ids.h"
 
-/* The rights of a member who is timed out, pending, or below the guild's verification level. */
+/* Permissions of a member who is timed out, pending, or below the verification level. */
 static const uint64_t TIMED_OUT = PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
 
-/* Rights that mean nothing in a voice channel that one cannot connect to. */
+/* Permissions that are lost without CONNECT in a voice channel. */
 static const uint64_t VOICE =
     PERMISSION(PRIORITY_SPEAKER) | PERMISSION(STREAM) | PERMISSION(CONNECT) | PERMISSION(SPEAK) |
     PERMISSION(MUTE_MEMBERS) | PERMISSION(DEAFEN_MEMBERS) | PERMISSION(MOVE_MEMBERS) |
@@ -15,11 +15,11 @@ static const uint64_t VOICE =
     PERMISSION(USE_SOUNDBOARD) | PERMISSION(USE_EXTERNAL_SOUNDS) |
     PERMISSION(SET_VOICE_CHANNEL_STATUS) | PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_ROLES);
 
-/* Rights that hang on being able to send at all. */
+/* Permissions that are lost without SEND_MESSAGES. */
 static const uint64_t SENDING = PERMISSION(MENTION_EVERYONE) | PERMISSION(SEND_TTS_MESSAGES) |
                                 PERMISSION(ATTACH_FILES) | PERMISSION(EMBED_LINKS);
 
-/* Rights that exist only for the guild as a whole and are not lost with a view. */
+/* Permissions of the guild as a whole, which are not lost without VIEW_CHANNEL. */
 static const uint64_t GUILD_ONLY =
     PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS) | PERMISSION(ADMINISTRATOR) |
     PERMISSION(MANAGE_GUILD) | PERMISSION(VIEW_AUDIT_LOG) | PERMISSION(VIEW_GUILD_INSIGHTS) |
@@ -67,8 +67,7 @@ static bool holds_role(const struct rights_of *who, snowflake role)
     return false;
 }
 
-/* Everyone's overwrite first, then all roles' together (their order means nothing),
- * then the member's own. */
+/* Overwrites apply in this order: @everyone, all roles together, the member. */
 static uint64_t rights_overwritten(const struct rights_of *who, const struct overwrite *overwrites,
                                    size_t count)
 {
@@ -91,7 +90,7 @@ static uint64_t rights_overwritten(const struct rights_of *who, const struct ove
     return (rights & ~member.deny) | member.allow;
 }
 
-/* Rights that others imply: without the one, the other means nothing. */
+/* Removes permissions that are useless without VIEW_CHANNEL, CONNECT or SEND_MESSAGES. */
 static uint64_t without_implied(uint64_t rights, int64_t type)
 {
     if (!(rights & PERMISSION(VIEW_CHANNEL)))
@@ -111,7 +110,7 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
     if (has_all(who))
         return PERMISSIONS_ALL;
 
-    /* An overwrite cannot make anybody an administrator. */
+    /* An overwrite cannot grant ADMINISTRATOR. */
     uint64_t rights = rights_overwritten(who, overwrites, count) & ~PERMISSION(ADMINISTRATOR);
     rights = rights_restrained(who, rights);
     if (thread) {
@@ -139,7 +138,7 @@ uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thr
     return rights_past_door(thread->type, thread->member, rights);
 }
 
-/* --- where a member stands in a guild -------------------------------------------------- */
+/* --- standing: a member's position in a guild ------------------------------------------ */
 
 struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
 {

@@ -1,6 +1,6 @@
-/* rights.h - what a member may do, worked out from plain data.
+/* rights.h - computes the permissions of a member from roles and overwrites.
  *
- * Pure functions: the same roles and overwrites always give the same rights. */
+ * Pure functions of their arguments, except for the time of timeouts. */
 #ifndef MODEL_RIGHTS_H
 #define MODEL_RIGHTS_H
 
@@ -10,63 +10,62 @@
 struct rights_of {
     snowflake guild_id, user_id;
     bool owner;
-    bool timed_out; /* until a moment that is still to come */
+    bool timed_out; /* has a timeout that has not ended */
     bool quarantined;
-    bool pending;           /* has not answered what the guild asks newcomers */
-    enum err unverified;    /* why the guild's verification level is not met; OK: it is */
-    uint64_t base;          /* of @everyone and all roles, joined */
+    bool pending;           /* has not passed membership screening */
+    enum err unverified;    /* unmet part of the verification level; OK: none */
+    uint64_t base;          /* permissions of @everyone and all roles */
     const snowflake *roles; /* without @everyone */
     size_t role_count;
 };
 
-/* In the guild as a whole. */
+/* Permissions in the guild as a whole. */
 uint64_t rights_in_guild(const struct rights_of *who);
 
-/* By a timeout, rules that were not agreed to yet, auto moderation, or the verification level. */
+/* Is the member restricted by a timeout, screening, quarantine or the verification level? */
 bool rights_are_restrained(const struct rights_of *who);
-/* OK, or why a restrained member may do nothing but read: ERR_MISSING_PERMISSIONS, or which part
- * of the verification level is not met. */
+/* OK if the member may write, else ERR_MISSING_PERMISSIONS or the unmet verification
+ * requirement. */
 enum err rights_to_speak(const struct rights_of *who);
 
-/* In a channel with these overwrites; for a thread, its parent's overwrites and
- * type, and thread = true. In a thread SEND_MESSAGES_IN_THREADS takes the place of
- * SEND_MESSAGES, also for the rights that hang on being able to send. */
+/* Permissions in a channel with these overwrites. For a thread: type and overwrites of its parent,
+ * and thread = true. In a thread SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES, also for
+ * permissions that depend on it. */
 uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
                            const struct overwrite *overwrites, size_t count, bool thread);
 
-/* The rights that remain in a thread of this type, of those that its parent gives there. Only the
- * members of a private thread and those who manage threads have rights in it. The starter is a
- * member from the start, and like others only until they leave or are removed. */
+/* Reduces the permissions in the parent to those in a thread of this type: in a private thread,
+ * only its members and users with MANAGE_THREADS have any. The creator is a member until leaving or
+ * removal. */
 uint64_t rights_past_door(int64_t type, bool member, uint64_t rights);
-/* In a thread of this channel; it has its .member where it is private and they are in it. */
+/* Permissions in a thread; thread->member is set if it is private and the user is a member. */
 uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
                           const struct channel *parent);
 
-/* --- where a member stands in a guild -------------------------------------------------- */
+/* --- standing: a member's position in a guild ------------------------------------------ */
 
-/* What the rights of a member come from, when the guild has its roles and the member its
- * own: for many of them at once. */
+/* The input of the functions above, from a guild with its roles and a member with its role ids. */
 struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
 
 struct standing {
     snowflake guild_id, owner_id, user_id;
-    snowflake automod_version; /* of the rules in force there; 0: none are */
+    snowflake automod_version; /* version of the auto moderation rules; 0: none */
     struct member *member;     /* without .user */
     struct rights_of rights_of;
     uint64_t rights;        /* in the guild as a whole */
-    uint64_t withheld;      /* PERMISSIONS_MFA for want of a second factor; not in `rights` */
-    uint64_t withheld_here; /* of a call's: those that they would have where the path leads */
+    uint64_t withheld;      /* PERMISSIONS_MFA that lack a second factor; not in `rights` */
+    uint64_t withheld_here; /* of a call: withheld in the channel or guild of the path */
     int64_t top_position;
-    snowflake top_role; /* the highest role's id; the guild's id for @everyone */
+    snowflake top_role; /* id of the highest role; the guild's id: @everyone */
 };
 
-/* Why somebody is refused who has none of these rights: ERR_MISSING_PERMISSIONS, or
- * ERR_GUILD_MFA_REQUIRED where one of them is only withheld. */
+/* The error for a member who has none of these permissions: ERR_GUILD_MFA_REQUIRED if one of them
+ * is only withheld, else ERR_MISSING_PERMISSIONS. */
 enum err rights_refusal(uint64_t withheld, uint64_t any);
-/* The same in the guild as a whole. */
+/* The same for the permissions in the guild as a whole. */
 enum err standing_lacks(const struct standing *s, uint64_t any);
 
-/* The owner is above everybody; others need a strictly higher top role. */
+/* The owner is above all; other members need a strictly higher top role. */
 bool standing_above_role(const struct standing *s, const struct role *role);
 bool standing_above(const struct standing *s, const struct standing *other);
 

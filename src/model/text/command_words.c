@@ -1,13 +1,12 @@
-/* command_words.c - the words of a command in its reader's language, and other facts that
- * follow from a command alone. */
+/* command_words.c - localizes commands, and computes their contexts and locales. */
 #include "base/buf.h"
 #include "json/read.h"
 #include "model/application.h"
 #include "model/command.h"
 
-enum { CHOICE_MOST_BYTES = 400 }; /* of 100 characters */
+enum { CHOICE_MOST_BYTES = 400 }; /* of 100 characters, in UTF-8 */
 
-/* --- where it is used ----------------------------------------------------------------- */
+/* --- contexts ------------------------------------------------------------------------- */
 
 static unsigned bits_of(const struct list *numbers)
 {
@@ -18,7 +17,7 @@ static unsigned bits_of(const struct list *numbers)
     return bits;
 }
 
-/* Of groups alone, and nothing in any of them: there is nothing to use. */
+/* True if all options are empty groups: the command cannot be used. */
 static bool has_only_empty_groups(const struct list *options)
 {
     const struct command_option *o = options->items;
@@ -53,9 +52,9 @@ unsigned command_integration_types(const struct command *k)
 
 #define LETTERS(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
 
-/* Where in the list, counted from 1, the locales that begin with two letters are, and whether the
- * letters are one alone, as nearly all are. Every dictionary of every command is looked up: a test
- * sees that all of them are found. */
+/* For two letters: the position, from 1, of the first locale in type_locale that begins with them;
+ * ALONE if the letters are a whole locale. A fast lookup, because it runs for every dictionary of
+ * every command. A test checks that all locales are found. */
 enum { ALONE = 0x80 };
 static const unsigned char first_of_letters[LETTERS('z', 'z') + 1] = {
     [LETTERS('a', 'r')] = ALONE | 1,  [LETTERS('b', 'g')] = ALONE | 2,
@@ -97,7 +96,7 @@ const uint32_t locale_letters[26] = {
     ['v' - 'a'] = SECOND('i'),
 };
 
-/* Two letters are known to be the same, and mostly there are no others. */
+/* The first two letters are equal already, and most locales have no more. */
 static inline bool is_text(struct str locale, const char *text)
 {
     size_t i = 2;
@@ -124,7 +123,7 @@ uint64_t locale_bit(struct str locale)
     return 0;
 }
 
-/* The interface has no others. */
+/* The fallback locale; Discord has no others. */
 static struct str sister_of(struct str locale)
 {
     if (str_is(locale, "en-US"))
@@ -193,9 +192,9 @@ uint64_t command_locales(const struct command *k)
            dictionary_locales(&k->description_localizations) | options_locales(&k->options.value);
 }
 
-/* --- one language --------------------------------------------------------------------- */
+/* --- localizing ----------------------------------------------------------------------- */
 
-/* Words that are the original's stop the search, but there is nothing to say then. */
+/* A text equal to the original ends the search, but is not added. */
 static void put_words(struct str *words, struct opt_list *dictionary, struct opt_str *localized,
                       struct opt_str *original, struct str locale, enum command_form form)
 {

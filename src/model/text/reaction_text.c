@@ -1,4 +1,4 @@
-/* reaction_text.c - reactions as a message's row keeps them: read, written, shown. */
+/* reaction_text.c - reactions of a message as one text column: parses, changes, encodes it. */
 #include "model/text/reaction_text.h"
 
 #include "json/number.h"
@@ -6,21 +6,21 @@
 
 enum {
     ID_DIGITS = 16,
-    HEAD = ID_DIGITS + 1, /* the first line */
+    HEAD = ID_DIGITS + 1, /* length of the first line */
     LEAST_LINE = ID_DIGITS + sizeof "00,0,,\t\n" - 1,
-    MOST_NAMED = 4, /* users of one emoji */
+    MOST_NAMED = 4, /* user ids per emoji */
 };
 
 /* --- lines ---------------------------------------------------------------------------- */
 
-/* A line as it stands there. */
+/* The fields of a line, as text. */
 struct line_parts {
     struct str id, normal, burst, users, key, emoji;
     unsigned own;
 };
 
-/* Takes what stands before a mark, some steps from the front, off a line. They are few bytes:
- * a function of the library would take longer to call. False when there is no mark. */
+/* Cuts the text before the next mark off, checking every `step` bytes. By hand, because the text is
+ * only a few bytes and a library call would take longer. False: no mark. */
 static inline bool part_cut(const char **at, const char *end, char mark, size_t step,
                             struct str *ret)
 {
@@ -117,9 +117,9 @@ void reaction_line_add(struct buf *out, const struct reaction_line *line)
     buf_add_char(out, '\n');
 }
 
-/* --- who is named --------------------------------------------------------------------- */
+/* --- named users ---------------------------------------------------------------------- */
 
-/* Where an id stands among those of users, or -1. */
+/* The offset of an id in `users`, or -1. */
 static inline ptrdiff_t place_named(struct str users, const char id[ID_DIGITS])
 {
     for (size_t i = 0; i + ID_DIGITS <= users.n; i += ID_DIGITS)
@@ -200,7 +200,7 @@ const struct reaction_emoji *reaction_emoji_of(struct arena *arena,
     return emoji ? emoji : &unreadable;
 }
 
-/* --- for readers ---------------------------------------------------------------------- */
+/* --- encoding for a reader ------------------------------------------------------------ */
 
 void reaction_text_for(struct str text, snowflake reader)
 {
@@ -239,8 +239,8 @@ static char *number_put(char *at, struct str s)
     return at + 1;
 }
 
-/* What follows the counts, by what is the reader's own. All of it is copied, whatever of it
- * counts: that takes no call. */
+/* The JSON after the counts, by what the reader has used. The size is fixed, so it is copied
+ * inline. */
 enum { TAIL = 48 };
 #define TAIL_OF(me, burst)                                                           \
     {                                                                                \
@@ -263,7 +263,7 @@ static char *tail_put(char *at, unsigned own)
     return at + tails[own].n;
 }
 
-/* Bursts are rare: without them the count is the number of the others, as it stands there. */
+/* Burst reactions are rare: without them the count is the text of `normal`. */
 static struct str count_of(const struct line_parts *parts, char digits[20])
 {
     int64_t normal, burst;
@@ -278,7 +278,7 @@ static struct str count_of(const struct line_parts *parts, char digits[20])
 static void line_show(struct buf *out, bool first, const char reader[ID_DIGITS],
                       const struct line_parts *parts)
 {
-    enum { LITERALS = 128 }; /* more than what stands around the parts of a line */
+    enum { LITERALS = 128 }; /* more than the JSON around the fields */
     char digits[20];
     struct str count = count_of(parts, digits);
     char *begin =

@@ -1,5 +1,4 @@
-/* words.c - text as it is compared: without case, accents and forms that only look
- * different; and the words in it. */
+/* words.c - normalises text (case, accents, Unicode forms) and splits it into words. */
 #include "model/text/words.h"
 
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* As utf8proc makes it; the text itself, when it cannot. */
+/* Maps text with utf8proc; returns it unchanged on failure. */
 static struct str fold_mapped(struct arena *a, struct str text, utf8proc_option_t options)
 {
     utf8proc_uint8_t *made = NULL;
@@ -31,7 +30,7 @@ static bool is_space(uint32_t c)
            c == 0x205f || c == 0x3000;
 }
 
-/* Runs of white space become one space, none stays at the ends. */
+/* Replaces white space with single spaces and trims the ends. */
 static struct str fold_squeezed(struct arena *a, struct str text)
 {
     char *out = arena_raw(a, text.n + 1);
@@ -70,7 +69,7 @@ struct str words_initial(struct str text)
 
 /* --- accents -------------------------------------------------------------------------- */
 
-/* Marks that Latin, Greek and Cyrillic letters carry. Others belong to their letter. */
+/* Combining marks of Latin, Greek and Cyrillic letters; other marks are part of the letter. */
 static bool is_accent(uint32_t c)
 {
     return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) ||
@@ -113,7 +112,7 @@ static bool is_in(uint32_t c, const struct letter_range *ranges, size_t count)
 
 static bool is_word_char(uint32_t c)
 {
-    /* Punctuation and spaces beyond ASCII; symbols such as emoji are words. */
+    /* Punctuation and spaces outside ASCII; symbols such as emoji are word characters. */
     static const struct letter_range gaps[] = {
         { 0x80, 0xa9 },     { 0xab, 0xb4 },     { 0xb6, 0xb9 },     { 0xbb, 0xbf },
         { 0xd7, 0xd7 },     { 0xf7, 0xf7 },     { 0x1680, 0x1680 }, { 0x2000, 0x206f },
@@ -149,8 +148,8 @@ static void add_word(struct arena *a, struct list *words, const char *p, size_t 
         *(struct str *)list_add(a, words, sizeof(struct str)) = str_slice(p, n);
 }
 
-/* A run of a dense script. The last character alone is indexed too, so that each of them
- * begins some word; a query needs it only when there is nothing else. */
+/* Adds pairs of adjacent characters of a dense script. The last character is also indexed alone, so
+ * that each character begins a word; a query uses it only if it is the only one. */
 static void add_pairs(struct arena *a, struct list *words, struct str run, bool query)
 {
     size_t before = words->count;

@@ -21,21 +21,21 @@ struct postgres;
 
 /* How long the current read may run before it is aborted and queued again (lanes.c). */
 struct read_share {
-    int64_t until;                 /* end of the running read's time limit (lanes.c); 0: no limit */
-    unsigned free_round_trips;     /* further round trips that extend the limit */
-    int64_t way_ns;                /* shortest round trip so far; 0: none measured */
-    bool is_spent;                 /* the limit was exceeded */
-    bool is_hurried;               /* statement_timeout is LANE_SHARE_MS */
+    int64_t until;             /* end of the running read's time limit (lanes.c); 0: no limit */
+    unsigned free_round_trips; /* further round trips that extend the limit */
+    int64_t way_ns;            /* shortest round trip so far; 0: none measured */
+    bool is_spent;             /* the limit was exceeded */
+    bool is_hurried;           /* statement_timeout is LANE_SHARE_MS */
 };
 
 struct postgres_conn {
-    PGconn *pg;                    /* NULL: not connected */
-    unsigned lane;                 /* see tx_lane */
-    struct map statements;         /* by the address of the SQL */
-    unsigned named;                /* statements so far, for their names */
-    bool lost;                     /* the connection failed … */
-    bool silent;                   /* … by a timeout: others may be dead too */
-    int patience_ms;               /* timeout for an answer; 0: none */
+    PGconn *pg;            /* NULL: not connected */
+    unsigned lane;         /* see tx_lane */
+    struct map statements; /* by the address of the SQL */
+    unsigned named;        /* statements so far, for their names */
+    bool lost;             /* the connection failed … */
+    bool silent;           /* … by a timeout: others may be dead too */
+    int patience_ms;       /* timeout for an answer; 0: none */
     struct read_share share;
     _Atomic uint64_t *round_trips; /* counter of round trips; or NULL */
     const char *begin;             /* BEGIN statement that is still to be sent; or NULL */
