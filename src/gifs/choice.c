@@ -1,5 +1,4 @@
-/* choice.c - somebody chose a GIF: noted at once, in one small row, and counted a moment
- * later together with others (count.c). */
+/* choice.c - records that a user selected a GIF, in one small row (see count.c). */
 #include "gifs/internal.h"
 
 #include <stdatomic.h>
@@ -24,7 +23,7 @@ static bool has_letter(struct str term)
     return false;
 }
 
-/* Are these words among the others, side by side? */
+/* Whether the wanted words occur consecutively. */
 static bool has_words(const struct list *words, const struct list *wanted)
 {
     const struct str *w = words->items, *v = wanted->items;
@@ -40,7 +39,7 @@ static bool has_words(const struct list *words, const struct list *wanted)
     return false;
 }
 
-/* Accents do not hide a word. */
+/* Accents are folded, so that they do not hide a word. */
 static bool is_blocked(struct arena *a, struct str term)
 {
     struct list words = words_split(a, term, false);
@@ -64,8 +63,8 @@ static bool term_counts(struct arena *a, struct str term)
 
 /* --- one choice ----------------------------------------------------------------------- */
 
-/* Until then choices only add their row: one of this process has asked for a count, and
- * while a count finds something there is another one (count.c). */
+/* Until this time choices only add their row: this process has scheduled a count, and a count
+ * schedules the next one while it finds rows (count.c). */
 static _Atomic int64_t planned;
 
 void gif_choices_begin(void)
@@ -73,7 +72,7 @@ void gif_choices_begin(void)
     planned = 0;
 }
 
-/* Shorter than from count to count: what is still being written then is found as well. */
+/* Shorter than the interval of counts, so that a row of an open transaction is counted too. */
 static bool choice_plan(void)
 {
     int64_t now = clock_us(), until = planned;
@@ -82,10 +81,10 @@ static bool choice_plan(void)
            atomic_compare_exchange_strong(&planned, &until, now + GIFS_COUNT_EVERY / 2);
 }
 
-/* From prepare to the handler. */
+/* Passed from prepare to the handler. */
 struct noted {
     struct str term;
-    bool asks; /* for a count; it stays so when the transaction is tried again */
+    bool asks; /* schedules a count; unchanged if the transaction is retried */
 };
 
 void gif_choice_prepare(struct call *call)
@@ -98,7 +97,7 @@ void gif_choice_prepare(struct call *call)
         noted->term = STR("");
 }
 
-/* The select keeps choices of unknown GIFs out. */
+/* The select excludes unknown GIFs. */
 static const char NOTE[] = "insert into gif_choices (n, user_id, gif, locale, term, at) "
                            "select cast($1 as bigint), cast($2 as bigint), g.n, cast($4 as text), "
                            "cast($5 as text), cast($6 as bigint) from gifs g where g.id = $3";

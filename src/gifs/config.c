@@ -1,4 +1,4 @@
-/* config.c - what an operator sets about GIFs. */
+/* config.c - operator settings of GIFs. */
 #include "gifs/internal.h"
 
 #include "base/mem.h"

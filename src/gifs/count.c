@@ -1,16 +1,16 @@
-/* count.c - what choices change: how hot a GIF is, and a term, and both together.
+/* count.c - counts choices: updates the heat (popularity) of GIFs and terms, and the pairs of both.
  *
- * A job takes some of the choices that were noted, oldest first, counts them and takes
- * their rows away, all in one transaction: each counts once, whatever ends the process. */
+ * A job counts the oldest recorded choices and deletes their rows in one transaction, so that each
+ * counts exactly once, even after a crash. */
 #include "gifs/internal.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
 
-enum { AT_ONCE = 200 }; /* some milliseconds of writing */
+enum { AT_ONCE = 200 }; /* choices per transaction: some milliseconds */
 
-/* Between two parts: who chooses goes first, and counting catches up later. */
+/* Pause between two batches: requests have priority over counting. */
 static const int64_t PAUSE = SECOND / 20;
 
 struct chosen {
@@ -24,7 +24,7 @@ static double day_of(const struct chosen *c)
     return gif_day(c->at);
 }
 
-/* --- taking them ---------------------------------------------------------------------- */
+/* --- reading choices ------------------------------------------------------------------ */
 
 static const char TAKE[] =
     "delete from gif_choices where n in (select n from gif_choices order by n limit $1) "
@@ -60,7 +60,7 @@ static const char PICK[] = "insert into gif_picks (user_id, gif, at) values ($1,
                            "on conflict (user_id, gif) do update set at = excluded.at "
                            "where gif_picks.at <= $4";
 
-/* Leaves those that count: one in ten minutes for each account and GIF. */
+/* Keeps one choice per account and GIF in GIFS_PICK_PATIENCE. */
 static enum err drop_repeated(struct call *call, struct list *choices)
 {
     struct chosen *c = choices->items;
@@ -93,7 +93,7 @@ static int by_gif(const void *a, const void *b)
     return x->gif < y->gif ? -1 : x->gif > y->gif;
 }
 
-/* All of them are of the same GIF, which may be gone. */
+/* All choices are of one GIF, which may be deleted. */
 static enum err count_gif(struct call *call, const struct chosen *c, size_t count)
 {
     struct rows row;
@@ -156,8 +156,8 @@ static enum err find_term(struct call *call, const struct chosen *c, struct rows
     return e ? e : found ? OK : ERR_STORE_RETRY;
 }
 
-/* A term is shown once three accounts have used it within a week. To the hour is exact
- * enough: who uses it all the time writes nothing new. */
+/* A term is shown once three accounts have used it within a week. Times are updated at most once
+ * per hour, so that frequent users cause no writes. */
 static enum err find_third(struct call *call, int64_t term, const struct chosen *c, size_t count,
                            int64_t *third_at)
 {
@@ -192,7 +192,7 @@ static enum err count_pairs(struct call *call, int64_t term, const struct chosen
     return e;
 }
 
-/* All of them are of the same term. */
+/* All choices are of one term. */
 static enum err count_term(struct call *call, const struct chosen *c, size_t count)
 {
     struct rows row;
@@ -212,14 +212,14 @@ static enum err count_term(struct call *call, const struct chosen *c, size_t cou
     return e ? e : count_pairs(call, n, c, count);
 }
 
-/* --- the job -------------------------------------------------------------------------- */
+/* --- job ------------------------------------------------------------------------------ */
 
 static bool same_gif(const struct chosen *a, const struct chosen *b)
 {
     return a->gif == b->gif;
 }
 
-/* Those that belong together at a time. */
+/* Calls count for each group of equal choices. */
 static enum err count_by(struct call *call, struct list *choices,
                          int (*order)(const void *, const void *),
                          bool (*same)(const struct chosen *, const struct chosen *),
@@ -239,8 +239,8 @@ static enum err count_by(struct call *call, struct list *choices,
     return e;
 }
 
-/* There is always a next time: in a moment while much is left, soon while somebody chooses, and
- * else in an hour, for what is to be forgotten and for what a process noted that then ended. */
+/* Always schedules the next run: after PAUSE if much is left, after GIFS_COUNT_EVERY if there were
+ * choices, else after an hour, for cleanup and for rows of a process that ended. */
 static enum err run_count(struct call *call, const struct job *job)
 {
     struct list choices;

@@ -1,4 +1,4 @@
-/* demo.c - a small catalogue of moving patterns, drawn on the spot. */
+/* demo.c - a small demo catalogue of generated animations. */
 #include "gifs/internal.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 enum { WIDTH = 240, HEIGHT = 180, FRAMES = 16, FRAME_HUNDREDTHS = 6 };
 
-/* --- patterns: a shade from 0 to 1 for a place (-1 to 1) and a time (0 to 1) ---------- */
+/* --- patterns: brightness 0 to 1 of a point (-1 to 1) at a time (0 to 1) -------------- */
 
 static double demo_turn(double t)
 {
@@ -73,12 +73,12 @@ static double demo_rain(double x, double y, double t)
     return pow(fmod(8 + fmod(column * 0.37, 1) - y / 2 + speed * t, 1), 4);
 }
 
-/* --- the catalogue -------------------------------------------------------------------- */
+/* --- catalogue ------------------------------------------------------------------------ */
 
 static const struct entry {
     const char *id, *title, *description, *tags;
     double (*shade)(double x, double y, double t);
-    int hue; /* of the colours */
+    int hue; /* 0 to 11 */
 } entries[] = {
     { "demo-wave", "Rolling waves", "Blue waves that never end", "calm;water;hello;loop", demo_wave,
       7 },
@@ -102,7 +102,7 @@ static const struct entry {
     { "demo-dizzy", "Dizzy", "Too much of everything", "no;sleepy;dance;wait", demo_spiral, 4 },
 };
 
-/* From dark to bright, around one colour. */
+/* From dark to bright, around one hue. */
 static struct palette palette_of(int hue)
 {
     struct palette p;
@@ -158,7 +158,7 @@ static void draw_still(const struct entry *e, uint16_t width, uint16_t height, s
     mem_free(pixels);
 }
 
-/* --- putting it in -------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 struct demo {
     struct store *store;

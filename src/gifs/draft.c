@@ -1,12 +1,11 @@
-/* draft.c - the rows of an import, in whichever form they come: a JSON array, JSON
- * lines, or CSV with a header. */
+/* draft.c - reads the rows of an import file: a JSON array, JSON lines, or CSV with a header. */
 #include "gifs/internal.h"
 
 #include "base/utf8.h"
 #include "json/read.h"
 #include "model/fields/types.h"
 
-/* --- what a row may say --------------------------------------------------------------- */
+/* --- schema of a row ------------------------------------------------------------------ */
 
 static bool is_id(struct str s)
 {
@@ -17,7 +16,7 @@ static bool is_id(struct str s)
               c == '_' || c == '-'))
             return false;
     }
-    /* Ids that begin with u_ belong to the other server's GIFs. */
+    /* Ids with the prefix u_ belong to GIFs of the provider. */
     return !str_starts(s, STR("u_"));
 }
 
@@ -62,7 +61,7 @@ static const struct type type_tag_locale = { .kind = KIND_STRING, .max = 35, .ru
 static const struct type type_rating = { .kind = KIND_STRING, .choices = ratings };
 static const struct type type_path = { .kind = KIND_STRING, .min = 1, .max = 2048 };
 static const struct type type_paths = { .kind = KIND_MAP, .max = 15, .of = &type_path };
-/* Numbers of CSV rows come as text. */
+/* Numbers in CSV rows are text. */
 static const struct type type_side = {
     .kind = KIND_INT, .flags = TYPE_EITHER, .min = 1, .max = UINT16_MAX
 };
@@ -119,7 +118,7 @@ const struct type gif_draft_type = { .kind = KIND_OBJECT, .schema = &draft_schem
 
 /* --- CSV ------------------------------------------------------------------------------ */
 
-/* Where a cell ends: at the comma or the line's end that is not inside quotes. */
+/* End of a cell: the first comma or newline outside quotes. */
 static size_t cell_end(struct str in)
 {
     bool quoted = false;
@@ -134,8 +133,7 @@ static size_t cell_end(struct str in)
     return i;
 }
 
-/* One cell off the front; *ret_last: its line ends there. Quotes inside quotes are
- * doubled. */
+/* Takes one cell; *ret_last: it ends its line. Quotes inside quotes are doubled. */
 static struct str cut_cell(struct arena *a, struct str *rest, bool *ret_last)
 {
     size_t end = cell_end(*rest), n = 0;
@@ -168,7 +166,7 @@ static void add_tags(struct json *j, struct str cell)
     json_array_end(j);
 }
 
-/* A line as the JSON object that it stands for: one way through the rules. */
+/* Converts a CSV line to a JSON object, so that one schema checks both. */
 static struct str line_as_json(struct draft_reader *r, struct arena *a)
 {
     const struct str *columns = r->columns.items;
@@ -208,7 +206,7 @@ static struct str line_as_json(struct draft_reader *r, struct arena *a)
     return buf_take(&out, a);
 }
 
-/* --- row after row -------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 static struct str skip_space(struct str s)
 {
@@ -238,8 +236,7 @@ void draft_reader_init(struct draft_reader *r, struct str text, struct arena *a)
             str_trim(cut_cell(a, &r->rest, &last));
 }
 
-/* The text of one element of an array: up to the comma or bracket that is not inside it.
- * Whether it is JSON is for the decoder to say. */
+/* Takes one array element: up to the next comma or bracket at depth 0. Does not check the JSON. */
 static struct str cut_element(struct str *rest)
 {
     struct str in = *rest;

@@ -1,17 +1,17 @@
-/* files.c - files of GIFs and the pages that show them, at the root. */
+/* files.c - serves the files of GIFs and their HTML pages, below /gifs at the root. */
 #include "gifs/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Spread over folders; ids may have letters that names of blobs may not. */
+/* Distributed over folders by number: ids may have characters that blob names may not. */
 void gif_blob_name(char out[64], int64_t n, enum gif_format format)
 {
     snprintf(out, 64, "gifs/%02x/%" PRId64 ".%.*s", (unsigned)((uint64_t)n >> 22 & 0xff), n,
              STR_FMT(gif_formats[format].word));
 }
 
-/* --- names of pages ------------------------------------------------------------------- */
+/* --- page names ----------------------------------------------------------------------- */
 
 enum { MAX_SLUG = 48 };
 
@@ -35,7 +35,7 @@ struct str gif_page_name(struct arena *a, struct str title, struct str id)
     return STR_CONCAT(a, n ? str_slice(slug, n) : STR("gif"), STR("-"), id);
 }
 
-/* --- the store ------------------------------------------------------------------------ */
+/* --- SQL ------------------------------------------------------------------------------ */
 
 static const char FIND_GIF[] = "select g.n, g.id, g.title, g.source, g.media from gifs g "
                                "join gif_scores s on s.n = g.n where g.id = $1 and s.rating <= $2";
@@ -66,7 +66,7 @@ static enum err get_gif_file(struct call *call)
     enum err e = find_gif(call, call_text(call, "gif.name"), &row);
     if (e)
         return e;
-    /* A file that a later import left out is on its way to be deleted. */
+    /* A file that a later import omitted is about to be deleted. */
     if (!gif_media_read(row_text(&row, 4)).of[format].width)
         return ERR_NOT_FOUND;
     gif_blob_name(name, row_int(&row, 0), format);
@@ -99,7 +99,7 @@ static void write_page(struct buf *out, const struct rows *row)
     }
 }
 
-/* The id is what stands behind one of the dashes; with its title it makes the name. */
+/* The id follows one of the dashes; the name must match its title. */
 static enum err find_page(struct call *call, struct str page, struct rows *ret)
 {
     for (struct str id = page; id.n;) {

@@ -1,19 +1,18 @@
-/* forget.c - what is no longer needed goes, a little at a time: who chose what, who used
- * which term, and terms that nobody uses any more. */
+/* forget.c - deletes old GIF statistics in small steps: choices, users of terms, unused terms. */
 #include "gifs/internal.h"
 
 #include "base/clock.h"
 
-enum { AT_ONCE = 500 }; /* a few milliseconds of writing */
+enum { AT_ONCE = 500 }; /* rows per statement: a few milliseconds */
 
-/* Since its last use, when it was used once; each time as many uses again are one more day. */
+/* Days until a term that was used once is deleted; each doubling of its uses adds a day. */
 static const double TERM_DAYS = 60;
 
 static const char PICKS[] = "delete from gif_picks where (user_id, gif) in "
                             "(select user_id, gif from gif_picks where at <= $1 limit $2)";
 static const char USERS[] = "delete from gif_term_users where (term, user_id) in "
                             "(select term, user_id from gif_term_users where at <= $1 limit $2)";
-/* "cross" tells one of the engines where to begin. */
+/* "cross" makes SQLite start with gif_terms. */
 static const char PAIRS[] =
     "delete from gif_pairs where (term, gif) in (select p.term, p.gif from gif_terms t "
     "cross join gif_pairs p where p.term = t.n and t.heat < $1 limit $2)";

@@ -1,4 +1,4 @@
-/* import.c - a whole file of GIFs into the catalogue, in one transaction. */
+/* import.c - imports a file of GIFs into the catalogue, in one transaction. */
 #include "gifs/internal.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@ struct gif_import_run {
     const struct gifs_import *in;
     struct gifs_report *report;
     struct arena *outer; /* lives as long as the import */
-    struct arena *arena; /* forgotten after each row */
-    struct buf *files;   /* bytes of the row's files, one after the other */
+    struct arena *arena; /* reset after each row */
+    struct buf *files;   /* contents of the row's files */
     size_t row;
 };
 
@@ -80,7 +80,7 @@ static bool get_file(struct gif_import_run *im, struct str where, struct buf *ou
     return true;
 }
 
-/* A size that the file does not tell is the row's. */
+/* If the file does not state its size, uses that of the row. */
 static bool look_at_file(struct gif_import_run *im, const struct gif_draft *d, struct str where,
                          struct gif_file *f)
 {
@@ -124,7 +124,7 @@ static void refuse_form(struct gif_import_run *im, const struct form *form)
     struct buf text;
     struct json j = json_to(&text);
 
-    buf_init(&text, 1024 * 1024); /* a form has a bounded number of problems */
+    buf_init(&text, 1024 * 1024); /* a form has a limited number of problems */
     if (form_failed(form))
         form_write(form, &j);
     else
@@ -165,7 +165,7 @@ static enum err import_all(struct tx *tx, void *arg)
             refuse_form(im, &form);
             im->report->refused++;
         }
-        /* No rows are being read and a catalogue may be large. */
+        /* No query result is open here; a large catalogue must not accumulate memory. */
         arena_reset(im->arena);
     }
     return e ? e : gifs_count_tags(tx);

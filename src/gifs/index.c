@@ -1,12 +1,12 @@
-/* index.c - words in the store's own engine: FTS5 or tsvector.
+/* index.c - full-text index of GIFs: FTS5 on SQLite, tsvector on PostgreSQL.
  *
- * The one place where the two engines have statements of their own. Both get words
- * that are split and folded already, so both find the same. */
+ * The only file with separate statements per engine. Both get words that are already split and
+ * folded, so both find the same. */
 #include "gifs/internal.h"
 
 #include "base/utf8.h"
 
-/* More matches than this are not ranked: a single letter finds most of a catalogue. */
+/* Further matches are not ranked: a single letter matches most of a catalogue. */
 enum { MOST_MATCHES = 20000, MOST_WORDS = 16 };
 
 static bool is_sqlite(const char *engine)
@@ -14,9 +14,9 @@ static bool is_sqlite(const char *engine)
     return str_is(str_of(engine), "sqlite");
 }
 
-/* --- searching ------------------------------------------------------------------------ */
+/* --- search --------------------------------------------------------------------------- */
 
-/* Title three times, tags four times, description once. */
+/* Weights: title 3, tags 4, description 1. */
 static const char SEARCH_FTS5[] =
     "select s.n, -bm25(gif_index, 3.0, 4.0, 1.0), s.heat, s.weight, "
     "case when s.locale = '*' or s.locale = $3 then 0 when s.language = $4 then 1 else 2 end "
@@ -29,7 +29,7 @@ static const char SEARCH_TSVECTOR[] =
     "join gif_scores s on s.n = i.n "
     "where i.words @@ q.q and s.rating <= $2 limit $5";
 
-/* "cat"* AND …, or 'cat':* & … . The words are letters and digits only. */
+/* "cat"* AND …, or 'cat':* & … . The words contain letters and digits only. */
 static struct str query_text(struct arena *a, const struct list *words, enum match match,
                              bool sqlite)
 {
@@ -62,7 +62,7 @@ enum err index_search(const struct gif_request *w, const struct list *words, enu
                     ret);
 }
 
-/* --- many rows by number -------------------------------------------------------------- */
+/* --- rows by number ------------------------------------------------------------------- */
 
 static const char LOAD_SQLITE[] = "select n, id, title, media from gifs "
                                   "where n in (select value from json_each($1))";
@@ -87,7 +87,7 @@ enum err index_load(struct call *call, const struct gif_hit *hits, size_t count,
                     ret);
 }
 
-/* --- putting words in ----------------------------------------------------------------- */
+/* --- indexing ------------------------------------------------------------------------- */
 
 static const char DROP_FTS5[] = "delete from gif_index where rowid = $1";
 static const char PUT_FTS5[] =

@@ -1,4 +1,4 @@
-/* internal.h - what the files of gifs/ share. */
+/* internal.h - configuration, formats, search, trends, provider and import, shared by gifs/. */
 #ifndef GIFS_INTERNAL_H
 #define GIFS_INTERNAL_H
 
@@ -11,7 +11,7 @@ enum {
     GIFS_MAX_TERM = 64,
     GIFS_MAX_TAG = 64,
     GIFS_CATEGORIES = 24,
-    GIFS_CATEGORY_MIN = 4, /* GIFs that a tag needs to be one */
+    GIFS_CATEGORY_MIN = 4, /* GIFs that a tag needs to be a category */
 };
 
 /* In microseconds. */
@@ -20,9 +20,9 @@ enum {
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-#define GIFS_PICK_PATIENCE (10 * MINUTE) /* an account counts once in it for a GIF */
-#define GIFS_TERM_PATIENCE (7 * DAY)     /* who used a term counts so long for it */
-#define GIFS_COUNT_EVERY   SECOND        /* while somebody chooses */
+#define GIFS_PICK_PATIENCE (10 * MINUTE) /* an account's choices of a GIF count once in it */
+#define GIFS_TERM_PATIENCE (7 * DAY)     /* time in which a user of a term counts */
+#define GIFS_COUNT_EVERY   SECOND        /* interval of counting while there are choices */
 
 /* --- config.c ------------------------------------------------------------------------- */
 
@@ -30,17 +30,17 @@ enum gif_source { GIFS_LOCAL, GIFS_UPSTREAM, GIFS_MERGED, GIFS_OFF };
 
 struct gif_config {
     enum gif_source source;
-    int64_t cap; /* of ratings */
+    int64_t cap; /* highest rating that is served */
     struct str categories, blocked_words, provider, provider_key, media_hosts;
 };
 const struct gif_config *gif_config(void);
 
-/* "g" is 0 … "r" is 3; -1: none of them. */
+/* "g" is 0 … "r" is 3; -1: unknown. */
 int64_t gif_rating(struct str name);
 
 /* --- formats.c ------------------------------------------------------------------------ */
 
-/* The formats of the interface; PREVIEW is the still picture beside them. */
+/* Formats of the API; PREVIEW is the still picture. */
 #define GIF_FORMATS(F)                            \
     F(MP4, "mp4", "mp4", "video/mp4")             \
     F(TINYMP4, "tinymp4", "mp4", "video/mp4")     \
@@ -69,31 +69,30 @@ struct gif_format_info {
 };
 extern const struct gif_format_info gif_formats[GIF_FORMAT_COUNT];
 
-/* What a caller asked for; anything unknown is mp4. */
+/* The requested format; unknown names mean mp4. */
 enum gif_format gif_format_wanted(struct str word);
-/* False: no format of that name. loopedmp4 is mp4. */
+/* False: no such format. loopedmp4 is mp4. */
 bool gif_format_find(struct str word, enum gif_format *ret);
 
 struct gif_size {
-    uint32_t width, height; /* 0: there is no such file */
+    uint32_t width, height; /* 0: no such file */
 };
 struct gif_media {
     struct gif_size of[GIF_FORMAT_COUNT];
 };
-/* From and to the words of the column `media`. */
+/* Parse and write the column `media`. */
 struct gif_media gif_media_read(struct str text);
 struct str gif_media_write(struct arena *a, const struct gif_media *m);
 
-/* The file to show for a format: itself, else its own kind larger, then smaller, else a
- * GIF, else whatever there is. */
+/* The file for a requested format: itself, else a near one of its type, else a GIF, else any. */
 enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format wanted);
 
-/* --- what is shown -------------------------------------------------------------------- */
+/* --- objects of the API --------------------------------------------------------------- */
 
 struct gif {
     struct str id, title, url, src, gif_src, preview;
     int64_t width, height;
-    int64_t n; /* its number; not shown */
+    int64_t n; /* internal number; not shown */
 };
 struct gif_category {
     struct str name, src;
@@ -115,11 +114,11 @@ extern const struct schema gif_schema, gif_term_query, gif_suggest_query, gif_se
     gif_trends_query, gif_list_query;
 extern const struct type gifs_reply, gif_trends_reply, gif_terms_reply, gif_choice_body;
 
-/* --- request.c: what a call asks for -------------------------------------------------- */
+/* --- request.c: query of a request ---------------------------------------------------- */
 
 struct gif_request {
     struct call *call;
-    struct str q; /* normal */
+    struct str q; /* normalised */
     struct str locale, language;
     enum gif_format format;
     size_t limit;
@@ -130,33 +129,32 @@ enum err gif_request_read(struct call *call, struct gif_request *ret);
 double gif_today(void);
 double gif_day(int64_t us);
 
-/* The other locale's part before the first '-'. */
+/* The part of a locale before the first '-'. */
 struct str gif_language(struct str locale);
 
-/* Popularity right now of something with this heat; and the heat after one more choice. */
+/* Heat is a logarithmic popularity (request.c). Popularity today; heat after one more choice. */
 double gif_popularity(double heat, double today);
 double gif_heat_after(double heat, double today);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* A GIF before it is shown: its number and what it is ordered by. */
+/* A search result: its number and sort keys. */
 struct gif_hit {
     int64_t n;
     double score;
-    int tier; /* 0: the caller's locale or everywhere, 1: the language, 2: elsewhere */
-    int pass; /* of a search; each comes behind the one before */
+    int tier; /* 0: the caller's locale or any, 1: its language, 2: others */
+    int pass; /* search pass; later passes sort after earlier ones */
 };
 
-/* Shows them in that order; hits that are gone are left out. */
+/* Reads the GIFs in this order; deleted ones are left out. */
 enum err gifs_show(const struct gif_request *w, const struct gif_hit *hits, size_t count,
                    struct list *ret);
 
-/* --- index.c: words in the store's own engine ----------------------------------------- */
+/* --- index.c: full-text index of the engine ------------------------------------------- */
 
 enum match { MATCH_ALL, MATCH_ANY };
 
-/* Rows of a search: number, score of the text, heat, weight, tier. Begins a query that
- * the caller walks. */
+/* Starts a query with rows of: number, text score, heat, weight, tier. */
 enum err index_search(const struct gif_request *w, const struct list *words, enum match match,
                       struct rows *ret);
 enum err index_put(struct tx *tx, const char *engine, int64_t n, struct str title, struct str tags,
@@ -168,96 +166,95 @@ enum err index_load(struct call *call, const struct gif_hit *hits, size_t count,
 
 enum err gifs_search(const struct gif_request *w, struct list *ret);
 enum err gifs_trending(const struct gif_request *w, size_t limit, struct list *ret);
-/* struct gif_category each. */
+/* List of struct gif_category. */
 enum err gif_categories(const struct gif_request *w, struct list *ret);
-/* struct str each, at most w->limit. */
+/* Lists of struct str, at most w->limit. */
 enum err gif_trending_terms(const struct gif_request *w, struct list *ret);
 enum err gif_suggestions(const struct gif_request *w, struct list *ret);
-/* Adds a term unless it is there, or the query itself, or one too many. */
+/* Adds a term, unless it is a duplicate, the query itself, or above the limit. */
 void terms_add(const struct gif_request *w, struct list *terms, struct str term);
 
-/* --- upstream.c: another server's GIFs ------------------------------------------------ */
+/* --- upstream.c: the provider --------------------------------------------------------- */
 
-/* The rows' .prepare: refuses where GIFs are off, asks the other server where there is
- * one. What it said is passed on with the call. */
+/* For .prepare of the routes: fail if GIFs are off, query the provider if there is one. The answers
+ * are passed to the handler with the call. */
 enum err upstream_ask_search(struct call *call);
 enum err upstream_ask_suggestions(struct call *call);
 enum err upstream_ask_trends(struct call *call);
 enum err upstream_ask_trending(struct call *call);
 enum err upstream_ask_terms(struct call *call);
-/* Passes a choice on, when the GIF is the other server's; waits for nothing. */
+/* Forwards a choice to the provider if the GIF is the provider's; does not wait. */
 void upstream_tell_choice(struct call *call);
 
 enum upstream_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREAM_KINDS };
 
 struct upstream_answer {
     bool asked, failed;
-    struct str body; /* an answer that may be old; p == NULL: none */
+    struct str body; /* an answer that may be stale; p == NULL: none */
 };
 struct upstream_asked {
-    struct str key; /* path and query, without our own key; p == NULL: not asked */
+    struct str key; /* path and query, without our API key; p == NULL: not asked */
     struct upstream_answer answer;
 };
-/* What a call asked, passed on by its stages. */
+/* Provider queries of a call, passed between its stages. */
 struct inquiry {
     struct upstream_asked of[UPSTREAM_KINDS];
-    int open; /* questions, and one more while they are asked */
+    int open; /* outstanding queries, plus one while they are started */
 };
 
-/* Should our own catalogue be looked at? */
+/* Whether to search our own catalogue too. */
 bool upstream_wants_local(const struct call *call);
 
 /* --- upstream_read.c ------------------------------------------------------------------ */
 
-/* Is this an answer of the kind? */
+/* Whether the body is a valid answer of this kind. */
 bool upstream_valid(enum upstream_kind kind, struct str body);
-/* Adds what the other server said behind our own, up to the limit. ERR_UNAVAILABLE when it
- * said nothing and we have nothing either. */
+/* Append the provider's results, up to the limit. ERR_UNAVAILABLE: it failed and we have none. */
 enum err upstream_add_gifs(const struct gif_request *w, struct list *gifs);
 enum err upstream_add_categories(const struct gif_request *w, struct list *categories);
 enum err upstream_add_terms(const struct gif_request *w, struct list *terms);
 
-/* --- upstream_cache.c: what was said lately ------------------------------------------- */
+/* --- upstream_cache.c: cached answers of the provider --------------------------------- */
 
 enum cached { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
 
-/* A copy of what is remembered. *ret_refresh: the caller is to ask anew, nobody else does. */
+/* Copies a cached answer. *ret_refresh: only this caller must refresh it. */
 enum cached upstream_cache_find(struct str key, struct arena *a, struct str *ret,
                                 bool *ret_refresh);
 void upstream_cache_put(struct str key, struct str body);
-/* A refresh ended without an answer. */
+/* The refresh failed. */
 void upstream_cache_give_up(struct str key);
-/* May the other server be asked? Not for half a minute after five failures in a row. */
+/* Circuit breaker: false for 30 seconds after five failures in a row. */
 bool breaker_allows(void);
 void breaker_note(bool success);
 
 /* --- choice.c ------------------------------------------------------------------------- */
 
-/* A server begins: nothing is known of the choices before. */
+/* Call when a server starts: resets the schedule of counting. */
 void gif_choices_begin(void);
-/* Somebody chose a GIF: on the loop, then in the transaction. */
+/* Record a choice: first on the loop, then in the transaction. */
 void gif_choice_prepare(struct call *call);
 enum err gif_choose(struct call *call, struct str id, struct str locale);
 
 /* --- count.c, forget.c ---------------------------------------------------------------- */
 
 extern const struct job_kind gif_count_kind;
-/* *more: there is more of it than one transaction should take. */
+/* *more: there are more rows than one transaction should delete. */
 enum err gif_forget_some(struct call *call, bool *more);
 
 /* --- files.c -------------------------------------------------------------------------- */
 
-/* The name of a GIF's file as a blob. */
+/* Blob name of a GIF's file. */
 void gif_blob_name(char out[64], int64_t n, enum gif_format format);
-/* "{slug}-{id}", the end of a page's address. */
+/* "{slug}-{id}", the last part of a page's URL. */
 struct str gif_page_name(struct arena *a, struct str title, struct str id);
 
-/* --- probe.c: what a file is ---------------------------------------------------------- */
+/* --- probe.c: file type and size ------------------------------------------------------ */
 
-/* True when the bytes are what the format wants; sizes are 0 where the file does not say. */
+/* Whether the bytes have the format; sizes are 0 if the file does not state them. */
 bool gif_probe(struct str bytes, enum gif_format format, struct gif_size *ret);
 
-/* --- import: one GIF before it is in the store ---------------------------------------- */
+/* --- import: a GIF before it is stored ------------------------------------------------ */
 
 struct gif_file {
     enum gif_format format;
@@ -267,13 +264,13 @@ struct gif_file {
 struct gif_draft {
     struct str id, title, description, locale, url, rating;
     struct list tags;  /* struct str */
-    struct list media; /* struct pair: format, where the file is */
+    struct list media; /* struct pair: format, location of the file */
     struct opt_int width, height, created_at;
     double weight;
 };
 extern const struct type gif_draft_type;
 
-/* draft_read.c: the rows of a file, one after the other, whatever its form. */
+/* draft.c: reads the rows of an import file in any of its forms. */
 struct draft_reader {
     struct str rest;
     struct list columns; /* CSV: struct str */
@@ -283,12 +280,12 @@ void draft_reader_init(struct draft_reader *r, struct str text, struct arena *a)
 /* False at the end. Problems of the row are in form. */
 bool draft_next(struct draft_reader *r, struct arena *a, struct form *form, struct gif_draft **ret);
 
-/* In a transaction; put the files first. *ret_new: there was none with that id. */
+/* Stores a GIF with its files, in a transaction. *ret_new: the id is new. */
 enum err gif_put(struct tx *tx, struct store *store, const struct gif_draft *draft,
                  const struct list *files, bool *ret_new);
-/* When the transaction of gif_put has committed: its files have rows now. */
+/* Call after the commit of gif_put: marks its blobs as committed. */
 void gif_files_settle(struct store *store);
-/* After the last one: tags are counted anew. */
+/* Call after the last gif_put: recounts the tags. */
 enum err gifs_count_tags(struct tx *tx);
 
 #endif

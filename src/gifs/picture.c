@@ -1,4 +1,4 @@
-/* picture.c - small pictures of sixteen colours, written as GIF and PNG. */
+/* picture.c - encodes small 16-colour pictures as GIF and PNG. */
 #include "gifs/picture.h"
 
 #include <zlib.h>
@@ -11,7 +11,7 @@ static void add_little16(struct buf *out, unsigned v)
     buf_add_char(out, (char)(v >> 8 & 0xff));
 }
 
-/* --- GIF: codes of growing length, in blocks of up to 255 bytes ----------------------- */
+/* --- GIF: LZW codes of growing length, in blocks of up to 255 bytes ------------------- */
 
 enum { COLOUR_BITS = 4, CLEAR = 1 << COLOUR_BITS, END, FIRST, MOST_CODES = 4096 };
 
@@ -84,7 +84,7 @@ void gif_begin(struct buf *out, uint16_t width, uint16_t height, const struct pa
     buf_add_lit(out, "GIF89a");
     add_little16(out, width);
     add_little16(out, height);
-    buf_add(out, "\xf3\0\0", 3); /* a table of sixteen colours for all frames */
+    buf_add(out, "\xf3\0\0", 3); /* global table of sixteen colours */
     buf_add(out, p->rgb, sizeof p->rgb);
     buf_add(out, "\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", 19);
 }
@@ -157,7 +157,7 @@ void png_write(struct buf *out, const struct picture_frame *f, const struct pale
     buf_init(&head, 64);
     add_big32(&head, f->width);
     add_big32(&head, f->height);
-    buf_add(&head, "\x08\x03\0\0\0", 5); /* eight bits a pixel, from a table */
+    buf_add(&head, "\x08\x03\0\0\0", 5); /* eight bits per pixel, palette */
     buf_add_lit(out, "\x89PNG\r\n\x1a\n");
     add_chunk(out, "IHDR", buf_str(&head));
     add_chunk(out, "PLTE", str_slice((const char *)p->rgb, sizeof p->rgb));

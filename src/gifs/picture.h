@@ -1,4 +1,4 @@
-/* picture.h - small pictures of sixteen colours, written as GIF and PNG. */
+/* picture.h - encodes small 16-colour pictures as GIF and PNG. */
 #ifndef GIFS_PICTURE_H
 #define GIFS_PICTURE_H
 
@@ -15,7 +15,7 @@ struct palette {
     unsigned char rgb[16][3];
 };
 
-/* An animation that goes round for ever; add frames, then end it. */
+/* An animation that loops forever: begin, add frames, end. */
 void gif_begin(struct buf *out, uint16_t width, uint16_t height, const struct palette *p);
 void gif_add_frame(struct buf *out, const struct picture_frame *f, unsigned hundredths);
 void gif_end(struct buf *out);

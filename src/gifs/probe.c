@@ -1,4 +1,4 @@
-/* probe.c - is a file what its format says, and how large is the picture in it? */
+/* probe.c - checks the file type of MP4, WebM and pictures, and reads their size. */
 #include "gifs/internal.h"
 
 #include "base/pictures.h"
@@ -12,7 +12,7 @@ static uint64_t probe_big(struct str b, size_t at, size_t n)
     return v;
 }
 
-/* --- MP4: boxes of a length and a name ------------------------------------------------ */
+/* --- MP4: boxes with length and name -------------------------------------------------- */
 
 static bool next_box(struct str *rest, struct str *ret_name, struct str *ret_body)
 {
@@ -58,9 +58,9 @@ static bool look_at_mp4(struct str b, struct gif_size *ret)
     return true;
 }
 
-/* --- WebM: elements of an id and a length --------------------------------------------- */
+/* --- WebM: elements with id and length ------------------------------------------------ */
 
-/* A number whose first byte says how long it is. */
+/* A variable-length integer (EBML); returns its length, 0 if malformed. */
 static size_t read_vint(struct str b, bool keep_mark, uint64_t *ret)
 {
     unsigned char first = b.n ? (unsigned char)b.p[0] : 0;

@@ -1,4 +1,4 @@
-/* put.c - one GIF into the catalogue, whether it is new or known. */
+/* put.c - stores one GIF in the catalogue, new or replaced. */
 #include "gifs/internal.h"
 
 #include <inttypes.h>
@@ -170,7 +170,7 @@ enum err gif_put(struct tx *tx, struct store *store, const struct gif_draft *d,
     return e;
 }
 
-/* --- counts --------------------------------------------------------------------------- */
+/* --- tag counts ----------------------------------------------------------------------- */
 
 static const char DROP_COUNTS[] = "delete from gif_tag_counts";
 static const char COUNT_TAGS[] =

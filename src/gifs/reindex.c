@@ -1,12 +1,11 @@
-/* reindex.c - the index of words made anew from the catalogue, for an engine that has just got it.
- */
+/* reindex.c - rebuilds the full-text index, for a catalogue that was moved to this engine. */
 #include "gifs/internal.h"
 
 enum { PAGE = 200 };
 
 struct gif_reindex {
     const char *engine;
-    int64_t behind; /* up to here it is done */
+    int64_t behind; /* number of the last GIF done */
     size_t count;   /* of the last page */
 };
 

@@ -1,4 +1,4 @@
-/* request.c - what a call asks for, in our terms: language, format, how many, how hot. */
+/* request.c - parses a GIF query (locale, format, limit), and computes heat. */
 #include "gifs/internal.h"
 
 #include <math.h>
@@ -7,11 +7,10 @@
 #include "model/fields/types.h"
 #include "platform/accounts/accounts.h"
 
-/* --- heat -------------------------------------------------------------------------------
- *
- * Each choice counts 2^-(its age in days). What is kept is the logarithm of the sum of
- * 2^(day of the choice): it changes only when something is chosen, and the order of
- * things by it is the order by popularity on any day. */
+/* --- heat -----------------------------------------------------------------------------
+ * Each choice counts 2^-(its age in days). The stored heat is the logarithm of the sum of 2^(day
+ * of the choice): it changes only with a new choice, and its order is the order of popularity on
+ * any day. */
 
 double gif_day(int64_t us)
 {
@@ -36,7 +35,7 @@ double gif_heat_after(double heat, double today)
     return high + log2(1 + exp2(low - high));
 }
 
-/* --- language ------------------------------------------------------------------------- */
+/* --- locale --------------------------------------------------------------------------- */
 
 struct str gif_language(struct str locale)
 {

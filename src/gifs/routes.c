@@ -1,4 +1,4 @@
-/* routes.c - searching, trends, suggestions, and what was chosen. */
+/* routes.c - routes of GIF search, trends, suggestions and selection. */
 #include "gifs/internal.h"
 
 #include "api/deletion.h"
@@ -8,7 +8,7 @@ static const struct limit gif_limit = { .name = "gifs", .count = 40, .window_s =
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Lists come from our own catalogue, from the other server, or from both: ours first. */
+/* Results of our own catalogue come before those of the provider. */
 static enum err reply_gifs(struct gif_request *w, struct list *list)
 {
     enum err e = upstream_add_gifs(w, list);
@@ -91,7 +91,7 @@ static enum err suggest_searches(struct call *call)
     return e ? e : reply_terms(&w, &terms);
 }
 
-/* --- choosing ------------------------------------------------------------------------- */
+/* --- selection ------------------------------------------------------------------------ */
 
 static enum err begin_select(struct call *call)
 {
@@ -112,7 +112,7 @@ static enum err select_gif(struct call *call)
     return e ? e : gif_choose(call, in->id, locale);
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 #define READ(path_, handler_, query_, reply_, prepare_, doc_)                        \
     {                                                                                \

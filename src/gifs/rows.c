@@ -1,4 +1,4 @@
-/* rows.c - GIFs from the store as the interface shows them. */
+/* rows.c - reads GIFs from the store as API objects. */
 #include "gifs/internal.h"
 
 #include "base/map.h"

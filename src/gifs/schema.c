@@ -1,4 +1,4 @@
-/* schema.c - the interface of GIFs, row by row. */
+/* schema.c - schemas of the GIF routes. */
 #include "gifs/internal.h"
 
 #include "model/fields/types.h"
@@ -124,7 +124,7 @@ const struct schema gif_trends_query = { .size = sizeof(struct gif_query),
 static const struct field list_fields[] = { LIMIT(&type_many, 100), FORMAT, LOCALE, { 0 } };
 const struct schema gif_list_query = { .size = sizeof(struct gif_query), .fields = list_fields };
 
-/* --- what was chosen ------------------------------------------------------------------ */
+/* --- selection ------------------------------------------------------------------------ */
 
 static const struct type type_gif_id = { .kind = KIND_STRING };
 static const struct field choice_fields[] = {

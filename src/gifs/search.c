@@ -1,8 +1,8 @@
-/* search.c - GIFs by words, the best first.
+/* search.c - GIF search by words, best first.
  *
- * All words come before some of them, the caller's language before others; within
- * that, how well the text matches is raised by popularity, by what people chose after
- * the same search, and by the weight that the catalogue gives. */
+ * GIFs with all words come before those with some, the caller's language before others. Within
+ * that, the text score is multiplied by popularity, by the choices after the same search, and by
+ * the weight of the catalogue. */
 #include "gifs/internal.h"
 
 #include <math.h>
@@ -12,9 +12,9 @@
 
 enum { MOST_CLICKED = 500 };
 
-/* --- the best few of many ------------------------------------------------------------- */
+/* --- the best n of many --------------------------------------------------------------- */
 
-/* A heap with the worst on top, so that most of what comes is dismissed with one look. */
+/* A heap with the worst result on top, so that most candidates cost one comparison. */
 struct best {
     struct gif_hit *hits;
     size_t count, max;
@@ -73,7 +73,7 @@ static void best_add(struct best *b, const struct gif_hit *hit)
     }
 }
 
-/* --- what others chose after the same search ------------------------------------------ */
+/* --- choices after the same search ---------------------------------------------------- */
 
 static const char FIND_CLICKS[] =
     "select p.gif, p.clicks from gif_terms t join gif_pairs p on p.term = t.n "
@@ -100,7 +100,7 @@ static enum err find_clicks(const struct gif_request *w, struct map *ret)
     return rows_end(&rows);
 }
 
-/* --- the search ----------------------------------------------------------------------- */
+/* --- search --------------------------------------------------------------------------- */
 
 struct gif_search {
     const struct gif_request *request;
@@ -119,7 +119,7 @@ static double score_of(struct gif_search *s, const struct rows *r)
     return c ? score * (1 + log1p((double)c->count)) : score;
 }
 
-/* Adds to hits what one pass finds, best first; other languages only when asked for. */
+/* Adds the results of one pass, best first; elsewhere: only other languages, else none of them. */
 static enum err search_pass(struct gif_search *s, enum match match, bool elsewhere,
                             struct gif_hit *hits, size_t *count)
 {
@@ -152,8 +152,8 @@ static int by_id(const void *a, const void *b)
     return str_cmp(((const struct gif *)a)->id, ((const struct gif *)b)->id);
 }
 
-/* Puts those that are equally good in the order of their ids, which only what is shown has:
- * reading them for everything that matches would cost more than the search. */
+/* Sorts results with equal scores by id. Only shown results have their id: reading it for all
+ * matches would cost more than the search. */
 static void order_ties(const struct gif_hit *hits, size_t count, struct gif *gifs, size_t shown)
 {
     for (size_t h = 0, g = 0, first = 0; h < count && g < shown; h++) {

@@ -1,4 +1,4 @@
-/* trending.c - what many choose at the moment: GIFs, categories, terms. */
+/* trending.c - trending GIFs, categories and search terms. */
 #include "gifs/internal.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char GOOD_IN_LANGUAGE[] =
 static const char GOOD_ANYWHERE[] = "select n, weight from gif_scores where rating <= $1 "
                                     "order by weight desc, n desc limit $2";
 
-/* A list that grows from several queries, each number once. */
+/* A list filled by several queries, each GIF once. */
 struct gathering {
     const struct gif_request *request;
     struct gif_hit *hits;
@@ -75,7 +75,7 @@ static void trending_take(struct gathering *g, struct list *found)
     }
 }
 
-/* What is for the locale and what is for everywhere, in one order. */
+/* Merges GIFs of `where` and of `too`, if given, by score. */
 static enum err trending_gather(struct gathering *g, struct sql sql, struct str where,
                                 struct str too)
 {
@@ -126,7 +126,7 @@ enum err gifs_trending(const struct gif_request *w, size_t limit, struct list *r
 
 /* --- categories ----------------------------------------------------------------------- */
 
-/* What few choose adds next to nothing to a category, so the hottest decide. */
+/* Rarely chosen GIFs add almost nothing to a category, so only the hottest are read. */
 enum { HOTTEST = 300 };
 
 static const char HOT_TAGS[] =
@@ -166,7 +166,7 @@ static struct category *category_named(struct list *list, struct str name)
 static enum err hot_categories(const struct gif_request *w, struct list *ret)
 {
     struct list list = { 0 };
-    struct map places; /* of a tag's hash: one more than its place */
+    struct map places; /* hash of a tag -> its index plus one */
     struct rows rows;
     enum err e = tx_query(
         w->call->tx, HOT_TAGS,
@@ -211,7 +211,7 @@ static void add_category(const struct gif_request *w, struct list *list, struct 
     c->best = best;
 }
 
-/* Those that the operator named and that there is a GIF for. */
+/* Categories that the operator named, if they have a GIF. */
 static enum err add_configured(const struct gif_request *w, struct list *list)
 {
     struct str names = gif_config()->categories;

@@ -1,8 +1,8 @@
-/* upstream.c - asking another server for GIFs.
+/* upstream.c - queries an external GIF provider.
  *
- * A call that needs an answer which nobody remembers waits for it on its loop, without
- * holding up anything, and not too many wait at a time: a server that hangs costs the
- * others nothing. The other server learns what is searched for, never by whom. */
+ * A call without a cached answer waits asynchronously on its loop. The number of waiting calls is
+ * limited, so that a provider that hangs does not affect other requests. The provider learns the
+ * search terms, but not the user. */
 #include "gifs/internal.h"
 
 #include <stdatomic.h>
@@ -13,18 +13,18 @@
 #include "net/client/client.h"
 #include "platform/accounts/accounts.h"
 
-/* Of those who wait each may have an answer of MOST_ANSWER bytes under way. */
+/* Limits memory too: each waiting call may receive MOST_ANSWER bytes. */
 enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 
-/* --- one question --------------------------------------------------------------------- */
+/* --- one query ------------------------------------------------------------------------ */
 
 struct upstream_question {
     struct api *api;
     struct loop *loop;
     enum upstream_kind kind;
     char *key, *url;
-    bool again;        /* the first try has failed */
-    struct call *call; /* who waits; NULL: nobody */
+    bool again;        /* this is the second attempt */
+    struct call *call; /* the waiting call; NULL: none */
 };
 
 static void answer_came(struct call *call, enum upstream_kind kind);
@@ -81,9 +81,9 @@ static void upstream_ask(struct upstream_question *q)
     fetcher_start(api_fetcher(q->api, q->loop), &f);
 }
 
-/* --- addresses ------------------------------------------------------------------------ */
+/* --- URLs ----------------------------------------------------------------------------- */
 
-/* Of a path with its query, at the other server. */
+/* URL of a path with its query at the provider. */
 static char *address_of(struct arena *a, struct str path)
 {
     const struct gif_config *c = gif_config();
@@ -99,9 +99,9 @@ static char *address_of(struct arena *a, struct str path)
     return str_dupz(a, buf_take(&out, a));
 }
 
-/* --- what a call asks ----------------------------------------------------------------- */
+/* --- queries of a call ---------------------------------------------------------------- */
 
-static _Atomic int waiting; /* calls */
+static _Atomic int waiting; /* number of waiting calls */
 
 static struct upstream_question *question_new(struct call *call, enum upstream_kind kind,
                                               struct str key)
@@ -139,7 +139,7 @@ static void answer_came(struct call *call, enum upstream_kind kind)
     close_one(call);
 }
 
-/* Fetches have deadlines, so this has one too. */
+/* Fetches have timeouts, so this wait ends too. */
 static void ask_all(struct call *call)
 {
     struct inquiry *in = call_passed(call, "inquiry");
@@ -189,9 +189,9 @@ bool upstream_wants_local(const struct call *call)
     return false;
 }
 
-/* --- questions as the other server is asked them -------------------------------------- */
+/* --- query strings for the provider --------------------------------------------------- */
 
-/* Before there is a transaction: what the call itself says. */
+/* Uses only the request's headers and query, because there is no transaction yet. */
 static struct str plain_locale(const struct call *call, const struct opt_str *named)
 {
     struct str known = named && named->given == GIVEN && named->value.n ? locale_known(named->value)
@@ -216,7 +216,7 @@ static struct str question_key(struct call *call, const char *path, bool with_q,
     return buf_take(&out, call->arena);
 }
 
-/* --- the rows' .prepare --------------------------------------------------------------- */
+/* --- .prepare of the routes ----------------------------------------------------------- */
 
 static bool upstream_begin(enum err *ret)
 {
@@ -320,7 +320,7 @@ void upstream_tell_choice(struct call *call)
         .max_answer = 64 * 1024,
         .done = upstream_told,
     };
-    /* What is too long to be a search is not passed on. */
+    /* A choice with an overlong search text is not forwarded. */
     if (!buf_full(&body))
         fetcher_start(api_fetcher(call->api, call->loop), &f);
     buf_clear(&body);

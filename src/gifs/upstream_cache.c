@@ -1,4 +1,4 @@
-/* upstream_cache.c - what the other server said lately, and whether it answers at all. */
+/* upstream_cache.c - caches answers of the GIF provider; circuit breaker. */
 #include "gifs/internal.h"
 
 #include <pthread.h>

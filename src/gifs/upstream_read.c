@@ -1,13 +1,13 @@
-/* upstream_read.c - what the other server says, as our own objects.
+/* upstream_read.c - validates answers of the GIF provider and converts them to our objects.
  *
- * Nothing of it is believed: shapes are checked by schemas, and addresses of files must
- * lie on hosts that the operator named. */
+ * Answers are untrusted: schemas check their structure, and file URLs must be on hosts that the
+ * operator permits. */
 #include "gifs/internal.h"
 
 #include "base/mem.h"
 #include "model/fields/types.h"
 
-/* --- shapes --------------------------------------------------------------------------- */
+/* --- schemas -------------------------------------------------------------------------- */
 
 struct their_file {
     struct str url;
@@ -106,9 +106,9 @@ bool upstream_valid(enum upstream_kind kind, struct str body)
     return valid;
 }
 
-/* --- addresses ------------------------------------------------------------------------ */
+/* --- URLs ----------------------------------------------------------------------------- */
 
-/* "media.example" or "*.example", which is also for example itself. */
+/* "media.example" or "*.example", which also matches example itself. */
 static bool host_matches(struct str pattern, struct str host)
 {
     if (!str_starts(pattern, STR("*.")))
@@ -179,7 +179,7 @@ static struct upstream_answer upstream_said(const struct call *call, enum upstre
     return in ? in->of[kind].answer : (struct upstream_answer){ 0 };
 }
 
-/* The other server gave nothing: an error only where ours has nothing to show either. */
+/* Without an answer of the provider: an error only if our own list is empty too. */
 static enum err upstream_read_without(const struct upstream_answer *a, const struct list *ours)
 {
     bool alone = gif_config()->source == GIFS_UPSTREAM && !ours->count;
@@ -187,7 +187,7 @@ static enum err upstream_read_without(const struct upstream_answer *a, const str
     return a->asked && a->failed && alone ? ERR_UNAVAILABLE : OK;
 }
 
-/* Their list, where it is wanted: what is too old only when there is nothing else. */
+/* The provider's list; a stale one is used only if our own list is empty. */
 static bool upstream_read_theirs(const struct gif_request *w, enum upstream_kind kind,
                                  const struct list *ours, struct list *ret)
 {
@@ -205,7 +205,7 @@ enum err upstream_add_gifs(const struct gif_request *w, struct list *gifs)
 
     if (!upstream_read_theirs(w, UPSTREAM_GIFS, gifs, &list))
         return upstream_read_without(&a, gifs);
-    /* Ours may be in an array of its own length: begin a list that can grow. */
+    /* The given list may be a fixed array: start one that can grow. */
     struct list all = { 0 };
     for (size_t i = 0; i < gifs->count; i++)
         *(struct gif *)list_add(w->call->arena, &all, sizeof(struct gif)) =

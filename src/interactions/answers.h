@@ -1,4 +1,4 @@
-/* answers.h - what an app sends back: callbacks, follow-ups, and the messages they make. */
+/* answers.h - answers of apps: callbacks, follow-ups, and the messages that they create. */
 #ifndef INTERACTIONS_ANSWERS_H
 #define INTERACTIONS_ANSWERS_H
 
@@ -7,9 +7,9 @@
 
 /* --- callback_schema.c ---------------------------------------------------------------- */
 
-/* Which of it counts depends on the callback's type. */
+/* Which members apply depends on the callback's type. */
 struct callback_data {
-    struct message_body message; /* first: its rows hold for it too */
+    struct message_body message; /* first: shares the field table */
     struct opt_list choices;     /* struct command_choice */
     struct opt_str custom_id, title;
 };
@@ -21,7 +21,7 @@ struct callback_query {
     bool with_response;
 };
 
-/* What `with_response` shows. */
+/* The reply with `with_response`. */
 struct callback_interaction {
     snowflake id, channel_id;
     int64_t type;
@@ -47,71 +47,69 @@ extern const struct schema callback_query;
 
 /* --- callback_modal.c ----------------------------------------------------------------- */
 
-/* What a modal must be; a problem is noted below here, which is the callback's data. */
+/* Validates a modal; adds problems to the form below `here`, the path of the callback's data. */
 void modal_check(struct form *form, const struct place *here, const struct callback_data *in);
-/* As it is kept until it is submitted: {"custom_id", "title", "components"}. */
+/* The JSON that is stored until the modal is submitted: {"custom_id", "title", "components"}. */
 struct str modal_text(struct arena *arena, const struct callback_data *in);
-/* INTERACTION_MODAL_CREATE */
+/* Sends INTERACTION_MODAL_CREATE. */
 void modal_tell(struct call *call, const struct interaction *it, const struct application *a,
                 const struct callback_data *in);
 
 /* --- callback_choices.c --------------------------------------------------------------- */
 
-/* Is each choice what the option that is being typed takes? */
+/* Checks each choice against the type of the focused option. */
 enum err choices_check(struct call *call, const struct interaction *it, const struct list *choices);
-/* APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE */
+/* Sends APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE. */
 void choices_tell(struct call *call, const struct interaction *it, const struct list *choices);
 
-/* --- responses.c: the messages -------------------------------------------------------- */
+/* --- responses.c: messages ------------------------------------------------------------ */
 
-/* Who answers whom, and where. */
+/* The app, user and channel of a response. */
 struct response {
     const struct interaction *it;
     struct application application;
     struct channel channel;
-    struct user user;       /* who asked */
-    struct str user_text;   /* JSON: the same as others see it, for response_words.c */
-    struct sender from;     /* the app, in the channel; its rights only where they count */
-    bool by_user_only;      /* nothing but the person's own install brings it here */
-    snowflake follow_up_to; /* the answer before it; 0: it is the first */
-    struct opt_int forced;  /* why it is for one account only, whatever the app wants */
+    struct user user;       /* who invoked the interaction */
+    struct str user_text;   /* JSON: partial user, for response_words.c */
+    struct sender from;     /* the app in the channel; rights are set only if needed */
+    bool by_user_only;      /* the app is installed only on the user's account */
+    snowflake follow_up_to; /* the first response; 0: this is the first */
+    struct opt_int forced;  /* reason why it must be ephemeral, if any */
 };
 
-/* in: what is said, as far as it came from outside; NULL: nothing. */
+/* in: the message body of the request; NULL: none. */
 enum err response_load(struct call *call, const struct interaction *it,
                        const struct message_body *in, struct response *ret);
 
-/* The content of a new message, from the body that call->passed has (message_sending_of). */
+/* Creates the content of a new message from the request's body (message_sending_of). */
 enum err response_draft(struct call *call, const struct response *r, struct message_draft *ret);
-/* Completes a draft that has its content: author, type, references, what it answers, and
- * who sees it: only the one who asked where the app wants it so, or where that one may
- * not show it to others (then r->forced says why). Its id is minted, so that it can be
- * told before it is there. */
+/* Completes a draft that has its content: id, author, type, references, interaction metadata, and
+ * visibility. The message is ephemeral if the app wants it, or if the user may not post it publicly
+ * (then r->forced has the reason). The id is set here, to be stored first. */
 enum err response_fill(struct call *call, struct response *r, struct message_draft *draft);
 
-/* Writes and announces it. */
+/* Creates the message and sends its event. */
 enum err response_send(struct call *call, const struct message_draft *draft, struct message *ret);
 
-/* Changes a message as message_sending_of(call) says; one that is for one account is kept longer.
- */
+/* Edits a message with the body of message_sending_of(call); renews an ephemeral one. */
 enum err response_edit(struct call *call, const struct response *r, struct message *m);
 
-/* --- response_words.c: what a message says of the interaction ------------------------- */
+/* --- response_words.c: interaction data of a message ---------------------------------- */
 
 /* `interaction` (older clients) and `interaction_metadata`, as JSON. */
 enum err response_interaction(struct call *call, const struct response *r, struct str *ret);
 enum err response_metadata(struct call *call, const struct response *r, struct str *ret);
-/* Did this interaction make the message? */
+/* Whether this interaction created the message. */
 bool response_is_of(struct arena *arena, const struct message *m, snowflake interaction_id);
 
 /* --- callback.c ----------------------------------------------------------------------- */
 
-/* {interaction.callback.token}: of the interaction in the path. */
+/* {interaction.callback.token}: must belong to the interaction in the path. */
 enum err resolve_callback_token(struct call *call);
 enum err may_acknowledge(struct call *call);
 enum err prepare_callback(struct call *call);
 enum err create_interaction_response(struct call *call);
-/* What the route's handler does, but for the reply. */
+/* The route's handler without the reply. */
 enum err callback_apply(struct call *call, struct interaction *it, const struct callback *in);
 
 /* --- followups.c ---------------------------------------------------------------------- */

@@ -1,20 +1,19 @@
-/* callback.c - an app's first answer to an interaction.
+/* callback.c - the callback: an app's first answer to an interaction.
  *
- * Whatever is wrong with an answer is seen before the interaction counts as acknowledged,
- * in the same transaction: a refused answer can be sent again, and of two good ones the
- * first wins. */
+ * A callback is validated before the interaction is acknowledged, in the same transaction: a
+ * rejected callback can be sent again, and of two valid ones the first succeeds. */
 #include "interactions/answers.h"
 
 #include "base/clock.h"
 
-/* What a callback made. */
+/* Result of a callback. */
 struct callback_outcome {
     struct message message;
     bool has_message;
-    struct str instance; /* of an activity; p == NULL: none */
+    struct str instance; /* activity instance; p == NULL: none */
 };
 
-/* --- which answers an interaction takes ----------------------------------------------- */
+/* --- permitted callback types --------------------------------------------------------- */
 
 static unsigned allowed_types(const struct interaction *it)
 {
@@ -62,7 +61,7 @@ static enum err check_type(struct call *call, const struct interaction *it, int6
     return allowed >> type & 1 ? OK : refuse_type(call, allowed);
 }
 
-/* --- one by one ----------------------------------------------------------------------- */
+/* --- callback types ------------------------------------------------------------------- */
 
 static enum err callback_acknowledge(struct call *call, struct interaction *it,
                                      const struct acknowledgement *a)
@@ -74,7 +73,7 @@ static enum err callback_acknowledge(struct call *call, struct interaction *it,
     return e;
 }
 
-/* 4: a message; 5: one that is still empty. */
+/* Type 4: a message; type 5: a deferred (empty) message. */
 static enum err answer_message(struct call *call, struct interaction *it, struct response *r,
                                const struct callback *in, struct callback_outcome *out)
 {
@@ -101,7 +100,7 @@ static enum err answer_message(struct call *call, struct interaction *it, struct
     return e;
 }
 
-/* 6 and 7: the message whose component was used. */
+/* Types 6 and 7: edit the component's message. */
 static enum err answer_update(struct call *call, struct interaction *it, struct response *r,
                               const struct callback *in, struct callback_outcome *out)
 {
@@ -121,7 +120,7 @@ static enum err answer_update(struct call *call, struct interaction *it, struct 
     return e;
 }
 
-/* 8: for what is being typed. */
+/* Type 8: autocomplete choices. */
 static enum err answer_choices(struct call *call, struct interaction *it, const struct callback *in)
 {
     const struct callback_data *data = in->data.value;
@@ -137,7 +136,7 @@ static enum err answer_choices(struct call *call, struct interaction *it, const 
 
 static const struct place data_place = { .key = STR_INIT("data") };
 
-/* 9: a form. */
+/* Type 9: a modal. */
 static enum err answer_modal(struct call *call, struct interaction *it, const struct response *r,
                              const struct callback *in)
 {
@@ -157,7 +156,7 @@ static enum err answer_modal(struct call *call, struct interaction *it, const st
     return e;
 }
 
-/* 12: an activity; there is nothing to see of it here. */
+/* Type 12: launches an activity; no message is created. */
 static enum err answer_launch(struct call *call, struct interaction *it, const struct callback *in,
                               struct callback_outcome *out)
 {
@@ -211,7 +210,7 @@ enum err callback_apply(struct call *call, struct interaction *it, const struct 
     return callback_answer(call, it, in, &out);
 }
 
-/* --- the route ------------------------------------------------------------------------ */
+/* --- route ---------------------------------------------------------------------------- */
 
 enum err resolve_callback_token(struct call *call)
 {
@@ -245,7 +244,7 @@ enum err prepare_callback(struct call *call)
     const struct callback *in = call->body;
     enum err e = prepare_sending_part(call, message_of(in), &data_place, check_files);
 
-    /* The other answers have no place for files: they are checked and not kept. */
+    /* Other types take no files: these are checked but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)
         call->compute = NULL;
     return e;

@@ -1,4 +1,4 @@
-/* callback_choices.c - choices for what somebody is typing. */
+/* callback_choices.c - autocomplete choices: validation and the event to the user. */
 #include "interactions/answers.h"
 
 #include "base/utf8.h"
@@ -7,13 +7,13 @@
 enum { MOST_TEXT = 100, MOST_NAME = 100 };
 #define MOST_NUMBER 9007199254740992.0 /* 2^53 */
 
-/* --- what an option takes ------------------------------------------------------------- */
+/* --- validation ----------------------------------------------------------------------- */
 
 static bool is_number_of(const struct json_number *n, int64_t type)
 {
     const int64_t most = INT64_C(1) << 53;
 
-    /* A double may have rounded it to the limit. */
+    /* The double may be rounded to the limit, so compare the integer too. */
     if (n->kind == NUMBER_INT && (n->i > most || n->i < -most))
         return false;
     if (!(n->d >= -MOST_NUMBER && n->d <= MOST_NUMBER))
@@ -75,7 +75,7 @@ enum err choices_check(struct call *call, const struct interaction *it, const st
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* --- told ----------------------------------------------------------------------------- */
+/* --- event ---------------------------------------------------------------------------- */
 
 struct choices_told {
     struct list choices;
@@ -102,7 +102,7 @@ static const struct field told_fields[] = {
 static const struct schema told_schema = { .size = sizeof(struct choices_told),
                                            .fields = told_fields };
 
-/* In the reader's language where the app has words in it. */
+/* Uses the user's locale if the app has localized names. */
 void choices_tell(struct call *call, const struct interaction *it, const struct list *choices)
 {
     const struct command_choice *c = choices->items;

@@ -1,4 +1,4 @@
-/* callback_inline.c - answers that come back from the app's own address. */
+/* callback_inline.c - callbacks in the HTTP answer of the app's interactions endpoint. */
 #include "interactions/answers.h"
 
 #include "api/jobs/errand.h"
@@ -6,16 +6,16 @@
 #include "net/http/http.h"
 #include "net/http/multipart.h"
 
-enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* bytes of an answer, on a loop */
+enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* longer answers are parsed off the event loop */
 
-/* What came back. A body may be 32 MiB: it is never copied. */
+/* The HTTP answer. The body may have 32 MiB and is never copied. */
 struct returned {
     snowflake id;
     struct buf type, body;
-    struct multipart *parts; /* NULL: there are none */
+    struct multipart *parts; /* NULL: not multipart */
 };
 
-/* The parts of a multipart answer; NULL: it is none. */
+/* Parses a multipart answer; NULL: it is not one, or malformed. */
 static struct multipart *read_parts(struct str content_type, struct str body)
 {
     char boundary[MULTIPART_MAX_BOUNDARY];
@@ -36,8 +36,7 @@ static bool is_multipart(struct str content_type)
     return http_media_type_is(content_type, STR("multipart/form-data"));
 }
 
-/* Makes the errand what a callback is when its handler runs: a body, an interaction, and the
- * stages for files that prepare_callback asks for. */
+/* Gives the internal request the body, interaction and file stages of the callback route. */
 static enum err inline_answer_decode(struct call *call)
 {
     struct returned *r = call_passed(call, "returned");
@@ -64,7 +63,7 @@ static enum err inline_answer_run(struct call *call)
     return e ? e : callback_apply(call, it, call->body);
 }
 
-/* An answer that cannot be used is a failure; one that came twice is not. */
+/* An unusable answer fails the interaction; a second answer has no effect. */
 static void inline_answer_done(struct call *call, enum err e, void *arg)
 {
     struct returned *r = arg;

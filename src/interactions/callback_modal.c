@@ -1,4 +1,4 @@
-/* callback_modal.c - forms to fill in, as apps send them and people get them. */
+/* callback_modal.c - modals: validation, stored form, and the event to the user. */
 #include "interactions/answers.h"
 
 #include "base/utf8.h"
@@ -6,7 +6,7 @@
 
 enum { MOST_PARTS = 5, MOST_LABEL = 45, MOST_ABOUT = 100, MOST_HINT = 100 };
 
-/* --- what a modal must be ------------------------------------------------------------- */
+/* --- validation ----------------------------------------------------------------------- */
 
 static void check_length(struct form *form, const struct place *here, const char *key,
                          const struct opt_str *text, long long min, long long max)
@@ -44,7 +44,7 @@ static void check_type(struct form *form, const struct place *here, bool good, c
         form_fail(form, &at, FORM_CHOICES, "Value must be one of (%s).", types);
 }
 
-/* A row holds one text field, which brings its own label. */
+/* An action row has one text input, which has its own label. */
 static void check_row(struct form *form, const struct place *here, const struct component *row)
 {
     struct place list = place_key(here, STR("components")), item = place_index(&list, 0);
@@ -108,7 +108,7 @@ void modal_check(struct form *form, const struct place *here, const struct callb
     components_check_all(form, &list, &parts->value);
 }
 
-/* --- kept, and told ------------------------------------------------------------------- */
+/* --- storage and event ---------------------------------------------------------------- */
 
 struct modal {
     snowflake id, channel_id;

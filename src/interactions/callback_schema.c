@@ -1,7 +1,7 @@
-/* callback_schema.c - what apps answer with, row by row. */
+/* callback_schema.c - schemas of callbacks and follow-ups. */
 #include "interactions/answers.h"
 
-/* --- the body ------------------------------------------------------------------------- */
+/* --- body ----------------------------------------------------------------------------- */
 
 static const struct choice callback_types[] = {
     { CALLBACK_PONG, NULL, "PONG", "To a PING" },
@@ -66,7 +66,7 @@ static const struct field callback_fields[] = {
     { 0 },
 };
 
-/* What the type asks of the data; whether it fits the interaction is seen later. */
+/* Checks the data against the callback type; check_type in callback.c checks the interaction. */
 static void check_callback(struct form *form, const struct place *here, const void *object)
 {
     const struct callback *in = object;
@@ -108,7 +108,7 @@ const struct schema callback_query = {
     .doc = "What is wanted back.",
 };
 
-/* --- the reply ------------------------------------------------------------------------ */
+/* --- reply ---------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define SHOWN(member_, type_)                                                                      \

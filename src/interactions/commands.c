@@ -1,4 +1,4 @@
-/* commands.c - a command is used, or an option of it is being typed. */
+/* commands.c - invocation of an application command, and autocomplete of its options. */
 #include "interactions/invoke.h"
 
 #include "platform/messages/messages.h"
@@ -9,7 +9,7 @@ static enum err refuse_command(struct call *call)
                        "Invalid interaction application command");
 }
 
-/* A guild's own commands are used there and nowhere else. */
+/* A guild command can be used only in its guild. */
 static enum err find_command(struct call *call)
 {
     struct invoking *v = invoking_of(call);
@@ -24,7 +24,7 @@ static enum err find_command(struct call *call)
     return OK;
 }
 
-/* Clients fetch the command anew when they read this. */
+/* Clients fetch the command again on this error. */
 static enum err refuse_version(struct call *call)
 {
     return refuse_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",
@@ -59,7 +59,7 @@ static enum err refuse_permissions(struct call *call)
                        "You do not have permission to use this command here");
 }
 
-/* Does it come here at all, and may the caller use it? */
+/* Checks that the command is available here and that the user may use it. */
 static enum err check_usable(struct call *call)
 {
     struct invoking *v = invoking_of(call);
@@ -83,7 +83,7 @@ static enum err check_usable(struct call *call)
     return verdict == COMMAND_ALLOWED ? OK : refuse_permissions(call);
 }
 
-/* --- what it is about ----------------------------------------------------------------- */
+/* --- target of user and message commands ---------------------------------------------- */
 
 static enum err take_target_user(struct call *call, snowflake id)
 {
@@ -150,6 +150,6 @@ enum err look_at_command(struct call *call)
     note_command(v);
     if (v->command.type == COMMAND_CHAT_INPUT)
         return options_take(call);
-    /* Menu commands have no options, so there is nothing to complete. */
+    /* User and message commands have no options to autocomplete. */
     return v->it.type == INTERACTION_AUTOCOMPLETE ? refuse_command(call) : OK;
 }

@@ -1,4 +1,4 @@
-/* components.c - a button is pressed, or something is chosen in a menu below a message. */
+/* components.c - use of a button or select menu of a message. */
 #include "interactions/invoke.h"
 
 #include "model/fields/rows.h"
@@ -34,7 +34,7 @@ static enum err component_refuse(struct call *call, const char *field, const cha
     return ERR_INVALID_FORM_BODY;
 }
 
-/* One that the caller sees, and that the app sent: through its bot, or as an answer. */
+/* The message must be visible to the caller and sent by the app: by its bot or as a response. */
 static enum err find_message(struct call *call)
 {
     struct invoking *v = invoking_of(call);
@@ -43,7 +43,7 @@ static enum err find_message(struct call *call)
     const struct application *a = &v->application;
     enum err e = message_find_ephemeral(call, call->target.channel->id, in->message_id.value, m);
 
-    m->reactions.given = ABSENT; /* they would be shown as the person sees them */
+    m->reactions.given = ABSENT; /* they would have the user's "me" flags */
 
     if (e)
         return e;

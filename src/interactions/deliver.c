@@ -1,5 +1,4 @@
-/* deliver.c - how an app hears of an interaction: through the gateway, or at its own
- * address, never both. */
+/* deliver.c - sends an interaction to the app: through the gateway or to its endpoint URL. */
 #include "interactions/invoke.h"
 
 #include "api/jobs/errand.h"
@@ -10,7 +9,7 @@
 
 enum { MOST_ANSWER = 32 * 1024 * 1024 };
 
-/* --- at its address ------------------------------------------------------------------- */
+/* --- HTTP endpoint -------------------------------------------------------------------- */
 
 struct interaction_post {
     struct api *api;
@@ -35,7 +34,7 @@ void interaction_start_failing(struct api *api, struct loop *loop, snowflake id,
 {
     struct interaction_failure f = { id, reason };
 
-    /* A process that stops leaves it to the interaction's deadline, which is a job. */
+    /* When the process stops, the timeout job fails the interaction instead. */
     if (api_draining(api))
         return;
     errand_start(api, loop,
@@ -47,7 +46,7 @@ void interaction_start_failing(struct api *api, struct loop *loop, snowflake id,
                                    .size = sizeof f });
 }
 
-/* What became of it, for whoever looks at the traffic. */
+/* Records the result in the traffic log. */
 static void deliver_note(const struct interaction_post *d, enum fetch_result result, int status)
 {
     static const char *const words[] = {
@@ -108,7 +107,7 @@ static void deliver_post(struct call *call)
                         });
 }
 
-/* --- or through the gateway ----------------------------------------------------------- */
+/* --- gateway -------------------------------------------------------------------------- */
 
 void interaction_deliver(struct call *call)
 {

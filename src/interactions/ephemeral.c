@@ -1,11 +1,11 @@
-/* ephemeral.c - messages for one account, which are kept only for a while. */
+/* ephemeral.c - deletes ephemeral messages 15 minutes after their last use or change. */
 #include "interactions/internal.h"
 
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/messages/messages.h"
 
-/* Keyed by the message; the channel is in the data. */
+/* The job's key is the message, its data the channel. */
 static enum err ephemeral_forget(struct call *call, const struct job *job)
 {
     snowflake channel_id;

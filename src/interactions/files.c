@@ -1,12 +1,12 @@
-/* files.c - files that came with an option or a modal. */
+/* files.c - files that are uploaded with an option or a modal. */
 #include "interactions/invoke.h"
 
 #include "model/fields/rows.h"
 #include "platform/messages/uploads.h"
 
-/* --- which one ------------------------------------------------------------------------ */
+/* --- selection ------------------------------------------------------------------------ */
 
-/* Groups of endings that a command can ask for. */
+/* File type groups that a command option can require. */
 static const struct {
     const char *name, *endings[8];
 } groups[] = {
@@ -24,7 +24,7 @@ static bool in_group(struct str group, struct str ending)
     return false;
 }
 
-/* After the last dot, in small letters. */
+/* The extension in lower case. */
 static struct str ending_of(struct arena *arena, struct str name)
 {
     size_t at = name.n;
@@ -74,7 +74,7 @@ bool file_take(struct call *call, uint64_t number, const struct list *file_types
     return true;
 }
 
-/* --- keeping them --------------------------------------------------------------------- */
+/* --- storage -------------------------------------------------------------------------- */
 
 enum err files_keep(struct call *call)
 {

@@ -1,15 +1,15 @@
-/* followups.c - what an app says after its first answer: /webhooks/{its id}/{token}.
+/* followups.c - follow-up messages of an app: /webhooks/{application.id}/{token}.
  *
- * The token is all it takes, for 15 minutes. */
+ * The token is the only credential and is valid for 15 minutes. */
 #include "interactions/answers.h"
 
 #include "base/clock.h"
 
 enum { MOST_BY_USER = 5 };
 
-/* --- what the path leads to ----------------------------------------------------------- */
+/* --- path ----------------------------------------------------------------------------- */
 
-/* {interaction.token}: of this app's, acknowledged, and not too old. */
+/* {interaction.token}: must belong to this app, be acknowledged and not expired. */
 enum err resolve_follow_up_token(struct call *call)
 {
     snowflake id = interaction_of_token(call, call_text(call, "interaction.token"));
@@ -18,7 +18,7 @@ enum err resolve_follow_up_token(struct call *call)
     if (!id)
         return ERR_UNKNOWN_WEBHOOK;
     it->id = id;
-    /* It may be gone by now, but what it was is in its token. */
+    /* The row may be deleted by now, but the id in the token has the creation time. */
     if (clock_us() > interaction_created(it) + INTERACTION_LIFE)
         return ERR_INVALID_WEBHOOK_TOKEN;
     enum err e = interaction_find(call->tx, id, it);
@@ -38,7 +38,7 @@ static enum err wanted_message(struct call *call, snowflake *ret)
     return call_text_id(call, "response.message.id", ret);
 }
 
-/* {response.message.id}: a message that this interaction made, or changed first of all. */
+/* {response.message.id}: a message that this interaction created, or its @original. */
 enum err resolve_response_message(struct call *call)
 {
     const struct interaction *it = call->target.interaction;
@@ -53,7 +53,7 @@ enum err resolve_response_message(struct call *call)
     return e;
 }
 
-/* --- one more message ----------------------------------------------------------------- */
+/* --- new follow-up -------------------------------------------------------------------- */
 
 static enum err check_new(struct call *call)
 {
@@ -65,7 +65,7 @@ enum err prepare_follow_up(struct call *call)
     return prepare_sending(call, check_new);
 }
 
-/* The message that was promised and is not there yet; *ret_found: is there one? */
+/* The deferred message (type 5) that has no content yet; *ret_found: there is one. */
 static enum err find_promised(struct call *call, const struct interaction *it, struct message *ret,
                               bool *ret_found)
 {
@@ -77,7 +77,7 @@ static enum err find_promised(struct call *call, const struct interaction *it, s
     return e == ERR_UNKNOWN_MESSAGE ? OK : e;
 }
 
-/* An app that only the person brought says no more than so much. */
+/* An app that is installed only on the user's account may send MOST_BY_USER follow-ups. */
 static enum err followup_count(struct call *call, struct interaction *it, const struct response *r)
 {
     int64_t number;
@@ -95,7 +95,7 @@ enum err create_follow_up(struct call *call)
     struct message m;
     bool promised;
 
-    /* An autocompletion cannot be answered with messages. */
+    /* Autocomplete has no message responses. */
     if (it->type == INTERACTION_AUTOCOMPLETE)
         return ERR_UNKNOWN_WEBHOOK;
     enum err e = response_load(call, it, call->body, &r);
@@ -122,7 +122,7 @@ enum err create_follow_up(struct call *call)
     return e ? e : call_reply(call, &m);
 }
 
-/* --- messages that were sent ---------------------------------------------------------- */
+/* --- existing responses --------------------------------------------------------------- */
 
 /* GET …/messages/{response.message.id} */
 enum err get_response_message(struct call *call)

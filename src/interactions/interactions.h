@@ -1,8 +1,10 @@
-/* interactions.h - from a user's slash to the app's answer.
+/* interactions.h - interactions: commands, components and modals that users invoke and apps answer.
  *
- * Somebody uses a command, a component or a modal (POST /interactions); the app hears
- * of it through the gateway or at its own address, and answers with a callback and
- * follow-ups. */
+ * A user invokes one with POST /interactions (routes.c); the app gets it through the gateway or at
+ * its endpoint URL (deliver.c) and answers with a callback (callback.c) and follow-ups
+ * (followups.c). Owns the tables interactions and interaction_files. Invariant: an interaction is
+ * acknowledged once, within 3 seconds, or fails. Uses commands/ and platform/. Start with routes.c,
+ * then callback.c. */
 #ifndef INTERACTIONS_INTERACTIONS_H
 #define INTERACTIONS_INTERACTIONS_H
 

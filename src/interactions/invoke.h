@@ -1,4 +1,4 @@
-/* invoke.h - what the files behind POST /interactions share. */
+/* invoke.h - shared by the files that handle POST /interactions. */
 #ifndef INTERACTIONS_INVOKE_H
 #define INTERACTIONS_INVOKE_H
 
@@ -18,7 +18,7 @@ struct option_in {
     struct opt_bool focused;
 };
 
-/* A part of a modal that was filled in. */
+/* A component of a submitted modal. */
 struct entry_in {
     int64_t type;
     struct opt_str custom_id;
@@ -28,7 +28,7 @@ struct entry_in {
     struct opt_object component;
 };
 
-/* What it has depends on the interaction's type. */
+/* Which members are set depends on the interaction's type. */
 struct data_in {
     struct opt_id id, version, target_id;
     struct opt_str name, custom_id;
@@ -49,14 +49,14 @@ struct invocation {
 
 extern const struct type invocation_body;
 
-/* --- the call as it goes on ----------------------------------------------------------- */
+/* --- state of the call ---------------------------------------------------------------- */
 
-/* What the payload says about others, keyed by their ids. */
+/* Objects that the payload refers to, keyed by their ids. */
 struct resolved {
     struct opt_list users, members, roles, channels, messages, attachments;
 };
 
-/* An option as the app gets it. */
+/* An option as it is sent to the app. */
 struct option_out {
     int64_t type;
     struct str name;
@@ -65,33 +65,33 @@ struct option_out {
     struct opt_bool focused; /* true or absent */
 };
 
-/* A file that an option or a modal speaks of. */
+/* A file of an option or a modal. */
 struct file_out {
     const struct part *part;
     struct attachment_in words;
-    struct attachment kept; /* its id from the start, the rest once it is kept */
+    struct attachment kept; /* id from the start, the rest once stored */
 };
 
-/* What the stages pass on, from the first to the last. */
+/* State that the stages of the call share. */
 struct invoking {
-    bool again; /* a repetition of what was accepted; nothing else is filled in */
+    bool again; /* a repetition of an accepted request; nothing else is set */
     struct interaction it;
     struct application application;
     struct command command;
-    struct user user; /* who asks */
+    struct user user; /* who invokes */
     struct resolved resolved;
     struct list options;    /* struct option_out */
     struct list files;      /* struct file_out */
     struct message message; /* of a component; id 0: none */
-    struct str data;        /* JSON, for the payload, without what is resolved */
+    struct str data;        /* JSON: data of the payload, without resolved */
     bool embedded_launch;   /* answered by the server itself */
 
-    /* In a guild: where the app's bot stands, if it is there. */
+    /* In a guild: the member data of the app's bot, if it is a member. */
     bool bot_is_member;
     struct standing bot;
 
-    struct around *around; /* the payload's */
-    struct str payload;    /* JSON: what the app gets */
+    struct around *around; /* private to payload.c */
+    struct str payload;    /* JSON: INTERACTION_CREATE for the app */
 };
 
 static inline struct invoking *invoking_of(const struct call *call)
@@ -99,7 +99,7 @@ static inline struct invoking *invoking_of(const struct call *call)
     return call_passed(call, "invoking");
 }
 
-/* 50035 at `data`: clients read the code. */
+/* Error 50035 at `data`; clients read its code. */
 static inline enum err refuse_data(struct call *call, const char *code, const char *message)
 {
     return call_invalid(call, "data", code, message);
@@ -107,30 +107,29 @@ static inline enum err refuse_data(struct call *call, const char *code, const ch
 
 /* --- commands.c, options.c: commands and autocomplete --------------------------------- */
 
-/* Steps 4 to 9 of the interface's order. */
+/* Finds the command; checks its version, permissions, target and options. */
 enum err look_at_command(struct call *call);
-/* In the handler: is it still the command that was looked at? */
+/* In the handler: the command must still have the version that was checked. */
 enum err command_recheck(struct call *call);
-/* What was chosen and typed, against the command's options: fills in options, files,
- * resolved and the rest of the name. */
+/* Checks the given options against the command; sets options, files, resolved, rest of the name. */
 enum err options_take(struct call *call);
 
-/* --- owners.c: how the app came here -------------------------------------------------- */
+/* --- owners.c: context and installation of the app ------------------------------------ */
 
-/* it.context: in a guild, with the app's own bot, in another private channel. */
+/* Sets it.context: guild, DM with the app's bot, or another private channel. */
 enum err context_find(struct call *call);
-/* it.owners for a command, from command_ways. Outside guilds (with the bot, in a group that has
- * the app) the guild is 0. */
+/* authorizing_integration_owners for a command, from the installation bits of command_permit.
+ * Outside guilds (DM with the bot, group with the app) the guild is 0. */
 struct str owners_write(struct arena *arena, unsigned ways, snowflake guild_id, snowflake user_id);
-/* The map of the interaction that a message answered, or of the message's place. */
+/* The same for a component: from the message's metadata, else from the guild. */
 struct str owners_of_message(struct call *call, const struct message *m);
 
 /* --- menus.c -------------------------------------------------------------------------- */
 
-/* The one with this custom_id, in the whole tree (list of struct component); NULL: none. */
+/* Searches the whole tree (list of struct component) by custom_id; NULL: none. */
 const struct component *component_find(const struct list *components, struct str custom_id);
-/* Can these values (struct str) be chosen there? What they name is resolved, and *ret_values
- * is what the app gets; *ret_good: false when they cannot. */
+/* Checks selected values (struct str) and resolves the ids among them. *ret_values: values for the
+ * app; *ret_good: false if a value cannot be selected. */
 enum err menu_take(struct call *call, const struct component *menu, const struct list *values,
                    struct list *ret_values, bool *ret_good);
 
@@ -138,13 +137,12 @@ enum err menu_take(struct call *call, const struct component *menu, const struct
 
 enum err look_at_component(struct call *call);
 enum err look_at_modal(struct call *call);
-/* In the handler: it can be submitted once. ERR_UNKNOWN_INTERACTION. */
+/* In the handler: marks the modal as submitted. ERR_UNKNOWN_INTERACTION if it was before. */
 enum err modal_take(struct call *call);
 
 /* --- resolved.c ----------------------------------------------------------------------- */
 
-/* Each adds what an id names, once; *ret_found is false when there is nothing of the kind
- * that the invoker could have meant. */
+/* Each adds the object of an id, once; *ret_found is false if the user may refer to none. */
 enum err resolve_user(struct call *call, snowflake id, bool *ret_found);
 enum err resolve_role(struct call *call, snowflake id, bool *ret_found);
 enum err resolve_mentionable(struct call *call, snowflake id, bool *ret_found);
@@ -153,36 +151,35 @@ enum err resolve_channel(struct call *call, snowflake id, const struct list *typ
                          bool *ret_found);
 void resolve_message(struct call *call, const struct message *m);
 void resolve_attachment(struct call *call, const struct attachment *a);
-/* An object as JSON of whatever size; what is written to the store is kept smaller. */
+/* Encodes an object as JSON without the size limit of stored columns. */
 struct str object_text(struct call *call, const struct type *type, const void *object);
-/* What was resolved, as JSON; p == NULL: nothing. */
+/* The resolved objects as JSON; p == NULL: none. */
 struct str resolved_text(struct call *call);
 
 /* --- files.c -------------------------------------------------------------------------- */
 
-/* The n-th file that came along, with these endings (struct str) only; false: there is
- * none, or of another kind. */
+/* Takes the n-th uploaded file if its extension is allowed (struct str); false: none, or not. */
 bool file_take(struct call *call, uint64_t number, const struct list *file_types,
                struct file_out **ret);
-/* In a compute stage: to the disk, and into resolved. */
+/* In the compute stage: stores the files and adds them to resolved. */
 enum err files_keep(struct call *call);
-/* In the handler: as the interaction's, or not after all. */
+/* In the handler: inserts their rows, or drops the files. */
 enum err files_insert(struct call *call);
 enum err files_drop(struct call *call);
 
 /* --- payload.c, deliver.c ------------------------------------------------------------- */
 
-/* What the app gets, with everything around it loaded: payload_gather in the transaction,
- * payload_write when the files are kept. */
+/* The payload for the app: payload_gather reads its objects in the transaction, payload_write
+ * encodes it when the files are stored. */
 enum err payload_gather(struct call *call);
 void payload_write(struct call *call);
 
-/* In the handler: tells the app when it has committed. */
+/* In the handler: sends the interaction to the app after the commit. */
 void interaction_deliver(struct call *call);
 
-/* --- keep.c --------------------------------------------------------------------------- */
+/* --- keep.c: timeouts and cleanup ----------------------------------------------------- */
 
-/* Who does not answer in time fails, whatever happens to the process. */
+/* Schedules the timeout of an unanswered interaction as a stored job, which survives a restart. */
 enum err deadline_set(struct call *call, const struct interaction *it);
 extern const struct job_kind *const interaction_jobs[];
 

@@ -1,8 +1,7 @@
-/* keep.c - how long things are waited for and kept, whatever happens to the process.
+/* keep.c - timeouts of interactions, and deletion of old rows and files, as stored jobs.
  *
- * The moments at which interactions fail are jobs in the store, a quarter of a second of
- * them together: interactions have their time in their id, so a job finds all of its
- * moment. Nothing is written again when one is acknowledged. */
+ * One job per 250 ms fails all unanswered interactions of that slice; it finds them by id, because
+ * ids contain the creation time. Acknowledging an interaction therefore changes no job. */
 #include "interactions/invoke.h"
 
 #include "api/jobs/jobs.h"
@@ -12,7 +11,7 @@
 
 enum { SLICE_MS = 250, MINUTE_MS = 60 * 1000 };
 
-/* --- those that nobody answered ------------------------------------------------------- */
+/* --- timeouts ------------------------------------------------------------------------- */
 
 static int64_t patience_ms(void)
 {
@@ -24,7 +23,7 @@ static const char WAITING[] =
 
 static enum err sweep_later(struct call *call, int64_t created_ms);
 
-/* The key is the number of the slice in which they were made. */
+/* The job's key is the number of the slice in which the interactions were created. */
 static enum err fail_waiting(struct call *call, const struct job *job)
 {
     int64_t from = (int64_t)job->key * SLICE_MS;
@@ -58,7 +57,7 @@ enum err deadline_set(struct call *call, const struct interaction *it)
     return job_see_to(call, &deadlines, (snowflake)slice, due_ms * 1000);
 }
 
-/* --- those that are over -------------------------------------------------------------- */
+/* --- cleanup -------------------------------------------------------------------------- */
 
 enum { SWEPT_AT_ONCE = 500 }; /* rows: a few milliseconds of the writer */
 
@@ -71,7 +70,7 @@ static const char DROP_FILES[] =
 static const char DROP_OLD[] = "delete from interactions where id in "
                                "(select id from interactions where id < $1 order by id limit $2)";
 
-/* Files are kept as long as the token is good; rows longer, for modals that follow. */
+/* Files are deleted when the token expires; rows later, because modals refer to them. */
 static enum err drop_files(struct call *call, int64_t *ret_gone)
 {
     snowflake before = snowflake_at((clock_us() - INTERACTION_LIFE) / 1000);
@@ -104,7 +103,7 @@ static const struct job_kind sweeping = {
     .run = keep_sweep,
 };
 
-/* Once for the files and once for the rest, a minute's worth at a time. */
+/* Schedules two cleanups, for files and for rows, each for a whole minute of interactions. */
 static enum err sweep_later(struct call *call, int64_t created_ms)
 {
     int64_t minute = created_ms / MINUTE_MS + 1;

@@ -1,4 +1,4 @@
-/* launch.c - activities that begin without the app being asked. */
+/* launch.c - launches an activity without asking the app. */
 #include "interactions/answers.h"
 
 enum err interaction_launch(struct call *call, struct interaction *it)

@@ -1,4 +1,4 @@
-/* menus.c - what is chosen in a menu, below a message or in a modal. */
+/* menus.c - selected values of a menu, in a message or a modal. */
 #include "interactions/invoke.h"
 
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static enum err take_named(struct call *call, const struct component *menu, stru
     }
 }
 
-/* A file's number becomes the id that it has from now on. */
+/* Replaces the number of an uploaded file by its attachment id. */
 static bool take_file(struct call *call, struct str *value)
 {
     struct file_out *file;
@@ -81,9 +81,9 @@ static enum err take_one(struct call *call, const struct component *menu, struct
     }
 }
 
-/* --- all of them ---------------------------------------------------------------------- */
+/* --- all values ----------------------------------------------------------------------- */
 
-/* Modals say what is required; there nothing needs to be chosen where it is not. */
+/* In a modal, a component with required = false may have no value. */
 static bool is_many_enough(const struct call *call, const struct component *menu, size_t count)
 {
     bool modal = ((const struct invocation *)call->body)->type == INTERACTION_MODAL;

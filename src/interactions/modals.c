@@ -1,4 +1,4 @@
-/* modals.c - a modal comes back, filled in. */
+/* modals.c - submission of a modal. */
 #include "interactions/invoke.h"
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #include "model/fields/rows.h"
 #include "platform/messages/messages.h"
 
-/* --- the modal, as the callback left it ----------------------------------------------- */
+/* --- stored modal --------------------------------------------------------------------- */
 
 struct kept_modal {
     struct str custom_id, components; /* components: JSON */
@@ -24,7 +24,7 @@ static const struct schema kept_schema = {
 };
 static const struct type type_kept = { .kind = KIND_OBJECT, .schema = &kept_schema };
 
-/* The caller's own, answered with a modal that is still open. */
+/* The interaction that opened the modal: the caller's own, and not submitted or expired. */
 static enum err find_opener(struct call *call, struct interaction *ret)
 {
     const struct invoking *v = invoking_of(call);
@@ -52,13 +52,13 @@ enum err modal_take(struct call *call)
     return e || changed ? e : ERR_UNKNOWN_INTERACTION;
 }
 
-/* --- one field of it ------------------------------------------------------------------ */
+/* --- one component -------------------------------------------------------------------- */
 
-/* What is being filled in, and what the app gets of it. */
+/* State while the submitted values are checked and written. */
 struct filling {
     struct call *call;
     struct json *out;
-    struct place at; /* in the body */
+    struct place at; /* path in the body */
 };
 
 static enum err modal_refuse(struct filling *f, const char *code, const char *message)
@@ -125,7 +125,7 @@ static enum err take_checkbox(struct filling *f, const struct entry_in *in)
     return OK;
 }
 
-/* One of some, as text; null where none has to be chosen. */
+/* The selected value as text; null if nothing is selected and it is not required. */
 static enum err take_radio(struct filling *f, const struct component *c, const struct entry_in *in)
 {
     struct json_reader r;
@@ -191,7 +191,7 @@ static enum err take_field(struct filling *f, const struct component *c)
     return e;
 }
 
-/* --- all of it, in the modal's own order ---------------------------------------------- */
+/* --- all components, in the order of the modal ---------------------------------------- */
 
 static enum err write_part(struct filling *f, const struct component *c)
 {
@@ -235,7 +235,7 @@ static enum err write_parts(struct call *call, const struct list *parts, struct 
     return e;
 }
 
-/* Each entry that was sent must name a component of the modal. */
+/* Each submitted component must be in the modal. */
 static bool all_known(const struct list *parts, const struct list *entries)
 {
     const struct entry_in *in = entries->items;
@@ -272,7 +272,7 @@ static enum err write_data(struct call *call, const struct kept_modal *modal)
     return e;
 }
 
-/* A modal carries on with what the interaction before it was about. */
+/* A modal inherits the command, message and context of the interaction that opened it. */
 static void modal_follow_up(struct invoking *v, const struct interaction *opener)
 {
     struct interaction *it = &v->it;

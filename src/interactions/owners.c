@@ -1,4 +1,4 @@
-/* owners.c - how an app came to where it is used: authorizing_integration_owners. */
+/* owners.c - context of an interaction and authorizing_integration_owners. */
 #include "interactions/invoke.h"
 
 #include "model/fields/rows.h"
@@ -22,7 +22,7 @@ enum err context_find(struct call *call)
     return e;
 }
 
-/* --- the map -------------------------------------------------------------------------- */
+/* --- authorizing_integration_owners --------------------------------------------------- */
 
 struct str owners_write(struct arena *arena, unsigned ways, snowflake guild_id, snowflake user_id)
 {
@@ -73,6 +73,6 @@ struct str owners_of_message(struct call *call, const struct message *m)
         kept = column_decode(call->arena, &type_metadata, m->interaction_metadata.value);
     if (kept && kept->authorizing_integration_owners.given == GIVEN)
         return kept->authorizing_integration_owners.value;
-    /* An ordinary message of the bot's. */
+    /* An ordinary message of the bot. */
     return owners_write(call->arena, 1u << INSTALL_GUILD, v->it.guild_id, 0);
 }

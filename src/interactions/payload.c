@@ -1,4 +1,4 @@
-/* payload.c - the interaction object that an app gets, field for field. */
+/* payload.c - the interaction object that is sent to the app. */
 #include "interactions/invoke.h"
 
 #include "model/fields/ids.h"
@@ -7,7 +7,7 @@
 #include "platform/entitlements/entitlements.h"
 #include "platform/messages/messages.h"
 
-/* --- what is around it ---------------------------------------------------------------- */
+/* --- guild, channel, member, permissions ---------------------------------------------- */
 
 struct place_of {
     snowflake id;
@@ -23,7 +23,7 @@ struct around {
     struct list entitlements; /* struct entitlement */
 };
 
-/* What an app may do where it has no bot: what everybody may, of these. */
+/* Permissions of an app without a bot in the channel: @everyone's, limited to these. */
 enum {
     APP_RIGHTS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
     APP_RIGHTS = 442368,         /* and USE_EXTERNAL_EMOJIS */
@@ -102,7 +102,7 @@ enum err payload_gather(struct call *call)
     return e ? e : find_app_rights(call, &a->app_permissions);
 }
 
-/* --- a command's data ----------------------------------------------------------------- */
+/* --- data of a command ---------------------------------------------------------------- */
 
 struct command_data {
     snowflake id;
@@ -169,7 +169,7 @@ static struct str command_text(struct call *call)
     return object_text(call, &type_command_data, &data);
 }
 
-/* What is resolved is the last member of data. */
+/* Appends `resolved` as the last member of data. */
 static struct str with_resolved(struct call *call, struct str data)
 {
     struct str resolved = resolved_text(call);
@@ -180,7 +180,7 @@ static struct str with_resolved(struct call *call, struct str data)
                       STR("}"));
 }
 
-/* --- the whole ------------------------------------------------------------------------ */
+/* --- whole payload -------------------------------------------------------------------- */
 
 struct payload {
     snowflake id, application_id, channel_id;

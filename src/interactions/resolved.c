@@ -1,4 +1,4 @@
-/* resolved.c - the people, roles, channels and files that a payload speaks of. */
+/* resolved.c - `resolved`: users, roles, channels, messages and files that a payload refers to. */
 #include "interactions/invoke.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ struct message_item {
     struct message message;
 };
 struct seen_attachment {
-    struct attachment attachment; /* first: the rows of an attachment hold for it too */
+    struct attachment attachment; /* first: shares the field table */
     bool ephemeral;
 };
 struct attachment_item {
@@ -42,7 +42,7 @@ static struct str key_of(struct arena *arena, snowflake id)
     return str_printf(arena, "%" PRIu64, id);
 }
 
-/* Keys are the first member of each kind of entry. */
+/* The key is the first member of each entry type. */
 static bool has_key(const struct opt_list *map, size_t size, struct str key)
 {
     for (size_t i = 0; i < map->value.count; i++)
@@ -60,9 +60,9 @@ static void *resolved_add(struct arena *arena, struct opt_list *map, size_t size
     return item;
 }
 
-/* --- people --------------------------------------------------------------------------- */
+/* --- users, members and roles --------------------------------------------------------- */
 
-/* With the rights that they have where the command is used. */
+/* Adds the member with its permissions in the interaction's channel. */
 static enum err add_member(struct call *call, struct str key, snowflake id)
 {
     struct invoking *v = invoking_of(call);
@@ -185,7 +185,7 @@ enum err resolve_channel(struct call *call, snowflake id, const struct list *typ
     return add_channel(call, key, &c, rights);
 }
 
-/* --- what is written and sent --------------------------------------------------------- */
+/* --- messages and attachments --------------------------------------------------------- */
 
 void resolve_message(struct call *call, const struct message *m)
 {
@@ -205,7 +205,7 @@ void resolve_attachment(struct call *call, const struct attachment *a)
     item->attachment = (struct seen_attachment){ *a, true };
 }
 
-/* --- as JSON -------------------------------------------------------------------------- */
+/* --- JSON ----------------------------------------------------------------------------- */
 
 static const struct field member_fields[] = {
     { FIELD(struct member, nick), .type = &type_nick, .flags = NULLABLE },

@@ -1,10 +1,10 @@
-/* response_words.c - what a message says of the interaction that it answers. */
+/* response_words.c - writes `interaction` and `interaction_metadata` of a response message. */
 #include "interactions/answers.h"
 
 #include "model/fields/rows.h"
 #include "platform/members/members.h"
 
-/* --- for older clients ---------------------------------------------------------------- */
+/* --- `interaction`, for older clients ------------------------------------------------- */
 
 enum err response_interaction(struct call *call, const struct response *r, struct str *ret)
 {
@@ -36,7 +36,7 @@ enum err response_interaction(struct call *call, const struct response *r, struc
     return OK;
 }
 
-/* --- metadata ------------------------------------------------------------------------- */
+/* --- `interaction_metadata` ----------------------------------------------------------- */
 
 static void write_id(struct json *j, struct str name, snowflake id)
 {
@@ -67,7 +67,7 @@ static enum err write_command(struct call *call, struct json *j, const struct in
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-/* The members that every kind has; the caller closes the object. */
+/* Members that all types have; the caller closes the object. */
 static enum err write_common(struct call *call, struct json *j, const struct interaction *it,
                              struct str user)
 {
@@ -89,7 +89,7 @@ static enum err write_common(struct call *call, struct json *j, const struct int
     return e;
 }
 
-/* A modal is answered for whoever opened it. */
+/* For a modal: the metadata of the interaction that opened it. */
 static enum err write_trigger(struct call *call, struct json *j, const struct response *r)
 {
     struct interaction opener;

@@ -1,7 +1,6 @@
 /* responses.c - messages that answer interactions.
  *
- * They are the app's, sent as by a webhook of its own id; the app needs no rights to
- * write where it was asked. */
+ * They are sent as by a webhook with the app's id; the app needs no permission to send messages. */
 #include "interactions/answers.h"
 
 #include "base/clock.h"
@@ -10,15 +9,15 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* --- who answers, and where ----------------------------------------------------------- */
+/* --- app, channel and permissions ----------------------------------------------------- */
 
-/* Answers call people only, unless they say whom. */
+/* By default a response mentions users only, unless allowed_mentions is given. */
 static struct str users_word[] = { STR_INIT("users") };
 static const struct allowed_mentions only_users = {
     .parse = { GIVEN, { users_word, 1 } },
 };
 
-/* What everybody may do there, for an app that is not a member. */
+/* @everyone's permissions, for an app whose bot is not a member. */
 static enum err everyone_rights(struct call *call, const struct channel *c, uint64_t *ret)
 {
     snowflake guild_id = c->guild_id.value;
@@ -48,7 +47,7 @@ static enum err app_rights(struct call *call, const struct response *r, uint64_t
     return e == ERR_UNKNOWN_MEMBER ? everyone_rights(call, c, ret) : e;
 }
 
-/* Rights count where somebody could be called, or something be read out. */
+/* Permissions are needed only for mentions and TTS. */
 static bool rights_count(const struct message_body *in)
 {
     return in && ((in->content.value.n && memchr(in->content.value.p, '@', in->content.value.n)) ||
@@ -72,7 +71,7 @@ enum err response_load(struct call *call, const struct interaction *it,
     if (e)
         return e;
     ret->by_user_only = owners_only_user(it->owners);
-    /* An app answers with whatever emoji its bot has, wherever it is asked. */
+    /* An app may use any emoji of its bot in a response. */
     ret->from = (struct sender){ .channel = &ret->channel,
                                  .rights = rights | PERMISSION(USE_EXTERNAL_EMOJIS),
                                  .rich = true,
@@ -82,7 +81,7 @@ enum err response_load(struct call *call, const struct interaction *it,
     return OK;
 }
 
-/* --- for one account only ------------------------------------------------------------- */
+/* --- ephemeral responses -------------------------------------------------------------- */
 
 enum ephemerality {
     EPHEMERAL_SLOWMODE = 4,
@@ -97,7 +96,7 @@ static bool holds_something(struct str json)
     return json.p && !str_is(json, "[]");
 }
 
-/* A block that came after the command: the answer is for who asked. */
+/* If one side blocked the other after the command, the response is ephemeral. */
 static enum err force_past_block(struct call *call, struct response *r)
 {
     bool barred;
@@ -108,7 +107,7 @@ static enum err force_past_block(struct call *call, struct response *r)
     return e;
 }
 
-/* Where only the person brought the app, it may do no more than the person. */
+/* An app that is installed only on the user's account has no more permissions than the user. */
 static enum err force_ephemeral(struct call *call, struct response *r,
                                 const struct message_draft *draft)
 {
@@ -125,7 +124,7 @@ static enum err force_ephemeral(struct call *call, struct response *r,
     if (!e)
         e = standing_rights_in(call->tx, &s, &r->channel, &rights);
     if (e == ERR_MISSING_ACCESS)
-        e = OK; /* no member, no rights */
+        e = OK; /* not a member: no permissions */
     if (!e)
         e = slow_mode_left(call->tx, &(struct slow_writer){ &r->channel, r->user.id, rights },
                            SLOW_MESSAGE, &wait);
@@ -144,7 +143,7 @@ static enum err force_ephemeral(struct call *call, struct response *r,
     return OK;
 }
 
-/* --- what it looks like --------------------------------------------------------------- */
+/* --- message type, author, references ------------------------------------------------- */
 
 static void refer_to(struct call *call, const struct response *r, struct message_draft *d,
                      snowflake message_id)
@@ -160,8 +159,8 @@ static void refer_to(struct call *call, const struct response *r, struct message
     d->message_reference = ref;
 }
 
-/* A command's answer shows the command; what comes after it, and answers to components,
- * are replies. A modal is answered like what opened it. */
+/* The first response to a command has the command's type; follow-ups and responses to components
+ * are replies. A modal is answered like the interaction that opened it. */
 static void fill_kind(struct call *call, const struct response *r, struct message_draft *d)
 {
     const struct interaction *it = r->it;
@@ -201,8 +200,8 @@ enum err response_draft(struct call *call, const struct response *r, struct mess
     const struct message_body *in = message_sending_of(call)->in;
     struct sender from = r->from;
 
-    /* A missing right refuses no answer: files and polls are always allowed, and response_fill
-     * drops tts. */
+    /* Missing permissions do not reject a response: files and polls are always allowed, and
+     * response_fill drops tts. */
     from.rights |=
         PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
     enum err e = draft_from_body(call, &from, ret);
@@ -260,8 +259,8 @@ static bool names_upload(const struct list *attachments)
     return false;
 }
 
-/* An edit adds no more than the person may: what was deferred was shown before anybody knew what it
- * would be, and is not made private any more. */
+/* An edit may add only what the user may post: a deferred message is already public when its
+ * content arrives and cannot become ephemeral. */
 static enum err check_edit_rights(struct call *call, const struct response *r,
                                   const struct message *m)
 {
@@ -289,7 +288,7 @@ enum err response_edit(struct call *call, const struct response *r, struct messa
     bool barred = false;
     enum err e = OK;
 
-    /* What was promised to both before a block is not said after it. */
+    /* A deferred message is not filled in after one side blocked the other. */
     if (!r->it->guild_id && !m->ephemeral_for && m->flags & MESSAGE_LOADING)
         e = channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
     if (e || barred)

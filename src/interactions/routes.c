@@ -1,8 +1,8 @@
-/* routes.c - POST /interactions: somebody asks something of an app.
+/* routes.c - POST /interactions: a user invokes a command, component or modal.
  *
- * All checks are made on one snapshot, before the transaction that writes: what they say
- * held a moment ago, as if it had been asked then. What can happen once only (a nonce, a
- * modal), and whether the command is still the same, is decided where it is written. */
+ * All checks run in a read transaction on one snapshot, before the write transaction. Only what
+ * must happen once (nonce, modal submission) and the command's version are checked again in the
+ * write transaction. */
 #include "api/hooks.h"
 #include "interactions/invoke.h"
 
@@ -11,9 +11,9 @@
 #include "platform/members/members.h"
 #include "platform/messages/uploads.h"
 
-/* --- before the transaction that writes ----------------------------------------------- */
+/* --- read transaction ----------------------------------------------------------------- */
 
-/* The channel, as the caller sees it, and the guild that it says. */
+/* Checks the channel's visibility to the caller, and guild_id. */
 static enum err interaction_enter(struct call *call)
 {
     const struct invocation *in = call->body;
@@ -31,13 +31,13 @@ static enum err interaction_enter(struct call *call)
     it->channel_id = c->id;
     it->guild_id = guild_id;
     if (guild_id && (in->type == INTERACTION_COMPONENT || in->type == INTERACTION_MODAL))
-        e = rights_to_speak(&call->target.standing->rights_of); /* commands: command_permit */
+        e = rights_to_speak(&call->target.standing->rights_of); /* commands: see command_permit */
     if (e)
         return e;
     return channel_takes_messages(c->type) ? channel_check_barred(call) : ERR_NOT_TEXT_CHANNEL;
 }
 
-/* Where the app's bot stands, if it is there. */
+/* Reads the member data of the app's bot, if it is in the guild. */
 static enum err find_bot(struct call *call)
 {
     struct invoking *v = invoking_of(call);
@@ -103,7 +103,7 @@ static enum err keep_files(struct call *call)
 static const char SAME_NONCE[] =
     "select 1 from interactions where user_id = $1 and nonce = $2 and id > $3";
 
-/* A client that was not sure sends it again. */
+/* Whether the client repeats a request, by its nonce. */
 static enum err asked_before(struct call *call, bool *ret)
 {
     enum { REMEMBERED_MS = 60 * 1000 };
@@ -152,9 +152,9 @@ static enum err interaction_look(struct call *call)
                                     .session = in->session_id } };
     enum err e = look_at_all(call);
     if (!e)
-        return OK; /* whether it was asked before is seen where it is written */
-    /* What a repetition asks for may be refused by now because the first one did it (a modal is
-     * submitted once). */
+        return OK; /* the write transaction checks for repetitions */
+    /* A repetition may fail only because the first request succeeded (a modal is submitted once);
+     * then the answer is success. */
     if (asked_before(call, &v->again) || !v->again)
         return e;
     return OK;
@@ -167,7 +167,7 @@ static enum err prepare_create_interaction(struct call *call)
     return OK;
 }
 
-/* --- in it ---------------------------------------------------------------------------- */
+/* --- write transaction ---------------------------------------------------------------- */
 
 static enum err write_rows(struct call *call)
 {
@@ -212,7 +212,7 @@ static enum err create_interaction(struct call *call)
     return OK;
 }
 
-/* Options are completed while somebody types. */
+/* Allows for autocomplete, which sends requests while the user types. */
 static const struct limit asking = { .name = "interactions", .count = 50, .window_s = 10 };
 
 static const struct route routes[] = {

@@ -1,4 +1,4 @@
-/* rows.c - interactions in the store. */
+/* rows.c - SQL for interactions. */
 #include "interactions/internal.h"
 
 #include "base/clock.h"
@@ -83,7 +83,7 @@ enum err interaction_insert(struct tx *tx, const struct interaction *it)
         NULL);
 }
 
-/* --- what becomes of it --------------------------------------------------------------- */
+/* --- changes -------------------------------------------------------------------------- */
 
 static const char ACKNOWLEDGE[] =
     "update interactions set state = 1, callback_type = $2, response_id = $3, ephemeral = $4, "

@@ -1,4 +1,4 @@
-/* schema.c - the body of POST /interactions, row by row. */
+/* schema.c - schema of the body of POST /interactions. */
 #include "interactions/invoke.h"
 
 static const struct choice interaction_types[] = {
@@ -57,7 +57,7 @@ static const struct type type_files = { .kind = KIND_ARRAY,
                                         .max = INVOKE_MOST_FILES,
                                         .of = &type_file };
 
-/* --- what was filled in --------------------------------------------------------------- */
+/* --- submitted components ------------------------------------------------------------- */
 
 static const struct type type_value = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_values = { .kind = KIND_ARRAY, .max = 25, .of = &type_value };
@@ -109,7 +109,7 @@ static const struct schema data_schema = {
 };
 static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- whole body ----------------------------------------------------------------------- */
 
 static const struct field fields[] = {
     { FIELD(struct invocation, type), .type = &type_interaction },

@@ -1,4 +1,4 @@
-/* tell.c - what the one who asked hears of it. */
+/* tell.c - events about an interaction to the user who invoked it. */
 #include "interactions/internal.h"
 
 #include "gateway/gateway.h"
@@ -20,7 +20,7 @@ static const struct schema success_schema = {
     .fields = success_fields,
 };
 
-/* A failure says why; what was created has nothing to say. */
+/* Used for INTERACTION_CREATE and INTERACTION_FAILURE; only the latter has reason_code. */
 static const struct field told_fields[] = {
     { FIELD(struct interaction_outcome, id), .type = &type_id },
     { FIELD(struct interaction_outcome, nonce), .type = &type_raw, .flags = OPTIONAL },
@@ -64,7 +64,7 @@ void interaction_tell_success(struct call *call, const struct interaction *it)
     interaction_tell(call, it, EVENT_INTERACTION_SUCCESS, &success_schema, &o);
 }
 
-/* --- it failed ------------------------------------------------------------------------ */
+/* --- failure -------------------------------------------------------------------------- */
 
 static const char FAIL[] = "update interactions set state = 2 where id = $1 and state = 0";
 

@@ -1,7 +1,7 @@
-/* token.c - what an app answers an interaction with.
+/* token.c - the token with which an app answers an interaction.
  *
- * base64url of "interaction:<id>:<43 characters>", which follow from the id and the
- * server's key: nothing of it is kept, and whoever has the database alone cannot answer. */
+ * base64url of "interaction:<id>:<43 characters>". The characters are derived from the id and the
+ * server's key, so nothing is stored, and the database alone is not enough to answer. */
 #include "interactions/internal.h"
 
 #include <sodium.h>

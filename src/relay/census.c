@@ -1,10 +1,10 @@
-/* census.c - who is connected to voice, a line of JSON each, for the operator. */
+/* census.c - lists the connected voice participants as JSON lines, for the operator. */
 #include "relay/internal.h"
 
 #include "json/write.h"
 #include "net/address.h"
 
-enum { CENSUS_STEP = 500 }; /* seats of a turn of the relay's thread */
+enum { CENSUS_STEP = 500 }; /* participants per iteration of the relay's loop */
 
 static void census_number(struct json *j, const char *name, uint64_t n)
 {
@@ -66,7 +66,7 @@ static void census_step(struct loop *loop, void *arg)
     c->more = s;
 }
 
-/* Who comes or goes between two steps may be left out or be there twice. */
+/* A participant who joins or leaves between two steps may be missing or listed twice. */
 void relay_census(struct relay *r, struct buf *out)
 {
     struct voice_census c = { .relay = r, .out = out, .more = r != NULL };

@@ -1,10 +1,10 @@
-/* clients.c - what a room is told of somebody's client: its flags, and what it runs on. */
+/* clients.c - sends the flags (op 18) and the platform (op 20) of a client to its room. */
 #include "relay/seats.h"
 
 #include "json/write.h"
 
-/* In a larger crowd nobody is told any of this: who comes would be told more than is kept for it
- * (VOICE_KEPT). */
+/* In a larger room nothing of this is sent: a new participant would get more messages than are
+ * stored for RESUME (VOICE_KEPT). */
 enum { CLIENTS_DESCRIBED = 100 };
 
 static struct relay_text *text_about_client(const struct relay_seat *about, enum voice_op op,
@@ -62,7 +62,7 @@ void seat_describe(struct relay_seat *s)
         tell_others(s, text_platform(s));
 }
 
-/* A session has one client, so what that runs on stays. */
+/* The platform does not change: a session has one client. */
 void seat_take_flags(struct relay_seat *s, struct opt_int flags)
 {
     bool was = s->flags.given == GIVEN, is = flags.given == GIVEN;

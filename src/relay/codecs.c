@@ -1,4 +1,4 @@
-/* codecs.c - which video codec the people of a room use. */
+/* codecs.c - chooses the video codec of a voice room. */
 #include "relay/codecs.h"
 
 static const char *const codec_names[CODEC_COUNT] = {

@@ -1,4 +1,4 @@
-/* codecs.h - which video codec the people of a room use: one that all of them can show. */
+/* codecs.h - chooses the video codec of a voice room: one that all participants can decode. */
 #ifndef RELAY_CODECS_H
 #define RELAY_CODECS_H
 
@@ -11,22 +11,22 @@ enum video_codec { CODEC_H264, CODEC_VP8, CODEC_VP9, CODEC_AV1, CODEC_H265, CODE
 
 const char *video_codec_name(enum video_codec codec);
 
-/* What a client decodes, and how far down its list. Who says nothing of video takes any. */
+/* Video codecs that a client decodes. A client that sent no list accepts any. */
 struct video_codecs {
     bool given;
-    uint16_t rank[CODEC_COUNT]; /* the lower the better; 0: not this one */
+    uint16_t rank[CODEC_COUNT]; /* lower is preferred; 0: not decoded */
 };
 
-/* Of an unknown name nothing is noted; but it was given. */
+/* An unknown name only sets given. */
 void video_codecs_add(struct video_codecs *c, struct str name, int64_t priority);
 
-/* Counts what the people of a room can do, one after the other. */
+/* Sums the priorities of all participants of a room. */
 struct codec_count {
     uint64_t ranks[CODEC_COUNT];
     bool refused[CODEC_COUNT];
 };
 void codec_count_add(struct codec_count *count, const struct video_codecs *c);
-/* Of those that nobody refused the one that people like best; H.264 where there is none. */
+/* The codec with the lowest sum among those that all decode; H.264 if there is none. */
 enum video_codec codec_count_best(const struct codec_count *count);
 
 #endif

@@ -1,4 +1,4 @@
-/* internal.h - what the files of relay/ share. */
+/* internal.h - shared by the files of relay/: opcodes, thread messages, participants, rooms. */
 #ifndef RELAY_INTERNAL_H
 #define RELAY_INTERNAL_H
 
@@ -19,16 +19,16 @@
 enum {
     VOICE_HEARTBEAT_MS = 13750,
     VOICE_OVERDUE_MS = 2 * VOICE_HEARTBEAT_MS + 5000,
-    VOICE_STRANGER_MS = 30 * 1000, /* to say who it is */
-    VOICE_AWAY_MS = 60 * 1000,     /* without a socket, to come back */
-    VOICE_LATE_MS = 1000, /* until others hear who speaks that changed its mind too often */
-    VOICE_KEPT = 256,     /* messages that it may have missed */
+    VOICE_STRANGER_MS = 30 * 1000, /* to identify */
+    VOICE_AWAY_MS = 60 * 1000,     /* to resume after the socket closed */
+    VOICE_LATE_MS = 1000,          /* delay of op 5 after too many changes */
+    VOICE_KEPT = 256,              /* messages stored for RESUME */
     VOICE_MAX_MESSAGE = 16 * 1024,
     VOICE_MAX_WAITING = 256 * 1024,
-    VOICE_MAX_KNOWN = 2 * 1024 * 1024, /* of who is in a room: ten thousand are told at once */
+    VOICE_MAX_KNOWN = 2 * 1024 * 1024, /* outgoing bytes once identified */
     VOICE_OLDEST = 4,
-    VOICE_NUMBERED = 8,     /* the first version with numbers */
-    VOICE_WITH_CHANNEL = 9, /* the first that has to say which channel it means */
+    VOICE_NUMBERED = 8,     /* first version with sequence numbers */
+    VOICE_WITH_CHANNEL = 9, /* first version that requires channel_id */
     VOICE_NEWEST = 9,
 };
 
@@ -57,10 +57,10 @@ enum voice_op {
 
 /* --- relay.c -------------------------------------------------------------------------- */
 
-/* What a socket's handler is told: whose it is, and which version it speaks. */
+/* Argument of a WebSocket's handler: the relay and the gateway version of the URL. */
 struct voice_door {
     struct relay *relay;
-    int version; /* 0: none that we know */
+    int version; /* 0: unsupported */
 };
 
 /* For /metrics; written by several threads. */
@@ -71,25 +71,25 @@ struct relay_counters {
 
 struct relay {
     struct relay_options options;
-    struct voice_door doors[VOICE_NEWEST + 1]; /* by version */
-    struct loops *loops;                       /* the server's */
-    struct relay_hub **hubs;                   /* one a loop of the server */
-    struct broadcast_lot *lots;                /* one a loop of the server */
-    struct loops *own;                         /* the relay's thread */
-    struct media_socket *media;                /* of that thread */
-    struct relay_seats *seats;                 /* of that thread */
+    struct voice_door doors[VOICE_NEWEST + 1]; /* indexed by version */
+    struct loops *loops;                       /* the server's event loops */
+    struct relay_hub **hubs;                   /* one per server loop */
+    struct broadcast_lot *lots;                /* one per server loop */
+    struct loops *own;                         /* the relay's thread: a loop of its own */
+    struct media_socket *media;                /* relay's thread only */
+    struct relay_seats *seats;                 /* relay's thread only */
     int port;
     _Atomic bool stopping;
-    _Atomic(struct relay_note *) notes; /* that wait for the relay's thread, the newest first */
+    _Atomic(struct relay_note *) notes; /* lock-free stack of unread messages, newest first */
     struct note_line {
         struct relay_note *first, *last;
-    } facts, words;     /* from there by its thread, the oldest first */
-    _Atomic bool woken; /* its thread is on the way to them */
+    } facts, words;     /* queues: committed changes; messages of clients */
+    _Atomic bool woken; /* wake is posted and has not run yet */
     struct post wake;
-    pthread_mutex_t lock; /* of the two that follow */
-    struct map strangers; /* key of an address -> how many sockets without a name */
-    struct map claims;    /* by number: struct relay_claim, until it is known whether it is good */
-    _Atomic uint64_t peers; /* numbers that were given out */
+    pthread_mutex_t lock;   /* protects the next two members */
+    struct map strangers;   /* address key -> number of unauthenticated sockets */
+    struct map claims;      /* pending IDENTIFYs by number */
+    _Atomic uint64_t peers; /* last socket number assigned */
     struct relay_counters count;
 };
 
@@ -98,18 +98,18 @@ static inline struct loop *relay_loop(const struct relay *r)
     return loops_at(r->own, 0);
 }
 
-/* Whether clients may choose it. */
+/* Whether clients may select this encryption mode. */
 static inline bool relay_offers_mode(const struct relay *r, const struct seal_mode *mode)
 {
     return !r->options.no_xsalsa20 || !seal_mode_uses_header(mode);
 }
 
-/* Keeps a claim under its number. */
+/* Stores a pending IDENTIFY by its number. */
 void claim_keep(struct relay_claim *c);
-/* The claim of that number, which is the caller's now; NULL: it was answered already. */
+/* Removes the pending IDENTIFY for the caller; NULL: it was already accepted or refused. */
 struct relay_claim *claim_take(struct relay *r, uint64_t number);
 
-/* --- notes: from sockets and commits to the relay's thread ----------------------------- */
+/* --- notes: messages from sockets and commits to the relay's thread ------------------- */
 
 enum note_kind {
     NOTE_FACT,
@@ -124,15 +124,15 @@ enum note_kind {
     NOTE_VERSION,
 };
 
-/* What a client says of codecs. */
+/* Codec list of a client (op 1, op 14). */
 struct codec_offer {
-    struct video_types types; /* that it sends video with */
+    struct video_types types; /* payload types that it sends video with */
     struct video_codecs decodes;
 };
 
-/* What a client says of one of its layers. */
+/* One video layer of op 12. */
 struct video_shown {
-    int64_t ssrc, rtx_ssrc; /* rtx_ssrc 0: nothing is sent again */
+    int64_t ssrc, rtx_ssrc; /* rtx_ssrc 0: no retransmissions */
     unsigned char quality;
     bool active;
 };
@@ -141,14 +141,14 @@ struct relay_note {
     struct relay_note *next;
     struct relay *relay;
     enum note_kind kind;
-    struct loop *loop; /* of the socket */
+    struct loop *loop; /* loop of the socket */
     uint64_t peer;
     int version;
     union {
         struct voice_fact fact;
         struct {
             snowflake server_id;
-            snowflake channel_id; /* 0: it does not say */
+            snowflake channel_id; /* 0: not given */
             char session_id[RELAY_SESSION_MAX];
             unsigned char token[RELAY_TOKEN];
             int64_t seq_ack; /* -1: nothing was received */
@@ -173,36 +173,36 @@ struct relay_note {
 
 struct relay_note *note_new(struct relay *r, enum note_kind kind, size_t text);
 void note_send(struct relay_note *n);
-/* On the relay's thread, for some milliseconds. True: the facts that were sent until now are done,
- * so a packet that was received before this is looked at after all that was committed before it
- * was sent; what clients say may wait, and no packet waits for that. False: there are more, and the
- * thread is woken for them. */
+/* Handles queued messages on the relay's thread for at most NOTES_NS. True: no committed
+ * voice-state change is left, so a packet received before this call is handled after all commits
+ * before it; messages of clients may still wait. False: changes are left, and the thread is woken
+ * again. */
 bool notes_read(struct relay *r);
 
-/* --- texts: what a room is told is written once ----------------------------------------- */
+/* --- texts: a message to a whole room is serialised once ------------------------------ */
 
 struct relay_text {
     _Atomic unsigned refs;
     size_t n;
-    char bytes[]; /* {"op":5,"d":{…}, without the end: a number may follow */
+    char bytes[]; /* {"op":5,"d":{…}, without the end: a sequence number may follow */
 };
 
 struct relay_text *relay_text_new(enum voice_op op, struct str d);
-/* Of what was written, which is cleared. */
+/* Takes the payload from d and clears it. */
 struct relay_text *relay_text_finish(enum voice_op op, struct buf *d);
 struct relay_text *relay_text_ref(struct relay_text *t);
 void relay_text_unref(struct relay_text *t); /* accepts NULL */
-/* The whole message; seq 0: without a number. */
+/* Writes the whole message; seq 0: without a sequence number. */
 void relay_text_write(const struct relay_text *t, unsigned seq, struct buf *out);
 
-/* --- letters: from the relay's thread to a socket -------------------------------------- */
+/* --- letters: messages from the relay's thread to a socket's loop --------------------- */
 
 enum letter_kind {
     LETTER_TEXT,
-    LETTER_WELCOME, /* it is known now, by its place */
+    LETTER_WELCOME, /* identified; has the key of the voice state */
     LETTER_WELCOME_BACK,
     LETTER_CLOSE,
-    LETTER_REPLACED, /* closed for another socket of the same place */
+    LETTER_REPLACED, /* closed because another socket took over */
     LETTER_ACTIVE,
 };
 
@@ -214,7 +214,7 @@ struct relay_letter {
     uint64_t peer;
     enum relay_close code;
     struct relay_place place;
-    struct relay_text *text; /* TEXT: with this number */
+    struct relay_text *text; /* TEXT: with the number seq */
     unsigned seq;
 };
 
@@ -222,13 +222,13 @@ void letter_send(struct relay *r, struct loop *loop, uint64_t peer, enum letter_
                  enum relay_close code, const struct relay_place *place);
 void letter_send_text(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
                       unsigned seq);
-/* The same text to many: they are added one after the other, and have it when all are. On the
- * relay's thread, with nothing sent in between. */
+/* Sends one text to many sockets: call broadcast_add for each, then broadcast_end. Runs on the
+ * relay's thread; send nothing else in between. */
 void broadcast_add(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
                    unsigned seq);
 void broadcast_end(struct relay *r, struct relay_text *text);
 
-/* --- peers.c, opcodes.c: sockets, on their loops ---------------------------------------- */
+/* --- peers.c, opcodes.c: WebSockets, on their loops ----------------------------------- */
 
 struct relay_hub *relay_hub_new(struct relay *r, struct loop *loop);
 void relay_hub_free(struct relay_hub *h);
@@ -239,13 +239,13 @@ void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str 
 void voice_peer_closed(struct websocket *ws, int code);
 void voice_peer_shutdown(struct websocket *ws);
 
-/* How many sockets of an address have not said who they are; false: too many. */
+/* Counts the unauthenticated sockets of an address; false: there are too many. */
 bool relay_count_stranger(struct relay *r, uint64_t address);
 void relay_uncount_stranger(struct relay *r, uint64_t address);
 
-/* --- seats.c, seat_notes.c: who is connected, on the relay's thread ----------------------- */
+/* --- seats.c, seat_notes.c: participants, on the relay's thread ----------------------- */
 
-/* Where datagrams come from and go to. */
+/* Source or destination of datagrams. */
 union media_address {
     struct sockaddr any;
     struct sockaddr_in in;
@@ -256,19 +256,19 @@ static inline unsigned media_address_port(const union media_address *a)
     return ntohs(a->any.sa_family == AF_INET6 ? a->in6.sin6_port : a->in.sin_port);
 }
 
-/* What a sender has sent in a second. */
+/* Packets and bytes that a sender has sent in this second. */
 struct media_window {
     int64_t since_ms;
     unsigned packets, bytes, foreign;
 };
 
-/* What was asked or said in a second. Anybody may ask with the number or the address of somebody
- * else, so this is no part of what its owner may send. */
+/* Requests in this second. Requests can be sent with the SSRC or the address of another
+ * participant, so they do not count towards that participant's media_window. */
 struct question_window {
     int64_t since_ms;
     unsigned count;
 };
-/* False: it was more than so often. */
+/* False: the limit of this second is exceeded. */
 static inline bool questions_take(struct question_window *w, int64_t now_ms, unsigned most)
 {
     if (now_ms - w->since_ms >= 1000)
@@ -276,23 +276,23 @@ static inline bool questions_take(struct question_window *w, int64_t now_ms, uns
     return w->count++ < most;
 }
 
-/* Control packets that came last: they have no numbers. */
+/* Detects replayed RTCP packets, which have no sequence numbers. */
 struct control_window {
-    uint64_t seen[128]; /* hashes of what was sealed */
+    uint64_t seen[128]; /* hashes of the last encrypted packets */
     unsigned next;
 };
 
-/* What the participant may do, as stored. */
+/* Permissions and state of the participant, as committed. */
 struct seat_permissions {
     bool speaks, hears, films, priority;
 };
 
-/* Who speaks (op 5), as the client says it and as the others know it. */
+/* Speaking state (op 5): as the client sent it and as the others know it. */
 struct seat_speech {
     bool announced;       /* the others know the SSRC */
     unsigned speaking;    /* bits, from the client */
     unsigned shown;       /* bits, as last sent to the others */
-    struct deadline late; /* when to send them again, after too many changes */
+    struct deadline late; /* resends the bits after too many changes */
 };
 
 /* The video that the client offers (op 12). */
@@ -306,67 +306,67 @@ struct seat_camera {
 
 /* Keys, streams and addresses of RTP and RTCP. */
 struct seat_media {
-    uint32_t ssrc; /* the first of its block: audio */
+    uint32_t ssrc; /* first SSRC of its block: audio */
     unsigned char key[SEAL_KEY];
-    struct seal *seal; /* NULL: no protocol was selected yet */
+    struct seal *seal; /* NULL: no protocol selected yet */
     struct rtp_stream audio;
-    struct rtp_stream *video;       /* the other SSRCs of its block; NULL: none was used */
-    struct control_window *control; /* NULL: no control packet came */
+    struct rtp_stream *video;       /* other SSRCs of the block; NULL: none used yet */
+    struct control_window *control; /* NULL: no RTCP packet yet */
     bool has_found, has_address;
-    union media_address found;   /* source of the IP discovery */
+    union media_address found;   /* source of IP discovery */
     union media_address address; /* destination of media */
     struct media_window window, video_window;
 };
 
 struct seat_rate_limits {
-    struct question_window words;             /* changes of op 5 that are sent to the others */
+    struct question_window words;             /* op 5 changes sent to the others */
     struct question_window questions;         /* IP discovery and pings */
-    struct question_window foreign_questions; /* IP discovery from addresses of no member */
+    struct question_window foreign_questions; /* IP discovery from unknown addresses */
     struct question_window wishes;            /* RTCP requests to this participant */
     struct question_window asked;             /* RTCP requests from this participant */
 };
 
-/* Numbered messages, and those that the client may have missed. */
+/* Sequence numbers, and messages that the client may have missed. */
 struct seat_outbox {
     uint16_t seq;
-    /* A ring that ends with the message of number seq. NULL stands for the list of participants,
-     * which is written again when it is sent. */
+    /* A ring that ends with message number seq. NULL stands for the list of participants, which is
+     * written again when it is resent. */
     struct relay_text **kept;
     unsigned kept_first, kept_count, kept_cap;
 };
 
-/* One participant of a room; belongs to the relay's thread. */
+/* One participant of a room. Only the relay's thread uses it. */
 struct relay_seat {
     struct relay *relay;
     struct relay_room *room;
-    size_t index; /* in the room */
+    size_t index; /* in room->seats */
     struct relay_place place;
     snowflake server_id, channel_id;
     char session_id[RELAY_SESSION_MAX];
     unsigned char token[RELAY_TOKEN];
 
     struct seat_permissions may;
-    struct opt_int flags, platform; /* of its client */
+    struct opt_int flags, platform; /* of the client: op 18, op 20 */
     struct seat_speech speech;
     struct seat_rate_limits rate;
     struct seat_camera camera;
     struct codec_offer offer;
     bool described;            /* op 4 with the key was sent */
-    struct video_wants *wants; /* NULL: it has not asked for any video */
+    struct video_wants *wants; /* NULL: it has not requested video (op 15) */
 
     struct seat_media media;
     struct media_quality quality; /* of its audio */
-    int64_t active_ms;            /* when it was last said to be active */
+    int64_t active_ms;            /* when its activity was last reported */
 
     struct loop *loop;
-    uint64_t peer; /* its socket; 0: none now */
+    uint64_t peer; /* number of its socket; 0: disconnected */
     int version;
     struct seat_outbox outbox;
     struct deadline away;
 };
 
 struct relay_room {
-    snowflake id; /* of the channel, or of the stream's server */
+    snowflake id; /* the channel's id, or the stream's server id */
     enum video_codec codec;
     struct relay_seat **seats;
     size_t count, cap;
@@ -374,52 +374,52 @@ struct relay_room {
 
 struct relay_seats *seats_new(struct relay *r);
 void seats_free(struct relay_seats *all);
-/* Any note; the note stays the caller's. */
+/* Handles a message of any kind; the caller still owns it. */
 void seats_take(struct relay_seats *all, const struct relay_note *n);
-/* As map_next. */
+/* Iterates over all participants, as map_next does. */
 const struct relay_seat *seats_next(const struct relay_seats *all, size_t *at);
 struct relay_seat *seats_by_ssrc(struct relay_seats *all, uint32_t ssrc);
 struct relay_seat *seats_by_address(struct relay_seats *all, const union media_address *a);
-/* Where its media comes from and goes to, from now on. */
+/* Sets the address from which media is expected and to which it is sent. */
 void seat_bind(struct relay_seat *s, const union media_address *a);
-/* What the others are shown of its speaking: none of it while it may not, and priority only with
- * the right to. */
+/* The op 5 bits that the others may see: 0 without the permission to speak, no priority bit without
+ * the permission for it. */
 unsigned seat_speaking(const struct relay_seat *s);
-/* It sends: the others have to know whose SSRC it is. */
+/* Records the speaking bits and sends them with the SSRC to the others (op 5). */
 void seat_announce(struct relay_seat *s, unsigned speaking);
 void seat_end(struct relay_seat *s, enum relay_close code);
-/* Everybody else in its room; the text goes. */
+/* Sends to all other participants of the room; releases t. */
 void tell_others(const struct relay_seat *s, struct relay_text *t);
 
-/* --- clients.c: what a room is told of clients -------------------------------------------- */
+/* --- clients.c: flags and platforms of clients ---------------------------------------- */
 
-/* Somebody comes: the others and it are told of each other's clients. */
+/* For a new participant: exchanges flags and platforms with the others (op 18, op 20). */
 void seat_describe(struct relay_seat *s);
-/* It says something else of itself. */
+/* Updates the client's flags and sends them to the others if they changed. */
 void seat_take_flags(struct relay_seat *s, struct opt_int flags);
 
-/* --- video_seats.c: video in rooms, on the relay's thread -------------------------------- */
+/* --- video_seats.c: video in rooms, on the relay's thread ----------------------------- */
 
-/* What it can do; the room may use another codec then. */
+/* Stores the codec list of a participant; the room's codec may change. */
 void seat_offers(struct relay_seat *s, const struct codec_offer *offer);
-/* Somebody came or went who has a say in it; those who have are told, but one. */
+/* Chooses the room's codec; sends a change to all with a codec list, but not to except. */
 void room_choose_codec(struct relay_room *room, const struct relay_seat *except);
-/* What it shows, and what it wants to see. */
+/* Handle op 12 (video that is sent) and op 15 (video that is requested). */
 void seat_video(struct relay_seat *s, const struct relay_note *n);
 void seat_wants(struct relay_seat *s, const struct video_wants *wants);
-/* Whether this packet of its video may be passed on, and whether somebody gets it; what is said
- * of its audio is for everybody who gets any of its video. */
+/* Whether a video packet of s may be forwarded, and whether `to` receives that SSRC of `from`. For
+ * the audio SSRC: whether `to` receives any video of `from`. */
 bool seat_shows(const struct relay_seat *s, const struct rtp_packet *p);
 bool seat_watches(const struct relay_seat *to, const struct relay_seat *from, uint32_t ssrc);
 
-/* --- outbox.c: what is written to a seat ------------------------------------------------ */
+/* --- outbox.c: messages to a participant ---------------------------------------------- */
 
-/* Numbered and kept where the version asks for it; the text stays the caller's. The second one adds
- * the seat to a broadcast. */
+/* Numbers and stores the message if the version requires it; the caller keeps its reference.
+ * outbox_broadcast adds the participant to a broadcast. */
 void outbox_send(struct relay_seat *s, struct relay_text *t);
 void outbox_broadcast(struct relay_seat *s, struct relay_text *t);
 void outbox_resumed(struct relay_seat *s);
-/* Whether all that came after that number is still there; and sends it. */
+/* outbox_holds: all messages after seq_ack are still stored. outbox_replay sends them again. */
 bool outbox_holds(const struct relay_seat *s, int64_t seq_ack);
 void outbox_replay(struct relay_seat *s, int64_t seq_ack);
 void outbox_trim(struct relay_seat *s, int64_t seq_ack);
@@ -428,10 +428,10 @@ void outbox_clear(struct relay_seat *s);
 void outbox_ready(struct relay_seat *s);
 void outbox_version(struct relay_seat *s);
 void outbox_description(struct relay_seat *s);
-/* Those who are there besides it. */
+/* The list of the other participants (op 11). */
 void outbox_clients(struct relay_seat *s);
 
-/* What is said of a seat, to be sent to any of the others. */
+/* Messages about a participant, for any of the others. */
 struct relay_text *text_speaking(const struct relay_seat *about);
 struct relay_text *text_video(const struct relay_seat *about);
 struct relay_text *text_gone(const struct relay_seat *about);
@@ -439,18 +439,18 @@ struct relay_text *text_wanted(void);
 struct relay_text *text_codec(enum video_codec codec);
 struct relay_text *text_client(const struct relay_seat *about);
 
-/* --- media.c: datagrams ---------------------------------------------------------------- */
+/* --- media.c: RTP and RTCP ------------------------------------------------------------ */
 
 void seat_forget_streams(struct relay_seat *s);
 
-/* --- media_socket.c: datagrams, on the relay's thread ----------------------------------- */
+/* --- media_socket.c: the UDP socket, on the relay's thread ---------------------------- */
 
-/* Opens the socket; its port goes to r->port. */
+/* Opens the UDP socket and stores its port in r->port. */
 enum err media_open(struct relay *r, struct media_socket **ret);
 void media_close(struct media_socket *m);
-/* Datagrams that came faster than they were read, as the kernel counts them. From any thread. */
+/* Datagrams dropped by the kernel because the receive buffer was full; from any thread. */
 uint64_t media_overruns(const struct media_socket *m);
-/* All notes are read: on with what was received before them. Accepts NULL. */
+/* Handles the datagrams that waited for queued messages. Accepts NULL. */
 void media_resume(struct media_socket *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* opcodes.c - what clients of the voice gateway say: who they are, what they send, heartbeats. */
+/* opcodes.c - opcodes that clients send to the voice gateway, such as IDENTIFY and SPEAKING. */
 #include "relay/peers.h"
 
 #include <sodium.h>
@@ -12,7 +12,7 @@
 
 enum { PACE_WINDOW_MS = 60 * 1000, PACE_MESSAGES = 600, NUMBER_TEXT = 32 };
 
-/* --- who it is ------------------------------------------------------------------------ */
+/* --- IDENTIFY and RESUME -------------------------------------------------------------- */
 
 struct voice_identify {
     snowflake server_id, user_id;
@@ -53,7 +53,7 @@ static const struct schema resume_schema = { .size = sizeof(struct voice_resume)
                                              .fields = resume_fields };
 static const struct type type_resume = { .kind = KIND_OBJECT, .schema = &resume_schema };
 
-/* False: it is none, so nobody has it. */
+/* False: not a well-formed token. */
 static bool token_read(struct str hex, unsigned char out[RELAY_TOKEN])
 {
     size_t n;
@@ -71,7 +71,7 @@ static bool session_read(struct str text, char out[RELAY_SESSION_MAX])
     return true;
 }
 
-/* From version 9 on clients say which channel they mean; false: it is closed. */
+/* From version 9 on, channel_id is required; false: the socket is closed. */
 static bool channel_named(struct voice_peer *p, const struct opt_id *channel_id)
 {
     bool named = p->version < VOICE_WITH_CHANNEL || channel_id->given == GIVEN;
@@ -130,7 +130,7 @@ static void handle_voice_resume(struct voice_peer *p, const void *d)
     note_send(n);
 }
 
-/* --- what it says --------------------------------------------------------------------- */
+/* --- SELECT_PROTOCOL, SPEAKING and others --------------------------------------------- */
 
 struct voice_protocol {
     struct str mode;
@@ -176,7 +176,7 @@ static void handle_voice_select(struct voice_peer *p, const void *d)
     note_send(n);
 }
 
-/* Bits, or in the way of old clients true and false. */
+/* A number of bits; old clients send true or false. */
 struct voice_speaking {
     struct str speaking;
 };
@@ -203,14 +203,14 @@ static void handle_voice_speaking(struct voice_peer *p, const void *d)
     note_send(n);
 }
 
-/* The answer has a number, so it comes from where these are counted. */
+/* The answer has a sequence number, so the relay's thread sends it. */
 static void handle_voice_version(struct voice_peer *p, struct str raw)
 {
     (void)raw;
     note_send(voice_peer_note(p, NOTE_VERSION, 0));
 }
 
-/* Media does not reach it, or not us: whoever runs the server should look at the way between. */
+/* The client has no UDP connection to the server; log it once for the operator. */
 static void handle_voice_no_route(struct voice_peer *p, struct str raw)
 {
     (void)raw;
@@ -250,7 +250,7 @@ static void peer_acknowledge(struct voice_peer *p, int64_t seq_ack)
     note_send(n);
 }
 
-/* Versions answer in the form in which they are asked: an object, or a bare number. */
+/* From version 8 on the answer is an object, before that a bare number. */
 static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
 {
     struct form form = { .arena = p->hub->arena };
@@ -277,7 +277,7 @@ static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
         deadline_touch(p->hub->overdue, &p->deadline);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
+/* --- dispatch ------------------------------------------------------------------------- */
 
 static const struct field envelope_fields[] = {
     { FIELD(struct voice_envelope, op), .type = &type_raw, .flags = OPTIONAL },
@@ -338,7 +338,7 @@ static void voice_row_run(struct voice_peer *p, const struct voice_op_row *row, 
         row->handle(p, d);
 }
 
-/* Who waits for our answer may already talk; it is not heard yet. */
+/* Ignores other messages of a client whose IDENTIFY or RESUME is still being checked. */
 static void voice_op_take(struct voice_peer *p, int64_t op, struct str raw)
 {
     const struct voice_op_row *row = op_row(op);
@@ -359,7 +359,7 @@ void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str 
     void *decoded;
     int64_t op;
 
-    /* Binary messages are those of end-to-end encryption, which is not negotiated. */
+    /* Binary messages belong to end-to-end encryption, which is not negotiated. */
     if (p->closing || opcode != WS_TEXT)
         return;
     arena_reset(p->hub->arena);

@@ -1,4 +1,4 @@
-/* outbox.c - what is written to a seat: numbered, and kept for when its client comes back. */
+/* outbox.c - messages to a participant: numbers them and stores them for RESUME. */
 #include "relay/internal.h"
 
 #include "base/mem.h"
@@ -72,9 +72,9 @@ static struct relay_text *text_clients(struct relay_seat *const *seats, size_t c
     return relay_text_finish(VOICE_CLIENTS, &out);
 }
 
-enum { CLIENTS_AT_ONCE = 1000 }; /* of a room: more would be a message of too many bytes */
+enum { CLIENTS_AT_ONCE = 1000 }; /* per message: limits its size */
 
-/* Those who are there besides it, or the next thousand of them. */
+/* The list-th thousand participants of the room, without s (op 11). */
 static struct relay_text *text_present(const struct relay_seat *s, size_t list)
 {
     const struct relay_room *room = s->room;
@@ -84,14 +84,14 @@ static struct relay_text *text_present(const struct relay_seat *s, size_t list)
                         left < CLIENTS_AT_ONCE ? left : CLIENTS_AT_ONCE, s);
 }
 
-/* --- numbers -------------------------------------------------------------------------- */
+/* --- sequence numbers ----------------------------------------------------------------- */
 
 static struct relay_text **outbox_at(const struct relay_seat *s, unsigned i)
 {
     return &s->outbox.kept[(s->outbox.kept_first + i) % s->outbox.kept_cap];
 }
 
-/* Clients take 0 for none, so numbers go from 65,535 to 1. */
+/* Clients read 0 as "none", so 65,535 is followed by 1. */
 static uint16_t outbox_number(const struct relay_seat *s, unsigned i)
 {
     unsigned back = s->outbox.kept_count - 1 - i;
@@ -99,7 +99,7 @@ static uint16_t outbox_number(const struct relay_seat *s, unsigned i)
     return (uint16_t)((s->outbox.seq - 1 + UINT16_MAX - back) % UINT16_MAX + 1);
 }
 
-/* Who has missed nothing holds nothing. */
+/* Frees the ring when it becomes empty. */
 static void outbox_drop_first(struct relay_seat *s)
 {
     relay_text_unref(*outbox_at(s, 0));
@@ -130,7 +130,7 @@ static void outbox_grow(struct relay_seat *s)
     s->outbox.kept_cap = cap;
 }
 
-/* t NULL: a list. */
+/* t NULL: a list of participants. */
 static void outbox_keep(struct relay_seat *s, struct relay_text *t)
 {
     if (s->outbox.kept_count == VOICE_KEPT)
@@ -146,7 +146,7 @@ static void outbox_post(const struct relay_seat *s, struct relay_text *t, unsign
         letter_send_text(s->relay, s->loop, s->peer, t, seq);
 }
 
-/* Its number, or 0 where messages have none. */
+/* Assigns the next number, or returns 0 for versions without numbers. */
 static unsigned outbox_count(struct relay_seat *s, struct relay_text *kept)
 {
     if (s->version < VOICE_NUMBERED)
@@ -182,7 +182,7 @@ void outbox_resumed(struct relay_seat *s)
     relay_text_unref(t);
 }
 
-/* Its place among those that are kept, or -1. */
+/* Index of the message among those stored, or -1. */
 static int outbox_find(const struct relay_seat *s, int64_t seq)
 {
     for (unsigned i = 0; i < s->outbox.kept_count; i++)
@@ -191,7 +191,7 @@ static int outbox_find(const struct relay_seat *s, int64_t seq)
     return -1;
 }
 
-/* The place of the first message after that number; false: it is not there any more. */
+/* Index of the first message after seq_ack; false: it is no longer stored. */
 static bool outbox_after(const struct relay_seat *s, int64_t seq_ack, unsigned *ret)
 {
     int last = outbox_find(s, seq_ack);
@@ -242,7 +242,7 @@ static void outbox_finish(struct relay_seat *to, enum voice_op op, struct buf *d
     relay_text_unref(t);
 }
 
-/* One layer of video, for who asked for any. */
+/* One video layer of READY, as IDENTIFY asked for. */
 static void write_stream(struct json *j, const struct relay_seat *s, unsigned layer)
 {
     json_object(j);
@@ -273,7 +273,7 @@ void outbox_ready(struct relay_seat *s)
     json_text(&j, str_of(r->options.address));
     json_name(&j, "port");
     json_int(&j, r->port);
-    json_name(&j, "heartbeat_interval"); /* as in Hello: discordgo reads it here alone */
+    json_name(&j, "heartbeat_interval"); /* as in HELLO: discordgo reads it only here */
     json_int(&j, VOICE_HEARTBEAT_MS);
     json_name(&j, "modes");
     json_array(&j);
@@ -302,7 +302,7 @@ void outbox_version(struct relay_seat *s)
     relay_text_unref(t);
 }
 
-/* End-to-end encryption is not negotiated: version 0. */
+/* End-to-end encryption (DAVE) is not negotiated: version 0. */
 void outbox_description(struct relay_seat *s)
 {
     struct buf out;
@@ -327,7 +327,7 @@ void outbox_description(struct relay_seat *s)
     outbox_finish(s, VOICE_DESCRIPTION, &out);
 }
 
-/* Who may not speak does not light up, but its SSRC is known when it may again. */
+/* Without the permission to speak the bits are 0; the SSRC is sent anyway, for later. */
 struct relay_text *text_speaking(const struct relay_seat *about)
 {
     struct buf out;
@@ -360,7 +360,7 @@ struct relay_text *text_video(const struct relay_seat *about)
     return relay_text_finish(VOICE_VIDEO, &out);
 }
 
-/* Who shows something sends all of it; who gets what is chosen here. */
+/* Senders send all layers; the relay chooses which viewer gets which. */
 struct relay_text *text_wanted(void)
 {
     return relay_text_new(VOICE_WANTS, STR("{\"any\":100}"));
@@ -393,8 +393,8 @@ struct relay_text *text_client(const struct relay_seat *about)
     return text_clients(&about->room->seats[about->index], 1, NULL);
 }
 
-/* They are long, and of no use but to who comes back before it has acknowledged them: so they are
- * not kept but made anew, with those who are there by then. */
+/* Lists are long and only needed for a RESUME before the client has acknowledged them, so they are
+ * not stored but written again with the current participants. */
 void outbox_clients(struct relay_seat *s)
 {
     for (size_t list = 0; list * CLIENTS_AT_ONCE < s->room->count; list++) {

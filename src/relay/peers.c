@@ -1,4 +1,4 @@
-/* peers.c - sockets of the voice gateway: they come and go, and are told things. */
+/* peers.c - WebSockets of the voice gateway: open, close, timeouts, messages to clients. */
 #include "relay/peers.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ void voice_peer_write(struct voice_peer *p, enum voice_op op, struct str d)
     websocket_send(p->ws, WS_TEXT, buf_str(out));
 }
 
-/* Nobody takes its place: the state says so before the client can ask again. */
+/* Marks the stored voice state as disconnected, before the client can identify again. */
 static void peer_unplace(struct voice_peer *p)
 {
     const struct relay_source *source = &p->hub->relay->options.source;
@@ -44,7 +44,7 @@ struct relay_note *voice_peer_note(const struct voice_peer *p, enum note_kind ki
     return n;
 }
 
-/* --- beginning and end ---------------------------------------------------------------- */
+/* --- open and close ------------------------------------------------------------------- */
 
 void voice_peer_open(struct websocket *ws, void *arg)
 {
@@ -99,9 +99,9 @@ void voice_peer_closed(struct websocket *ws, int code)
     mem_free(p);
 }
 
-/* With this code clients wait for VOICE_SERVER_UPDATE, which follows when their sessions are
- * resumed. With any other they dial at once, or ask a gateway that is not there: discord.py and
- * @discordjs/voice give up then. */
+/* With 4014 clients wait for VOICE_SERVER_UPDATE, which they get when their gateway session
+ * resumes. With any other code they reconnect at once or use a gateway that is not there;
+ * discord.py and @discordjs/voice then stop trying. */
 void voice_peer_shutdown(struct websocket *ws)
 {
     struct voice_peer *p = websocket_data(ws);
@@ -121,7 +121,7 @@ static void voice_overdue_expired(struct deadline *d)
     voice_peer_close(container_of(d, struct voice_peer, deadline), RELAY_TIMED_OUT, "no heartbeat");
 }
 
-/* --- letters -------------------------------------------------------------------------- */
+/* --- letters: messages from the relay's thread ---------------------------------------- */
 
 static void voice_peer_welcome(struct voice_peer *p, const struct relay_letter *l)
 {
@@ -167,8 +167,8 @@ static void peer_receive(struct voice_peer *p, const struct relay_letter *l)
     websocket_send(p->ws, WS_TEXT, buf_str(out));
 }
 
-/* The socket went while it was asked who it is: its state says that it has one, and its seat
- * does not know that it is gone. */
+/* The socket closed while its IDENTIFY was checked: marks the stored state as disconnected and
+ * informs the relay's thread. */
 static void hub_return(struct relay_hub *h, const struct relay_letter *l)
 {
     const struct relay_source *source = &h->relay->options.source;
@@ -197,7 +197,7 @@ struct relay_hub *relay_hub_new(struct relay *r, struct loop *loop)
     h->relay = r;
     h->loop = loop;
     map_init(&h->peers);
-    buf_init(&h->out, SIZE_MAX); /* what a room is told has its limits where it is made */
+    buf_init(&h->out, SIZE_MAX); /* the writers of messages limit their size */
     h->arena = arena_new();
     h->strangers = deadlines_new(loop, VOICE_STRANGER_MS, true, voice_stranger_expired);
     h->overdue = deadlines_new(loop, VOICE_OVERDUE_MS, true, voice_overdue_expired);

@@ -1,12 +1,12 @@
-/* relay.c - the relay of a process: its beginning, its doors, its end. */
+/* relay.c - starts and stops the voice relay; message queues between its thread and sockets. */
 #include "relay/internal.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { NOTES_NS = 4 * 1000 * 1000 }; /* for the notes of a turn */
+enum { NOTES_NS = 4 * 1000 * 1000 }; /* time for queued messages per loop iteration */
 
-/* --- notes and letters ---------------------------------------------------------------- */
+/* --- message queues: notes to the relay's thread, letters to sockets ------------------ */
 
 struct relay_note *note_new(struct relay *r, enum note_kind kind, size_t text)
 {
@@ -35,7 +35,7 @@ static void line_add(struct note_line *l, struct relay_note *n)
     l->last = n;
 }
 
-/* Puts those that came behind those that wait. */
+/* Moves new messages to the two queues: committed changes, and messages of clients. */
 static void notes_gather(struct relay *r)
 {
     struct relay_note *newest = atomic_exchange(&r->notes, NULL), *oldest = NULL, *next;
@@ -57,8 +57,9 @@ static void notes_wake(struct relay *r)
         loop_post(relay_loop(r), &r->wake);
 }
 
-/* One of them may be told to thousands, so they have a share of a turn. A fact that overtakes words
- * of the same client harms nothing: these are found to be nobody's, or to be more than it may. */
+/* One message may be sent to thousands, so the time per iteration is limited. Committed changes
+ * overtake messages of the same client, which is harmless: such a message finds no participant or
+ * lacks the permission. */
 bool notes_read(struct relay *r)
 {
     int64_t until = clock_mono() + NOTES_NS;
@@ -86,7 +87,7 @@ static void relay_woken(struct post *p)
         media_resume(r->media);
 }
 
-/* They do not go through the loop's own posts, because those wait while packets are read. */
+/* Does not call loop_post for each message, because posts wait while packets are read. */
 void note_send(struct relay_note *n)
 {
     struct relay *r = n->relay;
@@ -142,20 +143,20 @@ void letter_send_text(struct relay *r, struct loop *loop, uint64_t peer, struct 
 
 /* --- broadcasts ----------------------------------------------------------------------- */
 
-enum { BROADCAST_MOST = 256 }; /* receivers of one: a loop does not write to more at once */
+enum { BROADCAST_MOST = 256 }; /* receivers per post: limits the time on a loop */
 struct broadcast_to {
     uint64_t peer;
     unsigned seq;
 };
-/* Receivers of a loop, until they are sent what they are told. Of the relay's thread. */
+/* Receivers on one loop that wait for broadcast_flush. Only the relay's thread uses it. */
 struct broadcast_lot {
     struct loop *loop;
     unsigned count;
     struct broadcast_to to[BROADCAST_MOST];
 };
 
-/* A room of a thousand that fills has half a million receivers of arrivals: a letter for each would
- * be ten times as large as what is needed of it. */
+/* One text for many sockets of a loop. A room that fills with 1,000 participants causes half a
+ * million arrival messages: a post for each would take ten times the memory. */
 struct relay_broadcast {
     struct post post;
     struct relay *relay;
@@ -214,7 +215,7 @@ void broadcast_end(struct relay *r, struct relay_text *text)
             broadcast_flush(r, &r->lots[i], text);
 }
 
-/* --- doors ---------------------------------------------------------------------------- */
+/* --- committed voice-state changes ---------------------------------------------------- */
 
 void relay_heard(struct relay *r, const struct voice_fact *fact)
 {
@@ -226,7 +227,7 @@ void relay_heard(struct relay *r, const struct voice_fact *fact)
     note_send(n);
 }
 
-/* --- claims --------------------------------------------------------------------------- */
+/* --- pending IDENTIFYs ---------------------------------------------------------------- */
 
 void claim_keep(struct relay_claim *c)
 {
@@ -265,8 +266,7 @@ static void claims_clear(struct relay *r)
     map_clear(&r->claims);
 }
 
-/* The last version counts, as with every client that repeats itself. A client that names none, as
- * discordgo does, is served the oldest. */
+/* The last "v" of the query counts. Without one (discordgo), the oldest version is used. */
 static const struct voice_door *door_of(const struct relay *r, struct str query)
 {
     uint64_t version = VOICE_OLDEST;
@@ -308,7 +308,7 @@ bool relay_upgrade(struct relay *r, const struct http_request *request,
     return true;
 }
 
-/* --- strangers ------------------------------------------------------------------------ */
+/* --- unauthenticated sockets ---------------------------------------------------------- */
 
 enum { STRANGERS_OF_ADDRESS = 64 };
 
@@ -334,7 +334,7 @@ void relay_uncount_stranger(struct relay *r, uint64_t address)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 static void make_hub(struct loop *loop, void *arg)
 {
@@ -407,7 +407,7 @@ void relay_stop(struct relay *r)
         return;
     r->stopping = true;
     loop_call(relay_loop(r), close_media, r);
-    /* What was on its way to a loop arrives before its hub goes, and may be answered. */
+    /* Messages already posted to a loop run before its hub is freed, and may be answered. */
     for (unsigned i = 0; i < loops_count(r->loops); i++)
         loop_call(loops_at(r->loops, i), drop_hub, r);
     loops_stop(r->own);

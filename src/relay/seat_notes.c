@@ -1,4 +1,4 @@
-/* seat_notes.c - what happens to seats: what the store says of somebody, and what clients say. */
+/* seat_notes.c - applies committed voice-state changes and messages of clients to participants. */
 #include "relay/seats.h"
 
 #include <sodium.h>
@@ -11,7 +11,7 @@ static bool same_salt(const struct relay_seat *s, const struct voice_fact *f)
     return sodium_memcmp(s->place.salt, f->salt, sizeof s->place.salt) == 0;
 }
 
-/* --- what the store says -------------------------------------------------------------- */
+/* --- committed voice-state changes ---------------------------------------------------- */
 
 enum { SPEAKING_VOICE = 1, SPEAKING_SHARE = 2, SPEAKING_PRIORITY = 4, SPEAKING_A_SECOND = 10 };
 
@@ -22,8 +22,8 @@ unsigned seat_speaking(const struct relay_seat *s)
     return s->may.priority ? s->speech.speaking : s->speech.speaking & ~(unsigned)SPEAKING_PRIORITY;
 }
 
-/* A room may have ten thousand, and each hears of it: of one who changes its mind ever again only
- * so often, and then what is so in the end. */
+/* Sends op 5, at most SPEAKING_A_SECOND times per second, because a room may have 10,000
+ * participants; the final state is sent by seat_speaking_due. */
 static void tell_speaking(struct relay_seat *s)
 {
     if (!questions_take(&s->rate.words, clock_mono() / 1000000, SPEAKING_A_SECOND)) {
@@ -60,8 +60,8 @@ static bool room_is_full(const struct relay_seats *all, snowflake room_id)
     return most && room && room->count >= most;
 }
 
-/* Its state says that it has a socket; it hears that this one has ended when that is known to be
- * its own. */
+/* The stored voice state says "connected". LETTER_WELCOME gives the socket the key of that state,
+ * so that the close which follows marks it as disconnected. */
 static void claim_turn_away(struct relay_claim *c, const struct relay_place *place)
 {
     letter_send(c->relay, c->loop, c->number, LETTER_WELCOME, 0, place);
@@ -69,7 +69,7 @@ static void claim_turn_away(struct relay_claim *c, const struct relay_place *pla
     mem_free(c);
 }
 
-/* A second socket with the same token takes the place of the first. */
+/* A second socket with the same token replaces the first. */
 static void seats_admit(struct relay_seats *all, const struct voice_fact *f, struct relay_claim *c)
 {
     struct relay_seat *before = seat_of_place(all, f->guild_id, f->user_id);
@@ -120,7 +120,7 @@ static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
     seat_take_flags(s, f->flags);
 }
 
-/* --- what clients say ----------------------------------------------------------------- */
+/* --- messages from clients ------------------------------------------------------------ */
 
 void seat_announce(struct relay_seat *s, unsigned speaking)
 {
@@ -140,7 +140,7 @@ static void tell_one(struct relay_seat *s, struct relay_text *t)
     relay_text_unref(t);
 }
 
-/* Who comes late is told whose SSRCs it will receive. */
+/* Sends the SSRCs and video of the present participants to a new one. */
 static void tell_present(struct relay_seat *s)
 {
     const struct relay_room *room = s->room;
@@ -155,7 +155,7 @@ static void tell_present(struct relay_seat *s)
     }
 }
 
-/* A new key each time: nothing that was sealed before can come again. */
+/* Each SELECT_PROTOCOL creates a new key, so earlier packets cannot be replayed. */
 static void seat_select(struct relay_seat *s, const struct seal_mode *mode,
                         const struct codec_offer *offer)
 {

@@ -1,4 +1,4 @@
-/* seats.c - who is connected to voice, and in which room. */
+/* seats.c - participants and rooms: creation, lookup by SSRC, user, token or address, removal. */
 #include "relay/seats.h"
 
 #include <sodium.h>
@@ -113,9 +113,9 @@ static void room_remove(struct relay_seats *all, struct relay_seat *s)
     mem_free(room);
 }
 
-/* --- seats ---------------------------------------------------------------------------- */
+/* --- participants --------------------------------------------------------------------- */
 
-/* Numbers that nobody has and that nobody can guess. */
+/* A block of SSRCs that is unused and cannot be guessed. */
 static uint32_t ssrc_choose(const struct relay_seats *all)
 {
     uint32_t block;
@@ -226,7 +226,7 @@ void room_end(struct relay_seats *all, snowflake id)
     for (struct relay_room *room; (room = map_get(&all->rooms, id));) {
         struct relay_seat *s = room->seats[room->count - 1];
 
-        s->offer.decodes.given = false; /* no codec is chosen for those who go next */
+        s->offer.decodes.given = false; /* so that no codec is chosen for the rest */
         seat_close_socket(s, LETTER_CLOSE, RELAY_DISCONNECTED);
         seat_free(s);
     }
@@ -248,7 +248,7 @@ struct relay_seat *seat_of_place(const struct relay_seats *all, snowflake guild_
     return s && s->place.guild_id == guild_id && s->place.user_id == user_id ? s : NULL;
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- creation and timeouts ------------------------------------------------------------ */
 
 static void seat_expired(struct deadline *d)
 {

@@ -1,4 +1,4 @@
-/* video_opcodes.c - what clients of the voice gateway say of video. */
+/* video_opcodes.c - voice gateway opcodes about video: layers, codecs, op 12, op 14, op 15. */
 #include "relay/peers.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@ enum { STREAMS_TEXT = 2048, PACE_VIDEOS = 60 };
 static const struct type type_ssrc = { .kind = KIND_INT, .min = 0, .max = UINT32_MAX };
 static const struct type type_quality = { .kind = KIND_INT, .min = 0, .max = 100 };
 
-/* --- what it will send ---------------------------------------------------------------- */
+/* --- layers of IDENTIFY --------------------------------------------------------------- */
 
 struct voice_layer {
     struct str type, rid;
@@ -45,7 +45,7 @@ unsigned voice_layers_read(bool video, const struct list *streams,
     return 1;
 }
 
-/* --- with which payload types --------------------------------------------------------- */
+/* --- codecs and payload types --------------------------------------------------------- */
 
 struct voice_codec {
     struct str name, type;
@@ -92,7 +92,7 @@ struct codec_offer voice_codecs_read(const struct list *codecs)
     return offer;
 }
 
-/* The same, while it is connected. */
+/* SESSION_UPDATE (op 14): new codecs while connected. */
 struct voice_session {
     struct opt_list codecs;
 };
@@ -116,7 +116,7 @@ void handle_voice_session(struct voice_peer *p, const void *d)
     note_send(n);
 }
 
-/* --- what it sends -------------------------------------------------------------------- */
+/* --- VIDEO (op 12): video that a client sends ----------------------------------------- */
 
 struct voice_stream {
     struct opt_int ssrc, rtx_ssrc;
@@ -137,7 +137,7 @@ static const struct type type_voice_streams = { .kind = KIND_ARRAY,
                                                 .of = &type_voice_stream,
                                                 .max = RELAY_LAYERS };
 
-/* Some clients name only their audio, which says nothing. */
+/* Messages without video_ssrc, which some clients send for audio, are ignored. */
 struct voice_video {
     struct opt_int video_ssrc;
     struct str streams;
@@ -151,7 +151,7 @@ static const struct schema video_schema = { .size = sizeof(struct voice_video),
                                             .fields = video_fields };
 const struct type type_voice_video = { .kind = KIND_OBJECT, .schema = &video_schema };
 
-/* One without SSRCs is nothing that comes. */
+/* Skips streams without an SSRC. */
 static void video_note_streams(struct relay_note *n, const struct list *streams)
 {
     const struct voice_stream *in = streams->items;
@@ -168,8 +168,8 @@ static void video_note_streams(struct relay_note *n, const struct list *streams)
     }
 }
 
-/* The others get its words as they are, once they were found to be about its own SSRCs; so they are
- * only so long, for a room may have a thousand others. */
+/* The relay forwards the client's JSON unchanged once it is known to name only the client's own
+ * SSRCs. Its length is limited, because a room may have 1,000 receivers. */
 void handle_voice_video(struct voice_peer *p, const void *d)
 {
     const struct voice_video *in = d;
@@ -194,9 +194,9 @@ void handle_voice_video(struct voice_peer *p, const void *d)
     note_send(n);
 }
 
-/* --- what it wants to see ------------------------------------------------------------- */
+/* --- MEDIA_SINK_WANTS (op 15): video that a client requests --------------------------- */
 
-/* SSRCs by name, "any", and sizes of pictures, which we do not choose by. */
+/* Keys are SSRCs, "any", and "pixelCounts", which is ignored. */
 const struct type type_voice_wants = { .kind = KIND_MAP, .of = &type_raw, .max = 2 * VIDEO_NAMED };
 
 static bool want_read(struct video_wants *wants, const struct pair *entry)

@@ -1,11 +1,11 @@
-/* video_seats.c - video in rooms: who shows what, and who gets which layer of it. */
+/* video_seats.c - video in rooms: layers that a participant sends and layers that viewers get. */
 #include "relay/internal.h"
 
 #include "base/mem.h"
 
 /* --- codecs --------------------------------------------------------------------------- */
 
-/* Those who never spoke of codecs have no video to show. */
+/* Clients without a codec list are not sent the codec: they have no video. */
 void room_choose_codec(struct relay_room *room, const struct relay_seat *except)
 {
     struct codec_count count = { 0 };
@@ -23,7 +23,7 @@ void room_choose_codec(struct relay_room *room, const struct relay_seat *except)
     relay_text_unref(t);
 }
 
-/* Its own description says which. */
+/* A client that has not received op 4 yet gets the codec with it. */
 void seat_offers(struct relay_seat *s, const struct codec_offer *offer)
 {
     bool counts = s->offer.decodes.given || offer->decodes.given;
@@ -33,9 +33,9 @@ void seat_offers(struct relay_seat *s, const struct codec_offer *offer)
         room_choose_codec(s->room, s->described ? NULL : s);
 }
 
-/* --- what is shown -------------------------------------------------------------------- */
+/* --- video that is sent --------------------------------------------------------------- */
 
-/* SSRCs of others, and of nobody, are not its to announce. */
+/* Rejects SSRCs outside the sender's own block. */
 static bool shown_is_own(const struct relay_seat *s, const struct video_shown *shown)
 {
     int64_t at = shown->ssrc - (int64_t)s->media.ssrc;
@@ -56,7 +56,7 @@ static bool video_is_own(const struct relay_seat *s, const struct relay_note *n)
     return true;
 }
 
-/* A client that describes no layers has one. True: something is shown now. */
+/* A client that describes no layers has one. Returns whether a layer is active. */
 static bool layers_take(struct relay_seat *s, const struct relay_note *n)
 {
     bool active = false;
@@ -86,7 +86,7 @@ static void streams_take(struct relay_seat *s, struct str streams)
     s->camera.streams = str_slice(copy, streams.n);
 }
 
-/* SSRC 0 is the end of its video. */
+/* SSRC 0 ends the video. */
 void seat_video(struct relay_seat *s, const struct relay_note *n)
 {
     if (!video_is_own(s, n))
@@ -111,8 +111,7 @@ void seat_wants(struct relay_seat *s, const struct video_wants *wants)
     *s->wants = *wants;
 }
 
-/* Headers of video are not looked at for whether they come again, so modes whose nonce they are
- * carry audio alone. */
+/* seat_is_worn checks only audio headers for repetition, so header-nonce modes carry no video. */
 bool seat_shows(const struct relay_seat *s, const struct rtp_packet *p)
 {
     int layer = video_layer_of(s->media.ssrc, p->ssrc);

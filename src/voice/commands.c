@@ -1,4 +1,4 @@
-/* commands.c - the gateway's opcodes whose effect is voice, row by row. */
+/* commands.c - table of the gateway opcodes that voice/ handles. */
 #include "voice/calls/calls.h"
 #include "voice/internal.h"
 #include "voice/streams/streams.h"

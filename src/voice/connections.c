@@ -1,4 +1,4 @@
-/* connections.c - voice connections: whose they are, and what states say about them. */
+/* connections.c - checks voice connections of the relay, and records which states are connected. */
 #include "voice/internal.h"
 
 #include <sodium.h>
@@ -10,9 +10,9 @@
 #include "voice/state_rows.h"
 #include "voice/streams/streams.h"
 
-/* --- who somebody is ------------------------------------------------------------------ */
+/* --- IDENTIFY ------------------------------------------------------------------------- */
 
-/* A private call is named by its channel. */
+/* For a private call server_id is the channel. */
 static enum err connection_find(struct tx *tx, const struct relay_claim *c, struct voice_state *ret)
 {
     enum err e = voice_find(tx, c->server_id, c->user_id, ret);
@@ -23,7 +23,7 @@ static enum err connection_find(struct tx *tx, const struct relay_claim *c, stru
     return !e && voice_channel(ret) != c->server_id ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
-/* Without a state it matters to the client whether the server is one at all. */
+/* Without a state, the close code depends on whether the guild exists. */
 static enum err connection_refuse_unknown(struct tx *tx, const struct relay_claim *c,
                                           enum relay_close *ret)
 {
@@ -34,7 +34,7 @@ static enum err connection_refuse_unknown(struct tx *tx, const struct relay_clai
     return e && e != ERR_UNKNOWN_GUILD ? e : ERR_UNKNOWN_VOICE_STATE;
 }
 
-/* 0: the claim is good. */
+/* 0: the IDENTIFY is valid. */
 static enum relay_close connection_judge(const struct relay_claim *c,
                                          const unsigned char token[VOICE_TOKEN],
                                          struct str session_id, snowflake channel_id)
@@ -54,7 +54,7 @@ static enum err connection_accept(struct call *call, const struct relay_claim *c
     return OK;
 }
 
-/* A client that was told of another server, or of this one before the room moved. */
+/* Refuses a client whose room another node owns. */
 static enum err connection_refuse_elsewhere(struct call *call, snowflake room_id,
                                             enum relay_close *ret)
 {
@@ -65,7 +65,7 @@ static enum err connection_refuse_elsewhere(struct call *call, snowflake room_id
     return e ? e : here ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
-/* admits: it writes that the state has a socket now. */
+/* admits: also marks the state as connected. */
 static enum err connection_of_state(struct call *call, struct relay_claim *c, struct voice_state *s,
                                     bool admits)
 {
@@ -83,7 +83,7 @@ static enum err connection_of_state(struct call *call, struct relay_claim *c, st
     return e ? e : connection_accept(call, c, voice_fact_of(s));
 }
 
-/* Its row is written as it is, so that who ends the stream meanwhile is met. */
+/* admits: writes the row unchanged, so that a concurrent end of the stream conflicts with it. */
 static enum err connection_of_stream(struct call *call, struct relay_claim *c,
                                      const struct stream *s, bool admits)
 {
@@ -133,7 +133,7 @@ static enum err connection_look(struct call *call)
     return connection_try(call, false);
 }
 
-/* Whoever reaches the port may claim to be somebody: the writer is kept from those who are not. */
+/* Anyone can send an IDENTIFY: a read transaction rejects bad ones before the write transaction. */
 static enum err connection_prepare(struct call *call)
 {
     call->look = connection_look;
@@ -168,22 +168,22 @@ static void source_identify(void *arg, const struct relay_claim *c)
                                    .size = sizeof *c });
 }
 
-/* --- what states say ------------------------------------------------------------------ */
+/* --- connected and active ------------------------------------------------------------- */
 
 struct connection_change {
     struct relay_place place;
-    bool live, active; /* one of them is what changes */
+    bool live, active; /* exactly one of them changes */
 };
 
-/* A client closes its voice socket and asks for its channel at once, and the request may be read
- * first: it was answered as that of a client with a socket. */
+/* A client may close its voice socket and send op 4 at once. If op 4 is handled first, it is
+ * answered as if the socket were open; connection_change then sends VOICE_SERVER_UPDATE. */
 #define ASKED_US (INT64_C(2) * 1000000)
 static bool connection_was_asked_for(const struct voice_state *s)
 {
     return !s->live && clock_us() - s->asked_at < ASKED_US;
 }
 
-/* Nothing, when the state is not the one that was connected. */
+/* Ignores the change if the state has another salt by now. */
 static enum err connection_change(struct call *call)
 {
     const struct connection_change *c = call_passed(call, "connection_change");

@@ -1,4 +1,4 @@
-/* crowds.c - jobs that go on with those of a crowd who were not done at once. */
+/* crowds.c - schedules jobs for the rest of a large room, CROWD_AT_ONCE participants per step. */
 #include "voice/state_rows.h"
 
 #include "base/clock.h"

@@ -1,7 +1,7 @@
-/* endings.c - what goes takes its voice with it.
+/* endings.c - removes voice states when their member, recipient, channel or guild is deleted.
  *
- * Of a large room some leave with their channel, and the guild is told of them. The others leave in
- * steps of a job: their channel is gone by then, and with it whoever could hear of it but they. */
+ * In a large room the first participants leave with their channel and the guild gets their events.
+ * The others leave in steps of a job; the channel is deleted by then, so only they get an event. */
 #include "voice/state_rows.h"
 
 #include "platform/channels/channels.h"
@@ -27,13 +27,13 @@ enum err voice_drop_recipient(struct call *call, const struct recipient_change *
     return voice_channel(&s) == c->channel->id ? voice_leave(call, &s) : OK;
 }
 
-/* Before those of its people: what each of them would be told of all the others is left out. */
+/* Ends the room in the relay first, so that the relay does not send op 13 for each participant. */
 static void note_end(struct call *call, snowflake room_id)
 {
     call_note_voice(call, &(struct voice_fact){ .room_id = room_id });
 }
 
-/* leave: how each of them does. */
+/* leave: called for each state. */
 static enum err crowd_leaves(struct call *call, const struct voice_crowd *c,
                              enum err (*leave)(struct call *call, const struct voice_state *s))
 {
@@ -46,7 +46,7 @@ static enum err crowd_leaves(struct call *call, const struct voice_crowd *c,
     return e ? e : voice_crowd_later(call, &voice_leftovers_job, c, &states);
 }
 
-/* Of a guild nobody hears of it: they were told that it is gone. */
+/* Sends no event: the guild's members got GUILD_DELETE. */
 static enum err leave_gone_guild(struct call *call, const struct voice_state *s)
 {
     struct voice_state gone = voice_without_channel(s);

@@ -1,10 +1,10 @@
-/* held.c - voice states that a restart has left, until their sessions are back.
+/* held.c - voice states from before a restart, held until their gateway sessions resume.
  *
- * A restart ends all voice sockets. Clients do not ask for their channel again: they reconnect when
- * they receive VOICE_SERVER_UPDATE. So a session that is resumed gets one for each of its states. A
- * session that could not be resumed is begun again by the same client; a bot's new session takes
- * over the states in each guild as soon as it has received the guild. That its RESUME was refused
- * tells it from a bot that was started anew and is in no channel. */
+ * A restart closes all voice sockets. Clients do not send op 4 again: they reconnect on
+ * VOICE_SERVER_UPDATE. A resumed session therefore gets one for each of its states. If RESUME is
+ * refused, the client starts a new session; a bot's new session takes over its state in each guild
+ * when it has received the guild. Without a refused RESUME, the bot was restarted and is in no
+ * channel. */
 #include "voice/held.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "voice/state_rows.h"
 
-enum { REFUSED_MS = 60 * 1000 }; /* from a refused RESUME until the guilds of the next session */
+enum { REFUSED_MS = 60 * 1000 }; /* from a refused RESUME to the guilds of the next session */
 
 struct refused_account {
     snowflake user_id;
@@ -27,7 +27,7 @@ static int64_t now_ms(void)
     return clock_mono() / 1000000;
 }
 
-/* --- accounts whose RESUME was refused ------------------------------------------------ */
+/* --- accounts with a refused RESUME --------------------------------------------------- */
 
 void refusals_note(struct map *refusals, snowflake user_id)
 {
@@ -86,7 +86,7 @@ static enum err return_find(struct call *call, const struct voice_return *r, str
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-/* Most sessions are not in voice: the writer does not run for them. */
+/* Most sessions are not in voice: this read avoids a write transaction for them. */
 static enum err return_look(struct call *call)
 {
     struct list states;
@@ -101,7 +101,7 @@ static enum err return_prepare(struct call *call)
     return OK;
 }
 
-/* A session that was resumed has the same id, so nobody else has to know. */
+/* A resumed session has the same id, so no VOICE_STATE_UPDATE is needed. */
 static enum err return_state(struct call *call, const struct voice_return *r, struct voice_state *s)
 {
     enum err e;

@@ -1,7 +1,7 @@
-/* home_watch.c - rooms whose server is gone, or stops, get another one.
+/* home_watch.c - assigns rooms of a dead or stopping node to another node.
  *
- * Every server looks every second. Two that find the same room meet in the store, and the second
- * one finds that it has a home again. */
+ * Every node checks once per second. If two nodes find the same room, their transactions are
+ * serialised by the store and the second one finds that the room has an owner again. */
 #include <pthread.h>
 
 #include "base/log.h"
@@ -12,13 +12,13 @@
 struct home_watch {
     struct api *api;
     struct loop *loop;
-    bool running, closing; /* of the loop */
-    bool more;             /* rooms are left; of the step that runs */
+    bool running, closing; /* loop only */
+    bool more;             /* more rooms are left; set by the running step */
 
-    pthread_mutex_t lock; /* of what somebody waits for */
+    pthread_mutex_t lock; /* for the members below, which a thread waits for */
     pthread_cond_t ended;
     bool settled;
-    struct str offer; /* where we are to be reached */
+    struct str offer; /* endpoint to publish */
     enum err result;
 };
 
@@ -41,7 +41,7 @@ static void watch_start(struct home_watch *w, enum route_store store,
                                    .arg = w });
 }
 
-/* --- offering, and giving up ---------------------------------------------------------- */
+/* --- open and close ------------------------------------------------------------------- */
 
 static void watch_settled(struct home_watch *w, enum err e)
 {
@@ -85,7 +85,7 @@ static void watch_gave_up(struct call *call, enum err e, void *arg)
         watch_settled(w, e);
 }
 
-/* --- every second --------------------------------------------------------------------- */
+/* --- once per second ------------------------------------------------------------------ */
 
 static enum err watch_mend(struct call *call)
 {
@@ -124,7 +124,7 @@ void home_watch_tick(struct home_watch *w)
     watch_start(w, ROUTE_STORE_READ, watch_look, watch_looked);
 }
 
-/* --- beginning and end ---------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 static void watch_open_turn(struct loop *loop, void *arg)
 {
@@ -138,7 +138,7 @@ static void watch_close_turn(struct loop *loop, void *arg)
 
     (void)loop;
     w->closing = true;
-    if (!w->running) /* else when what runs has ended */
+    if (!w->running) /* else when the running request has ended */
         watch_start(w, ROUTE_STORE_WRITE, watch_give_up, watch_gave_up);
 }
 

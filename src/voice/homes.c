@@ -1,4 +1,4 @@
-/* homes.c - which server carries a room, where several share the database. */
+/* homes.c - assigns rooms to the nodes that carry them (table voice_homes). */
 #include "voice/homes.h"
 
 #include <stdatomic.h>
@@ -12,8 +12,7 @@
 #include "voice/streams/streams.h"
 #include "voice/voice.h"
 
-/* Rooms that get another server in one transaction: so many, or fewer with so many people. A
- * transaction of thousands would be in the way of those who come back. */
+/* Limits of one transaction that moves rooms: a larger one would block clients that reconnect. */
 enum { ROOMS_AT_ONCE = 32, PEOPLE_AT_ONCE = 320 };
 
 static _Atomic(const char *) relay_endpoint;
@@ -30,7 +29,7 @@ static bool has_others(const struct call *call)
     return cluster && !cluster_is_alone(cluster);
 }
 
-/* Alone, a server has whatever is carried; and an operator's other host has it for all. */
+/* Rooms have owner nodes in a cluster, unless voice is on an external host of the operator. */
 static bool rooms_have_homes(const struct call *call)
 {
     return has_others(call) && (relay_endpoint || !regions_endpoint());
@@ -41,12 +40,12 @@ static uint32_t own_identity(const struct call *call)
     return cluster_identity(api_options(call->api)->cluster);
 }
 
-/* --- who carries ---------------------------------------------------------------------- */
+/* --- nodes that carry voice ----------------------------------------------------------- */
 
-/* A server that rooms may be sent to. */
+/* A node that accepts rooms. */
 struct voice_carrier {
     uint32_t identity;
-    struct str endpoint; /* in which {region} may stand */
+    struct str endpoint; /* may contain {region} */
 };
 
 static void read_carrier(const struct rows *r, void *ret)
@@ -66,8 +65,7 @@ static enum err carriers_find(struct tx *tx, struct list *ret)
     return tx_list(tx, CARRIERS, NO_BIND, sizeof(struct voice_carrier), read_carrier, ret);
 }
 
-/* Rooms are spread by their numbers, each server's share the same whoever counts. NULL: nobody
- * carries voice. */
+/* Rendezvous hashing: every node computes the same distribution. NULL: no node carries voice. */
 static const struct voice_carrier *carrier_choose(const struct list *carriers, snowflake room_id)
 {
     const struct voice_carrier *c = carriers->items, *best = NULL;
@@ -101,13 +99,13 @@ enum err voice_home_offer(struct call *call, struct str endpoint)
     return tx_exec(call->tx, OFFER, BIND(v_int(own_identity(call)), v_text(endpoint)), NULL);
 }
 
-/* --- homes ---------------------------------------------------------------------------- */
+/* --- owner nodes of rooms ------------------------------------------------------------- */
 
 static const char FIND_HOME[] = "select identity from voice_homes where room_id = $1";
 static const char PUT_HOME[] = "insert into voice_homes (room_id, identity) values ($1, $2) "
                                "on conflict (room_id) do update set identity = excluded.identity";
 
-/* 0: nobody's; *ret_found (may be NULL): whether it has a row. */
+/* 0: no owner; *ret_found (may be NULL): whether there is a row. */
 static enum err home_find(struct tx *tx, snowflake room_id, uint32_t *ret, bool *ret_found)
 {
     struct rows r;
@@ -125,9 +123,9 @@ static enum err home_put(struct tx *tx, snowflake room_id, const struct voice_ca
     return tx_exec(tx, PUT_HOME, BIND(v_id(room_id), v_int(c ? c->identity : 0)), NULL);
 }
 
-/* A room that is new is where its first session is, so that its facts have the shortest way. One
- * whose server is gone stays so for whoever comes now: the watch gives it another and tells all
- * who are there, while a home that changed here would be told to one of them. */
+/* A new room is assigned to the node of its first session, so that its changes stay on one node. A
+ * room whose node is dead is not reassigned here, because only this caller would be informed:
+ * home_watch.c reassigns it and informs all participants. */
 static enum err home_settle(struct call *call, snowflake room_id, struct voice_carrier *ret)
 {
     struct list carriers;
@@ -196,11 +194,11 @@ enum err voice_home_left(struct call *call, const struct voice_state *was)
     return tx_exec(call->tx, DROP_EMPTY, BIND(v_id(voice_channel(was))), NULL);
 }
 
-/* --- homes that are lost or given up -------------------------------------------------- */
+/* --- rooms without a live owner ------------------------------------------------------- */
 
 struct homeless_room {
     snowflake id;
-    bool lost; /* its server is gone; else it lives and gives it up */
+    bool lost; /* the node is dead; else it is alive and gives the room up */
     int64_t people;
 };
 
@@ -213,7 +211,7 @@ static void read_homeless(const struct rows *r, void *ret)
     };
 }
 
-/* Those that nobody could take are looked at again when somebody can. */
+/* Rooms without any owner (identity 0) are found only if there is a node that can take them. */
 static const char HOMELESS[] =
     "select h.room_id, n.identity, "
     "(select count(*) from voice_states v where v.channel_id = h.room_id) from voice_homes h "

@@ -1,7 +1,7 @@
-/* idle.c - who does nothing for long goes to the guild's AFK channel.
+/* idle.c - moves idle users to the guild's AFK channel.
  *
- * A job a person looks when they could have been idle for long enough. What they did
- * meanwhile only moved their active_at, and the job comes back at that time. */
+ * One job per user runs when the user could have been idle for afk_timeout. Activity only updates
+ * active_at, and the job reschedules itself accordingly. */
 #include "voice/state_rows.h"
 
 #include "base/clock.h"
@@ -79,7 +79,7 @@ static enum err send_away(struct call *call, const struct voice_state *s, const 
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     e = voice_move(call, s, &afk);
-    return e == ERR_MAX_MEMBERS ? OK : e; /* who finds no room there stays */
+    return e == ERR_MAX_MEMBERS ? OK : e; /* if the AFK channel is full, the user stays */
 }
 
 static enum err idle_look(struct call *call, const struct job *job)

@@ -1,4 +1,4 @@
-/* internal.h - what the files of voice/ share. */
+/* internal.h - queued opcodes of sessions and op 4, shared by the files of voice/. */
 #ifndef VOICE_INTERNAL_H
 #define VOICE_INTERNAL_H
 
@@ -7,26 +7,25 @@
 #include "voice/states.h"
 #include "voice/voice.h"
 
-/* --- orders.c: what sessions ask for -------------------------------------------------- */
+/* --- orders.c: opcodes of sessions ---------------------------------------------------- */
 
-/* Orders of one session are done one after the other, in the order they came. */
+/* A queued opcode. The opcodes of a session run one after the other, in the order received. */
 struct session_order {
     struct caller caller;
     uint64_t session; /* for to_session */
     struct str session_id;
     struct str address; /* of the session's socket */
     enum client_kind client;
-    const void *d; /* of the row's type */
+    const void *d; /* decoded, of the row's type */
 
-    /* Of what joins: where, and whether the session was told just now where its voice is,
-     * so that it has to wait before it is told again. */
-    snowflake place;  /* a person has one place (0), a bot one in each guild */
-    snowflake target; /* the channel; 0: leaves */
+    /* For joins: where, and whether the next VOICE_SERVER_UPDATE has to wait (rate limit). */
+    snowflake place;  /* 0 for a user, the guild for a bot */
+    snowflake target; /* channel; 0: leave */
     bool quiet;
-    /* What came of it; written by run: VOICE_SERVER_UPDATE was sent, or would have been. */
+    /* Set by run: VOICE_SERVER_UPDATE was sent (told), or is delayed (owed). */
     bool told, owed;
 
-    /* orders.c's own */
+    /* private to orders.c */
     const struct voice_opcode *row;
     struct voice *voice;
     struct loop *loop;
@@ -36,19 +35,20 @@ struct session_order {
     struct post post;
 };
 
-/* An opcode whose effect is ours. */
+/* A gateway opcode that this folder handles. */
 struct voice_opcode {
     int op;
-    const struct type *type; /* of its data */
-    /* Inside a write transaction; may run more than once. */
+    const struct type *type; /* of its payload */
+    /* Runs inside a write transaction; may be repeated. */
     enum err (*run)(struct call *call, struct session_order *o);
-    /* NULL, or says place and target of what joins. */
+    /* NULL, or sets place and target of a join. */
     void (*aim)(struct session_order *o);
 };
 
-extern const struct voice_opcode voice_command_rows[]; /* end with .type == NULL */
+extern const struct voice_opcode voice_command_rows[]; /* the last has .type == NULL */
 
-/* It is known whether a session whose line was opened for that has something in voice. */
+/* Call when it is known whether a session has voice states after a restart (line_open). found
+ * false: the session's queue is freed. */
 void voice_line_settle(struct voice *v, uint64_t session, bool found);
 
 static inline bool order_is_bot(const struct session_order *o)
@@ -69,7 +69,7 @@ extern const struct type type_voice_request;
 
 enum err update_voice_state(struct call *call, struct session_order *o);
 void aim_voice_state(struct session_order *o);
-/* Tells the session again where its voice is, if it is still there. */
+/* Sends VOICE_SERVER_UPDATE again if the session is still in voice. */
 enum err repeat_voice_server(struct call *call, struct session_order *o);
 
 #endif

@@ -1,4 +1,4 @@
-/* join.c - op 4: who joins, moves, leaves, or changes what it lets be heard and seen. */
+/* join.c - op 4: joins, moves, leaves, or changes mute, deafen and video of a voice state. */
 #include "voice/internal.h"
 
 #include "base/clock.h"
@@ -37,18 +37,18 @@ void aim_voice_state(struct session_order *o)
     o->target = in->channel_id.value;
 }
 
-/* Where a join leads, and what is known about it. */
+/* The requested channel, with data about it. */
 struct voice_entrance {
     struct channel channel;
     snowflake guild_id; /* 0: a private call */
     snowflake afk_channel_id;
-    int64_t max_cameras; /* 0: any number */
+    int64_t max_cameras; /* 0: unlimited */
     bool vip;
     uint64_t rights;
     struct member *member; /* NULL: a private call */
 };
 
-/* --- what is there -------------------------------------------------------------------- */
+/* --- the requested channel ------------------------------------------------------------ */
 
 static bool is_unknown(enum err e)
 {
@@ -77,7 +77,7 @@ static enum err enter_guild(struct call *call, const struct session_order *o,
     return OK;
 }
 
-/* A private channel is for its people; bots have no calls. */
+/* Only recipients may join a private call; bots may not. */
 static enum err enter_private(struct call *call, const struct session_order *o,
                               struct voice_entrance *in, bool *ret_open)
 {
@@ -89,8 +89,7 @@ static enum err enter_private(struct call *call, const struct session_order *o,
     return e;
 }
 
-/* Finds the channel that was asked for; *ret_open is false when it is none of the
- * caller's business. */
+/* Finds the requested channel; *ret_open is false if the caller may not enter it. */
 static enum err join_enter(struct call *call, const struct session_order *o,
                            struct voice_entrance *in, bool *ret_open)
 {
@@ -111,9 +110,9 @@ static enum err join_enter(struct call *call, const struct session_order *o,
     return is_unknown(e) ? OK : e;
 }
 
-/* --- what it leads to ----------------------------------------------------------------- */
+/* --- the outcome ---------------------------------------------------------------------- */
 
-/* May one more come in? Not to a call of two of whom one has blocked the other. */
+/* *ret_full: no one else may join. A call of two is also full if one has blocked the other. */
 static enum err look_for_room(struct call *call, const struct session_order *o,
                               const struct voice_entrance *in, bool *ret_full)
 {
@@ -127,7 +126,7 @@ static enum err look_for_room(struct call *call, const struct session_order *o,
     return voice_holds(call->tx, in->channel.id, limit, ret_full);
 }
 
-/* Where the account is: a person anywhere, a bot in the guild that the order is about. */
+/* The account's present state: a user's in any guild or call, a bot's in the requested guild. */
 static enum err find_present(struct call *call, const struct session_order *o,
                              struct voice_state *ret, bool *ret_present)
 {
@@ -151,14 +150,14 @@ static void join_compare(const struct session_order *o, const struct voice_entra
     f->live = was->live;
     f->same_channel = voice_channel(was) == o->target;
     f->same_place = in->guild_id ? voice_guild(was) == in->guild_id : f->same_channel;
-    /* Leaving a guild means that guild; leaving without one means wherever it is. */
+    /* Leaving with a guild_id applies to that guild only; without one, to any guild or call. */
     if (f->leaves && request->guild_id.given == GIVEN)
         f->present = voice_guild(was) == request->guild_id.value;
 }
 
 /* --- joining -------------------------------------------------------------------------- */
 
-/* What the client would like, of what there is, or what is near to it. */
+/* The first usable region that the client prefers, else the one nearest to its address. */
 static struct str join_preferred(const struct session_order *o, bool vip)
 {
     const struct voice_request *in = o->d;
@@ -172,7 +171,7 @@ static struct str join_preferred(const struct session_order *o, bool vip)
     return region_optimal(o->address, vip);
 }
 
-/* Another channel: nothing of before counts there. */
+/* Resets what belonged to the previous channel. */
 static enum err join_arrive(struct call *call, const struct session_order *o,
                             const struct voice_entrance *in, struct voice_state *s)
 {
@@ -184,7 +183,7 @@ static enum err join_arrive(struct call *call, const struct session_order *o,
     return voice_room_region(call->tx, &in->channel, join_preferred(o, in->vip), &s->region);
 }
 
-/* Apps and what runs in a browser are neither. */
+/* Bots and browsers have no platform. */
 static struct opt_int join_platform(const struct session_order *o)
 {
     if (order_is_bot(o) || o->client == CLIENT_WEB)
@@ -192,7 +191,7 @@ static struct opt_int join_platform(const struct session_order *o)
     return given_int(o->client == CLIENT_MOBILE ? VOICE_MOBILE : VOICE_DESKTOP);
 }
 
-/* Another session, or another room: tokens of before are void. */
+/* The state now belongs to this session: a new salt invalidates earlier tokens. */
 static void join_take(struct call *call, const struct session_order *o, struct voice_state *s)
 {
     s->user_id = o->caller.id;
@@ -204,7 +203,7 @@ static void join_take(struct call *call, const struct session_order *o, struct v
     s->platform = join_platform(o);
 }
 
-/* What the client lets be heard and seen, as far as it may. */
+/* Applies mute, deafen, video and flags of the request, as far as permitted. */
 static enum err join_apply(struct call *call, const struct session_order *o,
                            const struct voice_entrance *in, bool stays, struct voice_state *s)
 {
@@ -236,7 +235,7 @@ static enum err join_answer_session(struct call *call, struct session_order *o,
     return o->told ? voice_send_server(call, s) : OK;
 }
 
-/* A client that has lost its voice socket asks for the same again. */
+/* A client that has lost its voice socket repeats its last request. */
 static bool join_changes_nothing(const struct voice_state *was, const struct voice_state *s)
 {
     return was->self_mute == s->self_mute && was->self_deaf == s->self_deaf &&
@@ -283,7 +282,7 @@ enum err update_voice_state(struct call *call, struct session_order *o)
     if (!e && !f.leaves)
         e = join_enter(call, o, &in, &f.open);
     bool stays = f.present && voice_channel(&was) == o->target;
-    if (!e && f.open && !stays) /* whoever stays needs none */
+    if (!e && f.open && !stays) /* no limit for users who stay */
         e = look_for_room(call, o, &in, &f.full);
     if (e)
         return e;

@@ -1,8 +1,7 @@
-/* keys.c - the keys by which people are known to each other in voice.
+/* keys.c - public keys that verify the identity of voice participants (DAVE).
  *
- * A client makes a pair, keeps the private half and uploads the public one, signed with
- * itself over the name of its login. Others ask whether a key that they were shown is one
- * of somebody's. */
+ * A client creates a key pair and uploads the public key, signed with itself over the id of its
+ * login. Other clients ask whether a key that they received belongs to a user. */
 #include "voice/internal.h"
 
 #include "model/login.h"
@@ -23,7 +22,7 @@ struct key_answer {
     bool is_match;
 };
 
-/* --- rows of the interface ------------------------------------------------------------ */
+/* --- schemas -------------------------------------------------------------------------- */
 
 static const struct choice versions[] = { { 1, NULL, "P256", "A point on P-256" }, { 0 } };
 static const struct type type_version = { .kind = KIND_INT, .choices = versions };
@@ -75,7 +74,7 @@ static const struct type answer_reply = { .kind = KIND_OBJECT, .schema = &answer
 static const struct limit upload_limit = { .name = "voice-keys", .count = 5, .window_s = 60 };
 static const struct limit match_limit = { .name = "voice-key-match", .count = 30, .window_s = 60 };
 
-/* --- what a body says ----------------------------------------------------------------- */
+/* --- decoding ------------------------------------------------------------------------- */
 
 /* A data URI of any media type, or bare base64. */
 static bool data_read(struct arena *a, struct str text, struct str *ret)
@@ -87,7 +86,7 @@ static bool data_read(struct arena *a, struct str text, struct str *ret)
         if (!str_eq_nocase(str_cut(&head, ':'), STR("data")))
             return false;
         do
-            str_cut(&head, ';'); /* the type, and what more it says */
+            str_cut(&head, ';'); /* the media type and its parameters */
         while (memchr(head.p, ';', head.n));
         if (!str_eq_nocase(str_skip_spaces(head), STR("base64")))
             return false;
@@ -111,7 +110,7 @@ static enum err key_read(struct call *call, struct str text, struct str *ret_byt
 
 /* --- PUT ------------------------------------------------------------------------------ */
 
-/* Clients in use sign with the second label. */
+/* Current clients sign with the second label. */
 static bool second_label = true;
 
 void voice_keys_set(bool accept_second_label)
@@ -136,7 +135,7 @@ struct voice_point {
     unsigned char bytes[POINT_SIZE];
 };
 
-/* On the pool: curves take a while. */
+/* On the thread pool: elliptic curves are slow. */
 static enum err key_verify(struct call *call)
 {
     const struct key_upload *in = call->body;

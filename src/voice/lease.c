@@ -1,4 +1,4 @@
-/* lease.c - voice states live as long as the process that holds them. */
+/* lease.c - the lease of a node on the voice states of its sessions. */
 #include "voice/lease.h"
 
 #include <pthread.h>
@@ -11,11 +11,11 @@
 #include "voice/state_rows.h"
 #include "voice/streams/streams.h"
 
-/* A dead process is noticed at most LEASE_S and a tick after it last said something, and
- * that is less than ten seconds after it died. Whom it held leave in steps: one transaction with
- * thousands of them would be in the way of those who come back, and they in its. */
+/* A dead node is detected at most LEASE_S and one tick after its last renewal, less than ten
+ * seconds after it died. Its states are removed in steps: a transaction with thousands of them
+ * would block clients that reconnect. */
 enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7, PEOPLE_AT_ONCE = 64 };
-/* As long as a session may be resumed, and a little more for its client to do so. */
+/* Time in which a session can be resumed, plus a margin for the client. */
 #define HELD_US (INT64_C(185) * 1000000)
 
 struct lease {
@@ -24,29 +24,29 @@ struct lease {
     void (*on_tick)(void *arg);
     void *arg;
     int64_t node;
-    bool shared; /* the store has room for others */
+    bool shared; /* other nodes may use the store */
     bool running;
-    size_t left; /* how many dead processes held that have left by now; … */
-    size_t step; /* … and those of the step that runs, … */
-    bool more;   /* … after which there are others */
-    bool holds;  /* states wait for their sessions */
+    size_t left; /* states removed so far, … */
+    size_t step; /* … in the running step, … */
+    bool more;   /* … and whether more are left */
+    bool holds;  /* there are states with VOICE_NODE_HELD */
     unsigned ticks;
     struct deadlines *deadlines;
     struct deadline deadline;
-    pthread_mutex_t lock; /* of what the beginning waits for */
+    pthread_mutex_t lock; /* for the members below, which lease_begin waits for */
     pthread_cond_t begun;
     bool cleared;
     enum err result;
 };
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- SQL ------------------------------------------------------------------------------ */
 
 static const char RENEW[] = "insert into voice_nodes (node, expires_at) values ($1, $2) "
                             "on conflict (node) do update set expires_at = excluded.expires_at";
 static const char DEAD_NODES[] =
     "select distinct v.node from voice_states v left join voice_nodes n on n.node = v.node "
     "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2) and v.held_until <= $2";
-/* The time of one that is held already goes on: a second restart does not prolong it. */
+/* Keeps the held_until of a state that is held already: a second restart does not extend it. */
 static const char HOLD[] = "update voice_states set node = $1, live = 0, "
                            "held_until = case when held_until > 0 then held_until else $4 end "
                            "where node = $2 or cast($3 as bigint) = 1";
@@ -60,7 +60,7 @@ static enum err lease_renew(struct call *call, const struct lease *l)
                    BIND(v_int(l->node), v_int(clock_us() + LEASE_S * INT64_C(1000000))), NULL);
 }
 
-/* Nodes (int64_t) that hold states and are dead. */
+/* Expired nodes (int64_t) that still have states. */
 static enum err find_dead(struct tx *tx, const struct lease *l, struct list *ret)
 {
     struct rows rows;
@@ -81,7 +81,7 @@ static enum err find_held(struct tx *tx, struct lease *l)
     return tx_one(tx, HELD, BIND(v_int(VOICE_NODE_HELD)), &row, &l->holds);
 }
 
-/* A stream ends with the process that carried it, also where its owner stays. */
+/* Streams end with a restart, even if the owner's voice state is held. */
 static enum err end_streams(struct call *call, bool *ret_more)
 {
     struct list states;
@@ -94,7 +94,7 @@ static enum err end_streams(struct call *call, bool *ret_more)
     return e;
 }
 
-/* Some of those whom dead processes held leave. */
+/* Removes some states of dead nodes. */
 static enum err clear_some(struct call *call, struct lease *l)
 {
     struct list dead, states = { 0 };
@@ -112,7 +112,7 @@ static enum err clear_some(struct call *call, struct lease *l)
     return e ? e : find_held(call->tx, l);
 }
 
-/* --- now and then --------------------------------------------------------------------- */
+/* --- renewal -------------------------------------------------------------------------- */
 
 static struct lease *lease_of(const struct call *call)
 {
@@ -199,9 +199,9 @@ static void lease_tick(struct deadline *d)
         lease_start(l, ROUTE_STORE_READ, lease_look, lease_looked);
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
-/* What a process of this number held before waits for its sessions; alone, whatever there is. */
+/* Holds the states of this node number's previous process; on SQLite, all states. */
 static enum err clear_first(struct call *call)
 {
     struct lease *l = lease_of(call);
@@ -214,7 +214,7 @@ static enum err clear_first(struct call *call)
     return e ? e : lease_keep(call);
 }
 
-/* The server need not wait for the others: nobody can be held under the same number as they. */
+/* Startup does not wait for further steps: the states left have other node numbers. */
 static void lease_cleared(struct call *call, enum err e, void *arg)
 {
     struct lease *l = arg;

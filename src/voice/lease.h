@@ -1,9 +1,9 @@
-/* lease.h - voice states live as long as the process that holds them.
+/* lease.h - the lease of a node on the voice states of its sessions.
  *
- * A process says every few seconds that it lives. When one stops saying so, everybody whom it held
- * leaves voice. When one comes back, those whom it held before stay as long as their sessions may
- * be resumed (held.c takes them back), and leave then. An embedded store has one process, so there
- * what is found at the start was held by the process before. */
+ * A node renews its lease every few seconds. When a lease expires, the voice states of that node
+ * are removed. After a restart, the states of the previous process are held until their sessions
+ * resume (held.c) or can no longer resume. SQLite has a single process, so all states found at its
+ * start belong to the previous one. */
 #ifndef VOICE_LEASE_H
 #define VOICE_LEASE_H
 
@@ -12,11 +12,11 @@
 
 struct lease;
 
-/* Clears what is left over and waits for it; not on a loop. tick is called every second,
- * on the loop. */
+/* Holds the states of the previous process; blocks, so do not call it on a loop. tick is called
+ * every second, on the loop. */
 enum err lease_begin(struct api *api, struct loop *loop, void (*tick)(void *arg), void *arg,
                      struct lease **ret);
-/* Accepts NULL. When no errand runs any more. */
+/* Call when no internal request runs any more. Accepts NULL. */
 void lease_end(struct lease *l);
 
 #endif

@@ -1,9 +1,9 @@
-/* moderation.c - what moderators do to who is in voice: silence, move, disconnect. */
+/* moderation.c - moderator actions on members in voice: mute, deafen, move, disconnect. */
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "voice/states.h"
 
-/* The caller's rights where the member is, or in the guild when it is nowhere. */
+/* The caller's permissions in the member's channel, or in the guild if it is not in voice. */
 static enum err rights_there(struct call *call, const struct voice_state *s, bool present,
                              uint64_t *ret)
 {
@@ -16,7 +16,7 @@ static enum err rights_there(struct call *call, const struct voice_state *s, boo
     return e ? e : standing_rights_in(call->tx, call->target.standing, &channel, ret);
 }
 
-/* Moving somebody takes a channel that the mover could go to as well. */
+/* The caller needs MOVE_MEMBERS and CONNECT in the target channel. */
 static enum err check_target(struct call *call, snowflake id, struct channel *ret)
 {
     const uint64_t needed = PERMISSION(MOVE_MEMBERS) | PERMISSION(CONNECT);
@@ -76,7 +76,7 @@ enum err voice_order_obey(struct call *call, const struct voice_order *order)
     struct voice_state s;
     struct channel to;
 
-    /* Other roles or a timeout in the same body may have changed it since it was checked. */
+    /* Roles or a timeout in the same request may have changed the state since the check. */
     enum err e = voice_find(call->tx, m->guild_id, m->user_id, &s);
     if (e)
         return e;

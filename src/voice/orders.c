@@ -1,9 +1,9 @@
-/* orders.c - what sessions ask for, one thing after the other.
+/* orders.c - queues the voice opcodes of gateway sessions and runs them in order.
  *
- * Each session has a line of orders, and the first of it runs in a transaction of its
- * own. Two things slow a session down: who joins too often waits, and a place is told
- * where its voice is at most once a second after the first three times, because some clients
- * ask again at once when that address does not answer. */
+ * Each session has a queue (struct line); its first opcode runs in its own transaction. Two rate
+ * limits apply: joins per account (paces.h), and VOICE_SERVER_UPDATE per guild (bots) or session
+ * (users), at most once per second after a burst of three, because some clients send op 4 again at
+ * once when the endpoint does not answer. */
 #include "voice/internal.h"
 
 #include <pthread.h>
@@ -18,37 +18,37 @@
 #include "voice/lease.h"
 #include "voice/paces.h"
 
-/* VOICE_SERVER_UPDATE for one place: one per PAUSE_MS, and so many at once. */
+/* Limit of VOICE_SERVER_UPDATE: one per PAUSE_MS, with bursts of BURST. */
 enum { PAUSE_MS = 1000, BURST = 3 };
 
-/* Where a session is, as far as its orders tell. */
+/* Rate-limit state of VOICE_SERVER_UPDATE, per guild of a bot or per user session. */
 struct spot {
     snowflake channel_id;
-    int64_t paid_ms; /* until when its updates are counted, PAUSE_MS for each */
-    bool owed;       /* another one is on its way */
+    int64_t paid_ms; /* token bucket: time used up by past updates, PAUSE_MS each */
+    bool owed;       /* a delayed update is scheduled */
 };
 
-/* Kept until the session has ended. */
+/* The queue of a session; freed after the session has ended. */
 struct line {
     uint64_t session;
-    bool busy;           /* the first order runs, or is about to */
-    bool ended;          /* nothing more comes */
-    bool needed;         /* it has asked for something, or has something in voice */
-    unsigned returns;    /* that are looked for after a restart */
+    bool busy;           /* the first opcode runs or is about to run */
+    bool ended;          /* the session has ended */
+    bool needed;         /* an opcode was queued, or the session has voice states */
+    unsigned returns;    /* pending lookups after a restart */
     struct link waiting; /* struct session_order */
-    struct link repeats; /* struct session_order: what is told again, later */
-    struct map spots;    /* place -> struct spot, where it was told something */
+    struct link repeats; /* struct session_order: delayed updates */
+    struct map spots;    /* guild of a bot, or 0 -> struct spot */
 };
 
 struct voice {
     struct api *api;
     struct loops *loops;
-    struct deadlines **later; /* one a loop */
+    struct deadlines **later; /* one per loop */
     struct lease *lease;
-    struct home_watch *homes; /* NULL: there are no other servers */
-    pthread_mutex_t lock;     /* of what follows */
+    struct home_watch *homes; /* NULL: no other nodes */
+    pthread_mutex_t lock;     /* protects the members below */
     struct map lines;         /* session -> struct line */
-    struct map refusals;      /* held.h */
+    struct map refusals;      /* see held.h */
     struct paces *paces;
 };
 
@@ -72,7 +72,7 @@ static void drop_orders(struct link *list)
     }
 }
 
-/* --- lines, with the lock held -------------------------------------------------------- */
+/* --- queues, with the lock held ------------------------------------------------------- */
 
 static struct line *line_make(struct voice *v, uint64_t session)
 {
@@ -118,7 +118,7 @@ static struct spot *spot_make(struct line *l, snowflake place)
     return p;
 }
 
-/* --- one after the other -------------------------------------------------------------- */
+/* --- running opcodes ------------------------------------------------------------------ */
 
 static void order_advance(struct voice *v, uint64_t session);
 
@@ -148,7 +148,7 @@ static enum err leave_everywhere(struct call *call, struct session_order *o)
 static const struct voice_opcode repeat_row = { .run = repeat_voice_server };
 static const struct voice_opcode leave_row = { .run = leave_everywhere };
 
-/* An update that the pace held back is sent later, by an order of its own. */
+/* Schedules the delayed VOICE_SERVER_UPDATE. */
 static void repeat_later(struct line *l, const struct session_order *o)
 {
     struct arena *arena = arena_new();
@@ -168,8 +168,7 @@ static void repeat_later(struct line *l, const struct session_order *o)
     deadline_touch(o->voice->later[loop_index(o->loop)], &again->later);
 }
 
-/* Of a place where it was never told anything, such as a guild that it is not in, nothing is
- * kept: it could name any number of them. */
+/* Stores nothing for a guild without updates: a client could name any number of guilds. */
 static void order_note(struct line *l, const struct session_order *o)
 {
     if (!o->told && !o->owed && !map_get(&l->spots, o->place))
@@ -204,7 +203,7 @@ static void order_done(struct call *call, enum err e, void *arg)
     if (!e && (o->row->aim || o->row == &repeat_row))
         order_note(l, o);
     if (again) {
-        /* The session is gone, so its leaving is tried again until it succeeds. */
+        /* The session has ended, so its leave is retried until it succeeds. */
         links_append(&l->waiting, &o->link);
         deadline_touch(v->later[loop_index(o->loop)], &o->later);
     }
@@ -228,7 +227,7 @@ static void order_start(struct session_order *o)
                                    .arg = o });
 }
 
-/* True when the first order may run now; else it is asked again later, or elsewhere. */
+/* True if the first opcode may run now. Otherwise it continues on its own loop or later. */
 static bool is_its_turn(struct line *l, struct session_order *o)
 {
     const struct spot before = spot_before(), *known = map_get(&l->spots, o->place);
@@ -248,7 +247,7 @@ static bool is_its_turn(struct line *l, struct session_order *o)
     return true;
 }
 
-/* Starts the first order of a line that is busy with it. */
+/* Starts the first opcode of a busy queue. */
 static void order_advance(struct voice *v, uint64_t session)
 {
     struct session_order *next = NULL;
@@ -288,7 +287,7 @@ static void line_up(struct voice *v, struct session_order *o, bool last)
         order_advance(v, o->session);
 }
 
-/* Either the first order of a line may look again, or something is told again. */
+/* The delay is over: retries the first opcode, or queues the delayed update. */
 static void order_expired(struct deadline *d)
 {
     struct session_order *o = container_of(d, struct session_order, later);
@@ -304,7 +303,7 @@ static void order_expired(struct deadline *d)
     line_up(v, o, false);
 }
 
-/* --- the gateway's side --------------------------------------------------------------- */
+/* --- calls from the gateway ----------------------------------------------------------- */
 
 static struct session_order *order_new(struct voice *v, const struct gateway_caller *who,
                                        const struct voice_opcode *row)
@@ -366,7 +365,7 @@ void voice_ended(struct voice *v, const struct gateway_caller *who)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* A line, so that the session's end is noticed from now on. */
+/* Opens a queue, so that the end of the session is handled. */
 static void line_open(struct voice *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);
@@ -388,7 +387,7 @@ void voice_line_settle(struct voice *v, uint64_t session, bool found)
     pthread_mutex_unlock(&v->lock);
 }
 
-/* A session whose orders are known here was not away: a restart forgets all lines. */
+/* A session with a queue was here before: a restart clears all queues. */
 static bool line_is_known(struct voice *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);
@@ -427,7 +426,7 @@ void voice_entered(struct voice *v, const struct gateway_caller *who, snowflake 
     voice_return_begun(v, v->api, who, guild_id);
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 static void open_desk(struct loop *loop, void *arg)
 {

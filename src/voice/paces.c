@@ -1,4 +1,4 @@
-/* paces.c - how often accounts join voice. */
+/* paces.c - rate limit of voice joins per account. */
 #include "voice/paces.h"
 
 #include "base/clock.h"

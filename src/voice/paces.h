@@ -1,4 +1,4 @@
-/* paces.h - how often accounts join voice. Whoever uses it holds a lock. */
+/* paces.h - rate limit of voice joins per account. The caller holds a lock. */
 #ifndef VOICE_PACES_H
 #define VOICE_PACES_H
 
@@ -8,13 +8,13 @@
 
 struct paces;
 
-/* limited false: as often as they like. */
+/* limited false: no limit. */
 struct paces *paces_new(bool limited);
 void paces_free(struct paces *p);
 
-/* May it join now? Then it counts; else it asks again a little later. */
+/* True: the join is counted and may run. False: try again later. */
 bool paces_admit(struct paces *p, snowflake user_id);
-/* Now and then: lets go of who has not joined for a while. */
+/* Frees expired entries; call regularly. */
 void paces_forget(struct paces *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* points.c - public keys on P-256 and what is signed with them. */
+/* points.c - P-256 public keys and ECDSA signatures. */
 #include "voice/points.h"
 
 #include <openssl/core_names.h>
@@ -46,14 +46,14 @@ bool point_read(struct str bytes, unsigned char ret[POINT_SIZE])
     if (!key)
         return false;
     EVP_PKEY_free(key);
-    /* The second half of an uncompressed point only says which of the two it is. */
+    /* The parity of Y selects one of the two points with this X. */
     ret[0] =
         bytes.n == POINT_SIZE ? (unsigned char)bytes.p[0] : (unsigned char)(2 + (bytes.p[64] & 1));
     memcpy(ret + 1, bytes.p + 1, POINT_SIZE - 1);
     return true;
 }
 
-/* The one way to write a signature: read and written again it is the same. */
+/* Whether the encoding is canonical: decoding and encoding again yields the same bytes. */
 static bool is_strict_der(struct str der)
 {
     const unsigned char *at = (const unsigned char *)der.p;
@@ -83,9 +83,9 @@ bool point_signed(struct str point, struct str signed_bytes, struct str signatur
     return good;
 }
 
-/* --- what is signed ------------------------------------------------------------------- */
+/* --- signed content ------------------------------------------------------------------- */
 
-/* A length in one, two or four bytes, as QUIC writes it. */
+/* A length in one, two or four bytes, as QUIC encodes it. */
 static void add_length(struct buf *out, size_t n)
 {
     if (n >= 16384)

@@ -1,4 +1,4 @@
-/* points.h - public keys on P-256 and what is signed with them. */
+/* points.h - P-256 public keys and ECDSA signatures, for voice keys. */
 #ifndef VOICE_POINTS_H
 #define VOICE_POINTS_H
 
@@ -8,14 +8,14 @@
 
 enum { POINT_SIZE = 33 };
 
-/* A point as X9.62 writes it, compressed (33 bytes) or not (65); *ret is the compressed
- * form, by which points are compared. False: no point of the curve, or infinity. */
+/* Reads an X9.62 point, compressed (33 bytes) or not (65); *ret is the compressed form, by which
+ * points are compared. False: not a point of the curve, or infinity. */
 bool point_read(struct str bytes, unsigned char ret[POINT_SIZE]);
 
 /* ECDSA with SHA-256; the signature is strict DER. */
 bool point_signed(struct str point, struct str signed_bytes, struct str signature);
 
-/* What MLS signs (RFC 9420, 5.1.2): "MLS 1.0 " and the label, then the content, each with
+/* The SignContent of MLS (RFC 9420, 5.1.2): "MLS 1.0 " and the label, then the content, each with
  * its length. */
 struct str sign_content(struct arena *a, const char *label, struct str content);
 

@@ -1,4 +1,4 @@
-/* regions.c - where voice can be hosted, as callers are told. */
+/* regions.c - routes that list the voice regions. */
 #include "voice/internal.h"
 
 #include "model/configured/regions.h"

@@ -1,4 +1,4 @@
-/* review.c - when rights change, those who are in voice feel it at once. */
+/* review.c - updates voice states when permissions change. */
 #include "voice/state_rows.h"
 
 #include "base/hash.h"
@@ -6,7 +6,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* The channel of the state before is often that of the next one, too. */
+/* Caches the guild and the last channel, because consecutive states often share it. */
 struct review {
     struct guild guild; /* with roles */
     struct channel channel;
@@ -17,8 +17,8 @@ static enum err load_channel(struct tx *tx, struct review *r, snowflake id)
     return r->channel.id == id ? OK : channel_find(tx, id, &r->channel);
 }
 
-/* A timeout ends without anybody doing anything. A bot may have one in each of its guilds:
- * the key is made of both ids, which are in the data. */
+/* Schedules a review for the end of a timeout. A bot may have one in several guilds: the key
+ * combines both ids, which are also in the data. */
 static enum err watch_timeout(struct call *call, const struct rights_of *who,
                               const struct member *m)
 {
@@ -31,7 +31,7 @@ static enum err watch_timeout(struct call *call, const struct rights_of *who,
                         m->communication_disabled_until.value, both);
 }
 
-/* On a stage it is the moderators' word, but nobody who is held back speaks there. */
+/* On a stage moderators decide, but a restrained member (timeout, pending) never speaks. */
 static bool review_suppresses(const struct review *r, const struct voice_state *s,
                               const struct rights_of *who, uint64_t rights)
 {
@@ -61,7 +61,7 @@ static enum err review_judge(struct call *call, struct review *r, struct voice_s
     if (!e)
         e = watch_timeout(call, &who, m);
     if (e)
-        return e == ERR_UNKNOWN_CHANNEL ? OK : e; /* it is gone, and they will be: endings.c */
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e; /* deleted: endings.c removes the state */
     const struct list *o = &r->channel.permission_overwrites.value;
     uint64_t rights = rights_in_channel(&who, r->channel.type, o->items, o->count, false);
     bool suppress = review_suppresses(r, s, &who, rights);
@@ -77,7 +77,7 @@ static enum err review_judge(struct call *call, struct review *r, struct voice_s
     return e ? e : hook_voice_judged(call, &(struct voice_rights){ s, rights });
 }
 
-/* Both are in the order of users. */
+/* Both lists are ordered by user id. */
 static enum err judge_crowd(struct call *call, struct review *r, const struct voice_crowd *c,
                             const struct list *states)
 {

@@ -1,4 +1,4 @@
-/* rooms.c - what a voice channel tells of itself: since when somebody is in it, and its status. */
+/* rooms.c - start time and status of voice channels. */
 #include "voice/rooms.h"
 
 #include "base/clock.h"
@@ -22,7 +22,7 @@ struct status_draft {
     struct opt_str status;
 };
 
-/* --- rows of the interface ------------------------------------------------------------ */
+/* --- schemas -------------------------------------------------------------------------- */
 
 static const struct field started_fields[] = {
     { FIELD(struct room_started, id), .type = &type_id },
@@ -65,7 +65,7 @@ static const struct schema draft_schema = {
 };
 static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
-/* --- in the store --------------------------------------------------------------------- */
+/* --- SQL ------------------------------------------------------------------------------ */
 
 #define ROOMS "select channel_id, guild_id, status, started_at from voice_rooms "
 
@@ -79,7 +79,7 @@ static void read_room(const struct rows *r, void *ret)
     };
 }
 
-/* One of which nothing is known has neither status nor time. */
+/* A channel without a row has neither status nor start time. */
 static enum err room_find(struct tx *tx, const struct channel *c, struct voice_room *ret)
 {
     struct rows row;
@@ -143,7 +143,7 @@ enum err room_forget(struct tx *tx, snowflake channel_id)
                    NULL);
 }
 
-/* --- who comes and goes --------------------------------------------------------------- */
+/* --- joins and leaves ----------------------------------------------------------------- */
 
 static void room_tell_start(struct call *call, const struct voice_room *r, struct opt_int at)
 {
@@ -217,7 +217,7 @@ static enum err status_admit(struct call *call)
     return call->target.channel->type == CHANNEL_VOICE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Who is elsewhere needs the right to change the channel. */
+/* A caller who is not in the channel needs MANAGE_CHANNELS. */
 static enum err status_may_set(struct call *call)
 {
     const struct channel *c = call->target.channel;

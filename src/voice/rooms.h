@@ -1,14 +1,14 @@
-/* rooms.h - what a voice channel tells of itself. */
+/* rooms.h - start time and status of voice channels. */
 #ifndef VOICE_ROOMS_H
 #define VOICE_ROOMS_H
 
 #include "voice/states.h"
 
-/* Somebody is in this voice channel; VOICE_CHANNEL_START_TIME_UPDATE to the first. */
+/* Call after a join; the first one sends VOICE_CHANNEL_START_TIME_UPDATE. */
 enum err room_entered(struct call *call, const struct voice_state *s);
-/* Channels (snowflakes) in which somebody may be: few, however many people they hold. */
+/* Ids (snowflakes) of the guild's voice channels that may have participants. */
 enum err rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-/* The channel or guild ends: nobody is told. */
+/* Deletes the rows of a deleted channel or guild, without events. */
 enum err room_forget(struct tx *tx, snowflake channel_id);
 enum err rooms_forget_guild(struct tx *tx, snowflake guild_id);
 

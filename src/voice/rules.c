@@ -1,4 +1,4 @@
-/* rules.c - what asking for a channel leads to, row by row. */
+/* rules.c - decision table for op 4. */
 #include "voice/rules.h"
 
 static enum voice_outcome decide_leave(const struct voice_facts *f)

@@ -1,10 +1,10 @@
-/* show.c - who is in voice, as a guild is shown to one of its members. */
+/* show.c - voice states of a guild as one of its members may see them. */
 #include "base/map.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 #include "voice/states.h"
 
-/* The voice channels that somebody sees: each is judged once, however many are in it. */
+/* The voice channels that a member may view; computed once per channel, not per state. */
 static struct map voice_visible(const struct rights_of *who, const struct list *channels)
 {
     struct channel *c = channels->items;
@@ -38,8 +38,8 @@ static void show_states(struct tx *tx, const struct rights_of *who, const struct
     map_clear(&seen);
 }
 
-/* Where not everybody is listed; the viewer is. Members and states that are shown are both
- * in the order of users. */
+/* Adds the members of the shown states, for guilds that are sent without all members; the viewer is
+ * already included. Both lists are ordered by user id. */
 static enum err show_members(struct tx *tx, const struct rights_of *who, struct gateway_guild *ret)
 {
     const struct voice_state *s = ret->voice_states.items;

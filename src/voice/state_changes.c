@@ -1,4 +1,4 @@
-/* state_changes.c - how voice states come, change and go, and who hears of it. */
+/* state_changes.c - creates, changes and removes voice states, with their events. */
 #include "voice/state_rows.h"
 
 #include <sodium.h>
@@ -12,7 +12,7 @@
 #include "voice/rooms.h"
 #include "voice/voice.h"
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
 static void state_changes_emit(struct call *call, struct subject to, const struct voice_state *s)
 {
@@ -30,7 +30,7 @@ struct voice_state voice_without_channel(const struct voice_state *s)
     return gone;
 }
 
-/* A state of somebody who has left the guild is shown without a member. */
+/* The state of a user who has left the guild is sent without a member. */
 static enum err load_member(struct call *call, struct voice_state *s, struct member *room)
 {
     enum err e = OK;
@@ -98,7 +98,7 @@ void voice_token(const struct api *api, const struct voice_state *s, unsigned ch
     auth_derive(api_options(api)->auth, "voice", s->user_id, s->salt, ret, VOICE_TOKEN);
 }
 
-/* endpoint.p == NULL: nowhere now. */
+/* endpoint.p == NULL: no voice server now. */
 static void state_tell_server(struct call *call, const struct voice_state *s, struct str endpoint)
 {
     struct voice_server server = { .guild_id = s->guild_id, .endpoint = given_str(endpoint) };
@@ -180,7 +180,7 @@ enum err voice_camera_fits(struct tx *tx, snowflake channel_id, int64_t max, boo
     return e;
 }
 
-/* A move follows the rules of a join, but needs no right to connect. */
+/* Follows the rules of a join, but CONNECT is not required. */
 enum err voice_move(struct call *call, const struct voice_state *s, const struct channel *to)
 {
     snowflake from = voice_channel(s);
@@ -263,7 +263,7 @@ enum err voice_follow_region(struct call *call, const struct channel *c)
     return channel_is_voice(c->type) ? migrate_crowd(call, &crowd, c->rtc_region.value) : OK;
 }
 
-/* Where they go is what their channel says by then. */
+/* Uses the region that the channel has when the job runs. */
 static enum err migrate_more(struct call *call, const struct job *job)
 {
     struct voice_crowd crowd;

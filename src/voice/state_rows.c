@@ -1,4 +1,4 @@
-/* state_rows.c - voice states in the store. */
+/* state_rows.c - SQL for voice states. */
 #include "voice/state_rows.h"
 
 #include "base/clock.h"
@@ -102,7 +102,7 @@ enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret)
     return read_all(tx, SQL(IN_GUILD), v_id(guild_id), ret);
 }
 
-/* With the guild, which follows from the channel, SQLite's index has them in this order. */
+/* guild_id follows from channel_id, but lets SQLite use an index in this order. */
 static const char IN_CHANNEL_AFTER[] =
     STATES "where v.guild_id = $1 and v.user_id > $2 and v.channel_id = $4 "
            "order by v.user_id limit $3";
@@ -149,7 +149,7 @@ enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people, i
     return OK;
 }
 
-/* Is there one behind those? Rows themselves are not looked at. */
+/* Tests for one more row by offset; reads only the index. */
 static const char HOLDS[] = "select 1 from voice_states where channel_id = $1 limit 1 offset $2";
 
 enum err voice_holds(struct tx *tx, snowflake channel_id, int64_t people, bool *ret)
@@ -169,7 +169,7 @@ enum err voice_room_region(struct tx *tx, const struct channel *c, struct str wa
     bool found;
 
     *ret = wanted;
-    /* One that the operator has taken away since, or never had, hosts nobody. */
+    /* Ignores a region that the operator has removed or never had. */
     if (c->rtc_region.given == GIVEN && region_usable(c->rtc_region.value, true)) {
         *ret = c->rtc_region.value;
         return OK;

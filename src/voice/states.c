@@ -1,4 +1,4 @@
-/* states.c - /guilds/{guild.id}/voice-states: who is where, and who speaks on stages. */
+/* states.c - /guilds/{guild.id}/voice-states: reads voice states, changes speakers of stages. */
 #include "voice/internal.h"
 
 #include "base/clock.h"
@@ -53,7 +53,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- GET ------------------------------------------------------------------------------ */
 
-/* A state in a channel that the caller cannot view is refused as if there were none. */
+/* A state in a channel that the caller cannot view is reported as unknown. */
 static enum err check_sight(struct call *call, const struct voice_state *s)
 {
     enum err e = s->user_id == call->caller->id ? OK : channel_enter(call, voice_channel(s));
@@ -93,8 +93,7 @@ static enum err get_voice_state(struct call *call)
 
 /* --- PATCH ---------------------------------------------------------------------------- */
 
-/* The stage of an id from the body, where the caller has what rights it has. Who is there
- * can give up its place, though it may have lost its sight of the channel meanwhile. */
+/* Enters the stage whose id is in the body. A participant may act even without VIEW_CHANNEL. */
 static enum err enter_stage(struct call *call, snowflake channel_id, bool there)
 {
     enum err e = channel_enter(call, channel_id);
@@ -106,7 +105,7 @@ static enum err enter_stage(struct call *call, snowflake channel_id, bool there)
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Somebody's state on that stage. */
+/* A user's state on that stage. */
 static enum err find_on_stage(struct call *call, snowflake user_id, struct voice_state *ret)
 {
     enum err e = voice_find(call->tx, call->target.guild->id, user_id, ret);

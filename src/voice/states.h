@@ -1,7 +1,7 @@
-/* states.h - who is in voice, as far as guilds, channels and members are concerned.
+/* states.h - voice states: reading, changing, and hooks of guilds, channels and members.
  *
- * A state is a row. Whoever changes one does it here, so that everybody hears of it and
- * what hangs on it (streams, calls, stages) follows. */
+ * A state is a row of voice_states. Every change goes through this header, so that events are sent
+ * and dependent objects (streams, calls, stages) are updated. */
 #ifndef VOICE_STATES_H
 #define VOICE_STATES_H
 
@@ -11,123 +11,118 @@
 #include "model/voice_state.h"
 #include "platform/accounts/accounts.h"
 
-/* --- finding: without the member ------------------------------------------------------ */
+/* --- reading, without the member ------------------------------------------------------ */
 
 /* ERR_UNKNOWN_VOICE_STATE. guild_id 0: in a private call. */
 enum err voice_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct voice_state *ret);
-/* A person's only one, wherever it is; a bot's oldest. */
+/* A user's only state, in a guild or a call; a bot's oldest. */
 enum err voice_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret);
-/* Lists of struct voice_state, in the order of guilds and users. */
+/* Lists of struct voice_state, ordered by guild and user. */
 enum err voice_of_session(struct tx *tx, struct str session_id, struct list *ret);
 enum err voice_in_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Some of a process, by its number, that are not held; some that stream and whose process is
- * gone. */
+/* At most max states of a node that are not held; at most max held states (held.c) that stream. */
 enum err voice_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret);
 enum err voice_held_streams(struct tx *tx, int64_t max, struct list *ret);
-/* How many are in a channel, and how many of them with a camera. */
+/* Number of participants of a channel, and of those with a camera. */
 enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
                      int64_t *ret_cameras);
 
-/* Whether so many are in a channel. */
+/* Whether a channel has at least so many participants. */
 enum err voice_holds(struct tx *tx, snowflake channel_id, int64_t people, bool *ret);
 
 /* --- changing ------------------------------------------------------------------------- */
 
-/* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE, with
- * the member, which is loaded when it is not there. from: the channel of the guild that it
- * was in before, or 0. */
+/* Writes a new or changed state and sends VOICE_STATE_UPDATE with the member, which is read if s
+ * has none. from: the previous channel in the guild, or 0. */
 enum err voice_save(struct call *call, struct voice_state *s, snowflake from);
-/* The same where nobody but what carries voice has to know. */
+/* Writes the state and informs only the relay. */
 enum err voice_save_unseen(struct call *call, const struct voice_state *s);
-/* Announces alone. */
+/* Sends the event without writing. */
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from);
 
-/* Takes somebody out: VOICE_STATE_UPDATE without a channel, then hook_voice_left. */
+/* Removes a state: VOICE_STATE_UPDATE without a channel, then hook_voice_left. */
 enum err voice_leave(struct call *call, const struct voice_state *s);
-/* All of a list (struct voice_state). */
+/* Removes all states of a list (struct voice_state). */
 enum err voice_leave_all(struct call *call, const struct list *states);
-/* Puts somebody into another channel of the guild, as a moderator does:
- * VOICE_STATE_UPDATE, then VOICE_SERVER_UPDATE to the session that is in voice. */
+/* Moves a user to another channel of the guild, as a moderator does: VOICE_STATE_UPDATE, then
+ * VOICE_SERVER_UPDATE to the session that is in voice. */
 enum err voice_move(struct call *call, const struct voice_state *s, const struct channel *to);
 
-/* How many cameras a channel takes; 0: any number. */
+/* Limit of cameras in a channel; 0: unlimited. */
 int64_t voice_max_cameras(const struct channel *c, const struct guild *g);
-/* Whether one more fits; counted: it is among those that are there. */
+/* Whether one more camera fits; counted: it is already included in the count. */
 enum err voice_camera_fits(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
                            bool *ret);
-/* Whether somebody with these rights is kept silent in a channel when they come. */
+/* Whether a member with these permissions is suppressed when it joins the channel. */
 bool voice_suppressed(const struct channel *c, snowflake afk_channel_id, uint64_t rights);
-/* Where a channel is hosted: as it says itself, else where those who are in it are, else
- * `wanted`. */
+/* Region of a channel: the channel's own, else that of its participants, else `wanted`. */
 enum err voice_room_region(struct tx *tx, const struct channel *c, struct str wanted,
                            struct str *ret);
 
-/* A new salt: tokens of before are void. */
+/* A new random salt; it invalidates existing tokens. */
 struct str voice_salt(struct arena *arena);
-/* What a voice connection shows: it follows from the salt. */
+/* The token of a voice connection, derived from the salt. */
 enum { VOICE_TOKEN = 16 };
 void voice_token(const struct api *api, const struct voice_state *s,
                  unsigned char ret[VOICE_TOKEN]);
-/* VOICE_SERVER_UPDATE to the session of the state. */
+/* Sends VOICE_SERVER_UPDATE to the session of the state. */
 enum err voice_send_server(struct call *call, const struct voice_state *s);
 
-/* --- what it hears of ----------------------------------------------------------------- */
+/* --- hooks ---------------------------------------------------------------------------- */
 
-/* Listeners of hooks: voice ends with its member, recipient, channel or guild. The end of a guild
- * is not announced: nobody is left to hear it. */
+/* Hooks: remove voice states with their member, recipient, channel or guild. For a guild no event
+ * is sent, because GUILD_DELETE was. */
 enum err voice_drop_member(struct call *call, const struct member_leave *leave);
 enum err voice_drop_recipient(struct call *call, const struct recipient_change *c);
 enum err voice_drop_channel(struct call *call, const struct channel *c);
 enum err voice_drop_guild(struct call *call, snowflake guild_id);
-extern const struct job_kind voice_leftovers_job; /* the others of a large room */
+extern const struct job_kind voice_leftovers_job; /* the other participants of a large room */
 
-/* A channel is another server's now, which is reached there, host and path ({region} may stand
- * in it; p == NULL: nobody's); lost: the one before is gone. Everybody there gets another token,
- * and is told; *ret_empty: nobody is there. */
+/* A channel moved to another node at this endpoint, host and path ({region} is replaced; p == NULL:
+ * no node); lost: the previous node is dead. Gives all participants new tokens and sends
+ * VOICE_SERVER_UPDATE; *ret_empty: there are none. */
 enum err voice_resettle(struct call *call, snowflake channel_id, struct str endpoint, bool lost,
                         bool *ret_empty);
 
-/* A private call, or a channel of a guild, is hosted elsewhere: everybody in it is told anew where
- * their voice is. */
+/* The region of a private call or guild channel changed: sends VOICE_SERVER_UPDATE to all. */
 enum err voice_migrate_call(struct call *call, snowflake channel_id, struct str region);
 enum err voice_follow_region(struct call *call, const struct channel *c);
-extern const struct job_kind voice_migration_job; /* goes on with it */
+extern const struct job_kind voice_migration_job; /* the others of a large room */
 
-/* Rights may have changed: anywhere, those of one member (with roles), or by what a guild is
- * now. Who may not speak is silenced, who may again is not. */
+/* Permissions may have changed: in a guild or channel, of one member (with roles), or by a guild's
+ * settings. Updates suppress, video and priority of the voice states. */
 enum err voice_review(struct call *call, const struct rights_change *where);
 enum err voice_review_member(struct call *call, const struct member *m);
 enum err voice_review_guild(struct call *call, const struct guild_change *c);
-extern const struct job_kind voice_review_job;  /* when a timeout is over */
-extern const struct job_kind voice_reviews_job; /* goes on with many */
+extern const struct job_kind voice_review_job;  /* at the end of a timeout */
+extern const struct job_kind voice_reviews_job; /* the others of a large room */
 
-/* moderation.c. Rights first, then ERR_NOT_IN_VOICE; then what is ordered. */
+/* moderation.c: checks permissions first, then ERR_NOT_IN_VOICE; then applies the change. */
 enum err voice_order_check(struct call *call, const struct voice_order *in);
 enum err voice_order_obey(struct call *call, const struct voice_order *order);
 
-/* --- what changes by itself ----------------------------------------------------------- */
+/* --- automatic changes ---------------------------------------------------------------- */
 
-/* Who does nothing for long goes to the guild's AFK channel: to be said after a join. */
+/* Schedules the move of an idle user to the guild's AFK channel; call after a join. */
 enum err voice_watch_idle(struct call *call, const struct voice_state *s);
-extern const struct job_kind voice_idle_job, voice_patience_job; /* the second: others of a guild */
+extern const struct job_kind voice_idle_job, voice_patience_job; /* the second: a whole guild */
 
-/* Speakers of a stage may have come or gone: one without any is closed in a while. */
+/* Call when speakers of a stage may have changed: without speakers it is closed after a delay. */
 enum err stage_watch(struct call *call, snowflake channel_id);
 enum err stage_left(struct call *call, const struct voice_state *was);
-/* With STAGE_INSTANCE_DELETE, when one is open. */
+/* Closes the open stage, if any, with STAGE_INSTANCE_DELETE. */
 enum err stage_close(struct call *call, snowflake channel_id);
 extern const struct job_kind stage_silence_job;
 
-/* Adds the stages that are open in the channels which the guild shows. */
+/* Adds the open stages of the guild's visible channels. */
 enum err stages_show(struct tx *tx, struct gateway_guild *ret);
-/* Adds to a guild, as who has these rights is shown it, the states in channels that it can
- * view and the members of everybody in voice. */
+/* Adds to a guild the voice states in channels that a viewer with these permissions sees, and their
+ * members unless `all` members are there already. */
 enum err voice_show(struct tx *tx, const struct rights_of *who, const struct list *channels,
                     bool all, struct gateway_guild *ret);
 
-/* struct voice_room: those among the channels that have something to tell and that somebody
- * with these rights can view. */
+/* struct voice_room: status and start time of those channels that the viewer may see. */
 enum err voice_rooms(struct tx *tx, const struct rights_of *who, const struct list *channels,
                      struct list *ret);
 

@@ -1,4 +1,4 @@
-/* world.c - stages that are open, in and out of world files. */
+/* world.c - import and export of open stages in world files. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/channel.h"
@@ -7,7 +7,7 @@
 #include "platform/worlds/file.h"
 #include "voice/states.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schemas -------------------------------------------------------------------------- */
 
 struct world_stage {
     struct opt_id id;
@@ -26,7 +26,7 @@ static const struct field stage_fields[] = {
 
 WORLD_OBJECT(stage, stage_fields, NULL);
 
-/* --- in and out ----------------------------------------------------------------------- */
+/* --- import and export ---------------------------------------------------------------- */
 
 static const char TYPE_OF[] = "select type from channels where id = $1";
 #define SILENCE_US (INT64_C(5) * 60 * 1000000)
@@ -64,7 +64,7 @@ static enum err settle_stage(struct importing *im, const struct world_stage *in,
     return e;
 }
 
-/* Nobody speaks there yet: it closes in a while unless somebody comes. */
+/* An imported stage has no speaker: it is closed after SILENCE_US unless one joins. */
 static enum err import_stage(struct importing *im, const void *entry, const struct place *at,
                              snowflake guild)
 {

@@ -1,8 +1,7 @@
-/* media.c - what is done with datagrams: answered, or authenticated and passed on to the room.
+/* media.c - handles voice datagrams: answers IP discovery and pings, forwards RTP and RTCP.
  *
- * A packet costs one lookup by its SSRC; who sends with the SSRC of somebody else, or with
- * none that there is, is not answered. What is authentic is decrypted once and encrypted for
- * each receiver. */
+ * The sender is found by SSRC. Packets with an unknown SSRC, and media that is not authentic, are
+ * dropped. An authentic packet is decrypted once and encrypted for each receiver. */
 #include "relay/media/media_socket.h"
 
 #include <string.h>
@@ -15,17 +14,17 @@
 
 enum {
     WINDOW_MS = 1000,
-    WINDOW_PACKETS = 250, /* audio is 50 a second; some clients send shorter frames */
+    WINDOW_PACKETS = 250, /* audio is 50 per second; some clients send shorter frames */
     WINDOW_BYTES = 128 * 1024,
     WINDOW_VIDEO_PACKETS = 4000, /* all layers of a camera or a screen */
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
-    WINDOW_FOREIGN = 50, /* packets from elsewhere that are looked into */
+    WINDOW_FOREIGN = 50, /* packets from unknown addresses that are decrypted */
     WINDOW_QUESTIONS = 20,
-    WINDOW_WISHES = 200, /* of all who watch somebody */
-    WINDOW_ASKED = 50,   /* by one of them */
+    WINDOW_WISHES = 200, /* RTCP requests of all viewers of a participant */
+    WINDOW_ASKED = 50,   /* RTCP requests of one viewer */
     ACTIVE_MS = 20 * 1000,
-    SAMPLE = 64,            /* of so many packets one is timed */
-    WORN_HEADERS = 1 << 26, /* with frames of 20 ms number and time come again together then */
+    SAMPLE = 64,            /* one of so many packets is timed */
+    WORN_HEADERS = 1 << 26, /* with 20 ms frames, sequence and timestamp repeat together */
 };
 
 static bool same_address(const union media_address *a, const union media_address *b)
@@ -36,7 +35,7 @@ static bool same_address(const union media_address *a, const union media_address
            memcmp(x.bytes, y.bytes, sizeof x.bytes) == 0;
 }
 
-/* --- how much somebody may send, and ask ------------------------------------------------ */
+/* --- rate limits ---------------------------------------------------------------------- */
 
 static bool window_has(struct media_window *w, int64_t now_ms, unsigned packets, unsigned bytes)
 {
@@ -66,10 +65,10 @@ static int64_t media_now_ms(void)
     return clock_mono() / 1000000;
 }
 
-/* --- questions: where somebody is, and pings ------------------------------------------ */
+/* --- IP discovery and pings ----------------------------------------------------------- */
 
-/* Questions count for the member that asks, by its address. Those from an address of no member
- * count for the SSRC, apart from pings: nobody can use up the pongs of somebody else. */
+/* Requests count for the member whose address sends them. Requests from an unknown address count
+ * for the SSRC, separately from pings, so that no one can use up another member's pongs. */
 static struct question_window *questions_of(struct media_work *w, struct relay_seat *s,
                                             const union media_address *from)
 {
@@ -78,9 +77,9 @@ static struct question_window *questions_of(struct media_work *w, struct relay_s
     return asker ? &asker->rate.questions : &s->rate.foreign_questions;
 }
 
-/* Until a client has selected its protocol nobody else knows its SSRC, so who asks with it
- * is the client. From then on everybody is answered, and only what is authentic moves its
- * address: it may select again, and must not be sent to where somebody else asked from. */
+/* Before a client has selected its protocol, only the client knows its SSRC, so the source of IP
+ * discovery is its address. After that every request is answered, but only authentic packets change
+ * the address: media must not go to another host that uses the same SSRC. */
 static void media_discover(struct media_work *w, struct relay_seat *s,
                            const union media_address *from)
 {
@@ -108,9 +107,8 @@ static void media_ping(struct media_work *w, struct str ping, const union media_
     media_push(w->socket, from, PACKET_PING);
 }
 
-/* --- time -----------------------------------------------------------------------------
-
- * A look at the clock takes a tenth of what it would measure, so one packet stands for many. */
+/* --- crypto timing --------------------------------------------------------------------
+ * Reading the clock costs a tenth of what it would measure, so one of SAMPLE packets is timed. */
 
 static int64_t crypto_begin(const struct media_work *w)
 {
@@ -142,9 +140,9 @@ static bool media_unseal(struct media_work *w, struct relay_seat *s, const struc
     return opened;
 }
 
-/* --- media ---------------------------------------------------------------------------- */
+/* --- RTP ------------------------------------------------------------------------------ */
 
-/* Sums over all seats are kept as they change. */
+/* Updates the sender's packet loss and jitter, and the totals of all participants. */
 static void media_note_quality(struct relay_seat *s, const struct rtp_admission *a)
 {
     struct relay *r = s->relay;
@@ -159,7 +157,7 @@ static void media_note_quality(struct relay_seat *s, const struct rtp_admission 
     media_tally(&r->count.jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
 }
 
-/* NULL: nothing came with this SSRC of its block yet. */
+/* NULL: no packet with a video SSRC of the block has arrived yet. */
 static struct rtp_stream *seat_stream(struct relay_seat *s, uint32_t ssrc)
 {
     if (ssrc == s->media.ssrc)
@@ -176,8 +174,8 @@ void seat_forget_streams(struct relay_seat *s)
     mem_free(s->media.control);
 }
 
-/* Receivers get the numbers of the stream, which go on where a sender begins again: in the mode
- * whose nonce is the header no header may come twice. */
+/* Receivers get the renumbered sequence and timestamp, which continue when a sender restarts: in
+ * the mode with a header nonce no header may repeat. */
 static void media_renumber(struct media_work *w, const struct rtp_admission *a)
 {
     unsigned char *h = w->plain.header;
@@ -188,7 +186,7 @@ static void media_renumber(struct media_work *w, const struct rtp_admission *a)
         h[4 + i] = (unsigned char)(a->timestamp >> (24 - 8 * i));
 }
 
-/* Whether the packet is authentic and was not here before; it is decrypted then. */
+/* Decrypts the packet; false: not authentic, or a replay. */
 static bool media_authenticate(struct media_work *w, struct relay_seat *s,
                                const struct rtp_packet *p, bool *ret_newest)
 {
@@ -212,7 +210,7 @@ static bool media_reaches(const struct relay_seat *to, const struct relay_seat *
     return to != from && to->may.hears && to->media.seal && to->media.has_address;
 }
 
-/* False: it has used up its nonces and ends. */
+/* False: all nonces are used, and the participant is disconnected. */
 static bool media_send(struct media_work *w, struct relay_seat *to, size_t n)
 {
     if (n)
@@ -222,7 +220,7 @@ static bool media_send(struct media_work *w, struct relay_seat *to, size_t n)
     return n;
 }
 
-/* The end of a seat moves the last one of the room: its index is looked at again. */
+/* If `to` is removed (seat_end), the last participant takes index i, so i does not advance. */
 static void media_fan_out(struct media_work *w, const struct relay_seat *from, uint32_t ssrc)
 {
     const struct relay_room *room = from->room;
@@ -237,7 +235,7 @@ static void media_fan_out(struct media_work *w, const struct relay_seat *from, u
     }
 }
 
-/* Whoever says something is not idle. */
+/* Reports activity at most every ACTIVE_MS; silence frames do not count. */
 static void media_note_active(const struct media_work *w, struct relay_seat *s, int64_t now_ms)
 {
     if (rtp_is_silence(&w->plain))
@@ -254,8 +252,8 @@ static void media_drop(const struct media_work *w)
     media_tally(&w->relay->count.dropped, 1);
 }
 
-/* Packets from elsewhere may be the client's behind another address, or anybody's: only so
- * many are looked into. */
+/* Limits the packets from unknown addresses that are decrypted: the client's own address may have
+ * changed, or another host sends them. */
 static bool media_may_look(struct relay_seat *s, bool audio, const union media_address *from,
                            int64_t now_ms)
 {
@@ -268,14 +266,14 @@ static bool media_may_look(struct relay_seat *s, bool audio, const union media_a
     return w->foreign++ < WINDOW_FOREIGN;
 }
 
-/* What is authentic and newer than all before it says where its client is. */
+/* An authentic packet that is the newest of its stream updates the client's address. */
 static void media_follow(struct relay_seat *s, bool newest, const union media_address *from)
 {
     if (newest && !(s->media.has_address && same_address(&s->media.address, from)))
         seat_bind(s, from);
 }
 
-/* False: it may not be passed on. */
+/* False: the packet may not be forwarded. */
 static bool media_audio(struct media_work *w, struct relay_seat *s, const struct rtp_packet *p,
                         int64_t now_ms)
 {
@@ -298,8 +296,8 @@ static bool media_video(struct media_work *w, const struct relay_seat *s,
     return true;
 }
 
-/* A nonce was used on both sides, or what makes its headers different from each other is about to
- * come to an end: its client connects again, with another key and other SSRCs. */
+/* True if a nonce was used on both sides or if headers would soon repeat: the client must connect
+ * again, with another key and other SSRCs. */
 static bool seat_is_worn(const struct relay_seat *s)
 {
     return seal_is_broken(s->media.seal) || rtp_stream_is_full(&s->media.audio) ||
@@ -328,9 +326,9 @@ static void media_rtp(struct media_work *w, struct relay_seat *s, struct str dat
         seat_end(s, RELAY_NO_SESSION);
 }
 
-/* --- control packets ------------------------------------------------------------------ */
+/* --- RTCP ----------------------------------------------------------------------------- */
 
-/* What a sender says of its media, to those who get it. */
+/* Forwards a sender report to the viewers of the sender's video. */
 static void control_announce(struct media_work *w, const struct relay_seat *from,
                              const struct rtcp_part *part)
 {
@@ -346,7 +344,7 @@ static void control_announce(struct media_work *w, const struct relay_seat *from
     }
 }
 
-/* What a receiver says of media or wants to have again, to whoever sends it. */
+/* Forwards a receiver report or a request (such as a key frame) to the sender of that media. */
 static void control_answer(struct media_work *w, struct relay_seat *from,
                            const struct rtcp_part *part)
 {
@@ -375,8 +373,8 @@ static void control_note(struct relay_seat *s, uint64_t hash)
     s->media.control->seen[s->media.control->next++ % COUNT_OF(s->media.control->seen)] = hash;
 }
 
-/* Control packets have no numbers: one that came long ago cannot be told from a new one. So they
- * do not say where their client is, and the number of those that are passed on is limited. */
+/* RTCP packets have no sequence numbers, so an old one cannot be told from a new one. They
+ * therefore do not update the client's address, and their number is limited. */
 static void media_control(struct media_work *w, struct relay_seat *s, struct str datagram,
                           const union media_address *from)
 {
@@ -396,7 +394,7 @@ static void media_control(struct media_work *w, struct relay_seat *s, struct str
     for (int i = 0; i < RTCP_MAX_PARTS && rtcp_next(&rest, &part); i++) {
         if (part.sender / SSRC_BLOCK != s->media.ssrc / SSRC_BLOCK || !video_window_has(s, now_ms))
             continue;
-        window_count(&s->media.video_window, 0); /* each of them leaves as a packet of its own */
+        window_count(&s->media.video_window, 0); /* each is forwarded as its own packet */
         if (part.announces)
             control_announce(w, s, &part);
         else if (part.about)

@@ -1,4 +1,4 @@
-/* media_bundles.c - datagrams to one place, of one size, as one message. */
+/* media_bundles.c - groups datagrams for UDP generic segmentation offload. */
 #include "relay/media/media_bundles.h"
 
 #include <netinet/in.h>
@@ -32,8 +32,9 @@ static void bundle_say_size(struct msghdr *m, union bundle_size *room, size_t si
     memcpy(CMSG_DATA(c), &value, sizeof value);
 }
 
-/* All but the last of a bundle have its size. The first that does not fit ends it, for what goes
- * to one place keeps its order. taken: bits of messages that are in a bundle already. */
+/* All datagrams of a bundle except the last have the same size. The first one that does not fit
+ * ends the bundle, so that the order per destination does not change. taken: bits of bundled
+ * messages. */
 static void bundle_gather(struct msghdr *m, const struct mmsghdr *messages, unsigned at,
                           unsigned count, uint64_t *taken)
 {

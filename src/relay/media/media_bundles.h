@@ -1,7 +1,7 @@
-/* media_bundles.h - datagrams to one place, of one size, as one message: the kernel takes them
- * apart again (generic segmentation offload).
+/* media_bundles.h - UDP generic segmentation offload: datagrams of one size to one destination are
+ * sent as one message, which the kernel splits.
  *
- * Audio goes to as many places as it has packets. A picture is many packets to each who watches. */
+ * Useful for video, where one frame is many packets to each viewer. */
 #ifndef RELAY_MEDIA_BUNDLES_H
 #define RELAY_MEDIA_BUNDLES_H
 
@@ -11,10 +11,10 @@
 
 enum {
     BUNDLES_MAX = 64,         /* datagrams, and so messages */
-    BUNDLE_BYTES = 60 * 1024, /* of a message: what an IP packet could carry */
+    BUNDLE_BYTES = 60 * 1024, /* limit of one message: an IP packet's payload */
 };
 
-/* A size, as the kernel is told it. */
+/* Buffer for the UDP_SEGMENT control message. */
 union bundle_size {
     char bytes[CMSG_SPACE(sizeof(uint16_t))];
     struct cmsghdr aligned;
@@ -23,15 +23,15 @@ union bundle_size {
 struct media_bundles {
     unsigned count;
     struct mmsghdr messages[BUNDLES_MAX];
-    struct iovec parts[BUNDLES_MAX]; /* of all messages, one after the other */
+    struct iovec parts[BUNDLES_MAX]; /* of all messages, consecutively */
     union bundle_size sizes[BUNDLES_MAX];
 };
 
-/* Whether the kernel can do this with the socket. */
+/* Whether the kernel supports UDP_SEGMENT on the socket. */
 bool bundles_known(int fd);
-/* Of messages that have one part each. What goes to one place keeps its order. */
+/* Groups messages of one part each. The order of datagrams to one destination does not change. */
 void bundles_make(struct media_bundles *b, const struct mmsghdr *messages, unsigned count);
-/* The other way, from one of them on: messages of one part each; returns how many. */
+/* Splits the bundles from index `from` on into messages of one part each; returns their number. */
 unsigned bundles_undo(const struct media_bundles *b, unsigned from, struct mmsghdr *ret,
                       struct iovec *ret_parts);
 

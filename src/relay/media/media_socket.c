@@ -1,4 +1,4 @@
-/* media_socket.c - the socket of media: datagrams in and out, in batches. */
+/* media_socket.c - the UDP socket for media: datagrams are received and sent in batches. */
 #include "relay/media/media_socket.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@ enum {
     BATCH_IN = 32,
     BATCH_OUT = BUNDLES_MAX,
     SOCKET_BUFFER = 4 * 1024 * 1024,
-    TURN_NS = 4 * 1000 * 1000, /* then the loop does what else there is to do */
-    FLUSH_MS = 2,              /* of a turn, to wait for room in the kernel */
+    TURN_NS = 4 * 1000 * 1000, /* time to read per loop iteration */
+    FLUSH_MS = 2,              /* per loop iteration, to wait for the send buffer */
 };
 
 struct media_socket {
@@ -29,16 +29,16 @@ struct media_socket {
     struct iovec in_bytes[BATCH_IN];
     union media_address from[BATCH_IN];
     unsigned char in_data[BATCH_IN][PACKET_MAX + 1];
-    unsigned waiting; /* of those that follow */
+    unsigned waiting; /* number of queued datagrams in out */
     struct mmsghdr out[BATCH_OUT];
     struct iovec out_bytes[BATCH_OUT];
     union media_address to[BATCH_OUT];
     unsigned char out_data[BATCH_OUT][SEAL_MAX];
-    bool bundles;  /* the kernel takes several datagrams to one place as one message */
-    bool pictures; /* there are some among those that wait */
+    bool bundles;  /* UDP_SEGMENT works */
+    bool pictures; /* some queued datagrams are video */
     struct media_bundles bundled;
-    int received;       /* datagrams in there that wait for notes; as recvmmsg says */
-    int64_t full_until; /* by clock_mono: the kernel has no room, and is waited for; 0: it has */
+    int received;       /* datagrams of in that are not handled yet; result of recvmmsg */
+    int64_t full_until; /* clock_mono: end of the wait for the send buffer; 0: none */
     struct media_work work;
 };
 
@@ -47,11 +47,10 @@ static socklen_t address_size(const union media_address *a)
     return a->any.sa_family == AF_INET6 ? sizeof a->in6 : sizeof a->in;
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- sending -------------------------------------------------------------------------- */
 
-/* A packet to a thousand people is more than the kernel takes at once where its buffers are small,
- * and a moment later it takes the rest. A turn has so much time for that; when it is over packets
- * are lost, as on any other hop. */
+/* A packet to 1,000 participants can exceed the kernel's send buffer, which drains within a moment.
+ * Waits at most FLUSH_MS per loop iteration; after that, packets are lost, as on any other hop. */
 static bool media_wait(struct media_socket *m)
 {
     struct pollfd p = { .fd = m->fd, .events = POLLOUT };
@@ -65,20 +64,20 @@ static bool media_wait(struct media_socket *m)
     return p.revents & POLLOUT;
 }
 
-/* How many of these are given up, for the reason that errno says. */
+/* Returns how many of these messages to drop, depending on errno; 0: try again. */
 static unsigned media_give_up(struct media_socket *m, const struct mmsghdr *messages,
                               unsigned count)
 {
     if (errno == EINTR || (errno == EAGAIN && media_wait(m)))
         return 0;
-    /* One that cannot be sent to (no route) does not hold up the others. */
+    /* An unreachable destination does not block the others. */
     unsigned lost = errno == EAGAIN || errno == ENOBUFS ? count : 1;
     for (unsigned i = 0; i < lost; i++)
         media_tally(&m->relay->count.unsent, messages[i].msg_hdr.msg_iovlen);
     return lost;
 }
 
-/* How many of these have left, or cannot. */
+/* Returns how many of these messages are sent or dropped. */
 static unsigned media_write(struct media_socket *m, struct mmsghdr *messages, unsigned count)
 {
     int sent = sendmmsg(m->fd, messages, count, 0);
@@ -86,14 +85,13 @@ static unsigned media_write(struct media_socket *m, struct mmsghdr *messages, un
     return sent > 0 ? (unsigned)sent : media_give_up(m, messages, count);
 }
 
-/* The way to somebody may not take them: a device that cannot take them apart (EIO), or one whose
- * packets are smaller. */
+/* Whether the device cannot segment the bundle (EIO) or the MTU of the route is smaller. */
 static bool bundle_was_refused(const struct mmsghdr *m)
 {
     return m->msg_hdr.msg_controllen && (errno == EIO || errno == EINVAL || errno == EMSGSIZE);
 }
 
-/* Those that are left over are plain ones again. */
+/* Leaves the messages that could not be sent as bundles in m->out, as single datagrams. */
 static void media_flush_bundles(struct media_socket *m)
 {
     struct media_bundles *b = &m->bundled;
@@ -152,7 +150,7 @@ void media_push(struct media_socket *m, const union media_address *to, size_t n)
     media_tally(&m->relay->count.bytes_out, n);
 }
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- receiving ------------------------------------------------------------------------ */
 
 static int media_receive(struct media_socket *m)
 {
@@ -189,7 +187,7 @@ void media_resume(struct media_socket *m)
     media_take_received(m);
 }
 
-/* What was received waits while there are notes: who may speak is in them. */
+/* Received datagrams wait until all committed changes of permissions are applied. */
 static void media_readable(uv_poll_t *poll, int status, int events)
 {
     struct media_socket *m = container_of(poll, struct media_socket, poll);
@@ -210,7 +208,7 @@ static void media_readable(uv_poll_t *poll, int status, int events)
     } while (count == BATCH_IN && clock_mono() < until);
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- open and close ------------------------------------------------------------------- */
 
 static bool media_parse_host(const char *host, int port, union media_address *ret)
 {
@@ -219,7 +217,7 @@ static bool media_parse_host(const char *host, int port, union media_address *re
            uv_ip6_addr(host, port, &ret->in6) == 0;
 }
 
-/* As large as we ask for, or as the system lets everybody have it (net.core.rmem_max). */
+/* Asks for SOCKET_BUFFER; without privileges the limit is net.core.rmem_max. */
 static void media_set_buffers(int fd)
 {
     int size = SOCKET_BUFFER;
@@ -230,7 +228,7 @@ static void media_set_buffers(int fd)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-/* An IPv6 socket takes IPv4 too, where the system lets it. */
+/* An IPv6 socket accepts IPv4 too, if the system allows it. */
 static int media_socket_new(const union media_address *a)
 {
     int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -1,4 +1,4 @@
-/* media_socket.h - the socket of media: datagrams in and out, in batches. */
+/* media_socket.h - the UDP socket for media: datagrams are received and sent in batches. */
 #ifndef RELAY_MEDIA_SOCKET_H
 #define RELAY_MEDIA_SOCKET_H
 
@@ -6,29 +6,30 @@
 
 struct media_socket;
 
-/* Room for one datagram, which media_push sends; it leaves with others, or with the turn. */
+/* media_room returns a buffer for one datagram, media_push queues it. The queue is sent when it is
+ * full and after each received batch. */
 unsigned char *media_room(struct media_socket *m);
 void media_push(struct media_socket *m, const union media_address *to, size_t n);
 
-/* What is sent next is a part of a picture: many packets may go to one place. */
+/* The next datagram is video: several packets may go to one destination, so bundles are tried. */
 void media_note_picture(struct media_socket *m);
 
-/* Others only read what this thread counts, so no bus has to be locked for it. */
+/* Only this thread writes the counter, so a relaxed load and store replace a locked add. */
 static inline void media_tally(_Atomic uint64_t *count, uint64_t by)
 {
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by,
                           memory_order_relaxed);
 }
 
-/* --- media.c: what is done with them ---------------------------------------------------- */
+/* --- media.c: handling of a datagram -------------------------------------------------- */
 
-/* What a packet is worked on with. */
+/* Working state for the packet that is handled. */
 struct media_work {
     struct relay *relay;
     struct media_socket *socket;
-    struct rtp_plain plain; /* the packet that is passed on */
+    struct rtp_plain plain; /* the decrypted packet */
     unsigned char control[PACKET_MAX];
-    unsigned sample; /* 0: what is encrypted for this packet is timed */
+    unsigned sample; /* 0: time the encryption of this packet */
 };
 
 void media_take(struct media_work *w, struct str datagram, const union media_address *from);

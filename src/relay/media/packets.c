@@ -1,4 +1,4 @@
-/* packets.c - datagrams of voice, over bytes. */
+/* packets.c - parses and writes voice datagrams, and detects replayed RTP packets. */
 #include "relay/media/packets.h"
 
 #include "base/hash.h"
@@ -34,7 +34,7 @@ static void write_u16(unsigned char *p, unsigned v)
     p[1] = (unsigned char)v;
 }
 
-/* --- kinds ---------------------------------------------------------------------------- */
+/* --- parsing and writing -------------------------------------------------------------- */
 
 enum packet_kind packet_kind(struct str d)
 {
@@ -94,7 +94,7 @@ bool rtp_read(struct str d, struct rtp_packet *ret)
     return true;
 }
 
-/* --- what was there before ------------------------------------------------------------ */
+/* --- replay detection ----------------------------------------------------------------- */
 
 static bool window_bit(const struct replay_window *w, uint64_t back)
 {
@@ -109,7 +109,7 @@ bool window_is_new(const struct replay_window *w, uint64_t number)
     return back < REPLAY_WINDOW && !window_bit(w, back);
 }
 
-/* Everything that was seen is so many numbers further back. */
+/* Moves the bits back by so many sequence numbers. */
 static void window_shift(struct replay_window *w, uint64_t by)
 {
     if (by >= REPLAY_WINDOW) {
@@ -135,13 +135,12 @@ void window_add(struct replay_window *w, uint64_t number)
         w->seen[back / 64] |= UINT64_C(1) << (back % 64);
 }
 
-/* The place of sequence 0 of a stream that begins: what comes late may be before it. */
+/* Extended number of sequence 0 of a new stream; packets that arrive late may be lower. */
 #define RTP_FIRST (UINT64_C(1) << 32)
 
-/* Sequence numbers come again after 65,536 packets, timestamps after a day: a packet that by
- * its sequence is a new one and by its time is ten seconds old has been there before. One that by
- * its sequence is older than the window and by its time is newer is of a sender that has set its
- * sequence back. */
+/* Sequence numbers repeat after 65,536 packets, timestamps after a day. A packet that is new by its
+ * sequence and ten seconds old by its timestamp is a replay. A packet that is older than the window
+ * by its sequence and newer by its timestamp comes from a sender that has set its sequence back. */
 bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uint64_t *ret)
 {
     if (!highest->begun) {
@@ -168,7 +167,7 @@ void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t
 {
     if (highest->begun && number <= highest->number)
         return;
-    /* The newest of all times: what was there before is never newer than it. */
+    /* Keep the highest timestamp: a replayed packet is never newer. */
     if (!highest->begun || (int32_t)(p->timestamp - highest->timestamp) > 0)
         highest->timestamp = p->timestamp;
     highest->number = number;
@@ -179,8 +178,8 @@ void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t
 
 enum { START_SPAN = 8, FRAME_TIME = RTP_CLOCK / 50, STARTS_FIRST = 2 * START_SPAN };
 
-/* Packets may come out of order, so the beginning reaches to both sides of the first one. Its bit
- * among those of the beginning; 0: it is of no beginning. */
+/* Packets may arrive out of order, so the beginning covers both sides of the first packet. Returns
+ * the packet's bit among those of the beginning; 0: it is not part of the beginning. */
 static unsigned stream_start_bit(const struct rtp_stream *s, const struct rtp_packet *p)
 {
     uint16_t at = (uint16_t)(p->sequence - s->first + START_SPAN);
@@ -213,8 +212,8 @@ bool rtp_stream_admits(const struct rtp_stream *s, const struct rtp_packet *p,
     ret->newest = !s->highest.begun || ret->number > s->highest.number;
     if (!known)
         return true;
-    /* One that never came may be late; another one in the place of one that came is of a track that
-     * begins again. */
+    /* At a sequence that was not received, the packet is only late. Different bytes at a sequence
+     * that was received mean that the sender has restarted its track. */
     if (!(stream_start_bit(s, p) & s->start_bits) || rtp_stream_is_full(s) ||
         stream_knows_start(s, p))
         return false;

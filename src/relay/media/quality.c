@@ -1,16 +1,15 @@
-/* quality.c - how well somebody's audio arrives. */
+/* quality.c - packet loss and jitter of incoming audio. */
 #include "relay/media/quality.h"
 
 #include <stdlib.h>
 
 enum {
-    GAP_MAX = 500, /* ten seconds: more is a client that began anew */
+    GAP_MAX = 500, /* ten seconds: a larger gap is a restarted client */
     JITTER_SHARE = 16,
 };
 #define SECOND_NS INT64_C(1000000000)
 
-/* As RFC 3550 has it: by how much longer than in the sender's clock it took, on average. A pause
- * says nothing. */
+/* Interarrival jitter as in RFC 3550: average deviation from the sender's clock, without pauses. */
 static void quality_note_jitter(struct media_quality *q, uint32_t timestamp, int64_t now_ns)
 {
     int64_t sent = (int64_t)(int32_t)(timestamp - q->timestamp) * SECOND_NS / RTP_CLOCK;

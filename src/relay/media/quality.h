@@ -1,19 +1,19 @@
-/* quality.h - how well somebody's audio arrives: what is missing, and how unevenly it comes. */
+/* quality.h - packet loss and jitter of a participant's incoming audio. */
 #ifndef RELAY_QUALITY_H
 #define RELAY_QUALITY_H
 
 #include "relay/media/packets.h"
 
 struct media_quality {
-    uint64_t packets; /* authentic ones */
-    uint64_t missing; /* numbers that were passed over */
-    uint64_t late;    /* of those that came after all */
+    uint64_t packets; /* authenticated packets */
+    uint64_t missing; /* sequence numbers skipped */
+    uint64_t late;    /* skipped packets that arrived later */
     int64_t arrived_ns, jitter_ns;
-    uint32_t timestamp; /* of the newest */
+    uint32_t timestamp; /* of the newest packet */
 };
 
-/* Another packet came: its number, and the place of the newest before it. Returns how many more
- * are missing; -1: one less. */
+/* Records a packet; highest is the newest one before it. Returns how many more packets are missing,
+ * or -1 if this one was missing and arrives late. */
 int64_t quality_take(struct media_quality *q, const struct rtp_place *highest, uint64_t number,
                      uint32_t timestamp, int64_t now_ns);
 

@@ -1,4 +1,4 @@
-/* rtcp.c - what participants tell each other about media. */
+/* rtcp.c - parses RTCP packets. */
 #include "relay/media/rtcp.h"
 
 enum {
@@ -7,7 +7,7 @@ enum {
     DESCRIPTION = 202,
     RTP_FEEDBACK = 205,
     PAYLOAD_FEEDBACK = 206,
-    FULL_INTRA_REQUEST = 4, /* a format of payload feedback: it names the media further back */
+    FULL_INTRA_REQUEST = 4, /* payload feedback format that has the media SSRC in its entry */
 };
 
 static uint32_t rtcp_word(struct str bytes, size_t at)

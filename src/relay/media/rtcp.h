@@ -1,4 +1,4 @@
-/* rtcp.h - what participants tell each other about media, over bytes: reports and requests. */
+/* rtcp.h - parses RTCP packets: sender and receiver reports, feedback requests. */
 #ifndef RELAY_RTCP_H
 #define RELAY_RTCP_H
 
@@ -9,15 +9,15 @@
 
 enum { RTCP_HEADER = 8, RTCP_MAX_PARTS = 16 };
 
-/* One of the parts of a datagram. */
+/* One packet of a compound RTCP datagram. */
 struct rtcp_part {
     struct str bytes;
-    uint32_t sender; /* who says it */
-    uint32_t about;  /* whose media a request or a report of a receiver is about; 0: nobody's */
-    bool announces;  /* it is about what the sender sends: for everybody who gets that */
+    uint32_t sender; /* SSRC of the packet's sender */
+    uint32_t about;  /* SSRC that a request or receiver report concerns; 0: none */
+    bool announces;  /* describes the sender's media: forward to all receivers of it */
 };
 
-/* Takes the next part off; false: there is none that can be read. */
+/* Takes the next packet off the datagram; false: there is none, or it is malformed. */
 bool rtcp_next(struct str *datagram, struct rtcp_part *ret);
 
 #endif

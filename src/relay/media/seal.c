@@ -1,4 +1,4 @@
-/* seal.c - how media is encrypted between one participant and us. */
+/* seal.c - encryption of media between one participant and the relay. */
 #include "relay/media/seal.h"
 
 #include <assert.h>
@@ -9,13 +9,13 @@
 #include "relay/media/rtcp.h"
 
 enum { TAG = 16, COUNTER = 4, GCM_NONCE = 12, LONG_NONCE = 24 };
-/* Of nonces: the first and the last byte of ours are one of 128 each, the middle is any. */
+/* The first and last byte of our nonces have 128 values each, the two middle bytes any. */
 enum { EDGE_BITS = 7, EDGE = 1 << EDGE_BITS, MIDDLE_BITS = 16 };
 
-/* Nonces that we use, the first `used` of their order. A client that counts big-endian changes the
- * first byte slowly, one that counts little-endian the last byte. So a range both of whose bytes
- * are far from the client's is met by neither: after the client's first packet there are 64 steps
- * of that byte to ours, of 2^24 packets each. */
+/* Nonces of our packets: the first `used` ones of a fixed order. A client that counts big-endian
+ * changes the first byte slowly, one that counts little-endian the last byte, once per 2^24
+ * packets. A range that starts 64 away from both bytes of the client's first nonce is therefore
+ * safe from either for 64 * 2^24 packets. */
 struct nonce_range {
     unsigned char first, last; /* bytes of its first nonce */
     uint32_t used;
@@ -24,23 +24,23 @@ struct nonce_range {
 struct seal {
     const struct seal_mode *mode;
     unsigned char key[SEAL_KEY];
-    struct nonce_range ranges[2]; /* until the client's first packet, and from then on */
-    unsigned range;               /* the one that is used */
+    struct nonce_range ranges[2]; /* before and after the client's first packet */
+    unsigned range;               /* index of the range in use */
     bool broken;
-    EVP_CIPHER_CTX *aes; /* AES alone: the expanded key, which serves both ways */
+    EVP_CIPHER_CTX *aes; /* AES only: the expanded key, for both directions */
 };
 
 struct seal_mode {
     const char *name;
-    bool header_nonce; /* the header is the nonce; else four bytes at the end begin it */
-    /* Of the bytes behind the clear part. False: not authentic. */
+    bool header_nonce; /* the header is the nonce; else the last four bytes of the packet */
+    /* Decrypts and encrypts the bytes after the clear part. open false: not authentic. */
     bool (*open)(struct seal *s, struct str clear, struct str body, const unsigned char *nonce,
                  unsigned char *out);
     void (*write)(struct seal *s, struct str clear, struct str plain, const unsigned char *nonce,
                   unsigned char *out);
 };
 
-/* --- what was sealed ------------------------------------------------------------------ */
+/* --- decrypted packets ---------------------------------------------------------------- */
 
 bool rtp_is_silence(const struct rtp_plain *p)
 {
@@ -121,7 +121,7 @@ static void salsa_write(struct seal *s, struct str clear, struct str plain,
     crypto_secretbox_easy(out, bytes_of(plain), plain.n, nonce, s->key);
 }
 
-/* The order in which they are offered: clients take the first that they know. */
+/* In the order in which they are offered: clients take the first that they support. */
 static const struct seal_mode modes[] = {
     { "aead_aes256_gcm_rtpsize", false, aes_open, aes_write },
     { "aead_xchacha20_poly1305_rtpsize", false, chacha_open, chacha_write },
@@ -146,7 +146,7 @@ const char *seal_mode_name(unsigned i)
     return i < COUNT_OF(modes) ? modes[i].name : NULL;
 }
 
-/* --- a key ---------------------------------------------------------------------------- */
+/* --- keys ----------------------------------------------------------------------------- */
 
 static EVP_CIPHER_CTX *aes_context(const unsigned char *key)
 {
@@ -158,7 +158,7 @@ static EVP_CIPHER_CTX *aes_context(const unsigned char *key)
     return c;
 }
 
-/* Libraries that do not begin at random begin with bytes of 0x00 to 0x01 and 0x80. */
+/* Libraries that do not start at random start with bytes 0x00, 0x01 or 0x80: start elsewhere. */
 static unsigned char edge_choose(void)
 {
     return (unsigned char)(0x20 + randombytes_uniform(0x40));
@@ -196,7 +196,7 @@ bool seal_uses_header(const struct seal *s)
     return s->mode->header_nonce;
 }
 
-/* --- reading -------------------------------------------------------------------------- */
+/* --- decryption ----------------------------------------------------------------------- */
 
 static bool range_has_used(const struct nonce_range *r, const unsigned char nonce[COUNTER])
 {
@@ -208,7 +208,7 @@ static bool range_has_used(const struct nonce_range *r, const unsigned char nonc
             nonce[2]) < r->used;
 }
 
-/* The client has sent an authentic packet with this nonce. */
+/* Records the nonce of an authentic packet of the client. */
 static void nonce_take(struct seal *s, const unsigned char nonce[COUNTER])
 {
     for (unsigned i = 0; i <= s->range; i++)
@@ -244,7 +244,7 @@ bool seal_open_control(struct seal *s, struct str datagram, unsigned char out[PA
     return opened;
 }
 
-/* The header alone is clear, and the preamble of an extension is in what is sealed. */
+/* Only the header is clear; the preamble of an extension is encrypted. */
 static bool open_by_header(struct seal *s, const struct rtp_packet *p, struct rtp_plain *ret)
 {
     unsigned char nonce[LONG_NONCE] = { 0 };
@@ -280,12 +280,12 @@ bool seal_open(struct seal *s, const struct rtp_packet *p, struct rtp_plain *ret
     if (p->clear.n + p->sealed.n > PACKET_MAX || p->sealed.n <= least)
         return false;
     memcpy(ret->header, p->clear.p, RTP_HEADER);
-    ret->header[0] &= 0xf0; /* contributing sources are not passed on */
+    ret->header[0] &= 0xf0; /* CSRCs are not forwarded */
     ret->extended = p->extended;
     return s->mode->header_nonce ? open_by_header(s, p, ret) : open_by_counter(s, p, ret);
 }
 
-/* --- writing -------------------------------------------------------------------------- */
+/* --- encryption ----------------------------------------------------------------------- */
 
 static size_t write_by_header(struct seal *s, const struct rtp_plain *p, unsigned char *out)
 {
@@ -298,8 +298,8 @@ static size_t write_by_header(struct seal *s, const struct rtp_plain *p, unsigne
     return RTP_HEADER + TAG + plain.n;
 }
 
-/* The next of our nonces, at the beginning of its bytes; false: there is none left. The ranges may
- * overlap, so what the first one has used is left out of the second one. */
+/* Writes our next nonce; false: none is left. The ranges may overlap, so the second one skips
+ * nonces that the first one has used. */
 static bool nonce_next(struct seal *s, unsigned char nonce[COUNTER])
 {
     struct nonce_range *r = &s->ranges[s->range];

@@ -1,5 +1,4 @@
-/* call_routes.c - /channels/{channel.id}/call: whom a call rings for, and where it is
- * hosted. */
+/* call_routes.c - /channels/{channel.id}/call: ringing and region of a private call. */
 #include "voice/calls/calls.h"
 
 #include "base/clock.h"
@@ -58,9 +57,9 @@ static const struct schema state_schema = {
 };
 static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &state_schema };
 
-/* --- who ------------------------------------------------------------------------------ */
+/* --- recipients ----------------------------------------------------------------------- */
 
-/* Those who were named, all of them of the channel, or everybody else. */
+/* The given recipients, who must be in the channel. Default: the caller (self), or all others. */
 static enum err call_routes_choose(struct call *call, const struct ring_request *in, bool self,
                                    struct list *ret)
 {
@@ -116,7 +115,7 @@ static enum err ring_call(struct call *call)
 
         e = voice_find(call->tx, 0, user_id, &s);
         if (!e && voice_channel(&s) == id)
-            continue; /* is in it already */
+            continue; /* already in the call */
         if (!e || e == ERR_UNKNOWN_VOICE_STATE)
             e = ringing_add(call->tx, id, user_id);
     }

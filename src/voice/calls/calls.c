@@ -1,5 +1,5 @@
-/* calls.c - calls in private channels: they begin with the first who joins and end with the
- * last who leaves. A message keeps who took part and when it was over. */
+/* calls.c - calls in private channels: they start with the first participant and end with the last
+ * one. A message stores the participants and the time of the end. */
 #include "voice/calls/calls.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
 
-/* What a message tells about its call. */
+/* The call object of a message. */
 struct call_note {
     struct list participants; /* snowflakes */
     struct opt_int ended_timestamp;
@@ -55,7 +55,7 @@ static enum err write_message(struct call *call, const struct channel *c, snowfl
 static const char FIND_NOTE[] = "select call from messages where id = $1";
 static const char SAVE_NOTE[] = "update messages set call = $2, shown = null where id = $1";
 
-/* The message of the call may have been deleted: then there is nothing to add to. */
+/* If the call's message was deleted, there is nothing to update. */
 static enum err add_participant(struct call *call, const struct voice_call *c, snowflake user_id)
 {
     struct rows row;
@@ -90,7 +90,7 @@ static enum err end_message(struct call *call, const struct channel *c, snowflak
     return message_save(call, c, &m);
 }
 
-/* --- beginning and end ---------------------------------------------------------------- */
+/* --- start and end -------------------------------------------------------------------- */
 
 static enum err voice_call_begin(struct call *call, const struct channel *c,
                                  const struct voice_state *s)
@@ -162,7 +162,7 @@ enum err voice_call_left(struct call *call, const struct voice_state *was)
     return e ? (e == ERR_UNKNOWN_CHANNEL ? OK : e) : voice_call_end(call, &running);
 }
 
-/* --- ringing out, and op 13 ----------------------------------------------------------- */
+/* --- end of ringing, and op 13 -------------------------------------------------------- */
 
 static enum err ring_out(struct call *call, const struct job *job)
 {

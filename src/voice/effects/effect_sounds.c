@@ -1,4 +1,4 @@
-/* effect_sounds.c - emoji and sounds that go with effects in voice. */
+/* effect_sounds.c - finds the sounds of voice effects, with their emoji. */
 #include "voice/effects/effects.h"
 
 #include "model/permissions/permissions.h"
@@ -6,7 +6,7 @@
 #include "platform/members/members.h"
 #include "platform/sounds/sounds.h"
 
-/* --- sounds that every server has ----------------------------------------------------- */
+/* --- default sounds ------------------------------------------------------------------- */
 
 static bool find_built_in(struct arena *arena, snowflake id, struct effect_sound *ret)
 {
@@ -46,7 +46,7 @@ static enum err sound_emoji(struct tx *tx, const struct rows *row, const struct 
     return OK;
 }
 
-/* A sound of another guild is played by members of that guild. */
+/* A sound of another guild needs USE_EXTERNAL_SOUNDS and membership in that guild. */
 static enum err check_guild_of_sound(struct call *call, snowflake guild_id)
 {
     struct member m;
@@ -91,7 +91,7 @@ enum err call_sound_find(struct call *call, struct effect_sound *ret)
     return find_of_guild(call, chosen->sound_id, ret);
 }
 
-/* Whoever plays a sound of another guild says which guild it is from. */
+/* A sound of another guild must be requested with that guild's id. */
 static enum err check_source(struct call *call, snowflake id, snowflake source)
 {
     struct sound s;

@@ -1,4 +1,4 @@
-/* effects.c - what people in voice throw into the room: emoji and their own call sound. */
+/* effects.c - voice channel effects: emoji, the custom call sound, soundboard sounds. */
 #include "voice/effects/effects.h"
 
 #include "base/emoji.h"
@@ -16,11 +16,11 @@ struct effect {
     snowflake channel_id, guild_id, user_id;
     const struct effect_emoji *emoji;
     int64_t animation_type, animation_id;
-    struct str sound_id; /* JSON: a number for those that are built in */
+    struct str sound_id; /* JSON: a number for default sounds */
     struct opt_real sound_volume;
 };
 
-/* --- rows of the interface ------------------------------------------------------------ */
+/* --- schemas -------------------------------------------------------------------------- */
 
 static const struct choice animations[] = {
     { EFFECT_PREMIUM, NULL, "PREMIUM", "A fun animation, for premium accounts" },
@@ -43,7 +43,7 @@ static void check_animation(struct form *form, const struct place *here, const v
         form_fail(form, &at, FORM_NUMBER_MAX, 0LL);
 }
 
-/* The animation first, so that both bodies are one struct. */
+/* The animation comes first, so that both bodies use one struct. */
 #define ANIMATION(flags_)                                                                        \
     { FIELD(struct effect_draft, animation_type), .type = &type_animation, .flags = (flags_),    \
       .fallback = EFFECT_BASIC },                                                                \
@@ -112,7 +112,7 @@ static const struct schema sent_schema = {
 
 static const struct limit effect_limit = { .name = "voice-effects", .count = 20, .window_s = 10 };
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
 static bool everybody = true;
 
@@ -121,7 +121,7 @@ void voice_effects_set(bool everybody_is_premium)
     everybody = everybody_is_premium;
 }
 
-/* In this very channel, and heard there. */
+/* The caller must be in this channel and not muted, deafened or suppressed. */
 static enum err effect_admit(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -227,7 +227,7 @@ static enum err send_custom_call_sound(struct call *call)
     return OK;
 }
 
-/* --- the soundboard ------------------------------------------------------------------- */
+/* --- soundboard ----------------------------------------------------------------------- */
 
 struct board_draft {
     snowflake sound_id;
@@ -247,7 +247,7 @@ static const struct schema board_schema = {
 };
 static const struct type board_body = { .kind = KIND_OBJECT, .schema = &board_schema };
 
-/* As for effects, and who is deaf by choice plays nothing either. */
+/* As effect_admit; self-deafened callers are refused too. */
 static enum err board_admit(struct call *call)
 {
     struct voice_state s;
@@ -280,7 +280,7 @@ static enum err send_soundboard_sound(struct call *call)
 
 static const enum event fired[] = { EVENT_VOICE_CHANNEL_EFFECT_SEND, EVENT_NONE };
 
-/* What the rows have in common. */
+/* Fields that all rows share. */
 #define EFFECT_ROW .method = POST, .status = 204, .fires = fired, .limit = &effect_limit
 
 static const struct route routes[] = {

@@ -1,4 +1,4 @@
-/* effects.h - what the files of effects share. */
+/* effects.h - voice channel effects: types and lookups shared by effects.c and effect_sounds.c. */
 #ifndef VOICE_EFFECTS_H
 #define VOICE_EFFECTS_H
 
@@ -22,15 +22,14 @@ static inline struct effect_emoji effect_emoji_of(const struct emoji *e)
 /* A sound that plays with an effect. */
 struct effect_sound {
     snowflake id;
-    bool built_in; /* everywhere, with a small number for its id */
+    bool built_in; /* a default sound, with a small id */
     double volume;
     const struct effect_emoji *emoji; /* NULL: none */
 };
 
-/* The caller's own, to be played in the channel of the path. ERR_UNKNOWN_SOUND when it
- * chose none, or one that is gone. */
+/* The caller's custom call sound, for the channel of the path. ERR_UNKNOWN_SOUND: none. */
 enum err call_sound_find(struct call *call, struct effect_sound *ret);
-/* One of the soundboard; source: the guild that it is from, or 0. ERR_UNKNOWN_SOUND,
+/* A soundboard sound; source: the guild that it is from, or 0. ERR_UNKNOWN_SOUND,
  * ERR_MISSING_PERMISSIONS. */
 enum err board_sound_find(struct call *call, snowflake id, snowflake source,
                           struct effect_sound *ret);

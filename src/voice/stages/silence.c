@@ -1,11 +1,11 @@
-/* silence.c - a stage on which nobody speaks is closed in a while. */
+/* silence.c - closes a stage that has had no speaker for five minutes. */
 #include "voice/states.h"
 
 #include "base/clock.h"
 
 #define PATIENCE (INT64_C(5) * 60 * 1000000)
 
-/* Speakers are neither in the audience nor still to answer an invitation. */
+/* A speaker is not suppressed and has no open invitation. */
 static const char LOOK[] =
     "select silent_since, (select count(*) from voice_states v where v.channel_id = s.channel_id "
     "and v.suppress = 0 and v.request_to_speak_at is null) from stage_instances s "
@@ -32,7 +32,7 @@ enum err stage_watch(struct call *call, snowflake channel_id)
     return job_schedule(call, &stage_silence_job, channel_id, clock_us() + PATIENCE, STR(""));
 }
 
-/* Speakers are counted when one goes, and not for each of the audience. */
+/* Counts the speakers only when one leaves, not for each listener. */
 enum err stage_left(struct call *call, const struct voice_state *was)
 {
     return voice_guild(was) && !was->suppress ? stage_watch(call, voice_channel(was)) : OK;

@@ -1,4 +1,4 @@
-/* stage_rules.c - who may be heard on a stage: the interface's table. */
+/* stage_rules.c - speaker states on a stage. */
 #include "voice/stages/stage_rules.h"
 
 #include "model/permissions/permissions.h"
@@ -12,7 +12,7 @@ static bool speaks_up(const struct voice_state *s, const struct stage_request *r
     return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
 }
 
-/* Accepting an invitation takes no right: the invited state is no longer suppressed. */
+/* Accepting an invitation needs no permission: the invited state is not suppressed any more. */
 uint64_t stage_request_needs(const struct voice_state *s, const struct stage_request *request)
 {
     uint64_t needs = speaks_up(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
@@ -31,7 +31,7 @@ void stage_request_apply(struct voice_state *s, const struct stage_request *requ
 {
     const struct opt_int *at = &request->request_to_speak_timestamp;
 
-    /* Going back to the audience lowers the hand, beginning to speak as well. */
+    /* Going back to the audience lowers the hand; so does starting to speak. */
     if (request->suppress.given == GIVEN && (request->suppress.value || speaks_up(s, request))) {
         s->suppress = request->suppress.value;
         s->request_to_speak_timestamp = no_time;
@@ -43,7 +43,7 @@ void stage_request_apply(struct voice_state *s, const struct stage_request *requ
             (struct opt_int){ GIVEN, at->value < now ? now : at->value };
 }
 
-/* Whoever is asked to speak, also a speaker, is asked now; bots are not asked. */
+/* An invitation has the current time, also for a speaker; bots get none. */
 void stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now)
 {
     s->suppress = suppress;

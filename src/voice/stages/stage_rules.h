@@ -1,26 +1,26 @@
-/* stage_rules.h - who may be heard on a stage: the interface's table.
+/* stage_rules.h - speaker states on a stage, as in Discord's documentation:
  *
- *   audience      suppressed
- *   hand raised   suppressed, with the time of the request
- *   invited       not suppressed, with the time of the invitation
- *   speaker       not suppressed */
+ * - audience: suppressed
+ * - hand raised: suppressed, with the time of the request
+ * - invited: not suppressed, with the time of the invitation
+ * - speaker: not suppressed */
 #ifndef VOICE_STAGE_RULES_H
 #define VOICE_STAGE_RULES_H
 
 #include "model/voice_state.h"
 
-/* What somebody asks for themselves. */
+/* A change that a user requests for itself. */
 struct stage_request {
     struct opt_bool suppress;
     struct opt_int request_to_speak_timestamp;
 };
 
-/* Rights that the request takes, given where they stand. */
+/* Permissions that the request needs, given the current state. */
 uint64_t stage_request_needs(const struct voice_state *s, const struct stage_request *request);
-/* Whether a moment counts as present or to come; clocks differ a little. */
+/* Whether a timestamp is now or later, with tolerance for clock skew. */
 bool stage_moment_counts(int64_t at, int64_t now);
 void stage_request_apply(struct voice_state *s, const struct stage_request *request, int64_t now);
-/* What a moderator asks for somebody else. People are invited, bots speak at once. */
+/* A moderator's change for another member. Users are invited, bots speak at once. */
 void stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now);
 
 #endif

@@ -1,4 +1,4 @@
-/* stages.c - stages that are open. */
+/* stages.c - stage instances: routes, rows, and the stages of scheduled events. */
 #include "api/hooks.h"
 #include "base/utf8.h"
 #include "model/fields/rows.h"
@@ -10,7 +10,7 @@
 #include "platform/scheduled_events/scheduled_events.h"
 #include "voice/states.h"
 
-/* Who may do all of these in a stage channel is its moderator. */
+/* Permissions of a stage moderator. */
 static const uint64_t MODERATOR =
     PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS);
 
@@ -58,7 +58,7 @@ static const struct schema patch_schema = {
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- SQL ------------------------------------------------------------------------------ */
 
 #define STAGE_COLUMNS \
     "id, guild_id, channel_id, topic, privacy_level, discoverable_disabled, scheduled_event_id"
@@ -105,7 +105,7 @@ enum err stages_show(struct tx *tx, struct gateway_guild *ret)
     struct stage s;
     struct rows rows;
 
-    /* Most guilds have no stage channel, and nothing is asked for them. */
+    /* Saves the query for guilds without a stage channel. */
     if (!has_stage_channel(&ret->channels))
         return OK;
     enum err e = tx_query(tx, STAGES_OF_GUILD, BIND(v_id(ret->guild.id)), &rows);
@@ -165,7 +165,7 @@ static struct str topic_of(struct str name)
     return name;
 }
 
-/* The event takes the place of a stage that is open there. */
+/* Replaces a stage that is already open in the channel. */
 static enum err stage_open_for_event(struct call *call, struct event_stage *about)
 {
     const struct scheduled_event *event = about->event;
@@ -198,7 +198,7 @@ static enum err stage_close_for_event(struct call *call, const struct event_stag
     return stage_close(call, about->event->channel_id.value);
 }
 
-/* The text of the stage's channel says what was done, and by whom. */
+/* Writes a system message to the stage's channel. */
 static enum err stage_say(struct call *call, enum message_type type, const struct stage *s)
 {
     return message_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
@@ -206,7 +206,7 @@ static enum err stage_say(struct call *call, enum message_type type, const struc
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-/* The channel comes in the body: it is found, seen and permitted here. */
+/* The channel id is in the body, so visibility and permissions are checked here. */
 static enum err enter_stage(struct call *call, snowflake channel_id)
 {
     enum err e = channel_enter(call, channel_id);
@@ -220,7 +220,7 @@ static enum err enter_stage(struct call *call, snowflake channel_id)
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* An event that a stage is opened for by hand is one of its channel that has not ended. */
+/* A given scheduled event must be in this channel and must not have ended. */
 static enum err check_stage_draft(struct call *call, const struct stage_draft *in)
 {
     struct scheduled_event event;

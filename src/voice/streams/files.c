@@ -1,4 +1,4 @@
-/* files.c - previews of streams: taken in, kept, shown. */
+/* files.c - previews of streams: upload, storage, download. */
 #include "voice/streams/streams.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static const struct limit upload_limit = {
     .name = "stream-previews", .count = 1, .window_s = 5, .strict = true
 };
 
-/* --- rows of the interface ------------------------------------------------------------ */
+/* --- schemas -------------------------------------------------------------------------- */
 
 struct preview_upload {
     struct image thumbnail;
@@ -73,7 +73,7 @@ const struct type stream_video_body = { .kind = KIND_OBJECT, .schema = &video_sc
 
 /* --- files ---------------------------------------------------------------------------- */
 
-/* "hash.ext", from what is in it and when it came: the same bytes again are another file. */
+/* "hash.ext", from the content and a new id: the same bytes uploaded again get another name. */
 static struct str file_name(struct arena *a, snowflake id, struct str bytes, const char *extension)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
@@ -108,15 +108,15 @@ enum err stream_drop_files(struct call *call, const struct stream *s)
     return e ? e : drop_file(call, s, s->video);
 }
 
-/* --- taking in ------------------------------------------------------------------------ */
+/* --- upload --------------------------------------------------------------------------- */
 
-/* What the stages pass on. */
+/* Passed between the stages of the request. */
 struct upload {
     struct str bytes, file;
     const char *extension;
 };
 
-/* Only the owner's own uploads count against the limit, so this is after it was recognised. */
+/* Applies the rate limit after the owner check, so that only the owner's uploads count. */
 static enum err look_done(struct call *call, struct str bytes, const char *extension)
 {
     struct upload *u = call_pass(call, "upload", sizeof *u);
@@ -136,7 +136,7 @@ static enum err stream_file_keep(struct call *call)
     return call_keep_blob(call, id, name, u->bytes);
 }
 
-/* The first bytes decide, whatever the label says. */
+/* The first bytes determine the type, not the label. */
 static enum err look_at_picture(struct call *call)
 {
     const struct preview_upload *in = call->body;
@@ -189,7 +189,7 @@ enum err prepare_stream_video(struct call *call)
     return OK;
 }
 
-/* One of each is kept. */
+/* Replaces the previous file: a stream has one preview and one video. */
 static enum err stream_file_save(struct call *call, bool video)
 {
     const struct upload *u = call_passed(call, "upload");
@@ -216,7 +216,7 @@ enum err upload_stream_video(struct call *call)
     return stream_file_save(call, true);
 }
 
-/* --- showing -------------------------------------------------------------------------- */
+/* --- download ------------------------------------------------------------------------- */
 
 static enum err admit_viewer(struct call *call, const struct stream *s)
 {
@@ -246,7 +246,7 @@ enum err get_stream_preview(struct call *call)
     return call_reply(call, &out);
 }
 
-/* GET /streams/{stream_key}/{stream.file}, at the root: for whoever was told the name. */
+/* GET /streams/{stream_key}/{stream.file}, outside /api: the name is the secret. */
 static enum err get_stream_file(struct call *call)
 {
     struct str file = call_text(call, "stream.file");

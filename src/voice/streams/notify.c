@@ -1,4 +1,4 @@
-/* notify.c - telling friends in the guild that one streams. */
+/* notify.c - notifies friends in the guild that a user streams. */
 #include "voice/streams/streams.h"
 
 #include "model/fields/ids.h"
@@ -8,15 +8,15 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* A friend in the guild, and what its rights there come from. */
+/* A friend in the guild, with the input of its permissions. */
 struct watcher {
     struct rights_of rights_of;
     struct list roles; /* snowflake */
-    bool wants;        /* to hear of streams */
+    bool wants;        /* stream_notifications_enabled */
 };
 
-/* Friends who are in the guild, do not ignore the streamer, and are not in the channel. From the
- * streamer's friends, of whom there are at most a thousand: the guild may be of any size. */
+/* Friends in the guild who do not ignore the streamer and are not in the channel. The query starts
+ * from the streamer's friends (at most 1,000), because a guild may have any size. */
 static const char FRIENDS_HERE[] =
     "select m.user_id, s.document from relationships r cross join members m "
     "left join user_settings s on s.user_id = m.user_id "
@@ -51,7 +51,7 @@ static enum err load_watchers(struct tx *tx, const struct stream_key *key, struc
     return e ? e : end;
 }
 
-/* Both are in the order of accounts. */
+/* Both lists are ordered by user id. */
 static enum err load_roles(struct tx *tx, const struct stream_key *key, struct list *watchers)
 {
     struct watcher *w = watchers->items, *end = w + watchers->count;
@@ -72,7 +72,6 @@ static enum err load_roles(struct tx *tx, const struct stream_key *key, struct l
     return rows_end(&rows);
 }
 
-/* Can somebody view the channel? */
 static bool can_view(struct watcher *w, const struct guild *g, uint64_t everyone,
                      const struct channel *c)
 {
@@ -136,7 +135,7 @@ static enum err notify_all(struct call *call, const struct stream_key *key)
     return e;
 }
 
-/* POST /streams/{stream_key}/notify: once a stream. */
+/* POST /streams/{stream_key}/notify: has an effect once per stream. */
 enum err notify_stream(struct call *call)
 {
     struct stream s;

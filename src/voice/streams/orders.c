@@ -1,4 +1,4 @@
-/* orders.c - op 18 to 22: streams as sessions begin, watch, pause and end them. */
+/* orders.c - op 18 to 22: create, delete, watch, ping and pause streams. */
 #include "voice/streams/streams.h"
 
 #include "model/permissions/permissions.h"
@@ -51,10 +51,10 @@ static const struct schema pause_schema = { .size = sizeof(struct stream_pause),
                                             .fields = pause_fields };
 const struct type type_stream_pause = { .kind = KIND_OBJECT, .schema = &pause_schema };
 
-/* --- finding -------------------------------------------------------------------------- */
+/* --- lookup --------------------------------------------------------------------------- */
 
-/* The stream of a name; *ret_found is false when the name is wrong, which the session is
- * told, or when there is none. */
+/* Finds a stream by its key. *ret_found is false if the key is malformed (the session gets
+ * STREAM_DELETE) or there is no such stream. */
 static enum err find_named(struct call *call, const struct session_order *o, struct str name,
                            struct stream_key *ret_key, struct stream *ret, bool *ret_found)
 {
@@ -72,7 +72,7 @@ static enum err find_named(struct call *call, const struct session_order *o, str
     return OK;
 }
 
-/* The caller's voice state, when this session is in that channel. */
+/* The caller's voice state; *ret_present: this session is in that channel. */
 static enum err find_present(struct call *call, const struct session_order *o, snowflake guild_id,
                              snowflake channel_id, struct voice_state *ret, bool *ret_present)
 {
@@ -94,9 +94,9 @@ static struct stream_part part_of(struct call *call, const struct session_order 
     };
 }
 
-/* --- op 18 ---------------------------------------------------------------------------- */
+/* --- op 18: create -------------------------------------------------------------------- */
 
-/* NULL: may stream there; else the reason why not. */
+/* *ret_reason stays NULL if the owner may stream there. */
 static enum err judge_guild(struct call *call, const struct stream_key *key, bool *ret_vip,
                             const char **ret_reason)
 {
@@ -177,7 +177,7 @@ enum err create_stream(struct call *call, struct session_order *o)
         stream_tell_gone(call, o->session, stream_key_write(call->arena, &key), reason);
         return OK;
     }
-    /* One stream each: a new one takes the old one's place. */
+    /* A user has one stream: a new one replaces it. */
     e = stream_of_owner(call->tx, o->caller.id, &old);
     if (!e) {
         e = stream_end(call, &old, STREAM_ENDED);
@@ -188,7 +188,7 @@ enum err create_stream(struct call *call, struct session_order *o)
     return e ? e : stream_order_begin(call, o, &key, &state, vip);
 }
 
-/* --- op 20 ---------------------------------------------------------------------------- */
+/* --- op 20: watch --------------------------------------------------------------------- */
 
 static enum err count_room(struct call *call, const struct stream *s, int64_t *ret_most)
 {
@@ -206,7 +206,7 @@ static enum err count_room(struct call *call, const struct stream *s, int64_t *r
     return e;
 }
 
-/* Whether the account takes part already, and whether one more may. */
+/* Whether the account already takes part, and whether the stream is full. */
 static enum err look_for_room(struct call *call, const struct session_order *o,
                               const struct stream *s, bool *ret_known, bool *ret_full)
 {
@@ -254,7 +254,7 @@ enum err watch_stream(struct call *call, struct session_order *o)
     return e || known ? e : stream_announce(call, &s);
 }
 
-/* --- op 19, 21, 22 -------------------------------------------------------------------- */
+/* --- op 19: delete, op 21: ping, op 22: pause ----------------------------------------- */
 
 enum err delete_stream(struct call *call, struct session_order *o)
 {
@@ -271,7 +271,7 @@ enum err delete_stream(struct call *call, struct session_order *o)
     return stream_unwatch(call, &s, o->caller.id, STREAM_USER_REQUESTED);
 }
 
-/* A stream keeps its host, so a ping is answered with nothing new. */
+/* Nothing to answer: a ping does not move a stream to another host. */
 enum err ping_stream(struct call *call, struct session_order *o)
 {
     const struct stream_name *in = o->d;

@@ -1,11 +1,11 @@
-/* routes.c - /streams: what owners change about their stream, and its preview. */
+/* routes.c - /streams: routes for a stream's region, preview and notification. */
 #include "voice/streams/streams.h"
 
 #include "model/configured/regions.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- the path ------------------------------------------------------------------------- */
+/* --- path ----------------------------------------------------------------------------- */
 
 enum err stream_of_path(struct call *call, struct stream *ret)
 {
@@ -19,7 +19,7 @@ enum err stream_of_path(struct call *call, struct stream *ret)
     return e;
 }
 
-/* A stream in a channel that the caller cannot view is refused as if there were none. */
+/* A stream in a channel that the caller cannot view is reported as unknown. */
 enum err stream_admit_owner(struct call *call)
 {
     struct stream s;
@@ -88,7 +88,7 @@ static enum err modify_stream(struct call *call)
     return e || !moves ? e : stream_migrate(call, &s);
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "stream_key",

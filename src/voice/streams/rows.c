@@ -1,4 +1,4 @@
-/* rows.c - streams in the store. */
+/* rows.c - SQL for streams and their participants. */
 #include "voice/streams/streams.h"
 
 #include "base/clock.h"
@@ -82,7 +82,7 @@ enum err stream_remove(struct tx *tx, snowflake owner_id)
     return tx_exec(tx, REMOVE, BIND(v_id(owner_id)), NULL);
 }
 
-/* --- who takes part ------------------------------------------------------------------- */
+/* --- participants --------------------------------------------------------------------- */
 
 #define PARTS                                                                             \
     "select p.user_id, p.session_id, p.session_number, p.salt, v.self_deaf, v.suppress, " \

@@ -1,4 +1,4 @@
-/* rules.c - names of streams. */
+/* rules.c - parses and writes stream keys. */
 #include "voice/streams/rules.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* rules.h - names of streams, and how many may watch. */
+/* rules.h - stream keys, and the limit of viewers. */
 #ifndef VOICE_STREAMS_RULES_H
 #define VOICE_STREAMS_RULES_H
 
@@ -13,7 +13,7 @@ struct stream_key {
     snowflake channel_id, owner_id;
 };
 
-/* Strictly: decimal numbers without signs, leading zeros or anything around them. */
+/* Strict: decimal numbers without signs or leading zeros, and nothing else. */
 bool stream_key_read(struct str text, struct stream_key *ret);
 struct str stream_key_write(struct arena *a, const struct stream_key *k);
 

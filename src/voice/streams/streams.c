@@ -1,4 +1,4 @@
-/* streams.c - how streams change and end, and who hears of it. */
+/* streams.c - creates, changes and ends streams, with their events. */
 #include "voice/streams/streams.h"
 
 #include "model/fields/ids.h"
@@ -9,7 +9,7 @@ const char STREAM_USER_REQUESTED[] = "user_requested", STREAM_ENDED[] = "stream_
            STREAM_FULL[] = "stream_full", STREAM_UNAUTHORIZED[] = "unauthorized",
            STREAM_PARSE_FAILED[] = "parse_failed", STREAM_INVALID_CHANNEL[] = "invalid_channel";
 
-/* --- what is told --------------------------------------------------------------------- */
+/* --- schemas and events --------------------------------------------------------------- */
 
 struct stream_shown {
     struct str stream_key, region;
@@ -103,8 +103,8 @@ void stream_token(const struct api *api, const struct stream_part *p,
     auth_derive(api_options(api)->auth, "stream", p->user_id, p->salt, ret, VOICE_TOKEN);
 }
 
-/* Nothing is seen or heard of a stream that is paused or whose owner has no say where it is, and
- * nothing of who watches. Who is muted is seen and not heard, as with a camera. */
+/* Only the owner sends video, and not while the stream is paused or the owner is suppressed. A
+ * muted owner is seen but not heard, as with a camera. */
 struct voice_fact stream_fact(const struct stream *s, const struct stream_part *p, bool there)
 {
     bool shows = p->user_id == s->key.owner_id && !s->paused && !p->voice.aside;
@@ -133,7 +133,7 @@ static void note_part(struct call *call, const struct stream *s, const struct st
     call_note_voice(call, &fact);
 }
 
-/* endpoint.p == NULL: nowhere now. */
+/* endpoint.p == NULL: no voice server now. */
 static void part_tell_server(struct call *call, const struct stream *s, const struct stream_part *p,
                              struct str endpoint)
 {
@@ -149,7 +149,7 @@ static void part_tell_server(struct call *call, const struct stream *s, const st
     call_emit(call, EVENT_STREAM_SERVER_UPDATE, to_session(p->session), &server_schema, &server);
 }
 
-/* Each who takes part has a token of its own, and other tokens are void. */
+/* Each participant has its own token; a new token invalidates the previous one. */
 static void part_welcome(struct call *call, const struct stream *s, const struct stream_part *p,
                          struct str endpoint, bool lost)
 {
@@ -222,15 +222,15 @@ void stream_tell_gone(struct call *call, uint64_t session, struct str key, const
     call_emit(call, EVENT_STREAM_DELETE, to_session(session), &gone_schema, &gone);
 }
 
-/* ERR_UNKNOWN_STREAM is fine: most people show nothing. */
+/* Most users have no stream, so ERR_UNKNOWN_STREAM is not an error. */
 static enum err none_is_fine(enum err e)
 {
     return e == ERR_UNKNOWN_STREAM ? OK : e;
 }
 
-/* --- ending --------------------------------------------------------------------------- */
+/* --- end ------------------------------------------------------------------------------ */
 
-/* The owner may be elsewhere by now, or nowhere. */
+/* Clears self_stream; the owner may be in another channel or in none. */
 static enum err clear_mark(struct call *call, const struct stream_key *key)
 {
     struct voice_state s;
@@ -282,7 +282,7 @@ enum err stream_unwatch(struct call *call, const struct stream *s, snowflake use
     return stream_announce(call, s);
 }
 
-/* --- following voice states ----------------------------------------------------------- */
+/* --- changes of voice states ---------------------------------------------------------- */
 
 static enum err end_own(struct call *call, const struct voice_state *was)
 {
@@ -317,7 +317,7 @@ enum err streams_judged(struct call *call, const struct voice_rights *r)
     return r->rights & PERMISSION(STREAM) ? OK : end_own(call, r->state);
 }
 
-/* It takes part with the state's own channel; who joins or moves has left all others. */
+/* Ignores streams of other channels: a user who joins or moves has left those. */
 static enum err follow_in_stream(struct call *call, const struct voice_state *state,
                                  snowflake owner_id)
 {
