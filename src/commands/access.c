@@ -1,4 +1,4 @@
-/* access.c - what the paths of commands lead to, and who may go there. */
+/* access.c - path resolvers and access checks of the command routes. */
 #include "commands/internal.h"
 
 #include "platform/applications/applications.h"
@@ -15,8 +15,8 @@ static enum err enter_guild(struct call *call, snowflake guild_id)
     return e || installed ? e : ERR_MISSING_ACCESS;
 }
 
-/* Its makers register commands, and need not be in the guild; others do not learn where an
- * application is. */
+/* Developers register commands and need not be members of the guild. Their access is checked
+ * before the guild, so that other callers do not learn where the application is installed. */
 static enum err enter_as_maker(struct call *call, snowflake guild_id)
 {
     enum err e = application_modifiable(call);
@@ -24,7 +24,7 @@ static enum err enter_as_maker(struct call *call, snowflake guild_id)
     return e ? e : enter_guild(call, guild_id);
 }
 
-/* Permissions are for people of the guild, and for the application itself. */
+/* Permission routes are open to members of the guild and to the application's own bot. */
 static enum err enter_as_member(struct call *call, snowflake guild_id)
 {
     const struct caller *c = call->caller;
@@ -41,7 +41,7 @@ static enum err enter_as_member(struct call *call, snowflake guild_id)
     return e ? e : enter_guild(call, guild_id);
 }
 
-/* A path's parameter has one name, whichever route it leads to. */
+/* One resolver per parameter name serves all routes, so the path decides which check applies. */
 static bool is_about_permissions(const struct route *r)
 {
     static const char end[] = "/permissions";
@@ -57,7 +57,7 @@ enum err resolve_app_guild(struct call *call)
     return is_about_permissions(call->route) ? enter_as_member(call, id) : enter_as_maker(call, id);
 }
 
-/* Permissions are also those of global commands, and of the application for all of them. */
+/* Permission routes also accept a global command, and the application id for all its commands. */
 enum err resolve_command(struct call *call)
 {
     snowflake id = call_id(call, "command.id");
@@ -77,7 +77,7 @@ enum err resolve_command(struct call *call)
 static const char DIRECT_CHANNEL[] =
     "select 1 from direct_channels where low_id = $1 and high_id = $2";
 
-/* Lists of global commands are also for those who talk to the bot. */
+/* Users who share a direct channel with the bot may also list its global commands. */
 enum err admit_list_commands(struct call *call)
 {
     const struct application *a = call->target.application;

@@ -1,7 +1,7 @@
-/* bulk.c - all commands of a scope at once.
+/* bulk.c - PUT …/commands: the bulk overwrite of all commands of a scope.
  *
- * Bots send the same list at every start, so the usual case is that nothing changes and
- * nothing is written. What is matched keeps its id; everything or nothing happens. */
+ * Bots send the same list at every start, so usually nothing changes and nothing is written. A
+ * command that matches a stored row keeps that row's id. The overwrite is atomic. */
 #include "commands/internal.h"
 
 #include "commands/form.h"
@@ -14,10 +14,10 @@ struct bulk_overwrite {
     struct call *call;
     snowflake application_id, guild_id;
     const struct list *body;     /* struct command_patch */
-    struct command_draft *items; /* as many */
-    const struct list *rows;     /* struct command_row: what is there */
-    bool *matched;               /* which of them stay */
-    int64_t room;                /* for rows of permissions that go at once */
+    struct command_draft *items; /* one per body item */
+    const struct list *rows;     /* struct command_row: stored rows */
+    bool *matched;               /* per row: an item replaces it */
+    int64_t room;                /* permission rows this transaction may still delete */
 };
 
 static size_t row_count(const struct bulk_overwrite *b)
@@ -47,7 +47,7 @@ static struct bulk_overwrite bulk_of(struct call *call, const struct command_dra
     };
 }
 
-/* --- reading -------------------------------------------------------------------------- */
+/* --- building drafts ------------------------------------------------------------------ */
 
 static enum err make_items(struct bulk_overwrite *b)
 {
@@ -104,7 +104,7 @@ static void bulk_match(struct bulk_overwrite *b, size_t item, size_t row)
     b->matched[row] = true;
 }
 
-/* Ids first, since an id may carry away the name that another item has now. */
+/* Match ids before names: an item with an id can take the name that another item has now. */
 static void match_ids(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++) {
@@ -116,7 +116,7 @@ static void match_ids(struct bulk_overwrite *b)
     }
 }
 
-/* There is one entry point: it is that, whatever it is called. */
+/* An application has at most one entry point, so it matches whatever its name is. */
 static bool is_named(const struct command_row *row, const struct command *k)
 {
     return row->type == k->type && (k->type == COMMAND_ENTRY_POINT || str_eq(row->name, k->name));
@@ -163,7 +163,7 @@ static enum err make_all(struct call *call, struct command_drafts *d)
     return finish_items(&b);
 }
 
-/* A short body may take the place of long commands. */
+/* Always read the rows first: a short body can replace long commands. */
 enum err prepare_overwrite_commands(struct call *call)
 {
     static const struct command_change change = { find_scope, make_all };
@@ -174,7 +174,7 @@ enum err prepare_overwrite_commands(struct call *call)
     return counted ? OK : commands_count_write(call);
 }
 
-/* --- what it comes to ----------------------------------------------------------------- */
+/* --- limits --------------------------------------------------------------------------- */
 
 static enum err check_counts(const struct bulk_overwrite *b)
 {
@@ -217,7 +217,7 @@ static enum err delete_others(struct bulk_overwrite *b, bool *ret_changed)
     return e;
 }
 
-/* Names may go round in circles: all that change are freed before any is taken. */
+/* Commands may swap names: free all changing names before any of them is assigned. */
 static enum err free_names(struct bulk_overwrite *b)
 {
     enum err e = OK;
@@ -262,7 +262,7 @@ static struct list new_ids_of(const struct bulk_overwrite *b)
 
 static enum err write_all(struct bulk_overwrite *b)
 {
-    struct list new_ids = new_ids_of(b); /* they count for the day's limit */
+    struct list new_ids = new_ids_of(b); /* count towards the daily limit */
     bool changed = false;
 
     enum err e =
@@ -289,7 +289,7 @@ static enum err bulk_send_reply(struct bulk_overwrite *b)
     return call_reply_as(b->call, &texts, &shown);
 }
 
-/* Which rows stay, as the drafts were matched with them. */
+/* Mark the rows that the drafts replace; the other rows are deleted. */
 static void note_matched(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++)
@@ -297,13 +297,13 @@ static void note_matched(struct bulk_overwrite *b)
             b->matched[b->items[i].old - (const struct command_row *)b->rows->items] = true;
 }
 
-/* What the body came to, for the next time that it is sent. */
+/* Cache the result for the next request with the same body. */
 static void note_known_body(struct call *call)
 {
     known_body_note(call, call_passed(call, "command_drafts"));
 }
 
-/* PUT …/commands: these and no others. */
+/* PUT …/commands: replaces the whole list. */
 enum err overwrite_commands(struct call *call)
 {
     struct command_drafts *d;

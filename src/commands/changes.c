@@ -1,4 +1,4 @@
-/* changes.c - what a change of commands means for others. */
+/* changes.c - effects of a command change: index events, bundle, application flags. */
 #include "commands/internal.h"
 
 #include "api/jobs/jobs.h"
@@ -8,7 +8,7 @@
 #include "commands/index/index_moves.h"
 #include "platform/applications/applications.h"
 
-/* --- telling guilds ------------------------------------------------------------------- */
+/* --- index update events -------------------------------------------------------------- */
 
 void commands_tell_guild(struct call *call, snowflake guild_id)
 {
@@ -24,8 +24,8 @@ static const char GUILDS_WITH[] =
     "select guild_id from integrations where application_id = $1 and guild_id > $2 and "
     "type = 'service' order by guild_id limit $3";
 
-/* An app may be in very many guilds: they are told in steps, and the job keeps the last one
- * that was. A change meanwhile begins anew. */
+/* An application may be in very many guilds: send the event in steps. The job stores the last guild
+ * of a step. A new change restarts the job from the first guild. */
 static enum err tell_guilds(struct call *call, snowflake application_id, snowflake after)
 {
     int64_t told = 0;
@@ -73,8 +73,8 @@ const struct job_kind command_news_job = {
 
 static const char TOLD_AT[] = "select told_at from command_indexes where id = $1";
 
-/* A global command is in many guilds, and one change often follows another: each guild
- * hears of it at once, and then at most once a second. */
+/* Changes of global commands often come in series: send the event at once, then at most once per
+ * second. */
 static enum err tell_all(struct call *call, snowflake application_id)
 {
     enum { SECOND_US = 1000 * 1000 };
@@ -90,13 +90,13 @@ static enum err tell_all(struct call *call, snowflake application_id)
     return job_schedule(call, &command_news_job, application_id, next, STR(""));
 }
 
-/* --- what everybody sees of an application -------------------------------------------- */
+/* --- flags of the application --------------------------------------------------------- */
 
 static const char HAS_GLOBAL[] =
     "select count(*) from commands where application_id = $1 and guild_id = 0";
 static const char SET_FLAGS[] = "update applications set flags = $2 where id = $1";
 
-/* An application with global commands has a badge for it. */
+/* Sets or clears the flag that shows that the application has global commands. */
 static enum err set_badge(struct tx *tx, const struct application *a)
 {
     struct rows row;

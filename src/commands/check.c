@@ -1,10 +1,10 @@
-/* check.c - is a command what the interface allows? All that is wrong is noted at once. */
+/* check.c - validates command definitions. Reports all problems of a command at once. */
 #include "base/utf8.h"
 #include "commands/form.h"
 #include "commands/internal.h"
 #include "commands/names.h"
 
-/* Every right there ever was has a bit below this one. */
+/* All permission bits that Discord defines are below this bit. */
 #define RIGHTS_END (UINT64_C(1) << 54)
 
 static bool is_menu(int64_t type)
@@ -32,7 +32,7 @@ static bool name_is_fine(const struct command *k, struct str name)
     return name.n && menu_name_holds(name);
 }
 
-/* The interface tells of a bad name in any language at the dictionary as a whole. */
+/* Discord reports an invalid localized name at the dictionary, not at its locale. */
 static void names_check(struct form *form, const struct place *here, const struct command *k)
 {
     const struct pair *p = k->name_localizations.value.items;
@@ -99,7 +99,7 @@ static void description_check(struct form *form, const struct place *here, const
     }
 }
 
-/* --- the whole ------------------------------------------------------------------------ */
+/* --- whole command -------------------------------------------------------------------- */
 
 static void options_of_command_check(struct form *form, const struct place *here,
                                      const struct command *k)
@@ -121,7 +121,8 @@ static void rights_check(struct form *form, const struct place *here, const stru
         form_fail(form, &at, FORM_NUMBER_MAX, (long long)(RIGHTS_END - 1));
 }
 
-/* Nothing that a body says takes more characters than bytes of its JSON. */
+/* A value never has more characters than its JSON has bytes, so a short body is within the
+ * limit. */
 static bool is_surely_small(const struct form *form)
 {
     return form->text.bytes && form->text.bytes <= COMMAND_MOST_CHARACTERS;
@@ -132,7 +133,7 @@ void command_check(struct form *form, const struct place *here, const struct com
     struct place type = place_key(here, STR("type"));
 
     if (form_failed_at(form, &type))
-        return; /* what else holds depends on it */
+        return; /* the other checks depend on the type */
     name_of_command_check(form, here, k);
     names_check(form, here, k);
     description_check(form, here, k);

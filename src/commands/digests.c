@@ -1,7 +1,7 @@
-/* digests.c - telling whether two texts are the same without keeping them.
+/* digests.c - keyed digests (Poly1305) that compare texts without storing them.
  *
- * Poly1305 under a key that nobody knows: two texts have the same digest by chance alone, for
- * nobody gets to see any. It is several times as fast as a hash that needs no key. */
+ * The key is secret and digests are never shown, so collisions happen by chance only. Poly1305 is
+ * several times as fast as an unkeyed cryptographic hash. */
 #include "commands/internal.h"
 
 #include <sodium.h>

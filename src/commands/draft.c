@@ -1,4 +1,4 @@
-/* draft.c - from what a body says to the command that is kept. */
+/* draft.c - builds the command to store from a request body. */
 #include "base/utf8.h"
 #include "commands/internal.h"
 #include "json/read.h"
@@ -21,7 +21,7 @@ struct command command_blank(snowflake guild_id)
     return k;
 }
 
-/* --- what a body says ----------------------------------------------------------------- */
+/* --- applying a body ------------------------------------------------------------------ */
 
 static bool has_context(const struct list *contexts, int64_t context)
 {
@@ -31,7 +31,7 @@ static bool has_context(const struct list *contexts, int64_t context)
     return false;
 }
 
-/* The older field, where the newer one has been set before: direct channels come and go. */
+/* Applies the deprecated dm_permission to contexts that were set before: adds or removes BOT_DM. */
 static void apply_dm_permission(struct arena *arena, struct command *k, bool allowed)
 {
     struct list left = { 0 };
@@ -54,7 +54,7 @@ static void apply_contexts(struct arena *arena, struct command *k, const struct 
         k->dm_permission.value = has_context(&in->contexts.value, CONTEXT_BOT_DM);
         return;
     }
-    /* Back to what it was without them, where they had decided. */
+    /* A null resets contexts and the dm_permission that they implied. */
     if (in->contexts.given == GIVEN_NULL && k->contexts.given == GIVEN) {
         k->contexts = (struct opt_list){ .given = GIVEN_NULL };
         k->dm_permission.value = true;
@@ -85,16 +85,16 @@ void command_apply(struct arena *arena, struct command *k, const struct command_
     if (in->nsfw.given != ABSENT)
         k->nsfw = in->nsfw.given == GIVEN && in->nsfw.value;
     if (k->guild_id.given == GIVEN)
-        return; /* the rest is for global commands */
+        return; /* the remaining fields exist on global commands only */
     apply_contexts(arena, k, in);
     apply_list(&k->integration_types, &in->integration_types, ABSENT);
     if (in->handler.given != ABSENT)
         k->handler = in->handler;
 }
 
-/* --- the one form that is kept -------------------------------------------------------- */
+/* --- normal form for storage ---------------------------------------------------------- */
 
-/* Sorted by locale; none at all is null. */
+/* Sorts by locale. An empty dictionary becomes null. */
 static void tidy_dictionary(struct opt_list *dictionary)
 {
     struct pair *p = dictionary->value.items;
@@ -110,7 +110,7 @@ static void tidy_dictionary(struct opt_list *dictionary)
         }
 }
 
-/* Each once, ascending; all are small. */
+/* Sorts and removes duplicates. All values are below 32. */
 static void tidy_numbers(struct arena *arena, struct opt_list *numbers)
 {
     struct list tidy = { 0 };
@@ -188,7 +188,7 @@ static void tidy_options(struct arena *arena, const struct list *options)
         tidy_option(arena, (struct command_option *)options->items + i);
 }
 
-/* Names in menus have no white space around them, and nothing describes them. */
+/* Context menu commands have trimmed names and no descriptions. */
 static void tidy_menu(struct command *k)
 {
     struct pair *p = k->name_localizations.value.items;

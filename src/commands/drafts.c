@@ -1,14 +1,15 @@
-/* drafts.c - what a change of commands comes to, found out before the transaction.
+/* drafts.c - prepares command changes before the write transaction.
  *
- * A definition may be a mebibyte, and reading, checking and encoding it takes tens of
- * milliseconds: too long for the writer. So a long one is made on the pool from rows that were
- * looked at before, and the transaction only asks whether those are still the same. */
+ * A definition may have a mebibyte, and decoding, checking and encoding it takes tens of
+ * milliseconds: too long for the writer. Long definitions are built on the thread pool from rows
+ * that a read transaction returned; the write transaction only checks that those rows are
+ * unchanged. */
 #include "commands/internal.h"
 
 #include "net/http/server.h"
 #include "platform/applications/applications.h"
 
-/* What is made in the transaction itself: that many bytes take less than a millisecond. */
+/* Up to this many bytes are processed inside the transaction, in less than a millisecond. */
 enum { SHORT_DRAFTS = 32 * 1024 };
 
 unsigned installs_of(const struct application *a)
@@ -75,7 +76,7 @@ static bool same_rows(const struct list *one, const struct list *two)
     return true;
 }
 
-/* Every change of a command gives it another version. */
+/* Checks that the rows are unchanged: every change of a command gives it a new version. */
 static enum err drafts_verify(struct call *call, struct command_drafts *d)
 {
     struct list now;
@@ -98,7 +99,7 @@ enum err drafts_settle(struct call *call, struct command_drafts **ret)
     enum err e = d->change->find(call, true, &d->rows);
     if (e)
         return e;
-    /* The commands have grown too long for the transaction since look saw them. */
+    /* The commands have become too long for the transaction since the look stage read them. */
     if (call->look && is_long(call, &d->rows))
         return call_look_again(call);
     return d->change->make(call, d);

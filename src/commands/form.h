@@ -1,4 +1,4 @@
-/* form.h - leaf codes of command definitions and permissions, with their sentences. */
+/* form.h - error codes and messages of invalid command definitions and permissions. */
 #ifndef COMMANDS_FORM_H
 #define COMMANDS_FORM_H
 

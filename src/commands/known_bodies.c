@@ -1,4 +1,4 @@
-/* known_bodies.c - what a scope's commands were last made of. */
+/* known_bodies.c - cache of bulk overwrite bodies and their results; see known_bodies.h. */
 #include "commands/known_bodies.h"
 
 #include <pthread.h>
@@ -19,7 +19,8 @@ struct cached_body {
     struct known_body known;
 };
 
-/* A body of another size is not the same, so its bytes need not be compared under the lock. */
+/* The size is part of the key, so a body of another size is rejected without comparing bytes under
+ * the lock. */
 struct body_asked {
     snowflake application_id, guild_id;
     size_t size;
@@ -54,7 +55,7 @@ static struct {
 
 /* --- digests -------------------------------------------------------------------------- */
 
-/* What every change of a command moves; by id. */
+/* Id and version of a row; every change of a command changes the version. */
 struct row_mark {
     snowflake id, version;
 };
@@ -104,7 +105,7 @@ bool known_body_find(const struct call *call, snowflake application_id, snowflak
     return same;
 }
 
-/* --- noting --------------------------------------------------------------------------- */
+/* --- storing -------------------------------------------------------------------------- */
 
 static int by_id(const void *a, const void *b)
 {
@@ -113,7 +114,7 @@ static int by_id(const void *a, const void *b)
     return one < two ? -1 : one > two;
 }
 
-/* What the drafts are as rows, and where each of them stands there. */
+/* Computes the digest of the resulting rows, and the row index of each body item. */
 static struct known_body known_of(const struct call *call, const struct command_drafts *d)
 {
     struct known_body known = { .installs = installs_of(call->target.application),

@@ -1,4 +1,4 @@
-/* limits.c - how many commands there may be, and how many may be made in a day. */
+/* limits.c - limits of commands per scope, and of new commands per day. */
 #include "base/clock.h"
 #include "commands/internal.h"
 
@@ -35,7 +35,7 @@ enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake 
     return row_int(&row, 0) < most_commands(type) ? OK : most_commands_error(type);
 }
 
-/* Ids tell when they were made. Those older than a day count no more. */
+/* An id contains its creation time. Ids older than a day no longer count. */
 static const char FORGET_CREATES[] =
     "delete from command_creates where application_id = $1 and guild_id = $2 and id <= $3";
 static const char COUNT_CREATES[] =

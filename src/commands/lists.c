@@ -1,4 +1,4 @@
-/* lists.c - reading commands. */
+/* lists.c - GET …/commands: lists of commands, and single commands. */
 #include "commands/internal.h"
 
 #include "base/log.h"
@@ -7,7 +7,7 @@
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 
-/* --- lists that were just written ----------------------------------------------------- */
+/* --- reply cache ---------------------------------------------------------------------- */
 
 void commands_keep_text(struct call *call, const struct kept_key *key, const struct list *ids)
 {
@@ -28,8 +28,7 @@ static const char WHOLE_COMMANDS[] =
     "select d.definition, c.hidden, c.id from commands c join command_definitions d "
     "on d.command_id = c.id where c.application_id = $1 and c.guild_id = $2 order by c.id";
 
-/* Once upon a time definitions were cut at COMMAND_MOST_BYTES: those of about that size are
- * looked at. */
+/* Older versions truncated definitions at COMMAND_MOST_BYTES: fully validate the long ones. */
 static bool is_whole(struct str definition)
 {
     if (definition.n < 2 || definition.p[definition.n - 1] != '}')
@@ -37,7 +36,7 @@ static bool is_whole(struct str definition)
     return definition.n < COMMAND_MOST_BYTES / 2 || json_valid(definition);
 }
 
-/* The text is kept as it is shown, unless its row says that it has to be written anew. */
+/* Sends the stored text, unless its row says that it has hidden fields: then it is re-encoded. */
 static enum err show_whole(const struct rows *r, struct json *j)
 {
     struct str text = row_text(r, 0);
@@ -57,7 +56,7 @@ static enum err show_whole(const struct rows *r, struct json *j)
     return e;
 }
 
-/* As an answer shows it, in an arena. */
+/* The JSON of a command for a reply, in the transaction's arena. */
 static enum err shown_text(const struct rows *r, struct str *ret)
 {
     struct command k;
@@ -87,7 +86,7 @@ enum err commands_shown(struct tx *tx, snowflake application_id, snowflake guild
     return e ? e : ended;
 }
 
-/* ids: of all. */
+/* ids: of all commands. */
 static enum err list_whole(struct tx *tx, snowflake application_id, snowflake guild_id,
                            struct json *j, struct list *ids)
 {
@@ -96,7 +95,7 @@ static enum err list_whole(struct tx *tx, snowflake application_id, snowflake gu
 
     if (e)
         return e;
-    rows.lent = true; /* a text is copied into the answer at once */
+    rows.lent = true; /* texts are copied into the reply at once */
     while (!e && rows_next(&rows)) {
         ids_add(tx_arena(tx), ids, row_id(&rows, 2));
         e = show_whole(&rows, j);
@@ -105,18 +104,18 @@ static enum err list_whole(struct tx *tx, snowflake application_id, snowflake gu
     return e ? e : ended;
 }
 
-/* --- in the caller's ------------------------------------------------------------------ */
+/* --- in the caller's language --------------------------------------------------------- */
 
-/* What is the same for all commands of a list in somebody's language. */
+/* State of a localized list that is the same for all its commands. */
 struct localized_list {
     struct tx *tx;
     struct json *json;
     struct str locale;
-    uint64_t locales;      /* whose words the reader gets */
-    struct arena *scratch; /* for what is made of one command */
+    uint64_t locales;      /* locales that apply to the reader */
+    struct arena *scratch; /* for decoding one command */
 };
 
-/* What has words in it is taken apart; it is shown as it is where that cannot be done. */
+/* Decodes and localizes a command. If it is undecodable, sends the stored text. */
 static enum err show_localized(struct localized_list *l, snowflake application_id, snowflake id,
                                struct str text)
 {
@@ -154,7 +153,7 @@ static enum err walk_localized(struct localized_list *l, const struct bundle *b)
 
     if (e)
         return e;
-    walk.rows.lent = true; /* a text is copied into the answer at once */
+    walk.rows.lent = true; /* texts are copied into the reply at once */
     while (!e && bundle_walk_next(&walk, &k, &text)) {
         if (k->locales & l->locales)
             e = show_localized(l, b->application_id, k->id, text);
@@ -168,11 +167,11 @@ static enum err walk_localized(struct localized_list *l, const struct bundle *b)
 static enum err list_localized(struct call *call, const struct bundle *b, struct str locale,
                                struct json *j)
 {
-    enum { FEW = 10 }; /* taken apart in less than a tenth of a millisecond each */
+    enum { FEW = 10 }; /* each takes less than 0.1 ms to localize */
     struct localized_list l = { call->tx, j, locale, locale_reach(locale), NULL };
     size_t worded = count_with_words(b, l.locales);
 
-    /* Without words to choose, the bundle's text is the answer in one piece. */
+    /* If no command has text in these locales, the bundle's text is the reply. */
     if (b->texts.n && !worded) {
         json_raw(j, b->texts);
         return OK;
@@ -186,7 +185,7 @@ static enum err list_localized(struct call *call, const struct bundle *b, struct
     return e;
 }
 
-/* ids: of all; none of a bundle that is to be made anew. */
+/* ids: of all commands; empty if the bundle is unreadable and will be rewritten. */
 static enum err list_in_language(struct call *call, const struct kept_key *key, struct str locale,
                                  struct json *j, struct list *ids)
 {
@@ -217,7 +216,7 @@ static enum err write_list(struct call *call, const struct kept_key *key, bool w
 
 /* GET /applications/{application.id}/commands, …/guilds/{app_guild.id}/commands
  *
- * Written piece by piece: it may be large, and most of it is finished. */
+ * Written piece by piece: the reply may be large, and most of it is stored text. */
 enum err list_commands(struct call *call)
 {
     static const char what[] = "commands";
@@ -232,7 +231,7 @@ enum err list_commands(struct call *call)
         return e;
     if (!in->with_localizations) {
         key.of[2] = locale_reach(locale);
-        /* Of two that reach the same, each has its own words first. */
+        /* Locales with the same fallbacks still prefer their own texts. */
         key.of[3] = locale_bit(locale);
     }
     struct shared_text *kept = kept_find_text(call->tx, &key);

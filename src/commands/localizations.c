@@ -1,4 +1,4 @@
-/* localizations.c - the rules of names and languages that commands share with their options. */
+/* localizations.c - checks locales and names, for commands and options. */
 #include "commands/form.h"
 #include "commands/internal.h"
 #include "commands/names.h"
@@ -17,7 +17,7 @@ static __attribute__((noinline)) void refuse_locales(struct form *form, const st
     }
 }
 
-/* The languages are nearly always known; which one is not is found out only then. */
+/* Fast path: the locales are nearly always valid. refuse_locales finds the invalid one. */
 void localizations_check(struct form *form, const struct place *here, struct str field,
                          const struct opt_list *dictionary)
 {

@@ -1,9 +1,8 @@
-/* names.c - what commands and options may be called.
+/* names.c - checks the names of commands and options.
  *
- * The rule is the interface's own: letters and numbers of every script. Devanagari and
- * Thai are named besides because their vowel signs are marks and not letters. Names in
- * ASCII, nearly all of them, are decided by a table. Devanagari Extended-A is younger than
- * some versions of the library. */
+ * The rule is Discord's: letters and numbers of every script. Devanagari and Thai are listed as
+ * scripts because their vowel signs are marks, not letters; Devanagari Extended-A is listed because
+ * older PCRE2 versions do not know it. ASCII names, nearly all, are decided by a table. */
 #include "commands/names.h"
 
 #include <assert.h>
@@ -58,7 +57,7 @@ static bool is_lower_case(struct str name)
     return true;
 }
 
-/* Apart from name_check, which stays small. */
+/* Not inlined, to keep name_check small. */
 static __attribute__((noinline)) enum name_fault check_any(struct str name)
 {
     if (!characters_hold(name))
@@ -66,7 +65,7 @@ static __attribute__((noinline)) enum name_fault check_any(struct str name)
     return is_lower_case(name) ? NAME_FINE : NAME_CASE;
 }
 
-/* What a byte is in a name; HIGH: part of a character outside ASCII. */
+/* Classes of bytes. HIGH: part of a character outside ASCII. */
 enum { OTHER = 1, UPPER = 2, HIGH = 4 };
 
 /* clang-format off */
@@ -89,7 +88,7 @@ static const unsigned char kinds[256] = {
 
 #if defined(__SSE2__)
 
-/* Sixteen bytes at once: the first eight or four of a name and the last, which may overlap. */
+/* Loads a name of 4 to 16 bytes as sixteen: its first and last eight or four, which may overlap. */
 static inline __m128i name_ends(struct str name)
 {
     uint64_t a, b;
@@ -106,14 +105,14 @@ static inline __m128i name_ends(struct str name)
     return _mm_set_epi64x((int64_t)a, (int64_t)b);
 }
 
-/* Moved up until the last of them is the greatest there is. */
+/* Shifts the range up to end at 127, so that one signed comparison tests both limits. */
 static inline __m128i bytes_are_within(__m128i bytes, char least, char most)
 {
     return _mm_cmpgt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - most))),
                           _mm_set1_epi8((char)(126 - (most - least))));
 }
 
-/* A name of lower case letters, digits, '-' and '_', as nearly all are. */
+/* Fast path: 4 to 16 lower-case letters, digits, '-' and '_', like nearly all names. */
 static inline bool name_is_surely_fine(struct str name)
 {
     if (name.n < 4 || name.n > 16)

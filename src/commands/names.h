@@ -1,4 +1,4 @@
-/* names.h - what commands and options may be called. */
+/* names.h - checks the names of commands and options. */
 #ifndef COMMANDS_NAMES_H
 #define COMMANDS_NAMES_H
 
@@ -6,14 +6,14 @@
 
 enum name_fault {
     NAME_FINE,
-    NAME_CHARACTERS, /* too long, empty, or with characters that no name has */
-    NAME_CASE,       /* with letters that have a lower case, which was not used */
+    NAME_CHARACTERS, /* too long, empty, or invalid characters */
+    NAME_CASE,       /* contains upper-case letters */
 };
 
-/* The rule of CHAT_INPUT commands, entry points and options. Any thread. */
+/* For CHAT_INPUT commands, entry points and options. Thread-safe. */
 enum name_fault name_check(struct str name);
 
-/* The rule of USER and MESSAGE commands, for a name without white space around it. */
+/* For USER and MESSAGE commands. The name must be trimmed. */
 bool menu_name_holds(struct str name);
 
 #endif

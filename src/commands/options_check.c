@@ -1,4 +1,4 @@
-/* options_check.c - are options what the interface allows, each and among its siblings? */
+/* options_check.c - validates the options of a command, each alone and among its siblings. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -17,13 +17,13 @@ static bool is_parent(int64_t type)
     return type == OPTION_SUB_COMMAND || type == OPTION_SUB_COMMAND_GROUP;
 }
 
-/* Can have choices, or ask the app for them. */
+/* Types that support choices and autocomplete. */
 static bool is_choosable(int64_t type)
 {
     return type == OPTION_STRING || type == OPTION_INTEGER || type == OPTION_NUMBER;
 }
 
-/* Beyond 2^53 there are no others. */
+/* Doubles of magnitude 2^53 or more are integers. */
 static bool is_whole(double d)
 {
     return d >= 0x1p53 || d <= -0x1p53 || d == (double)(int64_t)d;
@@ -36,7 +36,7 @@ static bool is_true(struct opt_bool b)
 
 /* --- choices -------------------------------------------------------------------------- */
 
-/* Only an escape can make more or other characters of the bytes of a text. */
+/* Fast path: without escapes a string has no more characters than bytes. */
 static inline bool text_is_surely_fine(const struct form *form, struct str json)
 {
     return json.n && json.p[0] == '"' && json.n <= LONGEST_VALUE &&
@@ -92,12 +92,12 @@ static void choice_check(struct form *form, const struct place *here, int64_t ty
 {
     localizations_check(form, here, STR("name_localizations"), &c->name_localizations);
     if (!c->value.n)
-        return; /* missing, which was said already */
+        return; /* missing: already reported */
     if (type != OPTION_STRING || !text_is_surely_fine(form, c->value))
         value_check(form, here, type, c);
 }
 
-/* Nearly all are: which one is not, and where, is found out only then. */
+/* Fast path: nearly all choices are valid. choices_check finds the invalid one. */
 static bool choices_are_surely_fine(const struct form *form, const struct command_option *o)
 {
     const struct command_choice *c = o->choices.value.items;
@@ -177,7 +177,7 @@ static bool words_are_fine(const struct command_option *o)
     return true;
 }
 
-/* Unlike a command's, an option's bad name is told at its own language. */
+/* Discord reports an invalid localized option name at its locale, unlike that of a command. */
 static __attribute__((noinline)) void words_check(struct form *form, const struct place *here,
                                                   const struct command_option *o)
 {
@@ -198,7 +198,7 @@ static __attribute__((noinline)) void words_check(struct form *form, const struc
     }
 }
 
-/* What an option's type says of its other fields. */
+/* Checks the flags that some option types do not support. */
 static __attribute__((noinline)) void flags_check(struct form *form, const struct place *here,
                                                   const struct command_option *o)
 {
@@ -220,7 +220,7 @@ static __attribute__((noinline)) void inner_options_check(struct form *form,
     options_check(form, &options, &o->options.value, o->type);
 }
 
-/* Most options need none of these: places are for what may be wrong. */
+/* Builds error paths only for checks that may fail: most options need none of them. */
 static void option_check(struct form *form, const struct place *here,
                          const struct command_option *o)
 {
@@ -238,8 +238,8 @@ static void option_check(struct form *form, const struct place *here,
 
 /* --- siblings ------------------------------------------------------------------------- */
 
-/* Which options may stand in this list: groups hold sub-commands, sub-commands hold what
- * is entered, a command holds either kind, as its first option says. */
+/* Which options may be in this list: groups contain sub-commands, sub-commands contain values, and
+ * a command contains either, depending on its first option. */
 static bool has_place(const struct command_option *o, size_t index, int64_t inside)
 {
     if (inside == OPTION_SUB_COMMAND_GROUP)
@@ -249,7 +249,7 @@ static bool has_place(const struct command_option *o, size_t index, int64_t insi
     return is_parent(o[index].type) == is_parent(o[0].type);
 }
 
-/* It was no object at all, which was said already. */
+/* The item was no object: already reported. */
 static bool is_nothing(const struct command_option *o)
 {
     return !o->type && !o->name.p && !o->description.p;
@@ -269,7 +269,7 @@ static bool type_is_known(int64_t type)
     return type >= OPTION_SUB_COMMAND && type <= OPTION_ATTACHMENT;
 }
 
-/* Fields that say something about some types of options alone. */
+/* Fields that apply to some option types only. */
 static const struct {
     const char *field;
     int64_t types[2];
@@ -319,7 +319,7 @@ void options_check(struct form *form, const struct place *here, const struct lis
         if (words)
             option_name_check(form, &at, o, i, words);
         if (!mixed && (mixed = !has_place(o, i, inside)))
-            form_fail(form, &at, FORM_MIXED_OPTIONS); /* the first that differs */
+            form_fail(form, &at, FORM_MIXED_OPTIONS); /* report the first one only */
         if (optional && is_true(o[i].required) && !is_parent(o[i].type))
             form_fail(form, &at, FORM_MISPLACED_REQUIRED);
         optional |= !is_true(o[i].required);

@@ -1,6 +1,6 @@
-/* recall.c - a list of commands that is sent again: what it came to is there already.
+/* recall.c - the recall stage of a bulk overwrite: answers a repeated body from the cache.
  *
- * The body is not read: known_bodies.h says when that can be done. */
+ * The body is not decoded; known_bodies.h describes when that is valid. */
 #include "commands/known_bodies.h"
 
 #include "model/fields/ids.h"
@@ -52,7 +52,7 @@ static struct kept_key recall_key(const struct call *call, const struct known_bo
     return key;
 }
 
-/* In the order of the body. */
+/* Writes the commands in the order of the body. */
 static void reply_known(struct call *call, const struct known_body *known, const struct str *texts)
 {
     struct json j = call_reply_json(call);
@@ -84,7 +84,7 @@ static enum err recall_anew(struct call *call, const struct known_body *known,
     if (!e)
         e = commands_shown(call->tx, key->of[0], key->of[1], &texts);
     if (!e && texts.count != known->count)
-        e = call_look_again(call); /* one of them is unreadable */
+        e = call_look_again(call); /* a command is unreadable */
     if (e)
         return e;
     reply_known(call, known, texts.items);

@@ -1,4 +1,4 @@
-/* register.c - one command: made, changed, deleted. */
+/* register.c - creates, modifies and deletes one command. */
 #include "commands/internal.h"
 
 #include "commands/form.h"
@@ -10,10 +10,9 @@ static snowflake scope_of(const struct call *call)
     return call->target.guild ? call->target.guild->id : 0;
 }
 
-/* --- what the application says -------------------------------------------------------- */
+/* --- installation contexts ------------------------------------------------------------ */
 
-/* Installation contexts of a global command: among the application's, all of them by
- * default. */
+/* Installation contexts must be among those of the application, and default to all of them. */
 enum err command_fit(struct form *form, const struct place *here, const struct application *a,
                      struct command *k, const struct command_patch *in)
 {
@@ -37,7 +36,7 @@ enum err command_fit(struct form *form, const struct place *here, const struct a
     return OK;
 }
 
-/* --- what a body comes to ------------------------------------------------------------- */
+/* --- building the draft --------------------------------------------------------------- */
 
 static struct command_draft *one_draft(struct call *call, struct command_drafts *d)
 {
@@ -47,7 +46,7 @@ static struct command_draft *one_draft(struct call *call, struct command_drafts 
     return d->items;
 }
 
-/* The one of the same name and type, if there is one. */
+/* Finds the command with the same name and type. */
 static enum err find_named(struct call *call, bool whole, struct list *ret)
 {
     const struct command_patch *in = call->body;
@@ -103,7 +102,7 @@ enum err prepare_create_command(struct call *call)
     return commands_count_write(call);
 }
 
-/* A short body may change a long command. */
+/* Always read the row first: a short body can change a long command. */
 enum err prepare_modify_command(struct call *call)
 {
     static const struct command_change change = { find_target, make_changed };
@@ -112,7 +111,7 @@ enum err prepare_modify_command(struct call *call)
     return commands_count_write(call);
 }
 
-/* --- making and replacing ------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------- */
 
 static enum err reply_with(struct call *call, const struct command_draft *d)
 {
@@ -137,8 +136,7 @@ static enum err register_add(struct call *call, const struct command_draft *d)
     return e ? e : reply_with(call, d);
 }
 
-/* Writes a command over the one that is there, unless they are the same; a guild is told of
- * that, too, with `always`. */
+/* Replaces a command, unless it is unchanged. With `always`, a guild gets the event in any case. */
 static enum err register_replace(struct call *call, const struct command_draft *d, bool always)
 {
     const struct command *k = &d->command;
@@ -159,7 +157,7 @@ static enum err register_replace(struct call *call, const struct command_draft *
     return e ? e : reply_with(call, d);
 }
 
-/* POST …/commands: a name that is taken is written over. */
+/* POST …/commands: replaces a command with the same name. */
 enum err create_command(struct call *call)
 {
     struct command_drafts *d;

@@ -9,11 +9,11 @@
 #define UPDATE_SCOPE      "applications.commands.update"
 #define PERMISSIONS_SCOPE "applications.commands.permissions.update"
 
-/* All of a hundred commands in all languages. */
+/* A hundred commands in all languages fit. */
 enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
-/* Of one caller in all guilds, where a route's own limit counts for each. An application is
- * its bot's only one; by the path's it could be used up by those who may not write to it. */
+/* Rate limit per caller over all guilds; a route's own limit counts per guild. It is keyed by
+ * caller and not by application, so that callers without access cannot exhaust it. */
 static const struct limit limit_writes = {
     .name = "command-writes", .count = 60, .window_s = 10, .strict = true
 };

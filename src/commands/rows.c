@@ -1,7 +1,7 @@
-/* rows.c - commands in the store.
+/* rows.c - commands in the database.
  *
- * A row holds what is kept and what is listed as finished JSON, so that lists and indexes
- * copy instead of building; columns beside it hold what queries and verdicts ask for. */
+ * A row has the full definition and the listed form as JSON, so that lists and indexes copy text
+ * instead of encoding; other columns have what queries and permission checks need. */
 #include "commands/internal.h"
 
 #include "commands/form.h"
@@ -45,7 +45,7 @@ enum err command_glance(struct tx *tx, snowflake application_id, snowflake comma
     return OK;
 }
 
-/* Decoding more than this takes milliseconds. */
+/* Longer definitions take milliseconds to decode. */
 enum { SHORT_DEFINITION = 32 * 1024 };
 
 enum err command_find(struct tx *tx, snowflake application_id, snowflake command_id,
@@ -68,7 +68,7 @@ enum err command_find(struct tx *tx, snowflake application_id, snowflake command
 #define NUMBERS "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name"
 #define WHOLE \
     NUMBERS ", d.definition from commands c join command_definitions d on d.command_id = c.id "
-/* SQLite reads no page of the texts for these. */
+/* Selects no text columns, so that SQLite reads none of their overflow pages. */
 #define BRIEF NUMBERS ", '' from commands c "
 
 static struct command_row read_row(const struct rows *r)
@@ -122,7 +122,7 @@ enum err command_rows_by_id(struct tx *tx, snowflake id, bool whole, struct list
     return gather_rows(tx, whole ? SQL(WHOLE BY_ID) : SQL(BRIEF BY_ID), BIND(v_id(id)), ret);
 }
 
-/* All of it as text; false when that is more than is kept. */
+/* Encodes the definition; false if it exceeds COMMAND_MOST_BYTES. */
 static bool kept_text(struct arena *arena, const struct command *k, struct str *ret)
 {
     struct buf out;
@@ -158,8 +158,8 @@ static bool hides_something(const struct list *options)
     return false;
 }
 
-/* Not more than is kept, and not more values than are read again. A value has two bytes at
- * least, so few texts have to be looked at. */
+/* Also checks that the JSON reader accepts the number of values. A value has at least two bytes, so
+ * only long texts need the check. */
 static bool is_keepable(struct arena *arena, const struct command *k, struct str *ret)
 {
     return kept_text(arena, k, ret) && (ret->n < 2 * JSON_MAX_VALUES || json_valid(*ret));
@@ -234,7 +234,7 @@ enum err command_update(struct tx *tx, const struct command *k, const struct com
     return e ? e : set_definition(tx, k, texts->definition);
 }
 
-/* A name cannot begin with a space, so this one collides with no command's. */
+/* Names cannot begin with a space, so this name is unique. */
 static const char UNNAME_COMMAND[] =
     "update commands set name = ' ' || cast(id as text) where id = $1";
 

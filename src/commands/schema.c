@@ -1,9 +1,9 @@
 /* schema.c - bodies and queries of the routes of application commands. */
 #include "commands/internal.h"
 
-/* --- what bodies say in many languages ------------------------------------------------ */
+/* --- localizations -------------------------------------------------------------------- */
 
-/* A null in a dictionary is no entry: libraries write one to take words away again. */
+/* Ignores entries with a null value: client libraries send null to remove a localization. */
 #define DICTIONARY_OF(type_)                                                     \
     {                                                                            \
         .kind = KIND_MAP, .flags = TYPE_NULL_NONE, .of = &type_, .max = LOCALES, \
@@ -82,7 +82,7 @@ static const struct type option_bodies = { .kind = KIND_ARRAY,
 
 /* --- commands ------------------------------------------------------------------------- */
 
-/* Entry points are global. */
+/* Entry points are global only. */
 static const struct choice guild_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
     { .value = COMMAND_USER, .name = "USER", .doc = "In the menu of a user" },
@@ -123,7 +123,7 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
       .flags = OPTIONAL | NULLABLE, .doc = "Entry points only" }
 /* clang-format on */
 
-/* The rest of a change is checked when it has met the command. */
+/* Further checks of a change need the stored command; see make_changed. */
 static void check_change(struct form *form, const struct place *here, const void *object)
 {
     const struct command_patch *in = object;
@@ -132,7 +132,7 @@ static void check_change(struct form *form, const struct place *here, const void
     options_forget_foreign(form, &options, &in->options.value);
 }
 
-/* A new command is checked as it would be kept. */
+/* Checks a new command with defaults applied. */
 static void check_new(struct form *form, const struct place *here, const void *object)
 {
     struct command k = command_blank(0);
@@ -219,7 +219,7 @@ const struct type guild_commands_body = { .kind = KIND_ARRAY,
                                           .flags = TYPE_NULL_NONE,
                                           .of = &guild_item };
 
-/* --- the rest ------------------------------------------------------------------------- */
+/* --- other bodies --------------------------------------------------------------------- */
 
 static const struct field query_fields[] = {
     { FIELD(struct commands_query, with_localizations), .type = &type_bool, .flags = OPTIONAL,

@@ -1,10 +1,10 @@
-/* siblings.c - are options of one list called the same, in any language? */
+/* siblings.c - checks that sibling options have different names in every locale. */
 #include "commands/form.h"
 #include "commands/internal.h"
 #include "json/scan.h"
 
-/* Do two options look the same to a reader of some language? A name in one language is
- * never another's original either. */
+/* Do two options have the same name in some locale? A localized name must also differ from the
+ * default name of the other option. */
 static bool same_words(const struct command_option *a, const struct command_option *b)
 {
     const struct pair *p = a->name_localizations.value.items;
@@ -42,15 +42,15 @@ static uint64_t word_bit(struct str word)
     return UINT64_C(1) << (word_hash(word) >> 58);
 }
 
-/* Hashes of what options are called, each with the number of its option in the lowest bits. Few
- * lists have more words than half of it, or an option that is called like another. */
+/* Hash set of option names, with the option number in the lowest bits of each slot. Few lists have
+ * more names than WORD_SET_MOST, or duplicates. */
 struct word_set {
     uint64_t slots[64];
     unsigned count;
 };
 enum { WORD_SET_OPTIONS = 31, WORD_SET_MOST = 40 };
 
-/* False when another option may be called the same, or nobody can tell. */
+/* False if another option may have the same name, or the set is full. */
 static inline bool word_set_add(struct word_set *set, struct str word, size_t option)
 {
     uint64_t value = (word_hash(word) & ~(uint64_t)WORD_SET_OPTIONS) | (option + 1);
@@ -66,7 +66,7 @@ static inline bool word_set_add(struct word_set *set, struct str word, size_t op
     return ++set->count <= WORD_SET_MOST;
 }
 
-/* No two options are called the same in any language, as nearly always. */
+/* Fast path: true if no two options share a name in any locale, as in nearly all lists. */
 static bool names_surely_differ(const struct list *options)
 {
     const struct command_option *o = options->items;
@@ -86,8 +86,7 @@ static bool names_surely_differ(const struct list *options)
     return true;
 }
 
-/* A bit for each thing an option is called: two options that share no bit share no name, and
- * most pairs need no closer look. */
+/* Bloom filter of an option's names: if two options share no bit they share no name. */
 static uint64_t word_bits(const struct command_option *o)
 {
     const struct pair *p = o->name_localizations.value.items;

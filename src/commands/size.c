@@ -1,5 +1,5 @@
-/* size.c - how large a command is, as its limit counts it: of every name, description and
- * value the characters, of what is there in many languages those of the longest. */
+/* size.c - counts the characters of a command for its size limit: all names, descriptions and
+ * values; for localized texts the longest translation. */
 #include "base/utf8.h"
 #include "commands/internal.h"
 #include "json/read.h"
@@ -18,8 +18,8 @@ struct str choice_text(struct arena *arena, const struct command_choice *c)
     return text;
 }
 
-/* Bytes are never fewer than characters, and a value's JSON is never shorter than the value:
- * most commands need no counting. */
+/* Quick mode counts bytes, which are never fewer than characters; most commands need no exact
+ * count. */
 struct measure {
     bool exact;
     struct arena *arena;

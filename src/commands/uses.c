@@ -1,4 +1,4 @@
-/* uses.c - how often commands are used, for their rank; days that count no more are forgotten. */
+/* uses.c - counts uses of commands per day for their rank, and deletes expired days. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "commands/internal.h"
@@ -6,7 +6,7 @@
 
 enum { DAY_S = 24 * 60 * 60, RANKED_DAYS = 30 };
 
-/* A command that nobody used lately has no uses to be looked for. */
+/* used_day lets queries skip commands without recent uses. */
 static const char COUNT_USE[] =
     "insert into command_uses (command_id, day, uses) values ($1, $2, 1) "
     "on conflict (command_id, day) do update set uses = command_uses.uses + 1";
@@ -18,7 +18,7 @@ int64_t ranked_since(void)
     return clock_s() / DAY_S - RANKED_DAYS;
 }
 
-/* --- applications that are used ------------------------------------------------------- */
+/* --- active applications -------------------------------------------------------------- */
 
 static const char SET_ACTIVE[] =
     "update applications set flags = flags + $2 where id = $1 and (flags & $2) = 0";
@@ -33,12 +33,12 @@ static enum err set_active(struct tx *tx, const struct command *k)
     return tx_exec(tx, SET_ACTIVE, BIND(v_id(k->application_id), v_int(APPLICATION_ACTIVE)), NULL);
 }
 
-/* --- days that count no more ---------------------------------------------------------- */
+/* --- expired days --------------------------------------------------------------------- */
 
 static const char OLDEST_DAY[] = "select min(u.day) from commands c join command_uses u "
                                  "on u.command_id = c.id where c.application_id = $1";
 
-/* To be forgotten on the first day that the oldest one does not count any more. */
+/* Schedules the job for the day on which the oldest counted day expires. */
 static enum err forget_later(struct call *call, snowflake application_id)
 {
     struct rows row;
@@ -71,7 +71,7 @@ const struct job_kind command_uses_job = {
     .run = use_forget,
 };
 
-/* To look is less than to write what is there, where the rows are near. */
+/* On SQLite a SELECT is cheaper than rewriting an unchanged row. */
 static enum err note_day(struct tx *tx, snowflake command_id, struct value day, int64_t *ret_first)
 {
     const struct value values[] = { v_id(command_id), day };
@@ -86,7 +86,7 @@ static enum err note_day(struct tx *tx, snowflake command_id, struct value day, 
 enum err command_used(struct call *call, const struct command *k)
 {
     struct value day = v_int(clock_s() / DAY_S);
-    int64_t first; /* of the command, today */
+    int64_t first; /* rows updated: 1 on the first use today */
     enum err e = tx_exec(call->tx, COUNT_USE, BIND(v_id(k->id), day), NULL);
 
     if (!e)

@@ -1,7 +1,7 @@
-/* worlds.c - commands in world files.
+/* worlds.c - import and export of commands in world files.
  *
- * A file says what a body that registers commands says, and the same rules hold for it.
- * What is there already, by id or else by name, is written over; others stay. */
+ * A file contains the body of a bulk overwrite and the same rules apply. An entry replaces the
+ * command with its id, or else with its name; other commands stay. */
 #include "commands/internal.h"
 
 #include "commands/form.h"
@@ -10,11 +10,11 @@
 #include "platform/applications/applications.h"
 #include "platform/worlds/file.h"
 
-/* --- from a file ---------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 struct known {
     struct command_row row;
-    bool met; /* by an entry of the file */
+    bool met; /* an entry of the file matched it */
 };
 
 struct command_import {
@@ -22,7 +22,7 @@ struct command_import {
     struct form *form;
     struct application application;
     snowflake guild_id;
-    struct list known; /* struct known: of this scope, also those that were just made */
+    struct list known; /* struct known: commands of this scope, with those just created */
     struct world_count *count;
     bool changed;
 };
@@ -40,7 +40,7 @@ static struct known *find_id(const struct command_import *in, snowflake id)
     return NULL;
 }
 
-/* There is one entry point: it is that, whatever it is called. */
+/* An application has at most one entry point, so it matches whatever its name is. */
 static struct known *find_name(const struct command_import *in, const struct command *k)
 {
     for (size_t i = 0; i < in->known.count; i++) {
@@ -54,7 +54,7 @@ static struct known *find_name(const struct command_import *in, const struct com
 
 static const char ID_IS_TAKEN[] = "select 1 from commands where id = $1";
 
-/* May a new command have this id? */
+/* Checks that a new command may have this id. */
 static enum err check_id(struct command_import *in, snowflake id, const struct place *at)
 {
     struct rows row;
@@ -66,8 +66,8 @@ static enum err check_id(struct command_import *in, snowflake id, const struct p
     return e;
 }
 
-/* Which of the commands that are there an entry is about: NULL when it is new or, with a
- * problem noted, wrong. */
+/* Finds the command that an entry replaces: NULL if it is new or, with the problem reported,
+ * invalid. */
 static enum err world_settle(struct command_import *in, const struct command *k, struct opt_id id,
                              const struct place *here, struct known **ret)
 {
@@ -152,12 +152,12 @@ static enum err import_one(struct command_import *in, const struct command_patch
     command_apply(arena, &k, entry);
     command_tidy(arena, &k);
     if (command_fit(in->form, here, &in->application, &k, entry))
-        return OK; /* it has noted why */
+        return OK; /* command_fit reported why */
     enum err e = world_settle(in, &k, entry->id, here, &old);
     if (e || form_failed_at(in->form, here))
         return e;
     e = old ? world_replace(in, &k, old, here) : world_add(in, &k, entry->id, here);
-    return e == ERR_INVALID_FORM_BODY ? OK : e; /* the form says why */
+    return e == ERR_INVALID_FORM_BODY ? OK : e; /* the form has the error */
 }
 
 static enum err load_known(struct command_import *in)
@@ -173,7 +173,7 @@ static enum err load_known(struct command_import *in)
     return e;
 }
 
-/* json: the text that stands at this place. */
+/* json: the JSON text at this path. */
 static enum err import_commands(struct importing *im, const void *json, const struct place *at,
                                 snowflake application)
 {
@@ -185,7 +185,7 @@ static enum err import_commands(struct importing *im, const void *json, const st
     void *body;
 
     if (schema_decode_at(type, *(const struct str *)json, im->form, at, &body))
-        return OK; /* it is JSON, and form has what is wrong with it */
+        return OK; /* valid JSON, errors are in the form */
     const struct list *entries = body;
     enum err e = application_find(im->tx, application, &in.application);
     if (!e)
@@ -201,7 +201,7 @@ static enum err import_commands(struct importing *im, const void *json, const st
     return e == ERR_INVALID_FORM_BODY ? OK : e;
 }
 
-/* --- to a file ------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 static void leave_out_null(struct opt_list *dictionary)
 {
@@ -224,7 +224,7 @@ static void tidy_options(const struct list *options)
     }
 }
 
-/* The body that would register it. */
+/* The body that would create the command. */
 static struct command_patch body_of(const struct command *k)
 {
     struct command_patch p = {

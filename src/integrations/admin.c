@@ -1,7 +1,7 @@
-/* admin.c - the accounts of a local platform, changed while the server runs.
+/* admin.c - routes that change the accounts of a local platform while the server runs.
  *
- * For the operator's own programs: they show the platform's key. A platform without a
- * key, or one that a provider knows, has none of these routes. */
+ * For programs of the operator, which send the platform's key. Platforms without a key, or with an
+ * external provider, do not have these routes. */
 #include "integrations/internal.h"
 
 #include <sodium.h>
@@ -62,7 +62,7 @@ static const struct schema code_schema = {
 };
 static const struct type code_reply = { .kind = KIND_OBJECT, .schema = &code_schema };
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- access --------------------------------------------------------------------------- */
 
 static enum err must_have_key(struct call *call)
 {
@@ -83,7 +83,7 @@ static enum err check_id(struct call *call, const char *name, struct str *ret)
     return ret->n >= 1 && ret->n <= LONGEST_ACCOUNT_ID ? OK : ERR_NOT_FOUND;
 }
 
-/* --- what can be done ----------------------------------------------------------------- */
+/* --- handlers ------------------------------------------------------------------------- */
 
 static enum err put_platform_account(struct call *call)
 {
@@ -123,7 +123,7 @@ static enum err delete_platform_subscriber(struct call *call)
                                   call_text(call, "subscriber.id"));
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

@@ -1,4 +1,4 @@
-/* apps.c - apps in guilds: what they may do there, and which there are. */
+/* apps.c - apps in guilds: migrate-command-scope, and the app ids of the caller's guilds. */
 #include "integrations/internal.h"
 
 #include "api/hooks.h"
@@ -11,7 +11,7 @@ static bool needs_scope(const struct integration_row *i)
            !scopes_have_name(&i->scopes, "applications.commands");
 }
 
-/* Rows that were read hold lists that nobody may grow: a longer one is made. */
+/* Copies the list: lists that were read from the store must not grow. */
 static void add_scope(struct arena *arena, struct integration_row *i)
 {
     struct list scopes = { 0 };
@@ -47,7 +47,7 @@ static bool is_among(const struct list *rows, snowflake id)
     return false;
 }
 
-/* Of those that were migrated, the ones that the guild now has commands of. */
+/* Replies with the migrated integrations that now have usable commands in the guild. */
 static enum err reply_migrated(struct call *call, const struct list *migrated)
 {
     snowflake guild_id = call->target.guild->id;
@@ -121,7 +121,7 @@ enum err list_application_ids(struct call *call)
             g = list_add(call->arena, &guilds, sizeof *g);
             g->key = str_printf(call->arena, "%llu", (unsigned long long)guild_id);
         }
-        /* Each once; guilds without any show an empty list. */
+        /* Skip duplicates; a guild without apps has an empty list. */
         if (row_id(&rows, 1) != last) {
             last = row_id(&rows, 1);
             *(snowflake *)list_add(call->arena, &g->applications, sizeof last) = last;

@@ -1,4 +1,4 @@
-/* audit.c - integrations that entries of the audit log are about, as far as it tells of them. */
+/* audit.c - audit log entries of integrations, and the integrations that the log refers to. */
 #include "integrations/internal.h"
 #include "platform/guilds/guilds.h"
 
@@ -6,7 +6,7 @@ struct logged_integration {
     snowflake id;
     struct str name, type;
     const struct integration_account *account;
-    struct opt_id application_id; /* of apps */
+    struct opt_id application_id; /* apps only */
 };
 
 static const struct field logged_fields[] = {

@@ -1,4 +1,4 @@
-/* chain.c - one errand after the other. */
+/* chain.c - runs the steps of a long job one after the other; see chain.h. */
 #include "integrations/chain.h"
 
 #include <sodium.h>
@@ -27,7 +27,7 @@ void chain_end(struct chain *c)
 static void take_step(struct post *p)
 {
     struct chain *c = container_of(p, struct chain, post);
-    struct api *api = c->api; /* the chain may end with its step */
+    struct api *api = c->api; /* the step may free the chain */
 
     if (api_draining(api))
         chain_end(c);

@@ -1,4 +1,4 @@
-/* changes.c - following an account of another platform, and changing how. */
+/* changes.c - routes that create, sync and modify integrations with accounts of other platforms. */
 #include "integrations/internal.h"
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@ enum { MOST_ROLES = 250, LONGEST_ROLE_NAME = 100, GRACE_DAYS = 7, SYNC_SECONDS =
 
 /* --- POST /guilds/{guild.id}/integrations --------------------------------------------- */
 
-/* What the stages before the handler found out. */
+/* Results of the stages before the handler. */
 struct creation {
     enum platform platform;
     struct str secret;
@@ -18,7 +18,7 @@ struct creation {
     struct str name;
 };
 
-/* The caller's own connection, and nobody else's: an id alone gives nobody an account. */
+/* Requires a verified connection of the caller: knowing an account id is not enough. */
 static enum err own_connection(struct call *call, const struct creation *c,
                                struct linked_account *ret)
 {
@@ -77,7 +77,7 @@ enum err prepare_create_integration(struct call *call)
     const struct integration_draft *in = call->body;
     struct creation *c = call_pass(call, "creation", sizeof *c);
 
-    /* A body that is wrong is refused after the path was looked at. */
+    /* The form error of the body is reported later, after the path was resolved. */
     if (!in)
         return OK;
     c->platform = platform_of(in->type);
@@ -100,7 +100,7 @@ static enum err integration_eligible(const struct creation *c)
     }
 }
 
-/* A role's name has at most 100 characters, an account's has as many. */
+/* Truncates the account name so that the role name has at most 100 characters. */
 static struct str role_name(struct arena *arena, struct str account)
 {
     static const char suffix[] = " Subscriber";
@@ -112,7 +112,7 @@ static struct str role_name(struct arena *arena, struct str account)
     return STR_CONCAT(arena, str_slice(account.p, n), str_of(suffix));
 }
 
-/* Without room for a role the account is followed all the same. */
+/* If the guild has the maximum number of roles, the integration has no role. */
 static enum err add_role(struct call *call, struct integration_row *i)
 {
     struct role_tags tags = { .integration_id = { GIVEN, i->id } };
@@ -177,7 +177,7 @@ static enum err add_integration(struct call *call, const struct creation *c)
     return integration_audit(call, NULL, &i);
 }
 
-/* One that was switched off or refused comes back to life. */
+/* Enables an integration again that was disabled or revoked. */
 static enum err integration_revive(struct call *call, const struct creation *c,
                                    struct integration_row *i)
 {

@@ -1,11 +1,11 @@
-/* channel.c - apps in private channels. */
+/* channel.c - apps in private channels: list and delete. */
 #include "integrations/internal.h"
 
 #include "api/hooks.h"
 #include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 
-/* An app in a group, as it is kept. */
+/* A row of channel_integrations. */
 struct group_app {
     snowflake id, application_id, user_id;
     struct list scopes;
@@ -28,7 +28,7 @@ static struct group_app read_row(const struct rows *r)
     };
 }
 
-/* GET /channels/{channel.id}/integrations: who added them is for guilds to see. */
+/* GET /channels/{channel.id}/integrations: without the user who added the app. */
 enum err list_channel_integrations(struct call *call)
 {
     struct list apps = { 0 }, shown = { 0 };
@@ -48,7 +48,7 @@ enum err list_channel_integrations(struct call *call)
 
         e = application_find(call->tx, app->application_id, a);
         if (e == ERR_UNKNOWN_APPLICATION) {
-            e = OK; /* it is being removed */
+            e = OK; /* the application is being deleted */
             continue;
         }
         if (e)
@@ -61,7 +61,8 @@ enum err list_channel_integrations(struct call *call)
     return e ? e : call_reply(call, &shown);
 }
 
-/* The group's owner, who added the app, or the owner of the app that manages the group. */
+/* Allowed: the owner of the group, the user who added the app, and the owner of the app that
+ * manages the group. */
 static enum err may_remove(struct call *call, const struct group_app *app)
 {
     const struct channel *c = call->target.channel;

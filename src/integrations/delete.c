@@ -1,4 +1,4 @@
-/* delete.c - the end of an integration, and of all that came with it. */
+/* delete.c - deletes integrations. */
 #include "integrations/internal.h"
 
 #include "api/hooks.h"
@@ -12,7 +12,7 @@ static enum err delete_app(struct call *call, const struct integration_row *i)
     return e ? e : application_uninstall_guild(call, i->application_id, i->guild_id);
 }
 
-/* Those of apps stay for now: they tell the indexes of the members' own channels what changes. */
+/* Keeps the rows of apps for now: the invalidation of command indexes still needs them. */
 static const char MARK_OF_GUILD[] =
     "update integrations set type = 'removed', account_id = null, enabled = 0 "
     "where guild_id = $1 and type <> 'service'";

@@ -1,7 +1,7 @@
-/* expiry.c - what becomes of members whose subscription has ended.
+/* expiry.c - removes the role, or the member, when a subscription has ended.
  *
- * Every quarter of an hour those are looked at whose grace is over. The provider is
- * asked once more about each; without its word nothing happens. */
+ * Every 15 minutes the job checks the members whose grace period is over. It asks the provider
+ * about each once more; without an answer it changes nothing. */
 #include "integrations/internal.h"
 
 #include <stdio.h>
@@ -13,14 +13,14 @@
 
 enum { LEASE_MS = 120 * 1000, EVERY_S = 900, MOST_ACCOUNTS = 50 };
 
-/* One member at a time. Flat: it travels through errands. */
+/* State of the job: one member. Flat, because it is copied between requests. */
 struct lapse {
-    snowflake id; /* the integration */
+    snowflake id; /* integration id */
     snowflake user_id;
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
     char secret[4 * LONGEST_SECRET + 1];
-    char accounts[MOST_ACCOUNTS][4 * LONGEST_ACCOUNT_ID + 1]; /* the member's own */
+    char accounts[MOST_ACCOUNTS][4 * LONGEST_ACCOUNT_ID + 1]; /* platform accounts of the member */
     unsigned count, asked;
     bool found, subscribes;
 };
@@ -75,7 +75,7 @@ static enum err read_owner(struct call *call, const struct integration_row *i, s
     return OK;
 }
 
-/* The next member whose grace is over, in a reading transaction. */
+/* Finds the next member whose grace period is over. Read transaction. */
 static enum err run_find(struct call *call)
 {
     struct lapse *l = call_passed(call, "lapse");
@@ -100,7 +100,7 @@ static const char FORGET[] = "update integration_members set lapsed_at = null "
 static const char STILL_LAPSED[] = "select 1 from integration_members where integration_id = $1 "
                                    "and user_id = $2 and lapsed_at <= $3";
 
-/* Owners and those who manage the guild are never removed from it by an expiry. */
+/* Never kick the owner, members who manage the guild, or bots. */
 static enum err may_kick(struct tx *tx, const struct integration_row *i, snowflake user_id,
                          bool *ret)
 {
@@ -138,7 +138,7 @@ static enum err expiry_expire(struct call *call, const struct integration_row *i
     return e ? e : audit_member_roles(call, i->guild_id, user_id, &lost, &none);
 }
 
-/* What was found out may be old by now: everything is looked at again. */
+/* Checks everything again, because the data may have changed since it was read. */
 static enum err run_expire(struct call *call)
 {
     const struct lapse *l = call_passed(call, "lapse");
@@ -165,13 +165,13 @@ static enum err run_later(struct call *call)
     struct integration_row i;
     enum err e = integration_find(call->tx, l->id, &i);
 
-    /* One that was switched off meanwhile begins anew when it comes back. */
+    /* If it is disabled, sync_begin schedules the job again later. */
     if (e == ERR_UNKNOWN_INTEGRATION || (!e && !i.enabled))
         return job_cancel(call, &expiry_kind, l->id);
     return e ? e : job_schedule(call, &expiry_kind, l->id, clock_us() + EVERY_S * SECOND, STR(""));
 }
 
-/* --- from member to member ------------------------------------------------------------ */
+/* --- iteration over members ----------------------------------------------------------- */
 
 static void expiry_later(struct chain *c)
 {

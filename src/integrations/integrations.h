@@ -1,25 +1,30 @@
-/* integrations.h - guilds and the world around them: apps, and accounts of other platforms. */
+/* integrations.h - integrations of guilds: apps, and accounts of other platforms.
+ *
+ * Owns the tables of subscribers, connections, role connections and local platforms; the table
+ * integrations belongs to platform/applications. Uses api/, model/ and platform/. Invariants: a
+ * provider is never asked inside a transaction; a platform account has at most one owner. Start
+ * with routes.c; then changes.c, sync.c, connections/linking.c and providers/provider.h. */
 #ifndef INTEGRATIONS_INTEGRATIONS_H
 #define INTEGRATIONS_INTEGRATIONS_H
 
 #include "api/api.h"
 #include "model/configured/platforms.h"
 
-extern const struct domain integrations_domain; /* of guilds and private channels */
-extern const struct domain connections_domain;  /* accounts of other platforms that people have */
-extern const struct domain connection_pages_domain; /* where people prove that one is theirs */
-extern const struct domain role_connections_domain; /* what apps say about people */
-extern const struct domain platforms_domain;        /* feeding the local platforms */
+extern const struct domain integrations_domain;     /* guilds and private channels */
+extern const struct domain connections_domain;      /* linked accounts of users */
+extern const struct domain connection_pages_domain; /* HTML page to link an account */
+extern const struct domain role_connections_domain; /* role connection metadata and values */
+extern const struct domain platforms_domain;        /* routes to fill the local platforms */
 extern const struct world_parts integrations_world;
 
-/* --- the local platforms, for tools --------------------------------------------------- */
+/* --- local platforms, for tools ------------------------------------------------------- */
 
 struct local_account {
     enum platform platform;
     struct str id, name;
-    struct opt_bool has_programme, is_partner; /* absent: as before, else false */
+    struct opt_bool has_programme, is_partner; /* absent: unchanged, or false if new */
 };
-/* Makes an account, or changes it. */
+/* Creates or updates an account. */
 enum err local_account_save(struct tx *tx, const struct local_account *a);
 
 struct local_subscription {
@@ -27,20 +32,20 @@ struct local_subscription {
     struct str account_id, subscriber_id, name, tier;
     int64_t since, until; /* microseconds; since 0: now; until 0: no end */
 };
-/* ERR_NOT_FOUND: there is no such account. */
+/* ERR_NOT_FOUND: the account does not exist. */
 enum err local_subscription_save(struct tx *tx, const struct local_subscription *s);
 enum err local_subscription_end(struct tx *tx, enum platform p, struct str account_id,
                                 struct str subscriber_id);
-/* Both know each other. ERR_NOT_FOUND: one of the accounts does not exist. */
+/* Makes two accounts friends of each other. ERR_NOT_FOUND: one of them does not exist. */
 enum err local_friends_save(struct tx *tx, enum platform p, struct str one, struct str other);
 
-/* A code that proves once, within a day, that an account is its holder's. Its text is in
- * the transaction's arena; ERR_NOT_FOUND. */
+/* Makes a code that proves ownership of an account once, within a day. The text is in the
+ * transaction's arena. ERR_NOT_FOUND. */
 enum err local_code_make(struct tx *tx, const struct auth *auth, enum platform p,
                          struct str account_id, struct str *ret);
 
-/* A guild's subscription to its own roles; *ret_new false: it has one. ERR_UNKNOWN_GUILD,
- * ERR_MAX_INTEGRATIONS. */
+/* Adds the subscription integration of a guild. *ret_new: false if it has one already.
+ * ERR_UNKNOWN_GUILD, ERR_MAX_INTEGRATIONS. */
 enum err guild_subscription_add(struct tx *tx, snowflake guild_id, bool *ret_new);
 
 #endif

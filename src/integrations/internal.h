@@ -1,4 +1,4 @@
-/* internal.h - what the files of integrations/ share. */
+/* internal.h - functions shared by the files of integrations/. */
 #ifndef INTEGRATIONS_INTERNAL_H
 #define INTEGRATIONS_INTERNAL_H
 
@@ -13,7 +13,7 @@
 #include "platform/applications/applications.h"
 
 enum { MOST_INTEGRATIONS = 50, MOST_CONNECTIONS = 50, SECOND = 1000 * 1000 };
-/* How a member came to its guild; 0: otherwise. */
+/* Value of members.join_source for members who joined through an integration. */
 enum { JOIN_SOURCE_INTEGRATION = 2 };
 #define DAY (INT64_C(24) * 3600 * SECOND)
 
@@ -43,18 +43,18 @@ extern const struct type integration_create_body, integration_patch_body, migrat
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* An integration of a guild, as it is kept. */
+/* A row of the table integrations. */
 struct integration_row {
     snowflake id, guild_id, application_id, user_id, role_id; /* 0: none */
     struct str type, name, account_id;
-    enum platform platform; /* PLATFORM_NONE: an app, or the guild's own */
+    enum platform platform; /* PLATFORM_NONE: app or guild subscription */
     struct list scopes;     /* struct str */
     bool enabled, enable_emoticons, syncing;
     int64_t expire_behavior, expire_grace_period, subscriber_count, round;
     int64_t created_at, synced_at, asked_at, revoked_at; /* 0: never */
 };
 
-/* SQL: the app of the integration i, if it is one's, is not being removed. */
+/* SQL: integration i does not belong to an application that is being deleted. */
 #define APP_STAYS                                                                 \
     "not exists (select 1 from applications a where a.id = i.application_id and " \
     "a.removed = 1) "
@@ -64,30 +64,30 @@ enum err integration_find(struct tx *tx, snowflake id, struct integration_row *r
 enum err integration_find_account(struct tx *tx, snowflake guild_id, struct str type,
                                   struct str account_id, struct integration_row *ret,
                                   bool *ret_found);
-/* By id, at most 50. with_commands: only apps whose commands can be used there. */
+/* Sorted by id, at most 50. with_commands: only apps with usable commands in the guild. */
 enum err integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
                                struct list *ret);
-/* Those of a platform, not switched off or refused, in guilds that somebody is in. */
+/* Enabled, not revoked integrations of a platform in the guilds of a user. */
 enum err integrations_around(struct tx *tx, snowflake user_id, struct str type, struct list *ret);
-/* Those that follow an account. */
+/* Integrations that follow a platform account. */
 enum err integrations_following(struct tx *tx, struct str type, struct str account_id,
                                 struct list *ret);
 enum err integrations_count(struct tx *tx, snowflake guild_id, int64_t *ret);
 enum err integration_insert(struct tx *tx, const struct integration_row *i);
-/* Writes all that can change of a platform's. */
+/* Writes all mutable columns of a platform integration. */
 enum err integration_save(struct tx *tx, const struct integration_row *i);
 enum err integration_save_scopes(struct tx *tx, const struct integration_row *i);
 enum err integration_delete_row(struct tx *tx, snowflake id);
 
-/* As it is shown in events; apps are loaded. */
+/* Builds the object for events and replies; reads the application. */
 enum err integration_show(struct tx *tx, const struct integration_row *i, struct integration *ret);
-/* Saves and tells: GUILD_INTEGRATIONS_UPDATE, INTEGRATION_UPDATE. */
+/* Saves, and sends GUILD_INTEGRATIONS_UPDATE and INTEGRATION_UPDATE. */
 enum err integration_change(struct call *call, const struct integration_row *i);
 
 /* --- handlers, by file ---------------------------------------------------------------- */
 
 /* audit.c */
-/* The entry of an account of another platform. before: NULL if it is new; now: NULL if deleted. */
+/* Audit log entry of a platform integration. before: NULL if created; now: NULL if deleted. */
 enum err integration_audit(struct call *call, const struct integration_row *before,
                            const struct integration_row *now);
 enum err integrations_in_audit(struct call *call, struct audit_shown *log);
@@ -109,73 +109,73 @@ enum err integrations_mark_of_guild(struct call *call, snowflake guild_id);
 enum err prepare_join_integration(struct call *call);
 enum err join_integration(struct call *call);
 
-/* --- sync.c, expiry.c, friends.c, removal.c: what happens by itself ------------------- */
+/* --- sync.c, expiry.c, friends.c, removal.c: jobs ------------------------------------- */
 
 extern const struct job_kind sync_kind, expiry_kind, friends_kind, removal_kind;
 
-/* A sync now, and from then on every hour; the expiry of what lapses, too. */
+/* Schedules a sync now and then every hour, and the expiry job. */
 enum err sync_begin(struct call *call, snowflake integration_id);
 enum err sync_end_for_good(struct call *call, snowflake integration_id);
-/* Ends a platform's, with its role and all it knows of its subscribers, and tells of it. */
+/* Deletes a platform integration with its role and subscribers, and sends the events. */
 enum err removal_begin(struct call *call, const struct integration_row *i);
-/* Whom somebody's connections know, now. */
+/* Schedules the job that reads the friends of a user's connections. */
 enum err friends_begin(struct call *call, snowflake user_id);
 
 /* --- members.c: a member and its subscriber role -------------------------------------- */
 
-/* What a sync has to know about one member. */
+/* State of one member for a sync. */
 struct subscriber {
     snowflake user_id;
     bool subscribes, has_role;
-    int64_t lapsed_at; /* 0: not lapsed */
+    int64_t lapsed_at; /* 0: subscription is active */
 };
-/* Members after an id with connections of the integration's platform, by id. */
+/* Members with a connection of the integration's platform, sorted by id, after an id. */
 enum err subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
                            snowflake up_to, int64_t limit, struct list *ret);
 bool subscriber_is_settled(const struct integration_row *i, const struct subscriber *s);
-/* Gives the role, or notes that a subscription has lapsed. */
+/* Adds the role, or records that the subscription has lapsed. */
 enum err subscriber_settle(struct call *call, const struct integration_row *i,
                            const struct subscriber *s);
-/* The same for one person in all guilds, by what is known of the subscribers now. */
+/* The same for one user in all guilds, from the stored subscribers. */
 enum err subscriber_settle_all(struct call *call, snowflake user_id, struct str type);
 enum err subscriber_set_role(struct call *call, const struct integration_row *i, snowflake user_id,
                              bool has);
 enum err subscriber_note(struct tx *tx, const struct integration_row *i, snowflake user_id,
                          int64_t lapsed_at, bool joined);
 
-/* --- secrets.c: what is not kept as it is --------------------------------------------- */
+/* --- secrets.c: encryption and digests ------------------------------------------------ */
 
-/* A provider's secret, for the store, and back again; p == NULL: it cannot be read. */
+/* Encrypts a provider's secret for the database, and decrypts it; p == NULL: undecryptable. */
 struct str secret_seal(struct arena *arena, const struct auth *auth, snowflake user_id,
                        struct str secret);
 struct str secret_open(struct arena *arena, const struct auth *auth, snowflake user_id,
                        struct str sealed);
-/* Codes and states are only recognised. word: what it is. */
+/* Codes and states are stored as digests. word: purpose, for key derivation. */
 struct str secret_digest(struct arena *arena, const struct auth *auth, const char *word,
                          struct str secret);
 
-/* --- linking.c: an account of another platform becomes somebody's --------------------- */
+/* --- linking.c: linking an account of another platform -------------------------------- */
 
-/* What the provider is asked, and what came of it, from prepare to the handler. */
+/* Request to the provider and its result, passed from prepare to the handler. */
 struct linking {
     enum platform platform;
     struct str code, state;
     struct opt_bool friend_sync;
-    snowflake user_id; /* whose state it is */
+    snowflake user_id; /* owner of the state */
     enum provider_result result;
     struct provider_account account;
 };
-/* Of the state, within a transaction: whose it is. ERR_INVALID_OAUTH2_STATE. */
+/* Finds the user to whom the state was issued. Needs a transaction. ERR_INVALID_OAUTH2_STATE. */
 enum err state_find(struct call *call, const struct linking *l, snowflake *ret_user);
-/* For .await of calls whose data is a struct linking. */
+/* For .await of calls that pass a struct linking. */
 void linking_ask(struct call *call);
-/* Uses up the state and keeps the connection, with all that follows. */
+/* Consumes the state and stores the connection, with all effects. */
 enum err linking_finish(struct call *call, struct linking *l, struct linked_account *ret);
-/* Ends a connection, with all that follows. */
+/* Deletes a connection, with all effects. */
 enum err connection_unlink(struct call *call, const struct linked_account *c);
 void connections_announce(struct call *call, snowflake user_id);
 
-/* What a link and its end can announce, for rows' .fires. */
+/* Events of linking and unlinking, for .fires of routes. */
 #define LINK_EVENTS                                                                       \
     EVENT_GUILD_MEMBER_UPDATE, EVENT_GUILD_INTEGRATIONS_UPDATE, EVENT_INTEGRATION_UPDATE, \
         EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_USER_CONNECTIONS_UPDATE,     \
@@ -192,7 +192,7 @@ struct callback_body {
 enum err authorize_connection(struct call *call);
 enum err prepare_link_callback(struct call *call);
 enum err callback_connection(struct call *call);
-/* The platform of a path's {connection.type}. */
+/* The platform in {connection.type}. */
 enum platform path_platform(const struct call *call);
 
 #endif

@@ -1,14 +1,14 @@
-/* join.c - POST /integrations/{integration.any}/join: subscribers come to the guild by
- * themselves. */
+/* join.c - POST /integrations/{integration.any}/join: subscribers join the guild of an
+ * integration. */
 #include "integrations/internal.h"
 
 #include "platform/members/members.h"
 
-/* What the stages before the handler found out. */
+/* Results of the stages before the handler. */
 struct joining {
     bool partners;
-    snowflake id;               /* the integration */
-    struct linked_account mine; /* that lets the caller in, or is asked about */
+    snowflake id;               /* integration id */
+    struct linked_account mine; /* connection that grants access, or to ask about */
     struct str account_id, secret;
     enum platform platform;
     bool asked;
@@ -16,7 +16,7 @@ struct joining {
     bool is_partner;
 };
 
-/* --- which connection ----------------------------------------------------------------- */
+/* --- choice of the connection --------------------------------------------------------- */
 
 static enum err leads_to(struct tx *tx, struct linked_account *c, struct str id, bool *ret)
 {
@@ -29,8 +29,8 @@ static enum err leads_to(struct tx *tx, struct linked_account *c, struct str id,
     return e;
 }
 
-/* One of the caller's that lists the integration, else one that could be asked about.
- * *ret_listed says which. */
+/* Finds a connection of the caller that lists the integration, or else one that the provider can be
+ * asked about. *ret_listed: which of the two. */
 static enum err choose_connection(struct call *call, struct joining *j, bool *ret_listed)
 {
     struct str type = platform_name(j->platform);
@@ -95,7 +95,7 @@ static enum err read_owner_secret(struct call *call, struct joining *j,
     return e;
 }
 
-/* All that can be refused without asking; what is listed need not be asked about. */
+/* Rejects whatever needs no provider request. A listed integration needs none. */
 static enum err look_at_connections(struct call *call)
 {
     struct joining *j = call_passed(call, "joining");
@@ -115,7 +115,7 @@ static enum err look_at_connections(struct call *call)
     return e;
 }
 
-/* --- the provider's word -------------------------------------------------------------- */
+/* --- provider request ----------------------------------------------------------------- */
 
 static void join_answered(void *arg, const struct provider_answer *a)
 {
@@ -163,7 +163,7 @@ static enum err may_come(const struct joining *j, bool listed)
     return OK;
 }
 
-/* --- coming --------------------------------------------------------------------------- */
+/* --- joining -------------------------------------------------------------------------- */
 
 static const char KEEP_SUBSCRIBER[] =
     "insert into integration_subscribers (integration_id, subscriber_id, round) "
@@ -172,7 +172,7 @@ static const char KEEP_SUBSCRIBER[] =
 static const char SUBSCRIBES[] = "select 1 from integration_subscribers where integration_id = $1 "
                                  "and subscriber_id = $2";
 
-/* The account's own owner may come, too, but has no role for it. */
+/* The owner of the platform account may join too, but gets no role. */
 static enum err find_role(struct call *call, const struct joining *j,
                           const struct integration_row *i, snowflake *ret)
 {

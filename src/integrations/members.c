@@ -1,4 +1,4 @@
-/* members.c - a member and its subscriber role. */
+/* members.c - adds and removes the subscriber role of members. */
 #include "integrations/internal.h"
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 
 /* --- who subscribes ------------------------------------------------------------------- */
 
-/* Somebody may have connected several accounts: one that subscribes is enough. */
+/* A user may have several connections: one that subscribes is enough. */
 #define MEMBERS                                                                            \
     "select m.user_id, max(case when s.subscriber_id is null then 0 else 1 end), "         \
     "max(case when r.role_id is null then 0 else 1 end), max(x.lapsed_at) from members m " \
@@ -48,7 +48,7 @@ bool subscriber_is_settled(const struct integration_row *i, const struct subscri
     return !s->has_role || s->lapsed_at;
 }
 
-/* --- what follows --------------------------------------------------------------------- */
+/* --- applying changes ----------------------------------------------------------------- */
 
 static struct list roles_without(struct arena *arena, const struct list *roles, snowflake role_id)
 {
@@ -112,9 +112,9 @@ enum err subscriber_settle(struct call *call, const struct integration_row *i,
     return e ? e : subscriber_set_role(call, i, s->user_id, true);
 }
 
-/* --- one person ----------------------------------------------------------------------- */
+/* --- one user ------------------------------------------------------------------------- */
 
-/* Without a connection there is no row to find: whoever has the role then lapses. */
+/* Without a connection there is no subscription: a member who has the role lapses. */
 static enum err find_one(struct tx *tx, const struct integration_row *i, snowflake user_id,
                          struct subscriber *ret)
 {

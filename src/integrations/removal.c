@@ -1,16 +1,15 @@
-/* removal.c - the end of a platform's integration, which may have very many subscribers.
+/* removal.c - deletes a platform integration, which may have very many subscribers, in steps.
  *
- * Its row is marked first: nothing finds it from then on. What hangs on it goes in steps,
- * so that no other write waits long: the first is the request's own and mostly the last,
- * the others are a job's. How far they are is what is left in the store, so a process that
- * dies leaves nothing undone. */
+ * The row is marked as removed first, which hides it. Its dependent rows are deleted in steps, so
+ * that other writes do not wait long. The first step is part of the request and usually the only
+ * one; a job runs the others. The remaining rows are the progress, so a crash loses nothing. */
 #include "integrations/internal.h"
 
 #include "base/clock.h"
 
-enum { AT_ONCE = 500 }; /* rows that one step removes: a few milliseconds */
+enum { AT_ONCE = 500 }; /* rows per step; takes a few milliseconds */
 
-/* Without the account, which may be followed anew. */
+/* Clears account_id, so that the account can be followed again. */
 static const char MARK[] =
     "update integrations set type = 'removed', account_id = null, enabled = 0 where id = $1";
 
@@ -24,7 +23,7 @@ static const char MEMBERS[] =
     "delete from integration_members where integration_id = $1 and user_id in "
     "(select user_id from integration_members where integration_id = $1 limit $2)";
 
-/* Takes from *room what it removed; none left: there may be more. */
+/* Subtracts the deleted rows from *room. If *room becomes 0, rows may remain. */
 static enum err remove_some(struct tx *tx, struct sql sql, snowflake id, int64_t *room)
 {
     int64_t gone = 0;
@@ -34,7 +33,7 @@ static enum err remove_some(struct tx *tx, struct sql sql, snowflake id, int64_t
     return e;
 }
 
-/* The role goes as soon as nobody has it any more, the row at last. */
+/* Deletes the role when no member has it, and the integration row last. */
 static enum err take_step(struct call *call, snowflake id, snowflake guild_id, snowflake role_id)
 {
     int64_t room = AT_ONCE;
@@ -71,7 +70,7 @@ static enum err run_removal(struct call *call, const struct job *job)
     bool found;
     enum err e = tx_one(call->tx, FIND, BIND(v_id(job->key)), &row, &found);
 
-    /* The integration may have been removed together with its guild. */
+    /* The integration may have been deleted together with its guild. */
     return e || !found ? e : take_step(call, job->key, row_id(&row, 0), row_id(&row, 1));
 }
 

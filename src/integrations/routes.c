@@ -1,4 +1,4 @@
-/* routes.c - the integrations of a guild, and the rows of the whole domain. */
+/* routes.c - routes of integrations, and the domain's tables. */
 #include "integrations/internal.h"
 
 #include "api/deletion.h"
@@ -7,7 +7,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/channels/channels.h"
 
-/* {integration.id}: of the path's guild; those of private channels are looked up there. */
+/* {integration.id} in the path's guild. Handlers of private channels read theirs themselves. */
 static enum err resolve_integration(struct call *call)
 {
     if (!call->target.guild)
@@ -38,7 +38,7 @@ static enum err guild_describe(struct tx *tx, snowflake application_id, struct i
     return e;
 }
 
-/* Those that nobody added, or whose account is gone, show nobody. */
+/* Leaves out the user if nobody added the integration, or the account was deleted. */
 static enum err load_adder(struct tx *tx, snowflake id, struct integration *ret)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
@@ -72,7 +72,7 @@ static enum err list_integrations(struct call *call)
                          &shown);
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

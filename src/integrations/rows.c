@@ -1,4 +1,4 @@
-/* rows.c - integrations of guilds in the store. */
+/* rows.c - integrations of guilds in the database. */
 #include "integrations/internal.h"
 
 #include "base/clock.h"
@@ -53,7 +53,7 @@ static enum err read_rows(struct tx *tx, struct rows *rows, struct list *ret)
 
 /* --- finding -------------------------------------------------------------------------- */
 
-/* What is being removed (removal.c), or belongs to an app that is, is no longer there. */
+/* Hides integrations that are being deleted (removal.c), and those of such applications. */
 #define NOT_REMOVED "i.type <> 'removed' and " APP_STAYS
 
 static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1 and " NOT_REMOVED;
@@ -87,7 +87,7 @@ enum err integration_find_account(struct tx *tx, snowflake guild_id, struct str 
 
 static const char OF_GUILD[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
                                "and " NOT_REMOVED "order by i.id limit $2";
-/* Commands of the guild's own, and global ones that come with an install in a guild. */
+/* SQL: guild commands, or global commands that support installation in guilds. */
 #define USABLE_COMMANDS                                                        \
     "(select 1 from commands c where c.application_id = i.application_id and " \
     "(c.guild_id = i.guild_id or (c.guild_id = 0 and (c.integration_types & 1) <> 0)))"
@@ -226,7 +226,7 @@ enum err guild_subscription_add(struct tx *tx, snowflake guild_id, bool *ret_new
     return integration_insert(tx, &i);
 }
 
-/* --- showing -------------------------------------------------------------------------- */
+/* --- building objects ----------------------------------------------------------------- */
 
 static enum err show_app(struct tx *tx, const struct integration_row *i, struct integration *ret)
 {
@@ -252,13 +252,13 @@ static void show_platform(const struct integration_row *i, struct integration *r
     ret->expire_behavior = given_int(i->expire_behavior);
     ret->expire_grace_period = given_int(i->expire_grace_period);
     ret->subscriber_count = given_int(i->subscriber_count);
-    /* Clients read a moment from it, also before the first sync. */
+    /* Clients require a timestamp even before the first sync. */
     ret->synced_at = given_int(i->synced_at ? i->synced_at : i->created_at);
 }
 
 static const char GUILD_NAME[] = "select name from guilds where id = $1";
 
-/* A guild's own subscription is an account of the guild. */
+/* The account of a guild subscription is the guild itself. */
 static enum err show_own(struct tx *tx, const struct integration_row *i,
                          struct integration_account *account)
 {

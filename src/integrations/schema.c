@@ -1,4 +1,4 @@
-/* schema.c - what is sent about integrations, row by row. */
+/* schema.c - schemas of requests and replies of integrations. */
 #include "integrations/internal.h"
 
 #include "model/fields/types.h"
@@ -17,7 +17,7 @@ const struct schema integrations_query_schema = {
     .doc = "Which integrations to list.",
 };
 
-/* discord.py sends it as a number. */
+/* discord.py sends the id as a number. */
 static const struct type type_account_id = { .kind = KIND_STRING,
                                              .flags = TYPE_EITHER,
                                              .min = 1,

@@ -1,4 +1,4 @@
-/* secrets.c - what must not be readable in the database. */
+/* secrets.c - encrypts provider secrets, and digests codes and states, for the database. */
 #include "integrations/internal.h"
 
 #include "api/auth/sealed.h"

@@ -1,9 +1,7 @@
-/* sync.c - subscribers of an account get their role, and those who no longer subscribe
- * are noted.
+/* sync.c - hourly job that gives subscribers of a platform account their role and records lapses.
  *
- * A sync is a chain of small steps, each an errand of its own, so that no other write
- * waits long for it. A process that dies leaves a lease behind, and whoever takes the job
- * when it has run out goes on where it was. */
+ * A sync is a chain of small transactions, so that other writes do not wait long. After a crash the
+ * lease expires, and the node that takes over the job continues where it stopped. */
 #include "integrations/sync.h"
 
 #include <stdio.h>
@@ -18,7 +16,7 @@ static struct sync *sync_of(const struct chain *c)
     return c->state;
 }
 
-/* The lease stays: the job is taken up again when it has run out. */
+/* Ends the chain on an error or if gone is set. The lease stays: on expiry the job restarts. */
 static bool sync_ends(struct chain *c, enum err e, bool gone)
 {
     if (!e && !gone)

@@ -1,7 +1,7 @@
-/* sync_steps.c - what each step of a sync does in its transaction.
+/* sync_steps.c - the transactions of a sync.
  *
- * After each the job's row says where to go on. The integration's round tells the chain of
- * this sync from one that began later. */
+ * Each step stores its progress in the job's row. The integration's round tells this sync from one
+ * that started later. */
 #include "integrations/sync.h"
 
 #include <stdio.h>
@@ -12,11 +12,11 @@
 enum {
     HOUR = 3600,
     JITTER = 300,
-    SCAN = 500, /* members looked at in one step */
+    SCAN = 500, /* members scanned per step */
     REVOKED_DAYS = 30,
 };
 
-/* --- the job's text ------------------------------------------------------------------- */
+/* --- progress as text ----------------------------------------------------------------- */
 
 static struct str sync_text(struct arena *arena, const struct sync *s)
 {
@@ -54,7 +54,7 @@ static enum err sync_steps_checkpoint(struct call *call, struct sync *s)
     return e;
 }
 
-/* --- beginnings and ends -------------------------------------------------------------- */
+/* --- start and end -------------------------------------------------------------------- */
 
 enum err sync_begin(struct call *call, snowflake integration_id)
 {
@@ -71,13 +71,13 @@ enum err sync_end_for_good(struct call *call, snowflake integration_id)
     return e ? e : job_cancel(call, &expiry_kind, integration_id);
 }
 
-/* Integrations sync at different seconds of the hour, so that they do not start together. */
+/* Spreads the syncs over five minutes, so that they do not start together. */
 static int64_t next_hour(snowflake id)
 {
     return clock_us() + (HOUR + (int64_t)(id >> 12) % JITTER) * SECOND;
 }
 
-/* The row, if this chain is still the one that works on it. */
+/* Reads the integration. Sets gone if it was deleted or a newer sync has started. */
 static enum err find_row(struct call *call, struct sync *s, struct integration_row *ret)
 {
     enum err e = integration_find(call->tx, s->job.key, ret);
@@ -100,7 +100,8 @@ static enum err switch_off(struct call *call, struct sync *s, struct integration
 
 static const char ADDER[] = "select 1 from users where id = $1 and deleting = 0";
 
-/* The provider was switched off, who added it is gone, or it was refused for a month. */
+/* *ret: the platform or integration is disabled, its creator was deleted, or it has been revoked
+ * for 30 days. */
 static enum err is_over(struct tx *tx, const struct integration_row *i, bool *ret)
 {
     struct rows row;
@@ -123,7 +124,7 @@ static enum err note_owner(struct call *call, struct sync *s, struct integration
 
     if (e)
         return e;
-    /* Without a connection to the account the platform would refuse the sync. */
+    /* Without a connection to the account the platform would reject the sync. */
     s->refused = !found || c.revoked;
     struct str secret =
         found ? secret_open(call->arena, api_options(call->api)->auth, c.user_id, c.secret)
@@ -134,7 +135,7 @@ static enum err note_owner(struct call *call, struct sync *s, struct integration
     return OK;
 }
 
-/* The first step, and the one that takes up what another process left. */
+/* First step of a new sync, and of one that another process left unfinished. */
 enum err run_begin(struct call *call)
 {
     struct sync *s = call_passed(call, "sync");
@@ -168,7 +169,7 @@ enum err run_begin(struct call *call)
 static const char COUNT_SUBSCRIBERS[] =
     "select count(*) from integration_subscribers where integration_id = $1 and round = $2";
 
-/* Nobody but this chain writes rows of its round, so they are counted before the last step. */
+/* Only this sync writes rows of its round, so a read transaction may count them. */
 enum err run_count(struct call *call)
 {
     struct sync *s = call_passed(call, "sync");
@@ -182,7 +183,7 @@ enum err run_count(struct call *call)
     return e;
 }
 
-/* However it went, it is over; the next one comes in an hour. */
+/* Ends the sync, successful or not, and schedules the next one in an hour. */
 enum err run_end(struct call *call)
 {
     struct sync *s = call_passed(call, "sync");
@@ -201,7 +202,7 @@ enum err run_end(struct call *call)
         i.revoked_at = 0;
     }
     e = integration_change(call, &i);
-    /* One that was asked for meanwhile is not put off. */
+    /* Does not delay a sync that was requested meanwhile: job_renew then has no effect. */
     return e ? e : job_renew(call, &s->job, next_hour(s->job.key), STR(""), &found);
 }
 
@@ -231,7 +232,7 @@ enum err run_page(struct call *call)
         left.at += id.n + 1;
     }
     p->after = left;
-    /* Until the page is complete it is asked for again. */
+    /* Store progress only when the page is complete; else it is requested again after a crash. */
     if (!e && !left.count)
         e = sync_steps_checkpoint(call, &s);
     p->sync.gone = s.gone;
@@ -268,7 +269,7 @@ enum err run_scan(struct call *call)
     return OK;
 }
 
-/* As the member is now: what the scan saw may be old. */
+/* Reads the member again, because it may have changed since the scan. */
 static enum err settle_member(struct call *call, const struct integration_row *i, snowflake user_id)
 {
     struct list found = { 0 };
@@ -296,7 +297,7 @@ enum err run_members(struct call *call)
     return e;
 }
 
-/* --- those who are no longer named ---------------------------------------------------- */
+/* --- subscribers of earlier rounds ---------------------------------------------------- */
 
 static const char DROP_OLD[] =
     "delete from integration_subscribers where integration_id = $1 and subscriber_id in "

@@ -1,5 +1,4 @@
-/* world.c - accounts of the local platforms in world files: whose they are, who
- * subscribes, and which guilds follow them. */
+/* world.c - local platforms in world files: accounts, owners, subscribers, guild integrations. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "integrations/internal.h"
@@ -7,7 +6,7 @@
 
 enum { USUAL_GRACE_DAYS = 7 };
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schemas -------------------------------------------------------------------------- */
 
 struct world_account {
     struct str platform, id, name;
@@ -61,7 +60,7 @@ static const struct field followed_fields[] = {
 WORLD_OBJECT(account, account_fields, NULL);
 WORLD_OBJECT(followed, followed_fields, NULL);
 
-/* --- accounts in ---------------------------------------------------------------------- */
+/* --- import of accounts --------------------------------------------------------------- */
 
 static const char ADD_SUBSCRIBER[] =
     "insert into platform_subscription (type, account_id, subscriber_id, since) "
@@ -108,7 +107,7 @@ static enum err import_account(struct importing *im, const void *entry, const st
     return e || !owner ? e : give_owner(im, a, owner);
 }
 
-/* --- integrations in ------------------------------------------------------------------ */
+/* --- import of integrations ----------------------------------------------------------- */
 
 static const char FIND_ACCOUNT[] = "select name from platform_account where type = $1 and id = $2";
 static const char MARK_ROLE[] = "update roles set integration_id = $2, managed = 1 where id = $1";
@@ -130,7 +129,7 @@ static enum err add_followed(struct importing *im, const struct world_followed *
     }
     made->name = row_text(&row, 0);
     e = integration_insert(im->tx, made);
-    /* The server syncs it when it next looks. */
+    /* The server starts the sync when it next reads due jobs. */
     if (!e)
         e = job_note(im->tx, "integration-sync", made->id, clock_us(), STR(""));
     return e ? e : job_note(im->tx, "integration-expiry", made->id, clock_us(), STR(""));
@@ -177,7 +176,7 @@ static enum err import_followed(struct importing *im, const void *entry, const s
     return e || !role ? e : tx_exec(im->tx, MARK_ROLE, BIND(v_id(role), v_id(row.id)), NULL);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 static const char ALL_ACCOUNTS[] =
     "select a.type, a.id, a.name, a.has_programme, a.is_partner, u.username "

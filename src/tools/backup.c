@@ -1,4 +1,4 @@
-/* backup.c - `guildhall backup`, `restore` and `check`: all that a server keeps, saved and back. */
+/* backup.c - `guildhall backup`, `restore` and `check`: backups of database, files and keys. */
 #include "store/backup/backup.h"
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ const struct option_row restore_rows[] = {
     { 0 },
 };
 
-/* The backup itself may go to standard output. */
+/* out: stderr if the backup itself goes to standard output. */
 static void print_backup(FILE *out, const char *verb, const struct backup_report *r)
 {
     fprintf(out, "%s %lld files, %lld bytes%s\n", verb, (long long)r->files, (long long)r->bytes,

@@ -1,5 +1,4 @@
-/* completion.c - `guildhall completion`: what shells complete, from the rows of commands and
- * options. */
+/* completion.c - `guildhall completion`: shell completion, generated from commands and options. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +6,7 @@
 #include "admin/orders/orders.h"
 #include "tools/program.h"
 
-/* --- what a row tells ----------------------------------------------------------------- */
+/* --- properties of a row -------------------------------------------------------------- */
 
 static bool wants_file(const struct option_row *row)
 {
@@ -19,7 +18,7 @@ static bool wants_folder(const struct option_row *row)
     return row->value && strcmp(row->value, "DIR") == 0;
 }
 
-/* The words that it may be, with a space between them; false: anything. */
+/* Adds the allowed values, separated by spaces; false: any value. */
 static bool add_choices(struct buf *out, const struct option_row *row)
 {
     if (row->kind != OPTION_CHOICE && row->kind != OPTION_SWITCH)
@@ -29,7 +28,7 @@ static bool add_choices(struct buf *out, const struct option_row *row)
     return true;
 }
 
-/* Inside single quotes of a shell. */
+/* Escapes text inside single quotes of a shell. */
 static void add_quoted(struct buf *out, const char *text, const char *special)
 {
     for (; *text; text++) {

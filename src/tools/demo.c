@@ -1,4 +1,4 @@
-/* demo.c - `guildhall demo`: the server with a small lively world to try. */
+/* demo.c - `guildhall demo`: runs the server with a small example world. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,10 +14,10 @@ struct tour {
     struct token_request requests[PEOPLE];
     struct demo_places places;
     const struct config *config;
-    struct helper_bot *bot; /* once the server runs */
+    struct helper_bot *bot; /* set once the server runs */
 };
 
-/* Fills an empty store; another world is left alone. */
+/* Fills an empty database with the demo world; leaves any other world unchanged. */
 static enum err demo_fill(const struct config *config, struct store *store)
 {
     struct world_report report;
@@ -33,7 +33,7 @@ static enum err demo_fill(const struct config *config, struct store *store)
     return e ? e : gifs_import_demo(store, &gifs);
 }
 
-/* Tokens follow from the key file, so that a bot goes on with its own after a restart. */
+/* Derives tokens from the key file, so that a bot can use the same token after a restart. */
 static enum err demo_prepare(const struct config *config, struct tour *t)
 {
     struct store *store = NULL;
@@ -95,7 +95,7 @@ static void print_tour(void *arg, const char *url)
     t->bot = helper_bot_start(t->config, url, t->requests[HELPER].token);
 }
 
-/* A demo is there to be looked at. */
+/* Enables the workbench, the call log and the traffic log, unless they are configured. */
 static struct config demo_config(const struct config *given)
 {
     struct config c = *given;

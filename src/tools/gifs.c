@@ -1,4 +1,4 @@
-/* gifs.c - `guildhall gifs import`: fill the catalogue of GIFs. */
+/* gifs.c - `guildhall gifs import`: fills the GIF catalogue. */
 #include "tools/tools.h"
 
 #include <libgen.h>
@@ -14,15 +14,15 @@
 
 enum { MAX_LIST = 1024 * 1024 * 1024, MAX_FILE = 20 * 1024 * 1024, PATIENCE_MS = 60000 };
 
-/* --- files that lie on other servers -------------------------------------------------- */
+/* --- downloads ------------------------------------------------------------------------ */
 
-/* A loop with a fetcher, made when the first address is met. */
+/* A loop with an HTTP client, created for the first URL. */
 struct fetching {
     struct loops *loops;
     struct fetcher *fetcher;
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    /* the request that runs */
+    /* current request */
     const char *url;
     struct buf *out;
     const char *problem;
@@ -107,7 +107,7 @@ static void fetching_clear(struct fetching *f)
     pthread_cond_destroy(&f->ended);
 }
 
-/* --- the command ---------------------------------------------------------------------- */
+/* --- command -------------------------------------------------------------------------- */
 
 static void tell_problem(void *arg, size_t row, struct str what)
 {
@@ -125,7 +125,7 @@ static int gif_import(const struct config *config, const char *path, const char 
     int status = 1;
 
     buf_init(&text, MAX_LIST);
-    /* The files may be where only root reads: what it makes is given to the server at the end. */
+    /* The files may be readable by root only, so change the owner of new files at the end. */
     if (read_whole_file(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_str(&text),
                                   .folder = folder,

@@ -1,4 +1,4 @@
-/* help.c - `guildhall help`: every command with every option, or one command with its own. */
+/* help.c - `guildhall help`: lists all commands and options, or those of one command. */
 #include <stdio.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ int program_help(const struct program_command *c, bool all)
         buf_add_lit(&out, "\nIts options; also as GUILDHALL_NAME in the environment\n");
         options_help(c->options, &out);
     }
-    /* What a server can be told is what its options are about; other commands need few. */
+    /* Show the server's options for serve and demo only; other commands need few of them. */
     if (all || c->run == tool_serve || c->run == tool_demo)
         help_general_options(&out);
     else

@@ -1,4 +1,4 @@
-/* helper_bot.c - the demo's own bot, so that its commands answer. */
+/* helper_bot.c - the bot of the demo, which answers the demo's commands. */
 #include "tools/helper_bot.h"
 
 #include <inttypes.h>
@@ -15,8 +15,8 @@
 #include "model/fields/types.h"
 #include "tools/wire/wire.h"
 
-enum { COMMAND = 2, PRESS = 3, COMPLETE = 4 };             /* types of interactions */
-enum { SAY = 4, CHANGE = 7, CHOICES = 8, EPHEMERAL = 64 }; /* of answers; a flag */
+enum { COMMAND = 2, PRESS = 3, COMPLETE = 4 };             /* interaction types */
+enum { SAY = 4, CHANGE = 7, CHOICES = 8, EPHEMERAL = 64 }; /* callback types; message flag */
 enum { PAUSE_US = 200 * 1000, MOST_ANSWER = 16 * 1024 };
 
 struct helper_bot {
@@ -26,7 +26,7 @@ struct helper_bot {
     pthread_t thread;
 };
 
-/* --- what it is asked ----------------------------------------------------------------- */
+/* --- interactions --------------------------------------------------------------------- */
 
 struct helper_option {
     struct str name;
@@ -76,7 +76,7 @@ static const struct schema question_schema = { .size = sizeof(struct helper_ques
                                                .fields = question_fields };
 static const struct type type_question = { .kind = KIND_OBJECT, .schema = &question_schema };
 
-/* An option of the command or of its subcommand, as JSON; or "". */
+/* Returns an option of the command or its subcommand as JSON, or "". */
 static struct str option_value(const struct opt_list *options, const char *name)
 {
     const struct helper_option *o = options->value.items;
@@ -97,7 +97,7 @@ static int64_t option_number(const struct opt_list *options, const char *name, i
     return str_to_i64(option_value(options, name), &number) ? number : otherwise;
 }
 
-/* --- what it says --------------------------------------------------------------------- */
+/* --- replies -------------------------------------------------------------------------- */
 
 static void add_roll(struct buf *text, int64_t sides, int64_t dice)
 {
@@ -177,7 +177,7 @@ static void answer_command(struct json *j, const struct helper_data *d, struct a
         write_message(j, SAY, STR_CONCAT(arena, STR("Done: "), name), true, NULL);
 }
 
-/* "roll:6:1" */
+/* id: "roll:SIDES:DICE". */
 static void answer_press(struct json *j, struct str id)
 {
     int64_t sides = 6, dice = 1;
@@ -212,9 +212,9 @@ static void answer_completion(struct json *j)
     json_object_end(j);
 }
 
-/* --- as a client ---------------------------------------------------------------------- */
+/* --- client --------------------------------------------------------------------------- */
 
-/* Sessions of the bot, ours among them. */
+/* Number of connected sessions of the bot, including ours. */
 static size_t count_own_sessions(const struct helper_bot *b, snowflake bot)
 {
     char start[64];
@@ -247,7 +247,7 @@ static void helper_answer(const struct helper_bot *b, struct wire *w, struct are
         return;
     const struct helper_question *q = read;
     const struct helper_data *d = q->data.value ? q->data.value : &nothing;
-    /* A demo's app and its bot have one id. */
+    /* The application and its bot have the same id in the demo. */
     if (count_own_sessions(b, q->application_id) > 1)
         return;
     buf_init(&body, MOST_ANSWER);

@@ -1,7 +1,7 @@
-/* helper_bot.h - the demo's own bot, so that its commands answer.
+/* helper_bot.h - the bot of the demo, which answers the demo's commands.
  *
- * It is a client like any other: a session of the gateway and calls over HTTP, on a thread of
- * its own. When somebody else runs as the same bot, it leaves the answers to them. */
+ * A normal client with a gateway session and HTTP calls, on a thread of its own. While another
+ * session of the same bot is connected, it does not answer. */
 #ifndef TOOLS_HELPER_BOT_H
 #define TOOLS_HELPER_BOT_H
 
@@ -9,10 +9,10 @@
 
 struct helper_bot;
 
-/* token without the word Bot; everything is copied but the configuration. */
+/* token: without "Bot ". Copies its arguments except the configuration. */
 struct helper_bot *helper_bot_start(const struct config *config, const char *url,
                                     const char *token);
-/* When the server is gone; accepts NULL. */
+/* Call after the server has stopped. Accepts NULL. */
 void helper_bot_stop(struct helper_bot *b);
 
 #endif

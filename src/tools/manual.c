@@ -1,4 +1,4 @@
-/* manual.c - `guildhall manual`: the manual pages, from the rows of commands and options. */
+/* manual.c - `guildhall manual`: manual pages, generated from commands and options. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,9 +6,9 @@
 #include "admin/orders/orders.h"
 #include "tools/program.h"
 
-/* --- words in roff -------------------------------------------------------------------- */
+/* --- roff ----------------------------------------------------------------------------- */
 
-/* A hyphen stays one that can be copied; a line that begins with a dot is no request. */
+/* Escapes hyphens, so that they can be copied, and a leading dot, which would be a roff request. */
 static void roff_text(struct buf *out, const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -93,7 +93,7 @@ static void manual_options(struct buf *out, const struct option_row *rows, const
     }
 }
 
-/* The same rows may stand at several commands, which then follow each other. */
+/* Commands that share the same options are adjacent in the table. */
 static void manual_own_options(struct buf *out)
 {
     for (const struct program_command *c = program_commands; c->name; c++) {
@@ -142,13 +142,13 @@ static void manual_conf(struct buf *out)
                      "(GUILDHALL_NAME) and flags (\\-\\-name) win over the file. A name that does "
                      "not exist, or a value that does not fit, keeps the server from starting, "
                      "and it says in which line.\n.SH OPTIONS\n");
-    manual_options(out, config_rows + 1, ""); /* all but the place of the file itself */
+    manual_options(out, config_rows + 1, ""); /* all but --config itself */
     buf_add_lit(out, ".SH SEE ALSO\n.BR guildhall (1)\n");
 }
 
 /* --- docs/CONFIGURATION.md ------------------------------------------------------------ */
 
-/* Text of a table cell: a bar would end the cell. */
+/* Escapes '|', which would end a table cell. */
 static void markdown_cell(struct buf *out, const char *text)
 {
     for (; *text; text++) {

@@ -1,4 +1,4 @@
-/* meter.c - how far something long is: a bar on a terminal, lines in a file. */
+/* meter.c - progress output: a bar on a terminal, lines otherwise. */
 #include "tools/meter.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* meter.h - how far something long is: a bar on a terminal, lines in a file. */
+/* meter.h - progress output: a bar on a terminal, lines otherwise. */
 #ifndef TOOLS_METER_H
 #define TOOLS_METER_H
 
@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 struct meter {
-    const char *name; /* of the command */
+    const char *name; /* name of the command */
     bool terminal;
-    const char *what; /* of which the last was told, a literal */
-    int told;         /* tenths of it, for those who read lines */
+    const char *what; /* current unit, a literal */
+    int told;         /* tenths printed so far, for line output */
     int64_t since;
 };
 
 void meter_begin(struct meter *m, const char *name);
-/* what: a literal, "rows"; another one begins anew. */
+/* what: unit as a literal, "rows"; a new unit starts a new bar. */
 void meter_tell(struct meter *m, const char *what, int64_t done, int64_t total);
 void meter_end(struct meter *m);
 

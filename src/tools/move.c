@@ -1,4 +1,4 @@
-/* move.c - `guildhall move`: a world from SQLite to PostgreSQL, or back. */
+/* move.c - `guildhall move`: copies the database from SQLite to PostgreSQL or back. */
 #include "store/move/move.h"
 
 #include <stddef.h>
@@ -21,7 +21,7 @@ const struct option_row move_rows[] = {
 
 static bool is_postgres(const char *to)
 {
-    /* As libpq tells a name from a line of settings. */
+    /* The same test by which libpq recognizes a connection string. */
     return strncmp(to, "postgres://", 11) == 0 || strncmp(to, "postgresql://", 13) == 0 ||
            strchr(to, '=');
 }
@@ -48,7 +48,7 @@ static void print_moved(const struct move_options *o, const struct move_report *
 
 static void print_start(const struct move_options *o)
 {
-    /* The address may have a password, which is nobody's to read from a terminal. */
+    /* Do not print the URL: it may contain a password. */
     if (o->to.postgres)
         printf("start it: guildhall serve --data '%s' --store URL, with the URL of --to\n",
                o->to.folder);

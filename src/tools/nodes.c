@@ -1,11 +1,12 @@
-/* nodes.c - `guildhall nodes`: the servers that share a database. */
+/* nodes.c - `guildhall nodes`: lists the nodes that share a database. */
 #include <stddef.h>
 #include <stdio.h>
 
 #include "server/guildhall.h"
 #include "tools/tools.h"
 
-/* A server that is silent is dead, whether or not another one is there to say so. */
+/* Shows a node without a heartbeat for 5 seconds as silent, even if no peer has declared it
+ * dead. */
 static const char NODES[] =
     "select node, name, address, case when state = 3 or seen_at < clock_timestamp() - "
     "interval '5 seconds' then 'silent' when state = 2 then 'drains' else 'serves' end, "

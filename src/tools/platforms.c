@@ -1,4 +1,4 @@
-/* platforms.c - `guildhall platform`: the accounts of the local platforms. */
+/* platforms.c - `guildhall platform`: changes accounts of the local platforms. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "integrations/integrations.h"
 #include "tools/tools.h"
 
-/* One thing to do: what follows the word on the command line, or a line of a file. */
+/* One command: the arguments of the command line, or a line of an import file. */
 struct platform_order {
     struct auth *auth;
     enum platform platform;
-    char **words; /* after the platform */
+    char **words; /* arguments after the platform */
     int count;
     char code[64];
     const char *problem;
@@ -34,7 +34,7 @@ static bool is_id(const char *text)
     return n >= 1 && n <= 128;
 }
 
-/* --- what can be done ----------------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------------------- */
 
 static enum err set_account(struct tx *tx, void *arg)
 {
@@ -107,7 +107,7 @@ static const struct verb verbs[] = {
     { 0 },
 };
 
-/* --- the command line ----------------------------------------------------------------- */
+/* --- command line --------------------------------------------------------------------- */
 
 static int how_to(void)
 {
@@ -149,18 +149,17 @@ static int run_order(const struct settings *s, const struct verb *v, struct plat
     return status;
 }
 
-/* --- platform import -------------------------------------------------------------------
- *
- * Lines of "account,PLATFORM,ID,NAME,…" or "subscribe,PLATFORM,ACCOUNT,SUBSCRIBER,DAYS":
- * the same words as on the command line, without quotes. */
+/* --- platform import ------------------------------------------------------------------ */
+
+/* Lines of "account,PLATFORM,ID,NAME,…": the arguments of the command line, without quotes. */
 
 enum { MOST_WORDS = 8, LONGEST_LINE = 4096, LINES_AT_ONCE = 1000 };
 
 struct batch {
     char lines[LINES_AT_ONCE][256];
-    int count, first; /* the number of the first line */
+    int count, first; /* first: number of the first line */
     struct auth *auth;
-    int bad; /* the line that is wrong; 0: none */
+    int bad; /* number of the invalid line; 0: none */
     const char *problem;
 };
 

@@ -1,4 +1,4 @@
-/* program.c - the commands of the program, and what is printed of them. */
+/* program.c - the table of the program's commands, and commands that print documents. */
 #include "tools/program.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ void program_print(struct buf *out)
     buf_clear(out);
 }
 
-/* --- derived documents ---------------------------------------------------------------- */
+/* --- generated documents -------------------------------------------------------------- */
 
 static int run_openapi(const struct settings *s, char **arguments)
 {

@@ -1,4 +1,4 @@
-/* reach.c - how commands come to the server that runs, or to the folder of one that does not. */
+/* reach.c - error messages for an unreachable server, and opening the store of a stopped one. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* seed.c - `guildhall seed`: a large random world, for measuring. */
+/* seed.c - `guildhall seed`: writes a large random world for benchmarks. */
 #include "tools/tools.h"
 
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void seed_tell(void *arg, int64_t done, int64_t total)
     meter_tell(arg, "rows", done, total);
 }
 
-/* --- the world ------------------------------------------------------------------------ */
+/* --- command -------------------------------------------------------------------------- */
 
 static enum err print_tokens(const struct settings *s, struct store *store)
 {
@@ -54,7 +54,7 @@ static enum err print_tokens(const struct settings *s, struct store *store)
         struct token_request request = { .auth = auth };
         char name[33], purpose[40];
 
-        /* Somebody may own several: each line has a token of its own. */
+        /* A user may own several guilds; each line gets its own token. */
         snprintf(purpose, sizeof purpose, "guildhall seed %lld", (long long)n);
         request.purpose = str_of(purpose);
         seed_username(&s->seed, seed_guild_owner(&s->seed, n), name);

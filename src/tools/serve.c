@@ -1,4 +1,4 @@
-/* serve.c - `guildhall serve`: the server, until it is told to stop. */
+/* serve.c - `guildhall serve`: runs the server until a signal stops it. */
 #include "tools/serve.h"
 
 #include <pthread.h>
@@ -13,14 +13,14 @@
 #include "server/manager.h"
 #include "store/backup/snapshots.h"
 
-/* What is served, and where it was read. */
+/* The running server and its configuration. */
 struct served {
     const struct config *config;
     const struct settings *settings; /* or NULL */
-    struct settings current;         /* as they were read last; in the arena */
+    struct settings current;         /* last settings read; in the arena */
     struct arena *arena;
     bool has_terminal;
-    pthread_mutex_t lock; /* one reload at a time: by signal or by the control socket */
+    pthread_mutex_t lock; /* serializes reloads by signal and control socket */
 };
 
 static sigset_t served_signals(void)
@@ -35,7 +35,7 @@ static sigset_t served_signals(void)
     return set;
 }
 
-/* Before any thread starts, so that only wait_for_signal sees them. */
+/* Call before any thread starts, so that only wait_for_signal receives the signals. */
 static void hold_signals(void)
 {
     sigset_t set = served_signals();
@@ -43,7 +43,7 @@ static void hold_signals(void)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* A mistake leaves everything as it is. */
+/* On an error nothing changes. Call with the lock held. */
 static bool served_reload_alone(struct served *s, struct guildhall *g, struct buf *out)
 {
     struct arena *arena = arena_new();
@@ -81,7 +81,7 @@ static int wait_for_signal(struct served *s, struct guildhall *g)
     sigset_t set = served_signals();
     int sig;
 
-    /* A terminal that was closed says the same: then nobody is there who asks for anything. */
+    /* SIGHUP reloads, unless it came because the terminal was closed: then stop. */
     while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
            !(s->has_terminal && !isatty(STDIN_FILENO))) {
         struct buf said;
@@ -95,7 +95,7 @@ static int wait_for_signal(struct served *s, struct guildhall *g)
     return sig;
 }
 
-/* Nobody can come in yet: says how. */
+/* Explains how to create the first account. */
 static void greet_first_run(const struct guildhall *g, const struct config *config)
 {
     bool empty;
@@ -122,7 +122,7 @@ static void write_url(const struct guildhall *g, const struct config *config, ch
              guildhall_port(g));
 }
 
-/* Runs the server until a signal comes, which it returns; 0: it did not start. */
+/* Runs the server until a signal arrives and returns the signal; 0: it did not start. */
 static int serve_once(struct served *s, void (*ready)(void *arg, const char *url), void *arg,
                       char listen[300])
 {
@@ -170,8 +170,7 @@ static void import_what_waits(const struct config *config)
     store_close(store);
 }
 
-/* A server that exchanges its world is the same to everybody outside: it comes back on its port,
- * and is told of once. */
+/* A restart for a snapshot or import keeps the port, so the start message is not printed again. */
 static void greet_no_more(void *arg, const char *url)
 {
     (void)arg, (void)url;
@@ -191,11 +190,11 @@ int serve_until_stopped(const struct config *config, const struct settings *sett
     int sig = serve_once(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
-        /* Both, if they were asked for at once; what is imported comes to what was brought back. */
+        /* If both were requested, restore the snapshot first and import into it. */
         snapshot_bring_back(config->data);
         if (world_import_waits())
             import_what_waits(config);
-        /* With what was reloaded since the start. */
+        /* Use the configuration of the last reload. */
         if (s.arena)
             again = s.current.config;
         again.listen = listen;

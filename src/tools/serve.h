@@ -1,12 +1,11 @@
-/* serve.h - the server, for the tools that run one. */
+/* serve.h - runs the server, for `serve` and `demo`. */
 #ifndef TOOLS_SERVE_H
 #define TOOLS_SERVE_H
 
 #include "tools/tools.h"
 
-/* Serves until a signal asks it to stop. The first line it prints says where it
- * listens; ready (may be NULL) is called after it and may print more. SIGHUP makes it read its
- * settings again; NULL: there are none to read, and it stops. */
+/* Runs until a signal stops it. Prints the URL as first line, then calls ready (may be NULL).
+ * SIGHUP reloads the settings; if settings is NULL, it stops the server. */
 int serve_until_stopped(const struct config *config, const struct settings *settings,
                         void (*ready)(void *arg, const char *url), void *arg);
 

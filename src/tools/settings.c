@@ -1,4 +1,4 @@
-/* settings.c - what the command line, the environment and the file say to a command. */
+/* settings.c - reads the settings of a command from arguments, environment and file. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-/* Where the package is installed, its server is the one that commands are for. */
+/* If the package is installed, commands use its data folder by default. */
 static void use_package_data(struct option_row *rows)
 {
     if (is_folder("data") || !is_folder(PACKAGE_DATA))
@@ -39,7 +39,7 @@ static void use_package_data(struct option_row *rows)
             rows->fallback = PACKAGE_DATA;
 }
 
-/* The server's options and the command's own, as one list. */
+/* Joins the server's options and those of the command. */
 static const struct option_row *rows_of(const struct program_command *c, struct arena *arena)
 {
     size_t first = count_rows(config_rows), second = count_rows(c->options);
@@ -53,13 +53,12 @@ static const struct option_row *rows_of(const struct program_command *c, struct 
     return all;
 }
 
-/* GUILDHALL_ names of others: of the test helpers, of the project's scripts, and those that a
- * container host derives from a service called "guildhall". */
+/* GUILDHALL_ variables that are no options: of tests, of the project's scripts, and those that a
+ * container host sets for a service named "guildhall". */
 static const char *const names_of_others[] = { "BINARY", "BUILT",  "TEST_*", "SERVICE_*",
                                                "PORT",   "PORT_*", NULL };
 
-/* An option of another command is none of this one's, but it is no mistake: a shell that uses
- * several has them all in its environment. */
+/* Accepts options of other commands, because a shell may export them for several commands. */
 static bool check_environment(const struct program_command *commands, struct arena *arena,
                               const char **ret_problem)
 {

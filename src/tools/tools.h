@@ -1,4 +1,8 @@
-/* tools.h - what the program can be told to do, beside the server. */
+/* tools.h - the commands of the program.
+ *
+ * One file per command. Subfolders: invoke/ acts as a user, admin/ uses a running server, wire/ is
+ * an API client, seeds/ makes random worlds. Tools may use every folder; only main.c uses them.
+ * They own no tables. Start with the table in program.c. */
 #ifndef TOOLS_TOOLS_H
 #define TOOLS_TOOLS_H
 
@@ -6,17 +10,17 @@
 #include "tools/seeds/seeds.h"
 #include "platform/worlds/worlds.h"
 
-/* Who uses which command, where, and what happens then; texts are NULL when unset. */
+/* Options of invoke, say, react, join and leave. Unset texts are NULL. */
 struct invoke_options {
     const char *url, *as, *token, *channel, *app, *user, *message, *press, *fill, *by, *expect;
     bool complete, json;
     int64_t follow_ups, wait;
 };
 
-/* watch: what of the traffic; fault: which calls, and how; sessions. */
+/* Options of watch, fault and sessions. */
 struct console_options {
     const char *kind, *user, *route, *method, *status, *event, *session, *text;
-    int64_t after, count, seconds; /* after -1: from now on */
+    int64_t after, count, seconds; /* after -1: new records only */
     int64_t fault_status, times, code;
     const char *delay, *retry_after;
     bool drop, json;
@@ -24,24 +28,24 @@ struct console_options {
 
 struct program_command;
 
-/* What the command line says: the server's options, and those of one command. */
+/* Options of the server and of one command. */
 struct settings {
-    struct config config;                   /* first: config_rows hold for it */
-    const struct program_command *commands; /* all of the program's (tools/program.h) */
-    char **argv; /* where they were read from, with the command's name first */
+    struct config config;                   /* first: offsets in config_rows refer to it */
+    const struct program_command *commands; /* all commands (tools/program.h) */
+    char **argv;                            /* source; begins with the command's name */
     struct seed_options seed;
     const char *tokens; /* import: off, on, env */
     const char *move_to, *move_to_data;
-    int64_t backup_keep;  /* backup: so many files are kept */
-    bool even_if_damaged; /* backup: save a damaged database */
-    bool salvage;         /* restore: what is whole of a damaged backup */
-    bool backup_force;    /* backup: overwrite the file */
-    int64_t token_count;  /* seed: how many to print */
-    bool json;            /* sessions, orders: as it came */
-    bool yes;             /* orders: nobody has to be asked */
-    int64_t order_wait;   /* orders: seconds for the answer */
-    int64_t limit;        /* lists: so many … */
-    const char *after;    /* … behind this id */
+    int64_t backup_keep;  /* backup: number of files to keep */
+    bool even_if_damaged; /* backup: even if the database is damaged */
+    bool salvage;         /* restore: undamaged parts of a damaged backup */
+    bool backup_force;    /* backup: overwrite an existing file */
+    int64_t token_count;  /* seed: number of tokens to print */
+    bool json;            /* sessions, orders: JSON output */
+    bool yes;             /* orders: do not ask for confirmation */
+    int64_t order_wait;   /* orders: timeout in seconds */
+    int64_t limit;        /* lists: maximum number … */
+    const char *after;    /* … after this id */
     struct invoke_options invoke;
     struct console_options console;
 };
@@ -50,8 +54,7 @@ extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invo
     order_options[], watch_rows[], health_rows[], clock_rows[], fault_rows[], act_rows[],
     move_rows[], backup_rows[], restore_rows[], snapshot_rows[];
 
-/* Each returns the program's status. What follows the command comes in arguments,
- * ended by NULL. */
+/* Each returns the exit status. arguments: what follows the command, ended by NULL. */
 int tool_serve(const struct settings *s, char **arguments);
 int tool_reload(const struct settings *s, char **arguments);
 int tool_demo(const struct settings *s, char **arguments);
@@ -67,13 +70,13 @@ int tool_console_key(const struct settings *s, char **arguments);
 int tool_nodes(const struct settings *s, char **arguments);
 int tool_platform(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);
-int tool_order(const struct settings *s, char **arguments); /* all of admin/orders/orders.h */
+int tool_order(const struct settings *s, char **arguments); /* all operator commands */
 int tool_check(const struct settings *s, char **arguments);
 int tool_backup(const struct settings *s, char **arguments);
 int tool_restore(const struct settings *s, char **arguments);
 int tool_move(const struct settings *s, char **arguments);
 int tool_snapshot(const struct settings *s, char **arguments);
-/* Has the server that runs bring one back, and waits until it has. */
+/* Asks the running server to restore a snapshot and waits until it has. */
 int snapshot_restore(const struct settings *s, const char *name);
 int tool_invoke(const struct settings *s, char **arguments);
 int tool_say(const struct settings *s, char **arguments);
@@ -81,46 +84,46 @@ int tool_react(const struct settings *s, char **arguments);
 int tool_join(const struct settings *s, char **arguments);
 int tool_leave(const struct settings *s, char **arguments);
 
-/* Makes an account while no server runs; prints what the order "user add" answers. */
+/* Adds an account without a server; prints the same output as "user add". */
 int add_user(const struct settings *s, char **words);
-/* An order for the server that runs: noun, verb and words with tabs between them. */
+/* A request to the running server: noun, verb and arguments, tab-separated. */
 struct order_question {
     const char *words;
-    int64_t seconds; /* to wait; 0: for ever */
-    bool as_json;    /* the answer is what the console's route would answer */
+    int64_t seconds; /* timeout; 0: none */
+    bool as_json;    /* reply with the JSON of the console route */
 };
-/* 0: ret is the answer: a line with the names of columns and a line for each row, or JSON. -1: no
- * server runs. Else a sentence was printed, and it is 1 or the HTTP status of the refusal. */
+/* 0: success; ret has a line of column names and a line per row, or JSON. -1: no server runs. Else
+ * an error was printed; returns 1 or the HTTP status of the rejection. */
 int order_ask(const struct settings *s, const struct order_question *q, struct arena *arena,
               struct str *ret);
-/* The same; returns the program's status: 3 for a refusal, 1 after a sentence if no server runs. */
+/* The same, but returns the exit status: 3 for a rejection, 1 if no server runs (printed). */
 int order_ask_running(const struct settings *s, const struct order_question *q, struct arena *arena,
                       struct str *ret);
-/* Cuts a line off the answer. Returns how many cells it has; those that are missing are empty. */
+/* Splits off a line. Returns its number of cells; missing cells are empty. */
 enum { MOST_COLUMNS = 16, ORDER_ANSWER_S = 60 };
 int order_cells(struct str *answer, struct str cells[MOST_COLUMNS]);
-/* Prints a row as the server would have answered it: the names of columns, a tab between them, and
- * a line below. */
+/* Prints a row in the format of a server's reply: a line of column names, tab-separated, and a line
+ * of cells. */
 void order_print(const struct settings *s, struct str answer);
 
-/* Says on stderr why the server that runs on the folder was not asked (control_ask); the status
- * for it. */
+/* Prints why the server on this folder could not be asked (error of control_ask); returns the exit
+ * status. */
 int no_server(const char *folder, enum err e);
 
-/* The store, to write while no server runs. Root acts as the owner of the folder from then on,
- * so that the server can open what is made there. */
+/* Opens the store for writing while no server runs. If called as root, switches to the owner of the
+ * folder, so that the server can open new files. */
 enum err tool_open_store(const struct config *config, struct store **ret);
 
-/* Imports a world file; says on stderr why it cannot. */
+/* Imports a world file; prints errors to stderr. */
 enum err import_text(const struct config *config, struct store *store, struct str text, bool tokens,
                      struct arena *arena, struct world_report *ret);
 
-/* Reads a whole file, or the standard input for "-"; says on stderr why it cannot. */
+/* Reads a whole file, or standard input for "-"; prints errors to stderr. */
 bool read_whole_file(const char *path, struct buf *out);
 
-/* Says what is wrong with the command line; returns the status for it. */
+/* Prints a usage error; returns the exit status. */
 int usage(const char *problem);
-/* Reads them once more, as the command line, the environment and the file are now. */
+/* Reads the settings again from the command line, the environment and the file. */
 bool settings_again(const struct settings *s, struct arena *arena, struct settings *ret,
                     const char **ret_problem);
 

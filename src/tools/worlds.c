@@ -1,4 +1,4 @@
-/* worlds.c - `guildhall import` and `guildhall export`: the world as a file. */
+/* worlds.c - `guildhall import` and `guildhall export`: world files. */
 #include "tools/tools.h"
 
 #include <ctype.h>
@@ -38,7 +38,7 @@ bool read_whole_file(const char *path, struct buf *out)
     return ok;
 }
 
-/* ADA_TOKEN='…' for a shell to read; libraries add the word Bot themselves. */
+/* Prints ADA_TOKEN='…' for a shell; without "Bot ", which libraries add themselves. */
 static void print_variables(const struct world_report *report)
 {
     const struct world_token *tokens = report->tokens.items;
@@ -115,7 +115,7 @@ int tool_import(const struct settings *s, char **arguments)
     return status;
 }
 
-/* Hashes of passwords are in it: for the operator's eyes only. */
+/* Mode 0600, because the file contains password hashes. */
 static bool write_file(const char *path, struct str text)
 {
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : STDOUT_FILENO;

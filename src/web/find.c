@@ -1,9 +1,10 @@
-/* find.c - from a path to one of the files. */
+/* find.c - maps a request path to a file of the web pages. */
 #include <string.h>
 
 #include "web/internal.h"
 
-/* Addresses of the one application; it reads its own address. A trailing '/' takes all below. */
+/* Paths of the single-page application, which reads its own URL. A trailing '/' matches all
+ * below. */
 static const char *const page_paths[] = {
     "/",         "/channels/", "/friends",   "/invite/", "/login",      "/oauth2/authorize",
     "/register", "/reset",     "/settings/", "/verify",  "/workbench/", NULL,
@@ -22,13 +23,13 @@ static bool is_page_of_chat(struct str path)
     return false;
 }
 
-/* Without the chat the first page leads to the workbench. */
+/* In operator-only mode the start page shows the workbench. */
 static bool is_page_of_operator(struct str path)
 {
     return str_is(path, "/") || str_is(path, "/workbench") || str_starts(path, STR("/workbench/"));
 }
 
-/* Letters, digits and '-', '_', '.', '/' without a '.' after a '/': no way out of a folder. */
+/* Allows letters, digits, '-', '_', '.', '/', but no '.' after '/': prevents path traversal. */
 static bool is_plain_name(struct str name)
 {
     char before = '/';
@@ -60,9 +61,9 @@ static bool str_holds(struct str text, const char *word)
     return text.n && memmem(text.p, text.n, word, strlen(word));
 }
 
-/* A program that forgets "/api" in front of a path must not be told that all is well: all pages
- * but the first of the chat are for those who ask for pages. operator.html is index.html with a
- * word to the scripts that there is no chat to lead to. */
+/* Pages need "Accept: text/html", except the start page of the chat: a program that forgets "/api"
+ * must get an error, not a page. operator.html is index.html with a flag that tells the scripts
+ * that there is no chat. */
 struct web_found web_find(const struct web *web, struct str path, struct str accept,
                           struct str bundle)
 {

@@ -1,6 +1,6 @@
-/* folder.c - files read from a folder, for who works on them: a reload shows what was saved.
+/* folder.c - serves web files from a folder during development: a reload shows saved changes.
  *
- * A loop waits for the disk here, which is why this is no way to serve many. */
+ * Disk reads block the event loop here, so this mode is not for production. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ static bool read_all(const char *path, struct buf *out)
     return n == 0 && !buf_full(out);
 }
 
-/* The text with the hash of the files, which has no meaning here, in the place kept for it. */
+/* Replaces the placeholder of the bundle hash; in this mode the hash is always "dev". */
 static struct str with_bundle(struct arena *arena, struct str text)
 {
     static const char mark[] = "@BUNDLE@";

@@ -1,10 +1,10 @@
-/* page.c - a file of the program as an answer: its form, its tag, a part of it. */
+/* page.c - replies with an embedded file: encoding, ETag, range. */
 #include <string.h>
 
 #include "web/internal.h"
 #include "net/http/server.h"
 
-/* No script but the program's own files, no text that becomes one, nothing from elsewhere. */
+/* Allows only scripts of the program itself, no inline code, and nothing from other origins. */
 #define POLICY                                                                              \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " \
     "media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "        \
@@ -30,7 +30,7 @@ static const struct web_file *find_file(struct str name)
 
 static const char *const codings[WEB_FORMS] = { [WEB_GZIP] = "gzip", [WEB_ZSTD] = "zstd" };
 
-/* The smallest form that the client takes. */
+/* Picks the smallest encoding that the client accepts. */
 static enum web_form choose_form(const struct web_file *f, struct str accepted)
 {
     for (int form = WEB_ZSTD; form > WEB_PLAIN; form--)
@@ -39,7 +39,7 @@ static enum web_form choose_form(const struct web_file *f, struct str accepted)
     return WEB_PLAIN;
 }
 
-/* A part of it, when the client asks for one and has the rest in the same form. */
+/* Handles Range; If-Range must match the tag of this encoding. */
 static void take_range(struct call *call, struct str tag, struct str *body)
 {
     const struct http_request *r = call->exchange->request;

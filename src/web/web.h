@@ -1,21 +1,21 @@
-/* web.h - pages for people.
+/* web.h - the web pages: chat and workbench in the browser.
  *
- * The files of web/ are part of the program (scripts/embed-web), in the forms that they are
- * sent in. They are looked at when no route fits a GET: calls of programs do not pay for them.
- * What the pages do they do as any client does, by the public interface; nothing is decided
- * here. Begin to read at page.c. */
+ * The folder serves the files of web/, which scripts/embed-web compiles into the program, already
+ * compressed. It uses base/, net/ and api/, and owns no tables. A GET that matches no route comes
+ * here, so API calls do not pay for it. The pages use the public API like any client; this folder
+ * decides nothing. Start with page.c. */
 #ifndef WEB_WEB_H
 #define WEB_WEB_H
 
 #include "api/call.h"
 
 struct web {
-    const char *folder; /* files are read from here at each call; NULL: those of the program */
-    bool operator_only; /* the workbench is there, the chat is not */
+    const char *folder; /* development: read files from here; NULL: embedded files */
+    bool operator_only; /* serve the workbench, not the chat */
 };
 
-/* Answers a GET that no route fits with a page or one of its files, by filling the call's
- * reply. False: there is none, and the call is refused. arg is a struct web. */
+/* Answers a GET that matches no route with a page or an asset, by filling the call's reply. False:
+ * no such file. arg is a struct web. */
 bool web_answer(void *arg, struct call *call);
 
 #endif

@@ -1,4 +1,4 @@
-/* access.c - who may use the workbench. */
+/* access.c - authorization of the workbench routes: console key, or a local caller. */
 #include <sodium.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "net/http/server.h"
 #include "admin/console/internal.h"
 
-/* --- without a key -------------------------------------------------------------------- */
+/* --- local callers -------------------------------------------------------------------- */
 
 /* "http://127.0.0.1:8080" for the host "127.0.0.1:8080". */
 static bool origin_is_own(struct str origin, struct str host)
@@ -18,7 +18,7 @@ static bool origin_is_own(struct str origin, struct str host)
     return rest.n && str_eq(rest, host);
 }
 
-/* A browser sends Origin and Sec-Fetch-Site for pages of other sites. */
+/* Browsers send Origin and Sec-Fetch-Site with requests from pages of other sites. */
 bool head_is_own(const struct http_request *r)
 {
     struct str origin = http_header(r, STR("Origin"));
@@ -29,7 +29,7 @@ bool head_is_own(const struct http_request *r)
     return request_head_is_local(r) && (!origin.p || origin_is_own(origin, r->host));
 }
 
-/* --- with one ------------------------------------------------------------------------- */
+/* --- console key ---------------------------------------------------------------------- */
 
 bool key_is_right(const struct workbench *w, struct str key)
 {

@@ -1,7 +1,7 @@
-/* feed.c - the traffic, followed over a WebSocket.
+/* feed.c - the live feed of the traffic log over a WebSocket.
  *
- * The first message of a client says what it wants to see, and with which key; later ones say
- * so anew. A few times a second it is sent what came meanwhile, in one message. */
+ * The client's first message has the filter and the key; later messages change the filter. Up to
+ * ten times per second the feed sends the new records in one message. */
 #include <stddef.h>
 
 #include "api/jobs/errand.h"
@@ -13,11 +13,11 @@
 enum {
     TICK_MS = 100,
     FEED_PAGE = 200,
-    PATIENT_TICKS = 100, /* for the first message */
+    PATIENT_TICKS = 100, /* timeout of the first message */
     MAX_REQUEST = 4096,
     MAX_SENT = 2 * 1024 * 1024,
     MAX_UNSENT = 8 * 1024 * 1024,
-    SLOW = 1024 * 1024, /* unsent bytes above which it is sent nothing new */
+    SLOW = 1024 * 1024, /* unsent bytes above which no records are sent */
     CLOSE_FORBIDDEN = 4004,
     CLOSE_NOT_UNDERSTOOD = 4002,
     CLOSE_TOO_MANY_WATCHERS = 4008,
@@ -27,12 +27,12 @@ static const struct type type_live = { .kind = KIND_OBJECT, .schema = &traffic_l
 
 struct traffic_watcher {
     struct workbench *workbench;
-    struct websocket *ws; /* NULL: gone */
+    struct websocket *ws; /* NULL: closed */
     struct loop *loop;
     uv_timer_t timer;
-    struct arena *wants; /* what the filter points to */
+    struct arena *wants; /* owns the strings of the filter */
     bool local_head, admitted, reading, closed;
-    unsigned ticks; /* without a first message */
+    unsigned ticks; /* since the socket opened, without a first message */
     struct traffic_page page;
     struct buf records;
 };
@@ -61,7 +61,7 @@ static enum err feed_read(struct call *call)
 {
     struct traffic_watcher *x = call_passed(call, "traffic_watcher");
 
-    enum err e = tx_expect_long(call->tx); /* half a mebibyte is made readable */
+    enum err e = tx_expect_long(call->tx); /* formats up to 512 KiB of records */
 
     return e ? e : traffic_read(call->tx, x->workbench->traffic, &x->page);
 }
@@ -118,14 +118,14 @@ static void watcher_tick(uv_timer_t *timer)
                                    .arg = x });
 }
 
-/* --- listening ------------------------------------------------------------------------ */
+/* --- receiving ------------------------------------------------------------------------ */
 
 static void watcher_want(struct traffic_watcher *x, const struct traffic_query *in)
 {
     uint64_t oldest, newest;
 
     x->page.filter = traffic_filter_of(in);
-    /* What is noted as soon as somebody looks has to be seen. */
+    /* Read the position before traffic_hold starts recording, so that no record is missed. */
     traffic_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted)
         traffic_hold(x->workbench->traffic);
@@ -144,7 +144,7 @@ static void watcher_message(struct websocket *ws, enum ws_opcode opcode, struct 
     void *read = NULL;
 
     (void)opcode;
-    /* What is being read was asked for with what came before. */
+    /* A running read still uses the old filter. */
     if (x->reading || schema_decode(&type_live, str_dup(arena, payload), &form, &read)) {
         websocket_close(ws, CLOSE_NOT_UNDERSTOOD,
                         x->reading ? STR("one after the other") : STR("not understood"));

@@ -1,4 +1,4 @@
-/* figures.c - how a server did, minute by minute: the last hour. */
+/* figures.c - a ring of per-minute statistics of the server, for the last hour. */
 #include "admin/console/figures.h"
 
 #include <stdbool.h>
@@ -7,12 +7,12 @@
 #include "base/mem.h"
 
 struct figures {
-    size_t cells;                                     /* of one sample's counts */
-    bool begun;                                       /* there was a sample */
-    struct figure_sample last;                        /* its counts are ours */
-    struct figure_minute minutes[FIGURE_MINUTES + 1]; /* the last place is for the one at hand */
-    uint32_t *counts;                                 /* of all of them */
-    size_t added;                                     /* minutes, since the beginning */
+    size_t cells;                                     /* length of one counts array */
+    bool begun;                                       /* there is a previous sample */
+    struct figure_sample last;                        /* owns its counts */
+    struct figure_minute minutes[FIGURE_MINUTES + 1]; /* last slot: the current minute */
+    uint32_t *counts;                                 /* of all minutes */
+    size_t added;                                     /* minutes added in total */
 };
 
 struct figures *figures_new(size_t groups, size_t durations)
@@ -34,7 +34,7 @@ void figures_free(struct figures *f)
     mem_free(f);
 }
 
-/* What lies between the last sample and this one, at that place. */
+/* Stores the difference between the last sample and now in this slot. */
 static void figure_between(struct figures *f, const struct figure_sample *now, size_t place)
 {
     const struct figure_sample *last = &f->last;

@@ -1,7 +1,7 @@
-/* figures.h - how a server did, minute by minute: the last hour, in memory that does not grow.
+/* figures.h - per-minute statistics of the server for the last hour, in constant memory.
  *
- * A sample has counters as they stand; a minute is what lies between two of them. Whoever has
- * one sees to it that nobody else uses it meanwhile. */
+ * A sample has the current values of the counters; a minute is the difference of two samples. The
+ * caller must serialize all calls. */
 #ifndef ADMIN_CONSOLE_FIGURES_H
 #define ADMIN_CONSOLE_FIGURES_H
 
@@ -12,14 +12,14 @@ enum { FIGURE_MINUTES = 60 };
 
 struct figure_sample {
     int64_t mono_ns, at_us;
-    uint64_t calls, events, writes, commits, sent_bytes; /* since the server began */
-    uint64_t sessions, connections, memory_bytes;        /* now */
-    int64_t longest_turn_ns;                             /* since the sample before */
-    uint64_t *counts; /* calls since the server began: of each group, so many of each duration */
+    uint64_t calls, events, writes, commits, sent_bytes; /* since the start of the server */
+    uint64_t sessions, connections, memory_bytes;        /* current values */
+    int64_t longest_turn_ns;                             /* loop iteration, since the last sample */
+    uint64_t *counts; /* calls per group and duration bucket since the start */
 };
 
 struct figure_minute {
-    int64_t at_us, ns; /* when it began, and how long it was */
+    int64_t at_us, ns; /* start and length */
     uint64_t calls, events, writes, commits, sent_bytes;
     uint64_t sessions, connections, memory_bytes; /* at its end */
     int64_t longest_turn_ns;
@@ -28,20 +28,20 @@ struct figure_minute {
 
 struct figures;
 
-/* durations: into how many kinds the calls of a group fall. */
+/* durations: number of duration buckets per group. */
 struct figures *figures_new(size_t groups, size_t durations);
 void figures_free(struct figures *f);
 
-/* A minute is over, or with the first sample the first one begins. Copies it. */
+/* Ends a minute; the first call starts the first minute. Copies the sample. */
 void figures_add(struct figures *f, const struct figure_sample *s);
 
-/* The minutes that are kept, the oldest first, and behind them the one at hand, up to now;
- * good until the next call. Returns how many; 0 before the first sample. */
+/* Returns the number of minutes, oldest first; the last one is the current minute up to now. 0
+ * before the first sample. Valid until the next call. */
 size_t figures_read(struct figures *f, const struct figure_sample *now,
                     struct figure_minute ret[FIGURE_MINUTES + 1]);
 
-/* Within what time that part (0.5, 0.99) of calls was answered: one of the bounds, 0 without
- * calls, -1 beyond the last bound. counts has one more than there are bounds. */
+/* The duration within which this part (0.5, 0.99) of the calls was answered: one of the bounds, 0
+ * without calls, -1 above the last bound. counts has n + 1 elements. */
 int64_t figure_quantile(const uint32_t *counts, const int64_t *bounds, size_t n, double part);
 
 #endif

@@ -1,4 +1,4 @@
-/* health.c - how the server does: its figures of the last hour, noted once a minute. */
+/* health.c - samples statistics of the server once per minute and shows the last hour. */
 #include <pthread.h>
 
 #include "api/monitoring/durations.h"
@@ -17,14 +17,14 @@ struct health {
     struct loop *loop;
     uv_timer_t timer;
     size_t groups;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the fields below */
     struct figures *figures;
-    struct figure_sample sample; /* its counts are used again and again */
+    struct figure_sample sample; /* its counts array is reused */
 };
 
-/* --- looking -------------------------------------------------------------------------- */
+/* --- sampling ------------------------------------------------------------------------- */
 
-/* The counters as they stand; over: a minute begins, in which no turn was long yet. With the
+/* Reads all counters. over: the minute ends, so reset the longest loop iteration. Call with the
  * lock held. */
 static const struct figure_sample *health_look(struct health *h, bool over)
 {
@@ -119,7 +119,7 @@ void health_free(struct health *h)
     mem_free(h);
 }
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- JSON ----------------------------------------------------------------------------- */
 
 static void write_count(struct json *j, const char *name, uint64_t n)
 {
@@ -127,7 +127,7 @@ static void write_count(struct json *j, const char *name, uint64_t n)
     json_int(j, (int64_t)n);
 }
 
-/* null: longer than everything that is told apart. */
+/* Writes null if the value is above the last bucket. */
 static void write_quantile(struct json *j, const uint32_t *counts, double part)
 {
     int64_t us = figure_quantile(counts, duration_bounds_us, DURATION_BOUNDS, part);
@@ -138,7 +138,7 @@ static void write_quantile(struct json *j, const uint32_t *counts, double part)
         json_real(j, (double)us / 1000);
 }
 
-/* Nobody wants more places than three. */
+/* Three decimal places. */
 static void write_thousandths(struct json *j, const char *name, int64_t thousandths)
 {
     json_key(j, str_of(name));
@@ -172,7 +172,7 @@ static uint64_t calls_of(const uint32_t *counts)
     return n;
 }
 
-/* A list with a value for each minute. */
+/* Writes an array with a value per minute: the quantile, or the number of calls if part is 0. */
 static void write_line(struct json *j, const char *name, const struct figure_minute *minutes,
                        size_t n, size_t group, double part)
 {
@@ -216,7 +216,7 @@ static void write_group(struct json *j, const struct health *h, const struct fig
     json_object_end(j);
 }
 
-/* The last hour, minute by minute, as JSON. */
+/* Answers with the statistics of the last hour as JSON. */
 enum err order_health(struct call *call, struct order *o)
 {
     struct health *h = workbench_of(call)->health;

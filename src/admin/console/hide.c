@@ -1,9 +1,9 @@
-/* hide.c - texts of the wire without what nobody else may know. */
+/* hide.c - redacts secrets in recorded requests, replies and headers. */
 #include "admin/console/hide.h"
 
 #include "base/utf8.h"
 
-/* No id or name of the interface is longer; what is may be a token at a wrong place. */
+/* No id or name of the API is longer; a longer segment may be a misplaced token. */
 enum { LONGEST_SEGMENT = 64 };
 
 static bool str_ends(struct str s, struct str end)
@@ -16,7 +16,7 @@ static bool is_about(const char *place, const char *word)
     return place && strstr(place, word);
 }
 
-/* A key that is not written plainly may be any. */
+/* Treat keys with escapes as secret, because they could be any key. */
 static bool is_secret_key(struct str key, const char *place)
 {
     if (memchr(key.p, '\\', key.n) || memchr(key.p, '%', key.n))
@@ -47,10 +47,11 @@ static void add_valid(struct buf *out, struct str s)
     }
 }
 
-/* --- refusals -------------------------------------------------------------------------- */
+/* --- error messages -------------------------------------------------------------------- */
 
-/* They quote what was given: Value "abc" is not snowflake. That is hidden where it was to be a
- * secret, or is so long that it may be a token at a wrong place. A cut text has no second quote. */
+/* Error messages quote the input: Value "abc" is not snowflake. Redact the quoted part if the field
+ * is secret, or if it is long enough to be a misplaced token. A truncated text has no second
+ * quote. */
 static void add_refusal(struct buf *out, struct str text, struct str quote, bool secret)
 {
     const char *end = text.p + text.n, *last = end;
@@ -81,7 +82,7 @@ void hide_problem(struct str text, const char *place, struct buf *out)
     add_refusal(out, text, STR("\""), key.n < text.n && is_secret_key(key, place));
 }
 
-/* Keys of an error tree that are no fields. */
+/* Keys of an error tree that are not field names. */
 static bool is_error_word(struct str key)
 {
     return str_is(key, "_errors") || str_is(key, "code") || str_is(key, "message");
@@ -89,7 +90,7 @@ static bool is_error_word(struct str key)
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-/* The bytes of the string that begins with the quote at p, with both quotes where they are. */
+/* Length of the string that begins with the quote at p, including the quotes. */
 static size_t string_length(const char *p, const char *end)
 {
     const char *at = p + 1;
@@ -106,7 +107,7 @@ static const char *skip_space(const char *p, const char *end)
     return p;
 }
 
-/* The object of an answer that says why a secret was refused. */
+/* Is it an error object for a secret field? Such objects are not secret themselves. */
 static bool is_error_tree(const char *p, const char *end)
 {
     static const char key[] = "\"_errors\"";
@@ -115,7 +116,7 @@ static bool is_error_tree(const char *p, const char *end)
     return (size_t)(end - p) >= sizeof key - 1 && memcmp(p, key, sizeof key - 1) == 0;
 }
 
-/* The bytes of the number, list or object that begins at p; 0 for anything else. */
+/* Length of the number, array or object that begins at p; 0 for anything else. */
 static size_t other_length(const char *p, const char *end)
 {
     const char *at = p;
@@ -131,7 +132,7 @@ static size_t other_length(const char *p, const char *end)
     return (size_t)(at - p);
 }
 
-/* URLs of webhooks and of uploads have their token in them, and so has the end of a grant. */
+/* URLs of webhooks and uploads, and OAuth2 redirect URLs, contain tokens. */
 static bool is_secret_value(struct str s)
 {
     return memmem(s.p, s.n, "/webhooks/", 10) || memmem(s.p, s.n, "\\/webhooks\\/", 12) ||
@@ -141,7 +142,7 @@ static bool is_secret_value(struct str s)
 static void hide_json(struct str text, const char *place, struct buf *out)
 {
     const char *p = text.p, *end = text.p + text.n, *plain = p;
-    bool hides = false; /* the value that comes next */
+    bool hides = false; /* the next value is secret */
     bool refusal = false, of_secret = false;
 
     while (p < end) {
@@ -155,7 +156,7 @@ static void hide_json(struct str text, const char *place, struct buf *out)
                 hides = false;
                 continue;
             }
-            /* What is neither space nor colon is a value of another kind. */
+            /* Any character but white space and ':' belongs to a value that is no string. */
             hides = hides && ((unsigned char)*p <= ' ' || *p == ':');
             p++;
             continue;
@@ -183,7 +184,7 @@ static void hide_json(struct str text, const char *place, struct buf *out)
     add_valid(out, str_slice(plain, (size_t)(p - plain)));
 }
 
-/* --- forms, paths ---------------------------------------------------------------------- */
+/* --- forms and paths ------------------------------------------------------------------- */
 
 static void hide_form(struct str text, const char *place, struct buf *out)
 {
@@ -230,7 +231,7 @@ static size_t count_segments(struct str path)
     return n;
 }
 
-/* The last segments of a path are those of its row. */
+/* The last segments of the path correspond to those of the route's template. */
 static bool is_secret_segment(struct str segment, size_t left, const char *place)
 {
     struct str row = str_of(place ? place : "");
@@ -289,7 +290,7 @@ static bool is_secret_header(struct str name)
     return false;
 }
 
-/* "Bot abc" as "Bot ***": that the word is missing or wrong is what people look for. */
+/* Writes "Bot abc" as "Bot ***": a missing or wrong scheme is a common mistake. */
 static void add_scheme(struct buf *out, struct str value)
 {
     static const char *const schemes[] = { "Bot", "Bearer", "Basic" };
@@ -301,7 +302,7 @@ static void add_scheme(struct buf *out, struct str value)
     buf_add_lit(out, "***");
 }
 
-/* Addresses may have a token or a code in their query. */
+/* URLs may have a token or a code in their query. */
 static bool is_address_header(struct str name)
 {
     return str_eq_nocase(name, STR("Location")) || str_eq_nocase(name, STR("Referer")) ||
@@ -309,7 +310,7 @@ static bool is_address_header(struct str name)
            str_ends_nocase(name, "-url");
 }
 
-/* What stands behind '#' is for nobody but a browser, and may be a token. */
+/* Redacts the fragment, which may be a token. */
 static void hide_address(struct str address, const char *place, struct buf *out)
 {
     struct str fragment = address, rest = str_cut(&fragment, '#');
@@ -326,7 +327,7 @@ void hide_headers(struct str lines, const char *place, struct buf *out)
 
         if (value.n && value.p[value.n - 1] == '\r')
             value.n--;
-        /* What has no colon is a name whose rest was not kept. */
+        /* A line without a colon is a truncated header name. */
         if (!memchr(value.p, ':', value.n))
             continue;
         name = str_cut(&value, ':');

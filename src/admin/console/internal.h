@@ -1,4 +1,4 @@
-/* internal.h - what the files of the workbench share. */
+/* internal.h - functions shared by the files of the workbench. */
 #ifndef ADMIN_CONSOLE_INTERNAL_H
 #define ADMIN_CONSOLE_INTERNAL_H
 
@@ -7,7 +7,7 @@
 
 enum { CONSOLE_KEY_BYTES = 32, CONSOLE_KEY_TEXT = 44, MOST_WATCHERS = 16 };
 
-/* How a WebSocket came in: what only the head of its request tells. */
+/* Facts about the upgrade request of a WebSocket that its handler needs. */
 struct live_door {
     struct workbench *workbench;
     bool local_head;
@@ -18,33 +18,33 @@ struct workbench {
     struct traffic *traffic;
     struct api *api;
     char key[CONSOLE_KEY_TEXT];
-    struct live_door doors[2]; /* by local_head */
+    struct live_door doors[2]; /* index: local_head */
     _Atomic unsigned watchers;
-    struct call_log *log; /* NULL: none */
+    struct call_log *log; /* NULL: no log */
     struct health *health;
 };
 
-/* A page that looks every second, and a person who clicks. */
+/* Allows a page that polls every second, and some clicks. */
 extern const struct limit limit_console;
 
 struct workbench *workbench_of(const struct call *call);
 
 /* --- access.c ------------------------------------------------------------------------- */
 
-/* For rows: the operator calls. */
+/* Route access check: the caller is the operator. */
 enum err console_admit(struct call *call);
-/* The same where the clock may be moved and faults made. */
+/* The same for routes that move the clock or inject faults: also needs the option `controls`. */
 enum err console_admit_controls(struct call *call);
 
-/* Could the request come from a program or a page of this machine, as far as its head tells?
- * A page of another site, also one whose name leads to this machine, is refused. */
+/* Does the request head look like a local program or a page of this server? Rejects pages of other
+ * sites, also those with a host name that resolves to this machine (DNS rebinding). */
 bool head_is_own(const struct http_request *r);
 bool key_is_right(const struct workbench *w, struct str key);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Which records of the traffic are wanted: the query of the route, and with the key what a client
- * sends to follow them. */
+/* Filter of traffic records: the query of the route and, with the key, the message of a feed
+ * client. */
 struct traffic_query {
     struct str key, kind, user, route, method, status, event, session, text;
     struct opt_int after;
@@ -56,16 +56,16 @@ struct traffic_filter traffic_filter_of(const struct traffic_query *q);
 
 /* --- log.c ---------------------------------------------------------------------------- */
 
-/* Prints a line for each call, on the loop, until it is stopped. */
+/* Logs each call to standard output from a timer on this loop, until stopped. */
 struct call_log *call_log_start(struct workbench *w, struct loop *loop);
-/* Prints what is left; accepts NULL. Not from a loop. */
+/* Prints the remaining records. Do not call it on a loop. Accepts NULL. */
 void call_log_stop(struct call_log *l);
 
 /* --- health.c ------------------------------------------------------------------------- */
 
-/* Notes how the server does, on the loop, until it is stopped. */
+/* Samples statistics from a timer on this loop, until stopped. */
 struct health *health_start(struct api *api, struct loop *loop);
-/* Not from a loop; accepts NULL. */
+/* Do not call it on a loop. Accepts NULL. */
 void health_stop(struct health *h);
 void health_free(struct health *h);
 

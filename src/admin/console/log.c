@@ -1,7 +1,7 @@
-/* log.c - a line for each call, printed a moment later by a timer.
+/* log.c - the call log on standard output, written in batches by a timer.
  *
- * A call pays for its record alone; names are looked up and lines are written for many of them
- * together. When more is called than can be printed, the log says how much it left out. */
+ * A call only pays for its traffic record; names are read and lines are written in batches. If
+ * calls come faster than they can be printed, the log reports the number that it skipped. */
 #include <stdio.h>
 
 #include "api/jobs/errand.h"
@@ -67,7 +67,7 @@ static void log_was_read(struct call *call, enum err e, void *arg)
         log_look(l);
 }
 
-/* Reads what is new; at the end, until nothing is. */
+/* Reads new records; when stopping, until none are left. */
 static void log_look(struct call_log *l)
 {
     uint64_t oldest, newest;

@@ -1,4 +1,4 @@
-/* mistakes.c - what is probably wrong with a call that was refused. */
+/* mistakes.c - hints on the probable mistake in a rejected call. */
 #include "net/http/http.h"
 #include "admin/console/show.h"
 
@@ -8,7 +8,7 @@ static bool has_twice(struct str target, const char *word)
 
     if (!first)
         return false;
-    /* The slash that ends one may begin the next. */
+    /* The slash that ends the first match may begin the second. */
     struct str rest = str_from(target, (size_t)(first - target.p) + strlen(word) - 1);
     return memmem(rest.p, rest.n, word, strlen(word)) != NULL;
 }

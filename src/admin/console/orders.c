@@ -1,14 +1,14 @@
-/* orders.c - operator commands that are routes below /console.
+/* orders.c - operator commands as routes below /console.
  *
- * Each row of routes names the order that it gives (routed_orders). The arguments of an order are
- * the text in the path and the body; its answer is what its rows are as JSON. */
+ * routed_orders maps each route to an operator command. The arguments are the path parameter and
+ * the body; the reply is the command's rows as JSON. */
 #include "admin/console/internal.h"
 #include "admin/orders/internal.h"
 
 static const struct type type_any = { .kind = KIND_RAW };
 
 static const struct routed_order {
-    const char *route, *noun, *verb, *argument; /* argument: a resolver, or NULL */
+    const char *route, *noun, *verb, *argument; /* argument: path parameter, or NULL */
 } routed_orders[] = {
     { "get_console_health", "health", "", NULL },
     { "get_clock", "clock", "", NULL },
@@ -34,7 +34,7 @@ static const struct routed_order *find_routed(const struct route *route)
     return r;
 }
 
-/* On the pool. A refusal is about the name, the only argument of these orders. */
+/* Runs on the thread pool. An error concerns the name, the only argument of these commands. */
 static enum err console_gather(struct call *call)
 {
     struct order *o = call_passed(call, "order");
@@ -43,7 +43,7 @@ static enum err console_gather(struct call *call)
     return e && o->problem ? call_invalid(call, "name", FORM_CHOICES, o->problem) : e;
 }
 
-/* The route's admit is asked here, because the pool gathers before the handler. */
+/* Checks access here, because the compute stage runs before the handler. */
 static enum err console_prepare(struct call *call)
 {
     const struct routed_order *r = find_routed(call->route);
@@ -58,7 +58,7 @@ static enum err console_prepare(struct call *call)
     if (r->argument)
         o->words[o->count++] = call_text(call, r->argument);
     else if (call->body && !o->row->body)
-        o->words[o->count++] = *(const struct str *)call->body; /* a body of one text */
+        o->words[o->count++] = *(const struct str *)call->body; /* a body that is one string */
     if (o->row->gather)
         call->compute = console_gather;
     return call->route->admit(call);
@@ -76,7 +76,7 @@ static enum err console_order(struct call *call)
     return OK;
 }
 
-/* What all rows of orders have, and three things in which they differ. */
+/* Common fields of all these routes, with three parameters. */
 #define ORDER_ROUTE(store_, limit_, admit_)                                                \
     .service = true, .store = ROUTE_STORE_##store_, .limit = &(limit_), .admit = (admit_), \
     .prepare = console_prepare, .handle = console_order
@@ -237,7 +237,7 @@ static const struct schema order_schema = { .name = "SnapshotOrder",
                                             .fields = order_fields };
 static const struct type type_order = { .kind = KIND_OBJECT, .schema = &order_schema };
 
-/* Each of these calls reads or writes the whole world. */
+/* Strict limit: each call reads or writes the whole database. */
 static const struct limit limit_snapshots = {
     .name = "console snapshots", .count = 10, .window_s = 10, .by_address = true
 };

@@ -1,4 +1,4 @@
-/* people.c - the people of a server for tests, and coming in as one of them by a click. */
+/* people.c - test users of the workbench: list them, and get a token for one of them. */
 #include "api/auth/auth.h"
 #include "base/clock.h"
 #include "admin/console/internal.h"
@@ -48,7 +48,7 @@ static enum err write_people(struct call *call, struct json *j, bool bots)
     return e ? e : rows_end(&rows);
 }
 
-/* GET /console/people: those who were here first. */
+/* GET /console/people: the oldest accounts. */
 static enum err list_console_people(struct call *call)
 {
     const struct people_query *q = call->query;
@@ -80,7 +80,7 @@ static const char FIND[] =
     "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
     "from users u where u.username = $1 and u.disabled = 0";
 
-/* POST /console/people: a token of somebody. */
+/* POST /console/people: issues a token for an account. */
 static enum err enter_as_person(struct call *call)
 {
     const struct person_wanted *in = call->body;

@@ -1,4 +1,4 @@
-/* routes.c - the workbench's routes: the traffic. */
+/* routes.c - GET /console/traffic: the traffic log. */
 #include "admin/console/internal.h"
 
 const struct limit limit_console = {
@@ -12,7 +12,7 @@ static const struct type type_number = { .kind = KIND_INT, .min = 0, .max = INT6
 static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 200 };
 static const struct type type_any = { .kind = KIND_RAW };
 static const struct field traffic_query_fields[] = {
-    { FIELD(struct traffic_query, key), .type = &type_word, .flags = OPTIONAL }, /* live alone */
+    { FIELD(struct traffic_query, key), .type = &type_word, .flags = OPTIONAL }, /* live only */
     { FIELD(struct traffic_query, kind), .type = &type_word, .flags = OPTIONAL,
       .doc = "request, frame, or one kind: call, opened, received, sent, closed, delivered, refused" },
     { FIELD(struct traffic_query, user), .type = &type_word, .flags = OPTIONAL,
@@ -48,7 +48,7 @@ struct traffic_filter traffic_filter_of(const struct traffic_query *q)
                                     q->event, q->session, q->text,  q->application_id };
 }
 
-/* GET /console/traffic: what was called and told. */
+/* GET /console/traffic: recorded calls and gateway messages. */
 static enum err get_traffic(struct call *call)
 {
     const struct traffic_query *q = call->query;
@@ -98,7 +98,7 @@ static const struct route routes[] = {
         .query = &traffic_query_schema,
         .reply = &type_any,
         .store = ROUTE_STORE_READ,
-        .aside = true, /* texts of up to a thousand records are looked through */
+        .aside = true, /* searches texts of up to 1000 records */
         .limit = &limit_console,
         .admit = console_admit,
         .handle = get_traffic,

@@ -1,4 +1,4 @@
-/* show.c - records of the traffic: which are wanted, with names and without secrets. */
+/* show.c - filters, names and redacts traffic records for display. */
 #include "admin/console/show.h"
 
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "admin/console/hide.h"
 
 enum {
-    MOST_LOOKED_AT = 1000,   /* records, for one page */
-    MOST_BYTES = 512 * 1024, /* of a page, about */
+    MOST_LOOKED_AT = 1000,   /* records read per page */
+    MOST_BYTES = 512 * 1024, /* of a page, approximately */
 };
 
 static const char *const kinds[] = {
@@ -23,7 +23,7 @@ const char *shown_kind(const struct shown *s)
     return kinds[s->r.kind];
 }
 
-/* As READY writes ids of sessions: the number is what they begin with. */
+/* Formats a session number as READY does: the beginning of a session id. */
 void shown_session(uint64_t number, char out[SHOWN_SESSION + 1])
 {
     unsigned char bytes[8];
@@ -62,7 +62,7 @@ static enum err name_of(struct tx *tx, struct known_name **names, snowflake id, 
     return OK;
 }
 
-/* --- from a record to what may be shown ------------------------------------------------ */
+/* --- redaction ------------------------------------------------------------------------- */
 
 static struct str hidden_body(struct arena *arena, struct str text, const char *place)
 {
@@ -91,7 +91,7 @@ static struct str hidden_problem(struct arena *arena, struct str text, const cha
     return buf_take(&out, arena);
 }
 
-/* Of the answer those that the interface sets; the rest of its head says how it was sent. */
+/* Shows only reply headers that the API sets; the others describe the transport. */
 static void show_headers(struct shown *s, const struct buf *room, struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
@@ -130,7 +130,7 @@ static bool str_holds(struct str s, struct str part)
     return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
 }
 
-/* A call, or what was to be one. */
+/* A call, or a rejected attempt. */
 static bool is_request(const struct traffic_record *r)
 {
     return r->kind == TRAFFIC_CALL || r->kind == TRAFFIC_REFUSED;
@@ -209,11 +209,10 @@ struct page_reader {
     struct traffic_page *page;
     struct known_name *names;
     struct buf room;
-    bool counts; /* records are counted, not shown: their texts matter only to those who look for
-                    some */
+    bool counts; /* count only; skip texts unless the filter searches them */
 };
 
-/* *ret: the record is one of those that are wanted. */
+/* *ret: the record matches the filter. */
 static enum err read_one(struct page_reader *p, uint64_t number, struct shown *s, bool *ret)
 {
     const struct traffic_filter *f = &p->page->filter;
@@ -236,7 +235,7 @@ static enum err read_one(struct page_reader *p, uint64_t number, struct shown *s
     return OK;
 }
 
-/* Where a page of the last records begins. */
+/* Finds the first record of a page that ends with the newest one. */
 static enum err find_start(struct page_reader *p, uint64_t oldest, uint64_t *ret)
 {
     uint64_t at = p->page->newest;

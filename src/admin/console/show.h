@@ -1,4 +1,4 @@
-/* show.h - records of the traffic, as programs and people read them. */
+/* show.h - traffic records as JSON and as text lines. */
 #ifndef ADMIN_CONSOLE_SHOW_H
 #define ADMIN_CONSOLE_SHOW_H
 
@@ -6,64 +6,64 @@
 #include "json/write.h"
 #include "traffic/traffic.h"
 
-/* A record that can be shown: names instead of ids, no secrets. */
+/* A traffic record for display: with names and without secrets. */
 struct shown {
     struct traffic_record r;
-    struct str username; /* empty: nobody, or an account that is gone */
+    struct str username; /* empty: none, or a deleted account */
     struct str target, problem, address, request, reply;
-    struct str request_headers, reply_headers; /* calls: lines */
-    const char *hint;                          /* the likely mistake, or NULL */
+    struct str request_headers, reply_headers; /* calls only */
+    const char *hint;                          /* probable mistake, or NULL */
 };
 
-/* Which records somebody wants to see; what is not set holds for all. */
+/* Filter of records. Empty fields match all. */
 struct traffic_filter {
-    struct str kind;       /* "request", "frame", or one of the kinds */
+    struct str kind;       /* "request", "frame", or one record kind */
     struct str user;       /* id or name */
-    struct str route;      /* part of the route's name or of its path */
-    struct str method;     /* of calls */
-    struct str status;     /* "404", "4xx", or "error" for all from 400 on */
-    struct str event;      /* of the gateway */
-    struct str session;    /* the first 16 characters of its id, or more */
+    struct str route;      /* part of the route's name or path */
+    struct str method;     /* calls only */
+    struct str status;     /* "404", "4xx", or "error" (400 and above) */
+    struct str event;      /* gateway event name */
+    struct str session;    /* session id; the first 16 characters count */
     struct str text;       /* in path, headers, bodies and problem */
     snowflake application; /* 0: any */
 };
 
-/* Which part of the ring. */
+/* A page of the record ring. */
 struct traffic_page {
     struct traffic_filter filter;
-    uint64_t after;  /* records with higher numbers, the oldest first; … */
-    bool from_end;   /* … or the last ones that there are */
-    int64_t limit;   /* so many records at most */
-    struct buf *out; /* gets them, each with a comma between */
-    uint64_t last;   /* result: the last record that was looked at */
-    uint64_t newest; /* result: the last that there is; larger than `last`: there is more */
-    uint64_t lost;   /* result: those behind `after` that are gone already */
+    uint64_t after;  /* records with higher numbers, oldest first; … */
+    bool from_end;   /* … or the newest records */
+    int64_t limit;   /* maximum number of records */
+    struct buf *out; /* receives the records as JSON, comma-separated */
+    uint64_t last;   /* result: last record examined */
+    uint64_t newest; /* result: newest record; if > last, there are more */
+    uint64_t lost;   /* result: records after `after` that were overwritten */
 };
 
-/* Reads a page in a transaction, for the names; may run again. Looks at a bounded number of
- * records: whoever wants more asks again from `last` on. */
+/* Reads a page; needs a transaction for the names. Idempotent. Examines a bounded number of
+ * records: to continue, call again with after = last. */
 enum err traffic_read(struct tx *tx, struct traffic *t, struct traffic_page *page);
-/* The same, handing each record on. */
+/* The same, with a callback per record. */
 enum err traffic_each(struct tx *tx, struct traffic *t, struct traffic_page *page,
                       void (*show)(const struct shown *s, void *arg), void *arg);
 
 enum {
-    SHOWN_TEXT = 1024 * 1024, /* bytes of a record that was made readable */
-    SHOWN_SESSION = 16,       /* digits of a session's number */
+    SHOWN_TEXT = 1024 * 1024, /* maximum bytes of a formatted record */
+    SHOWN_SESSION = 16,       /* hex digits of a session number */
 };
-/* What its kind is called, and how a session is named. */
+/* Names of the record kind and of a session. */
 const char *shown_kind(const struct shown *s);
 void shown_session(uint64_t number, char out[SHOWN_SESSION + 1]);
 
 /* --- show_text.c ---------------------------------------------------------------------- */
 
 void shown_write(const struct shown *s, struct json *j);
-/* As one line, with its end, for a terminal. */
+/* One line with its line feed, for a terminal. */
 void shown_line(const struct shown *s, struct buf *out);
 
 /* --- mistakes.c ----------------------------------------------------------------------- */
 
-/* What is probably wrong with a call that was refused, in words; or NULL. */
+/* A hint on the probable mistake in a rejected call, or NULL. */
 const char *mistake_of(const struct traffic_record *r, struct str target);
 
 #endif

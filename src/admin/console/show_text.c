@@ -1,4 +1,4 @@
-/* show_text.c - a record of the traffic as JSON for programs, and as a line for people. */
+/* show_text.c - formats a traffic record as JSON and as a line of text. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ static void write_text(struct json *j, const char *name, struct str text)
     json_text(j, text);
 }
 
-/* A body, how long it was, and whether this is only its beginning. */
+/* Writes a body, its full length, and whether it was truncated. */
 static void write_body(const struct shown *s, struct json *j, const char *name,
                        enum traffic_text which)
 {
@@ -57,7 +57,7 @@ static void write_call(const struct shown *s, struct json *j)
     const struct traffic_record *r = &s->r;
 
     json_name(j, "ms");
-    int64_t us = r->took_ns / 1000; /* nobody wants more places than three */
+    int64_t us = r->took_ns / 1000; /* three decimal places */
     json_real(j, (double)us / 1000);
     write_text(j, "method", str_of(http_method_name(r->method)));
     write_text(j, "path", s->target);
@@ -115,11 +115,11 @@ static void write_frame(const struct shown *s, struct json *j)
     }
 }
 
-/* --- lines ---------------------------------------------------------------------------- */
+/* --- text lines ----------------------------------------------------------------------- */
 
 enum { LONGEST_PROBLEM = 200 };
 
-/* A line is one line, whatever a name or a message has in it. */
+/* Replaces control characters, so that a record stays on one line. */
 static void add_plain(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.n; i++)
@@ -135,7 +135,7 @@ static void add_who(const struct shown *s, struct buf *out)
     buf_printf(out, "%-12s ", who);
 }
 
-/* Whole characters of it. */
+/* Truncates at a character boundary. */
 static struct str problem_beginning(struct str problem)
 {
     size_t n = problem.n < LONGEST_PROBLEM ? problem.n : LONGEST_PROBLEM;
@@ -197,7 +197,7 @@ void shown_line(const struct shown *s, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-/* The same for a person, who need not read the rest. */
+/* Adds the text line to the JSON, for readers who need no details. */
 static void write_line(const struct shown *s, struct json *j)
 {
     struct buf line;

@@ -1,4 +1,4 @@
-/* workbench.c - the workbench of a server: its beginning and its end. */
+/* workbench.c - creates, starts and stops the workbench. */
 #include "admin/console/workbench.h"
 
 #include "base/mem.h"

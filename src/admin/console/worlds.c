@@ -1,4 +1,4 @@
-/* worlds.c - the whole world as a file, in and out, by a click. */
+/* worlds.c - console routes that export and import the database as a world file. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,13 +9,13 @@
 
 enum { LARGEST_WORLD = 16 * 1024 * 1024 };
 
-/* Each of these calls reads or writes the whole world. */
+/* Strict limit: each call reads or writes the whole database. */
 static const struct limit limit_worlds = {
     .name = "console worlds", .count = 10, .window_s = 10, .by_address = true
 };
 static const struct type type_any = { .kind = KIND_RAW };
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 struct world_text {
     struct str json;
@@ -45,7 +45,7 @@ static enum err prepare_export_world(struct call *call)
     return console_admit_controls(call);
 }
 
-/* GET /console/world: a file that imports to the same world. */
+/* GET /console/world: a world file with everything. */
 static enum err export_world(struct call *call)
 {
     const struct world_text *w = call_passed(call, "world_text");
@@ -54,7 +54,7 @@ static enum err export_world(struct call *call)
     return call_reply_text(call, STR("application/json"), w->json);
 }
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 static enum err check_world(struct call *call)
 {
@@ -74,15 +74,14 @@ static enum err prepare_import_world(struct call *call)
     return console_admit_controls(call);
 }
 
-/* The process is told when the answer is on its way: it stops the server, which ends calls
- * first. */
+/* After the reply: signal the process to restart the server, which finishes running calls first. */
 static void import_follows(struct call *call)
 {
     (void)call;
     kill(getpid(), SNAPSHOT_SIGNAL);
 }
 
-/* POST /console/world: the server stops, reads the file, and starts again. */
+/* POST /console/world: stops the server, imports the file and starts the server again. */
 static enum err import_world(struct call *call)
 {
     const struct world_text *w = call_passed(call, "world_text");
@@ -97,7 +96,7 @@ static enum err import_world(struct call *call)
     return OK;
 }
 
-/* GET /console/world/import: what became of the last one. */
+/* GET /console/world/import: result of the last import. */
 static enum err get_world_import(struct call *call)
 {
     call_reply_json(call);

@@ -1,4 +1,4 @@
-/* control.c - what an operator asks a running server. */
+/* control.c - the control socket: server side and client side. */
 #include "admin/control/control.h"
 
 #include <dirent.h>
@@ -20,30 +20,30 @@
 enum {
     QUESTION = 4096,
     MAX_ANSWER = 256 * 1024 * 1024,
-    PATIENCE_S = 5, /* of the server with who asks */
-    ANSWER_S = 60,  /* of who asks with the server */
+    PATIENCE_S = 5, /* server: timeout for a client */
+    ANSWER_S = 60,  /* client: timeout for the answer */
     PAUSE_MS = 100,
 };
 
-/* Of a server that shares its folder with others: with its number behind it. */
+/* Followed by "-NODE" if several servers share the folder. */
 static const char FILE_NAME[] = "control";
 
 struct control {
     char name[32];
     const struct control_row *rows;
     void *arg;
-    int folder, listener, stop; /* descriptors, or -1 */
+    int folder, listener, stop; /* file descriptors, or -1 */
     bool running;
     pthread_t thread;
 };
 
-/* A folder, by its path and opened. */
+/* A folder: its path and an open descriptor. */
 struct control_place {
     const char *path;
     int fd;
 };
 
-/* A path that is longer than an address holds goes through the descriptor. */
+/* If the path is too long for a socket address, uses /proc/self/fd. */
 static void make_address(const struct control_place *at, const char *name, struct sockaddr_un *ret)
 {
     *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
@@ -52,7 +52,7 @@ static void make_address(const struct control_place *at, const char *name, struc
         snprintf(ret->sun_path, sizeof ret->sun_path, "/proc/self/fd/%d/%.31s", at->fd, name);
 }
 
-/* 0 seconds: for ever. */
+/* Sets the socket timeouts; 0: none. */
 static void set_patience(int fd, int64_t seconds)
 {
     struct timeval patience = { .tv_sec = seconds };
@@ -75,7 +75,7 @@ static bool send_all(int fd, struct str bytes)
     return true;
 }
 
-/* --- the server's side ---------------------------------------------------------------- */
+/* --- server side ---------------------------------------------------------------------- */
 
 static struct str read_question(int fd, char *room)
 {
@@ -92,7 +92,7 @@ static struct str read_question(int fd, char *room)
     return str_cut(&rest, '\n');
 }
 
-/* Whoever asks, as the kernel knows it. */
+/* User id of the client, from the kernel. */
 static unsigned uid_of_peer(int fd)
 {
     struct ucred peer = { .uid = (uid_t)-1 };
@@ -119,7 +119,7 @@ static void control_serve(const struct control *c, int fd)
         log_warn("control: the answer would be too large");
     else
         send_all(fd, buf_str(&out));
-    explicit_bzero(room, sizeof room); /* it may have been a password */
+    explicit_bzero(room, sizeof room); /* may contain a password */
     buf_clear(&out);
 }
 
@@ -134,7 +134,8 @@ static void *listen_for_questions(void *arg)
             break;
         int fd = both[0].revents ? accept4(c->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (fd < 0) {
-            /* Without descriptors whoever waits stays there to be seen: not too often. */
+            /* Out of file descriptors: the connection stays pending, so wait before the next
+             * try. */
             if (both[0].revents)
                 poll(&both[1], 1, PAUSE_MS);
             continue;
@@ -150,9 +151,9 @@ static bool open_listener(struct control *c, const char *path)
     struct sockaddr_un at;
 
     make_address(&(struct control_place){ path, c->folder }, c->name, &at);
-    unlinkat(c->folder, c->name, 0); /* of a server that was killed */
+    unlinkat(c->folder, c->name, 0); /* left by a killed server */
     c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    /* Nobody can connect before it listens. */
+    /* Set the mode before listen: nobody can connect until then. */
     return c->listener >= 0 && bind(c->listener, (struct sockaddr *)&at, sizeof at) == 0 &&
            fchmodat(c->folder, c->name, 0600, 0) == 0 && listen(c->listener, 8) == 0;
 }
@@ -200,9 +201,9 @@ void control_close(struct control *c)
     mem_free(c);
 }
 
-/* --- the other side ------------------------------------------------------------------- */
+/* --- client side ---------------------------------------------------------------------- */
 
-/* What the last system call says of a server that did not answer. */
+/* Maps errno of a failed request to an error. */
 static enum err error_of_server(void)
 {
     if (errno == EACCES || errno == EPERM)
@@ -262,12 +263,12 @@ static enum err ask_servers(const char *folder, const char *question, int64_t se
     enum err e = dir ? ERR_UNAVAILABLE : error_of_server();
 
     for (const struct dirent *d; dir && (d = readdir(dir));) {
-        /* One that has not answered may still do what it was told: no other is told so, too. */
+        /* After a timeout do not ask another server: the first may still run the command. */
         if (!is_control(d) || (!all && (!e || e == ERR_OVERLOADED)))
             continue;
         struct control_place place = { folder, dirfd(dir) };
         enum err one = ask_socket(&place, d->d_name, seconds, question, out);
-        /* Of a server that is gone the socket may have stayed, which says nothing. */
+        /* Ignore sockets that stopped servers left behind. */
         if (!one || (e && one != ERR_UNAVAILABLE))
             e = one;
     }

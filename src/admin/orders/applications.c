@@ -1,4 +1,4 @@
-/* applications.c - orders that change applications and their bots. */
+/* applications.c - operator commands that change applications and their bots. */
 #include "platform/applications/applications.h"
 
 #include "admin/orders/internal.h"

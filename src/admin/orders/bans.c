@@ -1,4 +1,4 @@
-/* bans.c - orders about address ranges that are banned from this server. */
+/* bans.c - operator commands for banned address ranges. */
 #include "api/auth/bans.h"
 
 #include "admin/orders/internal.h"
@@ -18,7 +18,7 @@ enum err order_ban_list(struct call *call, struct order *o)
     return e;
 }
 
-/* Bits behind the prefix would make one range look like several. */
+/* Rejects host bits after the prefix: they would allow several texts for one range. */
 static bool network_is_exact(const struct network *n)
 {
     for (unsigned bit = n->bits; bit < 128; bit++)

@@ -1,4 +1,4 @@
-/* clock.c - orders that let time pass at once, for tests. */
+/* clock.c - operator commands that move the server's clock, for tests. */
 #include "base/clock.h"
 
 #include "admin/orders/internal.h"

@@ -1,14 +1,13 @@
-/* content.c - orders about messages and files: the operator looks at them and deletes them.
+/* content.c - operator commands that show and delete messages and files.
  *
- * To read a message is noted in the operator's log as well, because it may be private. */
+ * Reading a message is recorded in the operator log too, because it may be private. */
 #include "admin/orders/internal.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
 
 /* --- one message ---------------------------------------------------------------------- */
 
-/* The last two parts of ".../channels/GUILD/CHANNEL/MESSAGE" or of "CHANNEL/MESSAGE", or two
- * words. */
+/* Accepts ".../channels/GUILD/CHANNEL/MESSAGE", "CHANNEL/MESSAGE", or two arguments. */
 static bool read_message_name(const struct order *o, snowflake *ret_channel, snowflake *ret_message)
 {
     struct str rest = o->words[0], channel = { 0 }, message = o->count > 1 ? o->words[1] : STR("");
@@ -122,7 +121,7 @@ static enum err unknown_file(struct order *o)
         "no message has that file; give its link, or the id that message show prints");
 }
 
-/* An id, or ".../attachments/CHANNEL/ID/NAME" with or without a signature behind it. */
+/* Accepts an id, or ".../attachments/CHANNEL/ID/NAME" with or without a signature. */
 static bool read_file_id(const struct order *o, snowflake *ret)
 {
     struct str rest = o->words[0];

@@ -1,4 +1,4 @@
-/* faults.c - orders that let calls go wrong, for tests. */
+/* faults.c - operator commands that inject faults into calls and events, for tests. */
 #include "api/faults/faults.h"
 
 #include "gateway/gateway.h"
@@ -71,13 +71,13 @@ static bool read_method(struct str text, struct fault *ret)
     return ret->any_method;
 }
 
-/* Not a call: what sessions are told comes later. */
+/* The path "events" delays gateway events instead of calls. */
 static bool is_of_events(const char *path)
 {
     return strcmp(path, "events") == 0;
 }
 
-/* Events wait as long as the longest of those faults says. */
+/* Applies the longest delay of all faults on events. */
 static void delay_events(struct call *call)
 {
     struct fault *list = arena_array(call->arena, struct fault, MOST_FAULTS);
@@ -118,7 +118,7 @@ enum err order_fault_add(struct call *call, struct order *o)
     return OK;
 }
 
-/* All, or the one with the id. */
+/* Removes all faults, or the one with this id. */
 enum err order_fault_clear(struct call *call, struct order *o)
 {
     snowflake id = 0;

@@ -1,4 +1,4 @@
-/* guilds.c - orders that change guilds. */
+/* guilds.c - operator commands that change guilds. */
 #include "platform/guilds/guilds.h"
 
 #include "admin/orders/internal.h"

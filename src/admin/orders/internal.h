@@ -1,4 +1,4 @@
-/* internal.h - what the orders share. */
+/* internal.h - functions shared by the operator commands. */
 #ifndef ADMIN_ORDERS_INTERNAL_H
 #define ADMIN_ORDERS_INTERNAL_H
 
@@ -7,36 +7,36 @@
 
 struct order {
     const struct order_row *row;
-    struct str words[ORDER_WORDS]; /* arguments: after noun and verb */
+    struct str words[ORDER_WORDS]; /* arguments after noun and verb */
     int count;
     unsigned uid;
-    snowflake after; /* lists: a page behind this id … */
-    int64_t limit;   /* … of so many */
+    snowflake after; /* lists: page after this id */
+    int64_t limit;   /* lists: page size */
     struct str password_hash;
-    const void *body; /* decoded as row->body says */
+    const void *body; /* decoded with row->body */
     struct api *api;
-    struct relay *relay; /* NULL: voice is not carried here, or not asked for */
+    struct relay *relay; /* NULL: no voice relay, or console route */
     struct arena *arena;
-    bool as_json;        /* rows are JSON objects with commas between them, not lines of cells */
-    struct buf out;      /* empty but while gather or run writes */
-    struct str answer;   /* what they have written, in the arena */
-    const char *problem; /* a sentence, when the error alone says too little */
+    bool as_json;        /* output: JSON objects, else lines of cells */
+    struct buf out;      /* used only while gather or run writes */
+    struct str answer;   /* their output, in the arena */
+    const char *problem; /* error sentence, if the error code is not enough */
 };
 
-/* --- orders.c: both entrances carry an order out with these --------------------------- */
+/* --- orders.c: used by control socket and console ------------------------------------- */
 
-/* Where the row has gather; waits. */
+/* For rows with gather; blocks. */
 enum err order_gather(struct order *o);
-/* Inside the call's transaction; may be repeated. Nothing where the row has gather alone. */
+/* Runs in the call's transaction; may be repeated. No effect if the row has gather. */
 enum err order_run(struct call *call, struct order *o);
-/* What it answers in the end. */
+/* Writes the reply. */
 void order_write_answer(const struct order *o, struct buf *out);
 
-/* --- table.c: rows -------------------------------------------------------------------- */
+/* --- table.c: output rows ------------------------------------------------------------- */
 
-/* Writes a row: a value for each column, which are in the form of order_row.columns. */
+/* Writes a row with one value per column; columns as in order_row.columns. */
 void row_write(struct buf *out, const char *names, bool as_json, const struct value *values);
-/* Adds a row to the order's answer. */
+/* Adds a row to the reply. */
 void order_row_add(struct order *o, const struct value *values);
 #define ORDER_ROW(o, ...) order_row_add(o, (const struct value[]){ __VA_ARGS__ })
 
@@ -45,14 +45,14 @@ static inline struct value v_cstr(const char *text)
     return v_text(str_of(text));
 }
 
-/* Runs an order that is one query: all of its rows. */
+/* Runs a command that is one query, and outputs its rows. */
 enum err order_query(struct call *call, struct order *o);
-/* Notes the sentence, and returns e. */
+/* Sets the error sentence and returns e. */
 enum err order_refuse(struct order *o, enum err e, const char *problem);
 
 /* --- users.c -------------------------------------------------------------------------- */
 
-/* By name, or by an id. *problem is set when there is none. */
+/* Finds an account by name or id. Sets o->problem if there is none. */
 enum err order_user(struct call *call, struct order *o, int word, struct user *ret);
 
 enum err order_user_show(struct call *call, struct order *o);
@@ -116,7 +116,7 @@ enum err order_snapshot_make(struct order *o);
 enum err order_snapshot_restore(struct order *o);
 enum err order_snapshot_delete(struct order *o);
 
-/* Notes an order that changes something. */
+/* Records a command that changes something in the operator log. */
 enum err order_note(struct call *call, const struct order *o);
 
 #endif

@@ -1,4 +1,4 @@
-/* orders.c - the operator's orders: the table, and how one is carried out. */
+/* orders.c - the table of operator commands, and their execution. */
 #include <pthread.h>
 #include <string.h>
 
@@ -173,7 +173,7 @@ const struct order_row *order_row_find(struct str noun, struct str verb)
     return NULL;
 }
 
-/* --- reading a question --------------------------------------------------------------- */
+/* --- parsing a request ---------------------------------------------------------------- */
 
 static bool read_page(struct order *o, struct str *rest)
 {
@@ -183,7 +183,7 @@ static bool read_page(struct order *o, struct str *rest)
            o->limit <= ORDER_PAGE;
 }
 
-/* The last argument, as the order's type says. NULL: it was understood. */
+/* Decodes the last argument with the row's type. Returns a problem, or NULL. */
 static const char *read_body(struct order *o)
 {
     struct form form = { .arena = o->arena };
@@ -199,7 +199,7 @@ static const char *read_body(struct order *o)
     return str_dupz(o->arena, buf_take(&problem, o->arena));
 }
 
-/* NULL: it was understood. */
+/* Returns a problem, or NULL. */
 static const char *read_order(struct order *o, struct str question)
 {
     struct str rest = question, noun = str_cut(&rest, '\t'), verb = str_cut(&rest, '\t');
@@ -218,9 +218,9 @@ static const char *read_order(struct order *o, struct str question)
     return o->row->body ? read_body(o) : NULL;
 }
 
-/* --- carrying it out ------------------------------------------------------------------ */
+/* --- execution ------------------------------------------------------------------------ */
 
-/* Moves what was written to the arena. */
+/* Moves the output to the arena. */
 static enum err order_take(struct order *o, enum err e)
 {
     if (!e && buf_full(&o->out))
@@ -253,9 +253,9 @@ void order_write_answer(const struct order *o, struct buf *out)
     buf_printf(out, o->as_json && o->row->is_array ? "[%.*s]" : "%.*s", STR_FMT(o->answer));
 }
 
-/* --- by the control socket ------------------------------------------------------------ */
+/* --- control socket ------------------------------------------------------------------- */
 
-/* An order on its way through a loop; whoever gave it waits. */
+/* A command that runs on a loop while the control thread waits. */
 struct order_errand {
     struct order order;
     struct loop *loop;
@@ -321,7 +321,7 @@ static enum err order_wait(struct order_errand *w)
     return w->result;
 }
 
-/* The interface's own rule; the word is not kept. */
+/* Applies the API's length rule and hashes the password, which is not stored. */
 static enum err hash_secret(struct order *o)
 {
     const struct api_options *options = api_options(o->api);

@@ -1,14 +1,14 @@
-/* orders.h - operator commands: what the operator of a running server may order.
+/* orders.h - operator commands for a running server ("orders").
  *
- * An order is a noun, a verb and words. It has one row in operator_rows and one function, which
- * answers rows. It runs like a handler, in one transaction, with a line in the operator's log when
- * it changes something; an order that has to wait has gather instead. There are two entrances: the
- * control socket (control/) prints the rows as text, the routes below /console (console/orders.c)
- * as JSON. The command line reads the same table (tools/admin/orders.c).
+ * A command is a noun, a verb and arguments. It has one row in operator_rows and one function,
+ * which outputs rows. It runs like a handler in one transaction, with a row in operator_log, the
+ * only table of admin/, if it changes something; a command that must block uses gather instead. The
+ * control socket (control/) outputs text, the routes below /console (console/orders.c) JSON. The
+ * command line reads the same table of commands (tools/admin/orders.c).
  *
- * Begin reading with the table in orders.c; the other files have the functions, by noun. What an
- * order does to an account is the account domain's (platform/accounts/operator.h): only the words
- * and the answer are here. admin/ may use everything below server/. */
+ * Start with the table in orders.c; the other files have the functions, by noun. The changes
+ * themselves are implemented by the domains (platform/accounts/operator.h); this folder parses
+ * arguments and formats rows. admin/ may use everything below server/. */
 #ifndef ADMIN_ORDERS_ORDERS_H
 #define ADMIN_ORDERS_ORDERS_H
 
@@ -23,35 +23,35 @@ struct order;
 struct relay;
 
 struct order_row {
-    const char *noun, *verb; /* noun NULL ends a list; verb NULL: the noun alone */
+    const char *noun, *verb; /* noun NULL ends the list; verb NULL: none */
     const char *arguments, *help;
-    int least, most; /* words after the verb */
-    bool is_list;    /* has two words before its own: after which id, and how many */
-    bool writes;     /* and is noted in the log */
-    bool is_final;   /* cannot be undone: people are asked whether they mean it */
-    bool has_secret; /* its last word is a password, which is hashed and never noted */
-    /* Its rows: names with a tab between them. The first character says what a column holds:
-     * & an id, $ text, # a number, ? yes or no, @ a time. */
+    int least, most; /* number of arguments */
+    bool is_list;    /* takes two more arguments first: after-id, limit */
+    bool writes;     /* changes data; recorded in the operator log */
+    bool is_final;   /* irreversible: the command line asks first */
+    bool has_secret; /* last argument is a password: hashed, never logged */
+    /* Column names, tab-separated. The first character is the type: & id, $ text, # number, ?
+     * boolean, @ time. */
     const char *columns;
-    struct sql query;    /* without run: $1 is the id, or of a list after which id, $2 the limit */
-    const char *unknown; /* the sentence for an id that does not exist */
-    bool is_array;       /* its rows are an array in JSON, even if there is one */
-    bool for_tests;      /* only on servers that are there for tests: a demo, or --workbench on */
-    const struct type *body; /* of the last argument, which is JSON; the body of a route */
-    /* Does what has to wait, on a thread that may; run, if there is one, follows. */
+    struct sql query;        /* without run: $1 is the id; of a list $1 after-id, $2 limit */
+    const char *unknown;     /* error sentence for an unknown id */
+    bool is_array;           /* JSON output is always an array */
+    bool for_tests;          /* needs a demo or --workbench on */
+    const struct type *body; /* type of the last argument, which is JSON */
+    /* Runs first, on a thread that may block. */
     enum err (*gather)(struct order *order);
     enum err (*run)(struct call *call, struct order *order); /* in one transaction */
 };
 
 extern const struct order_row operator_rows[];
 
-/* Notes in the operator's log what a user of the machine has changed. */
+/* Records a change by a user of the machine in the operator log. */
 enum err operator_note(struct tx *tx, unsigned uid, struct str command);
 
 const struct order_row *order_row_find(struct str noun, struct str verb);
 
-/* Is it a verb of the command line, for help, manual and completion? Orders without help are sent
- * by commands that have words of their own. */
+/* Does the command line list it in help, manual and completion? Rows without help are used by
+ * commands with a syntax of their own. */
 static inline bool order_is_verb(const struct order_row *row, const char *noun)
 {
     return row->verb && row->help && strcmp(row->noun, noun) == 0;
@@ -60,13 +60,12 @@ static inline bool order_is_verb(const struct order_row *row, const char *noun)
 struct order_server {
     struct api *api;
     struct loop *loop;
-    struct relay *relay; /* NULL: this server carries no voice */
+    struct relay *relay; /* NULL: this server has no voice relay */
 };
 
-/* Carries out a question: noun, verb and words with a tab between them. Waits for the store:
- * never on a loop. The answer is "ok", a line with the names of the columns and a line for each
- * row, or with as_json what a route would answer; or "error", the status that a route would answer
- * with, and a sentence. */
+/* Runs a request: noun, verb and arguments, tab-separated. Blocks: never call it on a loop. The
+ * reply is "ok", a line of column names and a line per row, or with as_json the JSON of the route;
+ * or "error", the HTTP status of the route, and a sentence. */
 void operator_answer(const struct order_server *server, unsigned uid, struct str question,
                      bool as_json, struct buf *out);
 

@@ -1,9 +1,9 @@
-/* reports.c - orders about messages that people have reported. */
+/* reports.c - operator commands for messages that users reported. */
 #include "platform/reports/reports.h"
 
 #include "admin/orders/internal.h"
 
-/* The columns of a list, and those of one report behind them. */
+/* Writes all columns; a list uses only the first ones. */
 static void show_report(struct order *o, const struct report *r)
 {
     ORDER_ROW(o, v_id(r->id), v_int(snowflake_ms(r->id) * 1000), v_text(r->reason),

@@ -1,10 +1,10 @@
-/* service.c - orders about the whole server: who may register, how much there is, the log. */
+/* service.c - operator commands for registration invites, statistics and the operator log. */
 #include "base/clock.h"
 #include "gateway/gateway.h"
 #include "admin/orders/internal.h"
 #include "platform/accounts/operator.h"
 
-/* --- invitations to register ---------------------------------------------------------- */
+/* --- registration invites ------------------------------------------------------------- */
 
 enum { MOST_USES = 100000, MOST_DAYS = 3650 };
 
@@ -60,7 +60,7 @@ enum err order_invite_revoke(struct call *call, struct order *o)
     return OK;
 }
 
-/* --- how much there is ---------------------------------------------------------------- */
+/* --- statistics ----------------------------------------------------------------------- */
 
 static const char COUNTS[] =
     "select (select count(*) from users where bot = 0), (select count(*) from users where bot = 1), "
@@ -88,7 +88,7 @@ enum err order_stats(struct call *call, struct order *o)
     return OK;
 }
 
-/* --- the log -------------------------------------------------------------------------- */
+/* --- operator log --------------------------------------------------------------------- */
 
 static const char ADD_NOTE[] =
     "insert into operator_log (id, at, uid, command) values ($1, $2, $3, $4)";

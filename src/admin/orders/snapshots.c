@@ -1,4 +1,4 @@
-/* snapshots.c - orders about snapshots: the world stored by name, and restored. */
+/* snapshots.c - operator commands that make, list, restore and delete database snapshots. */
 #include "store/backup/snapshots.h"
 
 #include "admin/orders/internal.h"
@@ -8,7 +8,7 @@ static void snapshot_row_add(void *arg, const struct snapshot *s)
     ORDER_ROW((struct order *)arg, v_text(s->name), v_int(s->bytes), v_int(s->made_at_us));
 }
 
-/* The console also shows the counts. */
+/* JSON output also has the counts. */
 enum err order_snapshot_list(struct order *o)
 {
     int tried, restored;
@@ -33,7 +33,7 @@ enum err order_snapshot_count(struct order *o)
     return OK;
 }
 
-/* Sentences of the store become a row or a refusal. */
+/* Turns a sentence of the store into a row or an error. */
 static enum err answer_sentence(struct order *o, struct buf *sentence)
 {
     struct str text = buf_take(sentence, o->arena);

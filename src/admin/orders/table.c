@@ -1,4 +1,4 @@
-/* table.c - rows that an order answers, as lines of cells or as JSON objects. */
+/* table.c - writes output rows of operator commands as lines of cells or JSON objects. */
 #include <stdio.h>
 
 #include "base/timestamp.h"
@@ -20,7 +20,7 @@ static struct str value_text(char kind, const struct value *v, char room[TIMESTA
         room, (size_t)snprintf(room, TIMESTAMP_TEXT, kind == '&' ? "%llu" : "%lld", (long long)n));
 }
 
-/* Control characters would break a line or a terminal: they become spaces. */
+/* Replaces control characters by spaces: they would break a line or a terminal. */
 static void cell_add(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.n; i++)

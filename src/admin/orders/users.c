@@ -1,4 +1,4 @@
-/* users.c - orders about accounts and their tokens. */
+/* users.c - operator commands for accounts and their tokens. */
 #include "base/clock.h"
 #include "admin/orders/internal.h"
 #include "platform/accounts/accounts.h"
@@ -24,7 +24,7 @@ static enum err user_named(struct call *call, struct str name, struct user *ret)
     return found ? user_find(call->tx, row_id(&row, 0), ret) : ERR_UNKNOWN_USER;
 }
 
-/* A name may have nothing but digits; an id that somebody has means its owner. */
+/* A name may consist of digits: an existing id takes precedence over a name. */
 enum err order_user(struct call *call, struct order *o, int word, struct user *ret)
 {
     struct str name = o->words[word];
@@ -101,7 +101,7 @@ enum err order_user_add(struct call *call, struct order *o)
     return OK;
 }
 
-/* The account of a person that is not deleted; a bot is refused. */
+/* Finds the account of a user; rejects bots and deleted accounts. */
 static enum err find_person(struct call *call, struct order *o, struct user *ret)
 {
     enum err e = order_user(call, o, 0, ret);
@@ -200,7 +200,7 @@ enum err order_user_restore(struct call *call, struct order *o)
     return e ? e : order_user_done(o, &u, "stays");
 }
 
-/* If it is repeated, it answers how far the export is. */
+/* Repeated calls return the progress of the export. */
 enum err order_user_export(struct call *call, struct order *o)
 {
     struct export_row row;

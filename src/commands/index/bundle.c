@@ -1,17 +1,17 @@
-/* bundle.c - the commands of a scope in one row, kept and found. */
+/* bundle.c - reads, writes and repairs bundles: all commands of a scope in one row. */
 #include "commands/index/bundle.h"
 
 #include "api/jobs/errand.h"
 #include "base/log.h"
 #include "commands/internal.h"
 
-/* Texts of more bytes than this together stay with their commands: it is what one change
- * of a command may write besides the command. */
+/* Limit of the texts in a bundle row, which every change of a command rewrites. If they are longer,
+ * readers take them from the command rows. */
 enum { MOST_TEXTS = 256 * 1024 };
 
 /* --- from the rows of commands -------------------------------------------------------- */
 
-/* Without the texts: SQLite reads no page of them for the columns before. */
+/* Selects no text columns, so that SQLite reads none of their overflow pages. */
 static const char NUMBERS_OF[] =
     "select id, version, default_member_permissions, locales, type, nsfw, contexts, "
     "integration_types from commands where application_id = $1 and guild_id = $2 order by id";
@@ -30,7 +30,7 @@ static struct bundle_entry read_entry(const struct rows *r)
     };
 }
 
-/* struct bundle_entry, without lengths. */
+/* Reads struct bundle_entry, without lengths. */
 static enum err load_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
                              struct list *ret)
 {
@@ -91,7 +91,7 @@ enum err bundle_find(struct tx *tx, snowflake application_id, snowflake guild_id
 static const char TEXTS_OF[] =
     "select id, plain from commands where application_id = $1 and guild_id = $2 order by id";
 
-/* A text must end with its brace: lists insert members before it. */
+/* The text must be an object: indexes insert members before its closing brace. */
 static bool is_object(struct str text)
 {
     return text.n >= 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';
@@ -110,7 +110,7 @@ enum err bundle_walk_begin(struct tx *tx, const struct bundle *b, struct bundle_
     return tx_query(tx, TEXTS_OF, BIND(v_id(b->application_id), v_id(b->guild_id)), &ret->rows);
 }
 
-/* The text of an entry among the rows; both are by id. */
+/* Advances to the row of this entry. Rows and entries are both sorted by id. */
 static bool walk_to_row(struct bundle_walk *w, snowflake id, struct str *ret)
 {
     while (!w->at_row || row_id(&w->rows, 0) < id) {
@@ -149,7 +149,7 @@ enum err bundle_walk_end(struct bundle_walk *w)
 static const char OLD_ENTRIES[] =
     "select entries from command_lists where application_id = $1 and guild_id = $2";
 
-/* What the bundle that is there says; without one it is empty. */
+/* Reads the entries of the stored bundle; empty if there is none. */
 static enum err load_old(struct tx *tx, snowflake application_id, snowflake guild_id,
                          struct bundle *ret)
 {
@@ -175,7 +175,7 @@ static enum err measure_entry(struct tx *tx, struct bundle_entry *k)
 
     if (e)
         return e;
-    rows.lent = true; /* only their lengths are asked for */
+    rows.lent = true; /* only the lengths are used */
     if (rows_next(&rows) && is_object(row_text(&rows, 0))) {
         k->length = (uint32_t)row_text(&rows, 0).n;
         k->size = (uint32_t)row_text(&rows, 1).n;
@@ -183,7 +183,7 @@ static enum err measure_entry(struct tx *tx, struct bundle_entry *k)
     return rows_end(&rows);
 }
 
-/* A command of the same version has the same texts: only those that changed are read. */
+/* Reads only changed commands: the same version has the same texts. */
 static enum err measure_entries(struct tx *tx, struct list *list, const struct bundle *bundle)
 {
     const struct bundle_entry *old = bundle->entries;
@@ -204,7 +204,7 @@ static enum err measure_entries(struct tx *tx, struct list *list, const struct b
     return e;
 }
 
-/* A command whose text is broken is not shown; the others are. */
+/* Leaves out commands with unreadable text. */
 static size_t drop_unmeasured(struct bundle_entry *k, size_t count)
 {
     size_t left = 0;
@@ -218,7 +218,7 @@ static size_t drop_unmeasured(struct bundle_entry *k, size_t count)
     return left;
 }
 
-/* Empty where they are many bytes. */
+/* Leaves ret empty if the texts exceed MOST_TEXTS. */
 static enum err join_texts(struct tx *tx, const struct bundle *b, struct buf *ret)
 {
     const struct bundle_entry *k;
@@ -240,7 +240,7 @@ static enum err join_texts(struct tx *tx, const struct bundle *b, struct buf *re
         buf_add_str(ret, text);
     }
     e = bundle_walk_end(&walk);
-    return e || !buf_full(ret) ? e : ERR_INTERNAL; /* lengths that lie */
+    return e || !buf_full(ret) ? e : ERR_INTERNAL; /* the stored lengths were wrong */
 }
 
 static const char SET_BUNDLE[] =

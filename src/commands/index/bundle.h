@@ -1,66 +1,64 @@
-/* bundle.h - the commands of a scope in one row, as lists and indexes show them.
+/* bundle.h - bundles: all commands of a scope in one row, for lists and indexes.
  *
- * An index may show a thousand commands. As a row each they would cost a microsecond each
- * to be found; in a bundle they are a block of numbers to choose by and one text to copy
- * from. A bundle is made anew whenever a command of its scope changes. Where the texts are
- * large they stay with their commands, so that a change never writes much.
+ * An index may show a thousand commands. Reading one row per command costs a microsecond each; a
+ * bundle has a block of numbers to filter by and one text to copy from. It is rewritten when a
+ * command of its scope changes. Long texts stay in the command rows, which bounds that write.
  *
- * A bundle is derived: one that cannot be read costs nothing but time. Its scope is read
- * from the rows of its commands until it has been made anew. */
+ * A bundle is derived data: if it is unreadable, readers use the command rows until it is
+ * rewritten. */
 #ifndef COMMANDS_BUNDLE_H
 #define COMMANDS_BUNDLE_H
 
 #include "commands/commands.h"
 
-/* One command of a bundle. */
 struct bundle_entry {
     snowflake id, version;
     uint64_t default_member_permissions; /* BUNDLE_ANYBODY: null */
     uint64_t locales;
-    uint32_t length; /* of its text; 0: not known */
-    uint32_t size;   /* of its definition, in all languages */
+    uint32_t length; /* of its text in bytes; 0: unknown */
+    uint32_t size;   /* of its definition in bytes */
     uint8_t type, nsfw, contexts, integration_types;
 };
 #define BUNDLE_ANYBODY UINT64_MAX
 
 struct bundle {
     snowflake application_id, guild_id;
-    const struct bundle_entry *entries; /* by id */
+    const struct bundle_entry *entries; /* sorted by id */
     size_t count;
-    struct str texts; /* with a comma between two; empty: they are with their commands */
-    bool unreadable;  /* the row made no sense: these are from the commands' own rows */
+    struct str texts; /* comma-separated; empty: texts are in the command rows */
+    bool unreadable;  /* row not decodable: entries are from the command rows */
 };
 
 /* --- bundle_format.c: the bytes of the column `entries` ------------------------------- */
 
-/* Explicit little-endian fields behind four bytes that name the format. */
+/* Four bytes of magic and version, then little-endian fields. */
 struct str bundle_encode(struct arena *arena, const struct bundle_entry *entries, size_t count);
-/* False when the bytes are no such list, or not one that fits the texts beside it. */
+/* False if the bytes are not a valid list, or their lengths do not match the texts. */
 bool bundle_decode(struct arena *arena, struct str bytes, struct str texts,
                    const struct bundle_entry **ret, size_t *ret_count);
 
 /* --- bundle.c ------------------------------------------------------------------------- */
 
-/* From the columns `entries` and `texts`. */
+/* Decodes the columns `entries` and `texts`. */
 enum err bundle_read(struct tx *tx, snowflake application_id, snowflake guild_id,
                      struct str entries, struct str texts, struct bundle *ret);
-/* Empty when there is none. */
+/* Returns an empty bundle if there is none. */
 enum err bundle_find(struct tx *tx, snowflake application_id, snowflake guild_id,
                      struct bundle *ret);
-/* From the rows of its commands. *ret_grown: the bytes of all definitions together where
- * they are more than before, else 0. */
+/* Rewrites the bundle from the command rows. *ret_grown: total bytes of all definitions if they
+ * grew, else 0. */
 enum err bundle_write(struct tx *tx, snowflake application_id, snowflake guild_id,
                       size_t *ret_grown);
-/* Has an unreadable bundle made anew when the call, which only reads, has been answered. */
+/* Schedules the rewrite of an unreadable bundle for after the reply of this read-only call. */
 void bundle_repair_later(struct call *call, const struct bundle *b);
 
-/* --- walking a bundle: each command with its text ------------------------------------- */
+/* --- iterating over a bundle ---------------------------------------------------------- */
 
 struct bundle_walk {
     const struct bundle *bundle;
-    size_t next;      /* entry */
-    const char *text; /* where the next one begins, of a bundle that has them */
-    struct rows rows; /* of texts that are with their commands; .lent may be set */
+    size_t next;      /* index of the next entry */
+    const char *text; /* start of the next text, if the bundle has texts */
+    struct rows rows; /* texts from the command rows; .lent may be set */
     bool at_row;
 };
 

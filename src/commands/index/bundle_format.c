@@ -1,9 +1,9 @@
-/* bundle_format.c - the numbers of a bundle as bytes that any machine reads alike. */
+/* bundle_format.c - encodes and decodes bundle entries in a portable byte format. */
 #include "commands/index/bundle.h"
 
 enum { HEADER = 8, ENTRY = 44 };
 
-/* The last byte is the version of the format. */
+/* The last byte is the format version. */
 static const unsigned char magic[4] = { 'G', 'C', 'B', 1 };
 
 static unsigned char *put_number(unsigned char *at, uint64_t v, size_t bytes)
@@ -42,7 +42,7 @@ struct str bundle_encode(struct arena *arena, const struct bundle_entry *entries
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Compilers make one load of it. */
+/* Compilers turn this into a single load. */
 static uint32_t get_u32(const unsigned char *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -69,7 +69,7 @@ static struct bundle_entry get_entry(const unsigned char *at)
     };
 }
 
-/* Is there an object of this length at a place in the texts, with a comma or the end behind? */
+/* Is there an object of this length at this offset, followed by a comma or the end? */
 static bool has_text(struct str texts, size_t at, size_t length)
 {
     if (length < 2 || at > texts.n || length > texts.n - at)
@@ -84,7 +84,7 @@ static bool texts_fit(struct str texts, const struct bundle_entry *entries, size
     size_t at = 0;
 
     if (!texts.n)
-        return true; /* they are with their commands */
+        return true; /* texts are in the command rows */
     for (size_t i = 0; i < count; i++) {
         if (!has_text(texts, at, entries[i].length))
             return false;

@@ -1,4 +1,4 @@
-/* embedded.c - applications that can be launched inside a client. */
+/* embedded.c - set-embedded: lets clients launch an application as an activity. */
 #include "commands/internal.h"
 
 #include "commands/index/index_moves.h"
@@ -7,7 +7,7 @@
 static const char FIND_ENTRY_POINT[] =
     "select id from commands where application_id = $1 and guild_id = 0 and type = 4";
 
-/* There has to be something to launch it with. */
+/* Adds a default entry point command if the application has none. */
 static enum err add_entry_point(struct call *call)
 {
     const struct application *a = call->target.application;

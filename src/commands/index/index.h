@@ -1,5 +1,5 @@
-/* index.h - indexes: which commands there are, for a guild, an account, an application or a
- * private channel. */
+/* index.h - command indexes: the commands available in a guild, for an account, of an application
+ * or in a private channel. Start with indexes.c. */
 #ifndef COMMANDS_INDEX_H
 #define COMMANDS_INDEX_H
 
@@ -20,14 +20,14 @@ struct index_application {
     struct opt_id bot_id;
     uint64_t flags;
     const struct activity_config *embedded_activity_config;
-    bool active;       /* a global command was used lately */
-    snowflake version; /* when its commands, or it itself, last changed; 0: never. Not shown */
+    bool active;       /* a global command was used recently */
+    snowflake version; /* last change of it or its commands; 0: never. Not sent */
 };
 extern const struct type type_index_applications;
 
 /* --- index_rows.c --------------------------------------------------------------------- */
 
-/* Whose applications the index shows. */
+/* Selects the applications of an index. */
 enum index_kind { INDEX_GUILD, INDEX_USER, INDEX_APPLICATION, INDEX_GROUP };
 
 struct command_uses {
@@ -35,84 +35,83 @@ struct command_uses {
     int64_t uses;
 };
 
-/* key: the guild, account, application or channel. */
+/* key: id of the guild, account, application or channel. */
 enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
-/* All of it but the commands will be asked for, of an index whose place is its key. */
+/* Prefetches the rows of an index except the commands. For indexes whose place is their key. */
 void index_prefetch(struct tx *tx, enum index_kind kind, snowflake key);
-/* The global commands of these applications, in a guild each time followed by its own; each
- * bundle is there until the next. */
+/* Iterates over the bundles of these applications: global commands, then those of the guild. A
+ * bundle is valid until the next one. */
 enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct rows *ret);
 bool index_bundles_next(struct rows *rows, struct bundle *ret, enum err *ret_error);
-/* Of global commands that were used lately (struct command_uses). */
+/* Reads recent uses of global commands (struct command_uses). */
 enum err index_uses(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
-/* The rank of each command of a bundle: the most used is 1, of two that are used alike the
- * older comes first. */
+/* Ranks the commands of a bundle: the most used is 1; on a tie the older command comes first. */
 void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks);
-/* When the index of a place (guild, account, application, channel) or something of its
- * applications last changed; before that, the place itself. *ret_own: the index alone, or 0. */
+/* *ret: the last change of the index or of its applications, or the place's id if there was none.
+ * *ret_own: the last change of the index alone, or 0. */
 enum err index_version(struct tx *tx, snowflake place, const struct list *applications,
                        snowflake *ret_own, snowflake *ret);
 
-/* --- index_rules.c: what somebody sees of a guild's commands -------------------------- */
+/* --- index_rules.c: filters a guild's index for a member ------------------------------ */
 
 struct index_reader {
     struct tx *tx;
     const struct standing *standing;
     bool adult;
-    struct list targets; /* snowflake: of each row of the guild, in their order */
-    struct list rows;    /* struct command_permission, beside the targets */
-    struct list places;  /* struct index_place: where commands might be used, each kind once */
+    struct list targets; /* snowflake: target of each row, sorted */
+    struct list rows;    /* struct command_permission, parallel to targets */
+    struct list places;  /* struct index_place: distinct channel classes */
 };
 
 enum err index_reader_load(struct tx *tx, const struct standing *s, bool adult,
                            struct index_reader *ret);
-/* What it is going to ask. */
+/* Prefetches the queries of index_reader_load. */
 void index_reader_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
-/* Rows of a command or an application in the guild (struct command_permission). */
+/* Permission rows of a command or an application in the guild (struct command_permission). */
 struct list index_rows_of(const struct index_reader *r, snowflake target_id);
-/* Is there a channel in the guild where the question is answered with yes? It has everything
- * but the channel. */
+/* Is the command allowed in at least one channel of the guild? q is complete except for the
+ * channel. */
 bool index_usable(const struct index_reader *r, struct command_question *q);
-/* What rows of a target say about the reader; NULL: there are none. */
+/* Permission rows of a target that concern the reader, as the index shows them; NULL if none. */
 const struct command_index_permissions *index_permissions(const struct index_reader *r,
                                                           snowflake target_id);
 
 /* --- index_places.c ------------------------------------------------------------------- */
 
-/* A channel of a guild, or a thread of it, as far as it matters to commands. */
+/* A class of channels or threads that are equal for command permissions. */
 struct index_place {
-    uint64_t rights;      /* the reader's */
-    snowflake channel_id; /* a thread's parent; 0: no row speaks of channels */
+    uint64_t rights;      /* the reader's permissions */
+    snowflake channel_id; /* for a thread: its parent; 0: no row names channels */
     bool nsfw, thread;
 };
-/* Those where the reader may view and use commands. Of places that are alike there is one. */
+/* Channels in which the reader may view and use commands, one per class. by_channel: some
+ * permission row names a channel, so every channel is a class of its own. */
 enum err index_places(struct tx *tx, const struct standing *s, bool by_channel, struct list *ret);
 void index_places_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
 
 /* --- indexes.c ------------------------------------------------------------------------ */
 
-/* What is the same for all commands of an answer. */
+/* State of a reply that is the same for all its commands. */
 struct index_view {
     struct call *call;
     enum index_kind kind;
-    snowflake key, place;        /* place: whose index it is; 0: the key's */
-    struct command_question ask; /* of every command, with what it says of itself */
+    snowflake key, place;        /* place: channel whose index it is; 0: same as key */
+    struct command_question ask; /* template; each command adds its fields */
     struct str locale;
-    uint64_t locales;                  /* whose words the reader gets */
-    const struct index_reader *reader; /* of a guild's index */
-    const struct user *bot;            /* of the one application */
-    struct user user;                  /* who reads it */
+    uint64_t locales;                  /* locales that apply to the reader */
+    const struct index_reader *reader; /* INDEX_GUILD only */
+    const struct user *bot;            /* INDEX_APPLICATION only */
+    struct user user;                  /* the reader */
     struct list applications;          /* struct index_application */
     struct list uses;                  /* struct command_uses */
     snowflake own_version, version;
-    struct json json; /* the answer */
+    struct json json; /* the reply */
 };
 
 /* --- index_kept.c --------------------------------------------------------------------- */
 
-/* Where an answer is kept that is made of the same: of all that its view says, and of the commands
- * of its applications, whose every change moves a version (command_index_move). False: that is too
- * much to be held against another. */
+/* Key of a cached reply: a digest of the view and of the index versions, which every change of a
+ * command increments (command_index_move). False: the view is too large for a key. */
 bool index_key(const struct index_view *v, struct kept_key *ret);
 
 #endif

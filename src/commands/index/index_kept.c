@@ -1,8 +1,7 @@
-/* index_kept.c - what an index is made of, as one digest: the same comes to the same answer.
+/* index_kept.c - cache keys of command indexes: a digest of everything that a reply depends on.
  *
- * Putting a thousand commands together costs several times what reading who asks, where and of
- * which applications does. Of the commands themselves nothing is read for it: whatever changes what
- * an index shows of them gives it a greater version in the same transaction. */
+ * Writing a thousand commands costs several times as much as reading the view. The digest needs no
+ * command rows: every change that an index shows increments a version in the same transaction. */
 #include "commands/index/index.h"
 
 enum { USUAL_VIEW = 8 * 1024, MOST_VIEW = 64 * 1024 * 1024 };
@@ -32,7 +31,7 @@ static void put_question(struct buf *out, const struct index_view *v)
                         (uint64_t)q->administrator << 1 | (uint64_t)q->timed_out);
 }
 
-/* Who it is matters only where rows speak of somebody. */
+/* The reader's identity matters only if there are permission rows. */
 static void put_reader(struct buf *out, const struct index_reader *r)
 {
     const struct index_place *p = r->places.items;
@@ -88,7 +87,7 @@ static void put_uses(struct buf *out, const struct list *uses)
     }
 }
 
-/* The bot of the one application, which is shown whole. */
+/* The bot is part of the reply of INDEX_APPLICATION. */
 static void put_bot(struct buf *out, const struct user *bot)
 {
     struct json j = json_to(out);

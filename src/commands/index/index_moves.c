@@ -1,4 +1,5 @@
-/* index_moves.c - what changes elsewhere mean for commands. */
+/* index_moves.c - invalidates command indexes and deletes permission rows after changes
+ * elsewhere. */
 #include "commands/index/index_moves.h"
 
 #include "base/clock.h"
@@ -21,18 +22,18 @@ enum err command_index_moved(struct call *call, snowflake id)
 
 /* --- direct channels with bots -------------------------------------------------------- */
 
-/* A bot may have a hundred thousand direct channels, and so may a person. So each of these begins
- * with what is few: the apps of a guild, the guilds of a person, a page of a bot's channels. $2 is
- * the new version. */
+/* A bot or a user may have a hundred thousand direct channels, so each statement starts from a
+ * small set: the apps of a guild, the guilds of a user, one page of a bot's channels. $2 is the new
+ * version. */
 #define MOVE_DIRECT(channel_) \
     "insert into command_indexes (id, version) select distinct " channel_ ", cast($2 as bigint) "
 #define ON_MOVED            " on conflict (id) do update set version = excluded.version"
 #define BRINGS_COMMANDS(i_) i_ ".type = 'service' and " INTEGRATION_HAS_COMMANDS(i_)
-/* The direct channel d of the bot of a with somebody. */
+/* Selects the direct channel d between the bot of a and a user. */
 #define DIRECT_WITH(user_)                                                   \
     "d.low_id = case when a.bot_id < " user_ " then a.bot_id else " user_ "" \
     " end and d.high_id = case when a.bot_id < " user_ " then " user_ " else a.bot_id end"
-/* Of somebody's guilds only $1 has the app. */
+/* True if no guild of the user other than $1 has the app. */
 #define NOWHERE_ELSE(user_, app_)                                                            \
     "not exists (select 1 from members m cross join integrations o where m.user_id = " user_ \
     " and o.guild_id = m.guild_id and o.guild_id <> $1 and o.application_id = " app_         \
@@ -68,7 +69,7 @@ enum err command_index_blocked(struct call *call, const struct block_change *b)
 
 static const char IS_BOT[] = "select 1 from applications where bot_id = $1";
 
-/* Bots talk to many, and have nothing from each other. */
+/* Bots are skipped: they have many direct channels and no commands from each other. */
 enum err command_index_member(struct call *call, const struct member *m)
 {
     struct rows row;
@@ -83,9 +84,9 @@ enum err command_index_member(struct call *call, const struct member *m)
 
 /* --- all direct channels of a bot ----------------------------------------------------- */
 
-enum { CHANNELS_A_STEP = 50 }; /* each of whose people may be in a hundred guilds */
+enum { CHANNELS_A_STEP = 50 }; /* each user may be in a hundred guilds */
 
-/* How far the bot's channels were looked at: open ones come before closed ones. */
+/* Progress of a walk over the bot's channels: open ones first, then closed ones. */
 struct index_walk {
     snowflake guild_id, application_id, bot_id;
     int64_t closed;
@@ -107,7 +108,7 @@ static const char MOVE_PAGE[] = MOVE_DIRECT(
 
 static const char BOT_OF[] = "select bot_id from applications where id = $1";
 
-/* *ret_count: how many channels there were; w->after is the last of them. */
+/* *ret_count: number of channels of the page. Sets w->after to the last one. */
 static enum err index_walk_page(struct call *call, struct index_walk *w, int64_t *ret_count)
 {
     snowflake before = w->after;
@@ -185,7 +186,7 @@ enum err command_index_installed(struct call *call, const struct guild_app *a)
     return index_walk_on(call, &w);
 }
 
-/* --- an application that goes --------------------------------------------------------- */
+/* --- deletion of an application ------------------------------------------------------- */
 
 static const char DIRECT_CHANNELS[] =
     "select r.closed, r.channel_id, c.type from recipients r join channels c on "
@@ -220,7 +221,7 @@ static enum err index_move_with_application(struct call *call, snowflake id,
     return e;
 }
 
-enum { COST_OF_COMMAND = 30 }; /* rows: its definition may have some mebibytes */
+enum { COST_OF_COMMAND = 30 }; /* in rows: a definition may have some mebibytes */
 
 static const char DROP_COMMAND[] = "delete from commands where id in (select id from commands "
                                    "where application_id = $1 order by guild_id, id limit 1)";
@@ -262,14 +263,14 @@ const struct deletion_rule command_deletions[] = {
     { 0 },
 };
 
-/* --- rows whose people and places are gone -------------------------------------------- */
+/* --- permission rows of deleted roles, channels and members --------------------------- */
 
 static const char GUILD_OF_ROWS[] = "select guild_id from command_permissions where entity_id = $1 "
                                     "and (guild_id = $2 or cast($2 as bigint) = 0) limit 1";
 static const char FORGET_ENTITY[] =
     "delete from command_permissions where entity_id = $1 and guild_id = $2";
 
-/* guild_id: 0 for ids that are in no other guild. */
+/* guild_id: 0 if the id is unique across guilds. */
 static enum err permissions_forget(struct call *call, snowflake guild_id, snowflake entity_id)
 {
     struct tx *tx = call->tx;

@@ -1,19 +1,19 @@
-/* index_places.c - where in a guild a member might use commands.
+/* index_places.c - finds the channels of a guild in which a member may use commands.
  *
- * An index asks of every command whether there is a channel where it can be used. Most channels
- * are alike in what matters to that, so each kind is kept once. */
+ * An index asks for every command whether any channel allows it. Most channels are equal in this
+ * respect, so one representative of each class is enough. */
 #include "commands/index/index.h"
 
 #include <stdlib.h>
 
 #include "platform/channels/channels.h"
 
-/* What decides of a channel or a thread. */
+/* The columns of a channel or thread that decide command permissions. */
 struct open_channel {
     snowflake id, parent_id;
     int64_t type;
-    bool nsfw, member;      /* of a private thread */
-    struct list overwrites; /* struct overwrite: those about the member */
+    bool nsfw, member;      /* member: of a private thread */
+    struct list overwrites; /* struct overwrite: those that apply to the member */
 };
 
 static const char OPEN_CHANNELS[] =
@@ -42,14 +42,14 @@ static enum err load_channels(struct tx *tx, snowflake guild_id, snowflake user_
     return rows_end(&rows);
 }
 
-/* From those about the member, its roles and everyone: a channel may have a thousand others. */
+/* Selects only overwrites of the member, its roles and @everyone: a channel may have a thousand. */
 static const char OVERWRITES_ABOUT[] =
     "select o.target_id, o.type, o.allow, o.deny, o.channel_id from overwrites o "
     "cross join channels c where c.id = o.channel_id and c.guild_id = $1 and (o.target_id = $1 or "
     "o.target_id = $2 or o.target_id in (select role_id from member_roles where guild_id = $1 and "
     "user_id = $2)) order by o.channel_id";
 
-/* Both are in the order of channels' ids. */
+/* Rows and channels are both sorted by channel id. */
 static enum err load_overwrites(struct tx *tx, const struct standing *s, struct list *channels)
 {
     struct open_channel *c = channels->items, *end = c + channels->count;
@@ -84,7 +84,7 @@ static uint64_t rights_here(const struct standing *s, const struct open_channel 
            ~s->withheld;
 }
 
-/* False: nothing can be used there, whatever it is. */
+/* False: no command can be used in this channel. */
 static bool place_of(const struct standing *s, const struct list *channels,
                      const struct open_channel *c, struct index_place *ret)
 {

@@ -1,4 +1,4 @@
-/* index_rows.c - what indexes show, from the store. */
+/* index_rows.c - queries of command indexes: applications, bundles, uses, versions. */
 #include "commands/index/index.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "commands/index/index_moves.h"
 #include "model/fields/rows.h"
 
-/* --- which applications --------------------------------------------------------------- */
+/* --- applications --------------------------------------------------------------------- */
 
 #define OF_GUILD \
     "(select application_id from integrations where guild_id = $1 and type = 'service')"
@@ -15,7 +15,7 @@
 #define OF_APPLICATION "(select id from applications where id = $1)"
 #define OF_GROUP       "(select application_id from channel_integrations where channel_id = $1)"
 
-/* One query for each kind of index, picked by it: the words of all are literals. */
+/* Declares one query per kind of index; all are literals, because struct sql requires them. */
 #define QUERIES(name_, begin_, end_)                                                        \
     static const char name_##_guild[] = begin_ OF_GUILD end_;                               \
     static const char name_##_user[] = begin_ OF_USER end_;                                 \
@@ -31,7 +31,7 @@
 QUERIES(applications_sql,
         "select " SHOWN " from applications a " VERSION_OF "where a.removed = 0 and a.id in ",
         " order by a.id");
-/* An app that was installed for something else than commands has none. */
+/* An app without the scope applications.commands has no commands in the guild. */
 static const char applications_of_guild[] =
     "select " SHOWN
     " from integrations i join applications a on a.id = i.application_id " VERSION_OF
@@ -86,9 +86,9 @@ enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, 
     return rows_end(&rows);
 }
 
-/* --- which commands ------------------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------------------- */
 
-/* Only in a guild's index are there commands of a guild: no other key is a guild's id. */
+/* Guild commands appear in guild indexes only: no other key equals a guild id. */
 QUERIES(bundles_sql,
         "select application_id, guild_id, entries, texts from command_lists "
         "where guild_id in (0, $1) and application_id in ",
@@ -98,7 +98,7 @@ enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struc
 {
     enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), ret);
 
-    ret->lent = true; /* large, and copied into the answer at once */
+    ret->lent = true; /* large; copied into the reply at once */
     return e;
 }
 
@@ -111,7 +111,7 @@ bool index_bundles_next(struct rows *rows, struct bundle *ret, enum err *ret_err
     return !*ret_error;
 }
 
-/* --- how much they are used ----------------------------------------------------------- */
+/* --- uses ----------------------------------------------------------------------------- */
 
 QUERIES(uses_sql,
         "select c.id, cast(sum(u.uses) as bigint) from commands c join command_uses u "
@@ -154,7 +154,7 @@ void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks
 
     for (size_t i = 0; i < b->count; i++) {
         ranks[i] = uses->count ? -uses_of(uses, b->entries[i].id) : 0;
-        unused += ranks[i] < 0; /* still to be ranked */
+        unused += ranks[i] < 0; /* commands with uses, plus one */
     }
     for (int64_t rank = 1; rank < unused; rank++) {
         size_t most = b->count;
@@ -169,7 +169,7 @@ void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks
             ranks[i] = unused++;
 }
 
-/* --- since when ----------------------------------------------------------------------- */
+/* --- versions ------------------------------------------------------------------------- */
 
 static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
 

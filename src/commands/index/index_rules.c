@@ -1,4 +1,5 @@
-/* index_rules.c - what a member sees of a guild's commands: those that it can use somewhere. */
+/* index_rules.c - filters a guild's index: shows a member the commands it can use in some
+ * channel. */
 #include "commands/index/index.h"
 #include "commands/permissions/permission_drops.h"
 #include "model/fields/ids.h"
@@ -7,7 +8,7 @@ static const char PERMISSIONS_OF_GUILD[] =
     "select p.target_id, p.entity_id, p.type, p.permission from command_permissions p "
     "where p.guild_id = $1 and " PERMISSION_STANDS " order by p.target_id, p.position";
 
-/* *ret_channels: some row speaks of channels. */
+/* *ret_channels: some row names a channel. */
 static enum err load_rows(struct index_reader *r, bool *ret_channels)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -43,7 +44,7 @@ enum err index_reader_load(struct tx *tx, const struct standing *s, bool adult,
     return e ? e : index_places(tx, s, channels, &ret->places);
 }
 
-/* Where the rows of a target begin; they are in the order of targets. */
+/* Binary search for the first row of a target; rows are sorted by target. */
 static size_t first_row_of(const struct list *targets, snowflake target_id)
 {
     const snowflake *all = targets->items;
@@ -86,7 +87,7 @@ bool index_usable(const struct index_reader *r, struct command_question *q)
     return false;
 }
 
-/* --- what rows say about the reader --------------------------------------------------- */
+/* --- permission rows in the reply ----------------------------------------------------- */
 
 static bool has_role(const struct standing *s, snowflake id)
 {

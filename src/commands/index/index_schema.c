@@ -1,4 +1,4 @@
-/* index_schema.c - command indexes, row by row. */
+/* index_schema.c - schemas of command indexes. */
 #include "commands/index/index.h"
 
 static const struct field config_fields[] = {
@@ -40,7 +40,7 @@ static const struct type type_application_of_index = { .kind = KIND_OBJECT,
 const struct type type_index_applications = { .kind = KIND_ARRAY,
                                               .of = &type_application_of_index };
 
-/* For the docs, and for those who check answers by it; the answer is written by hand. */
+/* For the documentation and for tests of replies; indexes.c writes the reply itself. */
 struct command_index {
     struct list applications, application_commands;
     snowflake version;

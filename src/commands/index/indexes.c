@@ -1,4 +1,4 @@
-/* indexes.c - GET …/application-command-index, for four kinds of places. */
+/* indexes.c - GET …/application-command-index for guilds, accounts, applications and channels. */
 #include "commands/index/index.h"
 
 #include "commands/index/index_moves.h"
@@ -7,18 +7,18 @@
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
 
-/* --- showing one command -------------------------------------------------------------- */
+/* --- writing one command -------------------------------------------------------------- */
 
-/* A command of a bundle, and what only this answer knows about it. */
+/* A command of a bundle with the fields that depend on the reader. */
 struct shown_command {
     const struct bundle *bundle;
     const struct bundle_entry *entry;
-    struct str text; /* an object */
-    int64_t rank;    /* 0: a guild's */
+    struct str text; /* a JSON object */
+    int64_t rank;    /* 0: a guild command has none */
     const struct command_index_permissions *permissions;
 };
 
-/* In the reader's language: taken apart and put together again. */
+/* Decodes the command and encodes it in the reader's language. */
 static enum err show_localized(struct index_view *v, const struct shown_command *s, struct str *ret)
 {
     struct command k;
@@ -34,7 +34,7 @@ static enum err show_localized(struct index_view *v, const struct shown_command 
     return OK;
 }
 
-/* The finished text with the rest put in before its last brace. */
+/* Copies the stored text and inserts the reader's fields before the closing brace. */
 static void show_finished(struct index_view *v, const struct shown_command *s)
 {
     struct buf *out = v->json.out;
@@ -66,11 +66,11 @@ static enum err index_show(struct index_view *v, struct shown_command *s)
     if (!e)
         json_raw(&v->json, text);
     else if (e == ERR_UNKNOWN_COMMAND)
-        show_finished(v, s); /* what cannot be taken apart is shown as it is */
+        show_finished(v, s); /* undecodable: send the stored text */
     return e == ERR_UNKNOWN_COMMAND ? OK : e;
 }
 
-/* --- which are shown ------------------------------------------------------------------ */
+/* --- filtering ------------------------------------------------------------------------ */
 
 static bool is_launchable(const struct index_view *v, snowflake application_id)
 {
@@ -82,7 +82,7 @@ static bool is_launchable(const struct index_view *v, snowflake application_id)
     return false;
 }
 
-/* Apps that are there for something else than commands have none. */
+/* Apps without the scope applications.commands are not in v->applications. */
 static bool is_here(const struct index_view *v, snowflake application_id)
 {
     const struct index_application *a = v->applications.items;
@@ -99,7 +99,7 @@ static bool is_here(const struct index_view *v, snowflake application_id)
     return low < v->applications.count && a[low].id == application_id;
 }
 
-/* The same question that is asked when it is used. */
+/* Uses command_judge, as an invocation does. */
 static bool belongs_here(const struct index_view *v, const struct bundle *b,
                          const struct bundle_entry *k)
 {
@@ -134,7 +134,7 @@ static enum err add_bundle(struct index_view *v, const struct bundle *b)
     enum err e = bundle_walk_begin(v->call->tx, b, &walk), end;
     if (e)
         return e;
-    walk.rows.lent = true; /* a text is copied into the answer at once */
+    walk.rows.lent = true; /* texts are copied into the reply at once */
     while (!e && bundle_walk_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
         if (belongs_here(v, b, s.entry))
@@ -144,17 +144,17 @@ static enum err add_bundle(struct index_view *v, const struct bundle *b)
     return e ? e : end;
 }
 
-/* Room for most answers at once: growing would copy what is there again and again. */
+/* Reserves space for most replies, to avoid repeated copies while the buffer grows. */
 static void make_room(struct index_view *v)
 {
-    enum { USUAL = 8 * 1024 }; /* for the commands of an application */
+    enum { USUAL = 8 * 1024 }; /* bytes per application */
     size_t size = v->applications.count * USUAL;
 
     if (size <= v->json.out->max - v->json.out->n)
         buf_room(v->json.out, size);
 }
 
-/* Without an application that is active there are no uses to be looked for. */
+/* If no application is active there are no uses to read. */
 static bool has_active(const struct index_view *v)
 {
     const struct index_application *a = v->applications.items;
@@ -194,7 +194,7 @@ static snowflake place_of_index(const struct index_view *v)
     return v->place ? v->place : v->key;
 }
 
-/* The age and the language of who reads. */
+/* Reads the user for its age and language. */
 static enum err index_reader_find(struct index_view *v)
 {
     return user_find(v->call->tx, v->call->caller->id, &v->user);
@@ -219,8 +219,8 @@ static enum err index_view_load(struct index_view *v)
     return OK;
 }
 
-/* As command_index_reply says, but written piece by piece: it may be large, and most of it
- * is finished. */
+/* Writes what command_index_reply describes piece by piece: it may be large, and most of it is
+ * stored text. */
 static enum err index_write(struct index_view *v)
 {
     struct json *j = &v->json;
@@ -240,7 +240,7 @@ static enum err index_write(struct index_view *v)
     return e;
 }
 
-/* Many ask for the same, and one person again and again. */
+/* Cached: many readers ask for the same index, and one reader asks repeatedly. */
 static enum err index_reply(struct index_view *v)
 {
     enum err e = index_view_load(v);
@@ -258,7 +258,7 @@ static enum err index_reply(struct index_view *v)
     return e;
 }
 
-/* --- the four of them ----------------------------------------------------------------- */
+/* --- handlers ------------------------------------------------------------------------- */
 
 enum err prefetch_guild_command_index(struct call *call)
 {
@@ -320,8 +320,7 @@ enum err get_user_command_index(struct call *call)
 static const char AUTHORIZED[] =
     "select installed from authorizations where user_id = $1 and application_id = $2";
 
-/* GET /applications/{application.id}/application-command-index: whoever allowed it
- * anything. */
+/* GET /applications/{application.id}/application-command-index: needs any authorization. */
 enum err get_application_command_index(struct call *call)
 {
     const struct application *a = call->target.application;
@@ -350,7 +349,7 @@ enum err get_application_command_index(struct call *call)
 static const char APPLICATION_OF_BOT[] =
     "select id from applications where bot_id = $1 and removed = 0";
 
-/* The application whose bot somebody talks to; 0: it is no bot. */
+/* Finds the application of the bot in this direct channel; 0: the other user is no bot. */
 static enum err application_across(struct call *call, snowflake *ret)
 {
     struct list others;
@@ -367,7 +366,7 @@ static enum err application_across(struct call *call, snowflake *ret)
     return e;
 }
 
-/* With a bot: what it does in direct channels, for those who have it installed somewhere. */
+/* Direct channel with a bot: commands with context BOT_DM if the app is installed for the user. */
 static enum err reply_direct(struct call *call)
 {
     struct index_view v = {
@@ -383,7 +382,7 @@ static enum err reply_direct(struct call *call)
         e = installed_in_guilds_of(call->tx, v.key, call->caller->id, &v.ask.installed);
     if (!e && v.key)
         e = installed_on_account(call->tx, v.key, call->caller->id, &v.ask.installed);
-    /* Who has blocked the bot can use nothing of it: no invocation is taken there. */
+    /* A user who has blocked the bot cannot invoke its commands, so none are listed. */
     if (!e && v.key)
         e = channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
     if (barred)

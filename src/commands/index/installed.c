@@ -1,4 +1,4 @@
-/* installed.c - what brings an app's commands to somebody: a guild, an account, a group. */
+/* installed.c - checks where an app is installed for a user: guild, account, group DM. */
 #include "commands/internal.h"
 
 #include "commands/index/index_moves.h"
@@ -7,7 +7,7 @@
 static const char IN_GUILD[] =
     "select 1 from integrations i where i.guild_id = $2 and i.application_id = $1 and "
     "i.type = 'service' and " INTEGRATION_HAS_COMMANDS("i");
-/* From the guilds of somebody, which are few; those of an app may be many. */
+/* Starts from the user's guilds, which are few; an app may be in many. */
 static const char IN_GUILDS_OF[] =
     "select 1 from members m cross join integrations i where m.user_id = $2 and "
     "i.guild_id = m.guild_id and i.application_id = $1 and i.type = 'service' "

@@ -1,4 +1,4 @@
-/* permission_drops.c - rows of permissions go with their command, a few guilds at a time. */
+/* permission_drops.c - deletes the permission rows of a command in steps, guild by guild. */
 #include "commands/permissions/permission_drops.h"
 
 #include "base/clock.h"
@@ -7,14 +7,14 @@
 
 struct permission_drop {
     snowflake target_id, application_id;
-    int64_t round; /* rows of earlier ones go */
+    int64_t round; /* rows with a smaller round are deleted */
     bool tell;
 };
 
-/* --- one guild after the other -------------------------------------------------------- */
+/* --- one step ------------------------------------------------------------------------- */
 
-/* A guild has rows of one round only, because they are replaced together. Asking for the round
- * would lead SQLite to all rows of the command. */
+/* All rows of a target in a guild have the same round, because they are replaced together.
+ * Filtering by round would make SQLite scan all rows of the command. */
 static const char DROP_OF_GUILD[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
 
@@ -36,7 +36,7 @@ static enum err drop_of_guild(struct call *call, const struct permission_drop *d
 static const char NEXT_GUILDS[] = "select guild_id from command_permissions where target_id = $1 "
                                   "and round < $2 order by round, guild_id limit $3";
 
-/* The guilds of the next rows, each once; with no room left, the next one. */
+/* Guilds of the next rows, each once; at least one even if no room is left. */
 static enum err next_guilds(struct call *call, const struct permission_drop *d, int64_t room,
                             struct list *ret)
 {
@@ -57,7 +57,7 @@ static enum err next_guilds(struct call *call, const struct permission_drop *d, 
     return rows_end(&rows);
 }
 
-/* *ret_left: there are rows that there was no room for. */
+/* *ret_left: rows remain. */
 static enum err drop_some(struct call *call, const struct permission_drop *d, int64_t *room,
                           bool *ret_left)
 {
@@ -73,13 +73,13 @@ static enum err drop_some(struct call *call, const struct permission_drop *d, in
     return e;
 }
 
-/* --- the mark ------------------------------------------------------------------------- */
+/* --- the pending deletion ------------------------------------------------------------- */
 
 static const char ROUNDS[] =
     "select (select max(round) from command_permissions where target_id = $1), "
     "(select round from permission_drops where target_id = $1)";
 
-/* *ret is later than that of any row; 0: there are no rows. */
+/* *ret is greater than the round of any row; 0: there are no rows. */
 static enum err round_after(struct tx *tx, snowflake target_id, int64_t *ret)
 {
     struct rows row;
@@ -93,7 +93,7 @@ static enum err round_after(struct tx *tx, snowflake target_id, int64_t *ret)
     return OK;
 }
 
-/* Guilds that an earlier change has not come to are told what that one would have told them. */
+/* If an earlier deletion with events is still pending, its remaining guilds get the event too. */
 static const char SET_MARK[] =
     "insert into permission_drops (target_id, application_id, round, told) values ($1, $2, $3, $4) "
     "on conflict (target_id) do update set round = excluded.round, "
@@ -133,7 +133,7 @@ static enum err run_permission_drop(struct call *call, const struct job *job)
     bool found, left;
     enum err e = tx_one(call->tx, FIND_MARK, BIND(v_id(job->key)), &row, &found);
 
-    /* The mark may have gone with its application. */
+    /* The row may have been deleted together with its application. */
     if (e || !found)
         return e;
     struct permission_drop d = { job->key, row_id(&row, 0), row_int(&row, 1), row_bool(&row, 2) };

@@ -1,4 +1,4 @@
-/* permissions.c - who may use commands in a guild: reading the rows and replacing them. */
+/* permissions.c - routes that read and replace a guild's command permissions. */
 #include "commands/internal.h"
 
 #include "commands/form.h"
@@ -17,7 +17,7 @@ static snowflake target_of(const struct call *call)
     return call_id(call, "command.id");
 }
 
-/* A bearer token stands for a person: an app learns no more with it than the person may read. */
+/* A bearer token acts for a user: the app may read only what that user may read. */
 enum err admit_read_permissions(struct call *call)
 {
     bool may = call->caller->kind == CALLER_BOT || call->target.rights & PERMISSION(MANAGE_GUILD);
@@ -25,7 +25,7 @@ enum err admit_read_permissions(struct call *call)
     return may ? OK : call_lacks(call, PERMISSION(MANAGE_GUILD));
 }
 
-/* Only a member who may use the command sets who may use it. */
+/* Only members who may use the command may change its permissions. */
 enum err admit_modify_permissions(struct call *call)
 {
     const struct command *k = call->target.command;
@@ -99,7 +99,7 @@ enum err get_command_permissions(struct call *call)
     return rows.count ? call_reply(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
 }
 
-/* --- what changes --------------------------------------------------------------------- */
+/* --- who may change a row ------------------------------------------------------------- */
 
 static const struct command_permission *row_like(const struct list *rows,
                                                  const struct command_permission *p)
@@ -153,8 +153,8 @@ static enum err may_change_channel(struct call *call, snowflake id, bool *ret)
     return e;
 }
 
-/* May the caller change a row of this kind? ERR_UNKNOWN_…: there is no such role, member or
- * channel. */
+/* May the caller change a row for this role, member or channel? ERR_UNKNOWN_… if it does not
+ * exist. */
 static enum err may_change(struct call *call, const struct command_permission *p, bool *ret)
 {
     snowflake guild_id = call->target.guild->id;
@@ -205,7 +205,7 @@ static void note_change(struct exchange_of_rows *x, const struct command_permiss
     c->new_value = permission_text(arena, row_like(&x->after, p));
 }
 
-/* A row that is new or not what it was. */
+/* Checks a row that is new or changed. */
 static enum err look_at_new(struct exchange_of_rows *x, const struct command_permission *p,
                             const struct place *at)
 {
@@ -258,7 +258,7 @@ static enum err permission_compare(struct exchange_of_rows *x)
 
 static const char DROP_ROWS[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
-/* Of the round of the mark, if earlier rows of the command are on their way out. */
+/* If a deletion of earlier rows is pending, new rows get its round, so that they stay. */
 static const char ADD_ROW[] =
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, "
     "permission, position, round) values ($1, $2, $3, $4, $5, $6, $7, "

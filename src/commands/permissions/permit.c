@@ -1,4 +1,4 @@
-/* permit.c - may this person use that command here? Gathers what the verdict needs. */
+/* permit.c - command_permit: reads what command_judge needs for one invocation. */
 #include "commands/permissions/permission_drops.h"
 #include "platform/accounts/age.h"
 #include "platform/channels/channels.h"
@@ -22,8 +22,8 @@ enum err permissions_of(struct tx *tx, snowflake guild_id, snowflake target_id, 
     return rows_end(&rows);
 }
 
-/* In a guild the channel says so, or a thread's parent; in a direct channel with the app
- * the person's settings. */
+/* Age restriction: in a guild the channel decides (a thread's parent), in a direct channel with the
+ * app the user's settings. */
 static enum err find_age(struct tx *tx, const struct command_invoker *who,
                          const struct channel *place, bool *ret)
 {
@@ -54,7 +54,7 @@ static struct command_question question_of(const struct command *k,
     };
 }
 
-/* What brings the app to the person, of what the command allows. */
+/* Finds where the app is installed for the user, among the types that the command supports. */
 static enum err find_installed(struct tx *tx, const struct command_invoker *who,
                                struct command_question *q)
 {

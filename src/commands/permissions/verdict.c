@@ -1,10 +1,9 @@
-/* verdict.c - who may use a command, from plain data.
+/* verdict.c - command_judge: decides who may use a command, from plain data.
  *
- * Indexes and invocations both ask here, so that what is listed can be used and nothing else.
- * The interface's order: how the command comes to the place, what the place asks of everybody,
- * then the channel's rows, then the person's and its roles', then the command's own default.
- * Rows of the command come before rows of the application; the first that says anything
- * decides its stage. */
+ * Indexes and invocations both call it, so a member sees exactly the commands that it can use.
+ * Discord's order of stages: installation and context, access to the channel, rows of the channel,
+ * rows of the user and its roles, default_member_permissions. In each stage rows of the command
+ * override rows of the application. */
 #include "commands/commands.h"
 
 enum answer { SILENT, YES, NO };
@@ -27,7 +26,7 @@ static bool holds_role(const struct command_question *q, snowflake id)
     return false;
 }
 
-/* One role that may is enough. */
+/* One role that allows is enough. */
 static enum answer rows_for_roles(const struct list *rows, const struct command_question *q)
 {
     const struct command_permission *p = rows->items;
@@ -56,7 +55,7 @@ static enum answer for_person(const struct list *rows, const struct command_ques
     return answer ? answer : row_for(rows, q->guild_id, COMMAND_PERMISSION_ROLE);
 }
 
-/* --- how it comes here ---------------------------------------------------------------- */
+/* --- installation and context --------------------------------------------------------- */
 
 unsigned command_ways(const struct command_question *q)
 {
@@ -64,8 +63,7 @@ unsigned command_ways(const struct command_question *q)
 
     if (!(q->contexts & q->places))
         return 0;
-    /* Commands of private channels are those for accounts; a group lends its app to everybody
-     * in it. */
+    /* Private channels need INSTALL_USER; an app in a group DM serves all its members. */
     if (q->in_group && q->integration_types >> INSTALL_USER & 1)
         ways |= 1u << INSTALL_GUILD;
     return ways;
@@ -76,10 +74,9 @@ static bool comes_here(const struct command_question *q)
     return command_ways(q) && (!q->entry_point || q->launchable);
 }
 
-/* --- what the place asks of everybody ------------------------------------------------- */
+/* --- access to the channel ------------------------------------------------------------ */
 
-/* The answer to a command of the person's own is sent for it, and shown to it alone where it
- * may not send; so it need not be able to. */
+/* User-installed commands do not need SEND_MESSAGES: without it, only the user sees the reply. */
 static bool has_access(const struct command_question *q)
 {
     uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
@@ -89,7 +86,7 @@ static bool has_access(const struct command_question *q)
     return q->administrator || (!q->timed_out && (q->rights & needs) == needs);
 }
 
-/* --- what is said of the person ------------------------------------------------------- */
+/* --- user, roles, defaults ------------------------------------------------------------ */
 
 static bool default_allows(const struct command_question *q)
 {
@@ -100,7 +97,7 @@ static bool default_allows(const struct command_question *q)
     return needs->value && (q->rights & needs->value) == needs->value;
 }
 
-/* A row of the command allows whatever the default says; one of the application does not. */
+/* A row of the command overrides the default permissions; a row of the application does not. */
 enum command_verdict command_judge_person(const struct command_question *q)
 {
     if (q->administrator)

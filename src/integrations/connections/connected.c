@@ -1,9 +1,9 @@
-/* connected.c - accounts of other platforms that people have connected to theirs. */
+/* connected.c - reads connections: accounts of other platforms that users have linked. */
 #include "integrations/connections/connected.h"
 
 #include "model/fields/rows.h"
 
-/* --- the interface, row by row -------------------------------------------------------- */
+/* --- schemas -------------------------------------------------------------------------- */
 
 static const struct field guild_fields[] = {
     { FIELD(struct integration_guild, id), .type = &type_id },
@@ -134,9 +134,9 @@ enum err connection_of_account(struct tx *tx, struct str type, struct str id,
     return e;
 }
 
-/* --- where a connection leads --------------------------------------------------------- */
+/* --- guilds that a connection allows to join ------------------------------------------ */
 
-/* The cross join keeps the engine from walking all integrations of the platform. */
+/* The cross join stops the query planner from scanning all integrations of the platform. */
 static const char LEADS_TO[] =
     "select i.id, i.account_id, i.name, g.id, g.name, g.icon from "
     "(select id from integrations where type = $1 and account_id = $2 union "

@@ -1,17 +1,17 @@
-/* connected.h - accounts of other platforms that people have connected to theirs. */
+/* connected.h - connections: accounts of other platforms that users have linked. */
 #ifndef INTEGRATIONS_CONNECTED_H
 #define INTEGRATIONS_CONNECTED_H
 
 #include "model/integration.h"
 #include "store/store.h"
 
-/* The guild of an integration, as those outside see it. */
+/* The guild of an integration, as non-members see it. */
 struct integration_guild {
     snowflake id;
     struct str name;
     struct opt_str icon;
 };
-/* An integration that a connection lets its owner join. */
+/* An integration with a guild that the owner of the connection may join. */
 struct connection_integration {
     struct str id; /* a snowflake, or PARTNERS_ID */
     struct str type;
@@ -21,14 +21,14 @@ struct connection_integration {
 
 struct linked_account {
     snowflake user_id;
-    struct str type; /* the store's word */
-    struct str word; /* what is shown */
+    struct str type; /* platform name in the database */
+    struct str word; /* platform name in the API */
     struct str id, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;
     int64_t visibility, metadata_visibility;
     struct opt_list integrations; /* struct connection_integration */
 
-    /* Not shown to anybody. */
+    /* Never sent to clients. */
     bool is_partner;
     struct str secret; /* encrypted; p == NULL: none */
 };
@@ -36,17 +36,17 @@ struct linked_account {
 extern const struct type type_connection, type_connections;
 extern const struct type type_integration_guild;
 
-/* Without .integrations; connection_load_integrations adds them. */
+/* Does not set .integrations; see connection_load_integrations. */
 enum err connections_of(struct tx *tx, snowflake user_id, struct list *ret);
-/* ERR_UNKNOWN_CONNECTION. type: the store's word. */
+/* ERR_UNKNOWN_CONNECTION. type: platform name in the database. */
 enum err connection_find(struct tx *tx, snowflake user_id, struct str type, struct str id,
                          struct linked_account *ret);
-/* Whoever has it. */
+/* Finds the connection of a platform account, whichever user owns it. */
 enum err connection_of_account(struct tx *tx, struct str type, struct str id,
                                struct linked_account *ret, bool *ret_found);
 enum err connection_load_integrations(struct tx *tx, struct linked_account *c);
 
-/* For READY: "connected_accounts". */
+/* Writes "connected_accounts" for READY. */
 enum err connections_write(struct tx *tx, snowflake user_id, struct json *out);
 
 #endif

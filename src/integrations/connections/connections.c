@@ -1,11 +1,11 @@
-/* connections.c - the accounts of other platforms that somebody has connected. */
+/* connections.c - routes of connections: list, modify, delete, refresh, and the platforms. */
 #include "integrations/internal.h"
 
 #include "model/fields/types.h"
 #include "api/deletion.h"
 #include "platform/relationships/suggestions.h"
 
-/* --- what is sent --------------------------------------------------------------------- */
+/* --- bodies --------------------------------------------------------------------------- */
 
 struct connection_patch {
     struct opt_int visibility, metadata_visibility;
@@ -58,7 +58,7 @@ static const struct schema url_schema = {
 };
 static const struct type url_reply = { .kind = KIND_OBJECT, .schema = &url_schema };
 
-/* --- the path ------------------------------------------------------------------------- */
+/* --- path parameters ------------------------------------------------------------------ */
 
 static enum err resolve_type(struct call *call)
 {
@@ -71,7 +71,7 @@ static enum err own_connection(struct call *call, struct linked_account *ret)
                            call_text(call, "connection.id"), ret);
 }
 
-/* Before the body counts. */
+/* Reports an unknown connection before errors of the body. */
 static enum err must_be_own(struct call *call)
 {
     struct linked_account c;
@@ -81,7 +81,7 @@ static enum err must_be_own(struct call *call)
 
 /* --- GET /users/@me/connections ------------------------------------------------------- */
 
-/* Apps are not told which guilds people could join. */
+/* Apps with a bearer token do not see which guilds the user could join. */
 static enum err list_connections(struct call *call)
 {
     bool full = call->caller->kind == CALLER_USER;
@@ -238,7 +238,7 @@ static enum err refresh_connection(struct call *call)
     return e;
 }
 
-/* --- the kinds of connections --------------------------------------------------------- */
+/* --- list of platforms ---------------------------------------------------------------- */
 
 struct connection_kind {
     bool enabled;
@@ -273,7 +273,7 @@ static enum err list_connection_kinds(struct call *call)
     return call_reply(call, &kinds);
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

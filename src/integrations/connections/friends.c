@@ -1,5 +1,5 @@
-/* friends.c - whom connected accounts know on their platforms, where their owners want
- * friends to be suggested from there. */
+/* friends.c - job that reads the friends of linked accounts from their platforms, for friend
+ * suggestions. Runs only for connections with friend_sync. */
 #include "integrations/internal.h"
 
 #include <stdio.h>
@@ -12,13 +12,13 @@
 
 enum { LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 
-/* One page of one connection's. Flat: it travels through errands. */
+/* State of the job: one page of one connection. Flat, because it is copied between requests. */
 struct friends_step {
     struct job job;                                /* without data */
-    char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* empty: the first one */
+    char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty: before the first */
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
-    bool found, lost; /* lost: the job was scheduled anew */
+    bool found, lost; /* lost: the job was rescheduled meanwhile */
 };
 
 enum err friends_begin(struct call *call, snowflake user_id)
@@ -33,7 +33,7 @@ static const char NEXT[] =
     "and verified = 1 and revoked = 0 and (type > $2 or (type = $2 and id > $3)) "
     "order by type, id limit 1";
 
-/* The connection after the one that was last. */
+/* Finds the connection after the current one. */
 static enum err run_next(struct call *call)
 {
     struct friends_step *s = call_passed(call, "friends_step");
@@ -55,7 +55,7 @@ static enum err run_next(struct call *call)
     return OK;
 }
 
-/* The ids follow it, each with its NUL. */
+/* Followed by the ids, each with its NUL. */
 struct friends_page {
     struct friends_step step;
     size_t count;
@@ -95,7 +95,7 @@ static enum err run_page(struct call *call)
     return e;
 }
 
-/* Accounts here that the friends belong to are suggested, now and each day. */
+/* Suggests the accounts of this server that belong to the friends, now and once per day. */
 static enum err run_end(struct call *call)
 {
     const struct friends_step *s = call_passed(call, "friends_step");
@@ -108,7 +108,7 @@ static enum err run_end(struct call *call)
     return e ? e : job_finish(call, job);
 }
 
-/* --- from page to page ---------------------------------------------------------------- */
+/* --- iteration over pages ------------------------------------------------------------- */
 
 static void ask_page(struct chain *c);
 
@@ -126,7 +126,7 @@ static void page_kept(struct call *call, enum err e, void *arg)
         ask_page(c);
 }
 
-/* A provider that does not answer leaves what it said before. */
+/* If the provider fails, the friends that were stored before stay. */
 static void page_came(void *arg, const struct provider_answer *a)
 {
     struct chain *c = arg;

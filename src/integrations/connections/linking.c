@@ -1,4 +1,4 @@
-/* linking.c - an account of another platform becomes somebody's, or is theirs no more. */
+/* linking.c - links an account of another platform to a user, and removes the link. */
 #include "integrations/internal.h"
 
 #include <sodium.h>
@@ -30,7 +30,7 @@ void connections_announce(struct call *call, snowflake user_id)
     call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, to_user(user_id), &schema, &c);
 }
 
-/* --- states: a link under way --------------------------------------------------------- */
+/* --- OAuth2 states of pending links --------------------------------------------------- */
 
 static const char ADD_STATE[] =
     "insert into connection_states (digest, user_id, type, expires_at) values ($1, $2, $3, $4)";
@@ -82,7 +82,7 @@ enum err state_find(struct call *call, const struct linking *l, snowflake *ret_u
     return OK;
 }
 
-/* --- asking the provider -------------------------------------------------------------- */
+/* --- provider request ----------------------------------------------------------------- */
 
 static void linking_answered(void *arg, const struct provider_answer *a)
 {
@@ -109,7 +109,7 @@ void linking_ask(struct call *call)
                                               .arg = call });
 }
 
-/* --- what follows from a link --------------------------------------------------------- */
+/* --- storing the connection ----------------------------------------------------------- */
 
 static const char COUNT[] = "select count(*) from connections where user_id = $1 "
                             "and not (type = $2 and id = $3)";
@@ -132,7 +132,7 @@ static enum err check_room(struct call *call, const struct linking *l)
     return e || row_int(&row, 0) < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
 }
 
-/* The last account that proves ownership gets the connection; it is taken from others. */
+/* A platform account has one owner: the last user who proves ownership. Removes older links. */
 static enum err take_from_others(struct call *call, const struct linking *l)
 {
     struct linked_account old;
@@ -156,7 +156,7 @@ static enum err linking_save(struct call *call, const struct linking *l)
                    NULL);
 }
 
-/* Guilds that follow the account ask again. */
+/* Restarts the sync of guilds that follow the account. */
 static enum err sync_followers(struct call *call, struct str type, struct str id)
 {
     struct list all;
@@ -206,7 +206,7 @@ enum err linking_finish(struct call *call, struct linking *l, struct linked_acco
 
 /* --- POST /connections/{connection.type}/callback ------------------------------------- */
 
-/* A state that was made for another account is refused as unknown. */
+/* Rejects a state that was issued to another account. */
 static enum err look_at_state(struct call *call)
 {
     struct linking *l = call_passed(call, "linking");
@@ -246,7 +246,7 @@ enum err callback_connection(struct call *call)
     return e ? e : call_reply(call, &c);
 }
 
-/* --- the end of a link ---------------------------------------------------------------- */
+/* --- removing a link ------------------------------------------------------------------ */
 
 static const char DELETE_CONNECTION[] =
     "delete from connections where user_id = $1 and type = $2 and id = $3";
@@ -282,7 +282,7 @@ static enum err revoke_followers(struct call *call, const struct linked_account 
     return e;
 }
 
-/* Guilds that were joined through the connection are left with it. */
+/* Removes the user from guilds that were joined through the connection. */
 static enum err leave_guilds(struct call *call, const struct linked_account *c)
 {
     struct list guilds = { 0 };

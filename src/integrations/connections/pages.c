@@ -1,7 +1,7 @@
-/* pages.c - the page where somebody proves that an account of another platform is theirs.
+/* pages.c - HTML page on which a user proves ownership of an account of another platform.
  *
- * It says whose account here it will be added to: who was sent here by somebody else
- * can see it. */
+ * The page names the account on this server that gets the link, so that a user notices a link that
+ * somebody else has started. */
 #include "integrations/internal.h"
 
 #include "model/fields/types.h"
@@ -99,12 +99,12 @@ static enum err show_link_page(struct call *call)
     return e ? e : reply_form(call, q, &user);
 }
 
-/* Guessing codes is for nobody. */
+/* Limits guessing of codes. */
 static const struct limit guess_limit = {
     .name = "connection-code", .count = 10, .window_s = 60, .strict = true
 };
 
-/* Only who was sent here may try a code; the handler says what is wrong. */
+/* A code needs a valid state. If there is none, the handler reports the error. */
 static enum err look_at_state(struct call *call)
 {
     struct linking *l = call_passed(call, "linking");

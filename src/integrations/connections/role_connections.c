@@ -1,4 +1,4 @@
-/* role_connections.c - what apps can say about the people who use them, and what they said. */
+/* role_connections.c - role connection metadata of applications, and their values per user. */
 #include "integrations/internal.h"
 
 #include "api/deletion.h"
@@ -6,7 +6,7 @@
 #include "model/fields/rows.h"
 #include "model/fields/types.h"
 
-/* --- what an app can say -------------------------------------------------------------- */
+/* --- metadata of an application ------------------------------------------------------- */
 
 static const char READ_METADATA[] =
     "select role_connections_metadata from applications where id = $1";
@@ -33,7 +33,7 @@ static enum err get_metadata(struct call *call)
     return e ? e : call_reply(call, &list);
 }
 
-/* Each key once. */
+/* Rejects duplicate keys. */
 static enum err check_keys(struct call *call, const struct list *in)
 {
     const struct role_connection_metadata *all = in->items;
@@ -63,7 +63,7 @@ static enum err put_metadata(struct call *call)
     return e ? e : call_reply(call, in);
 }
 
-/* --- what it said about somebody ------------------------------------------------------ */
+/* --- values for a user ---------------------------------------------------------------- */
 
 struct role_connection {
     struct opt_str platform_name, platform_username;
@@ -173,13 +173,13 @@ static enum err delete_role_connection(struct call *call)
                    BIND(v_id(call->caller->id), v_id(call->target.application->id)), NULL);
 }
 
-/* People take back what any app says of them; a token is good for its own app only. */
+/* A user may delete the values of any app; a bearer token works for its own app only. */
 static enum err own_application_or_self(struct call *call)
 {
     return call->caller->kind == CALLER_USER ? OK : application_of_caller(call);
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 #define METADATA  "/applications/{application.id}/role-connections/metadata"
 #define OF_PERSON "/users/@me/applications/{application.id}/role-connection"

@@ -1,4 +1,4 @@
-/* provider.c - which provider is asked. */
+/* provider.c - sends a question to the local or the HTTP provider of a platform. */
 #include "integrations/providers/provider.h"
 
 #include "platform/accounts/accounts.h"
@@ -15,8 +15,8 @@ void provider_ask(struct api *api, struct loop *loop, const struct provider_ques
         provider_ask_local(api, loop, q);
 }
 
-/* Both lead to our page in the end: there people see whose account they add to. States
- * are of characters that need no escaping. */
+/* Both URLs end at our page, which shows the account that gets the link. States contain only
+ * characters that need no escaping. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state)
 {
     struct str ours = STR_CONCAT(call->arena, api_url(call, "http"), STR("/connections/"),

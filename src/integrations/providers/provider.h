@@ -1,9 +1,9 @@
-/* provider.h - where another platform is asked about its accounts.
+/* provider.h - asynchronous questions to other platforms about their accounts.
  *
- * A question is asked on a loop and answered there, later; it never runs in a
- * transaction and never keeps anybody else waiting. A platform is local (its accounts
- * are in our own store, docs/integrations.md) or answered by an HTTP server that the
- * operator names. Whatever such a server does, the answer is one of four results. */
+ * A question is asked and answered on a loop; it never runs in a transaction and blocks nobody. A
+ * platform is local (its accounts are in our database, docs/integrations.md) or provided by an HTTP
+ * server that the operator configures. Whatever that server does, the answer has one of four
+ * results. */
 #ifndef INTEGRATIONS_PROVIDER_H
 #define INTEGRATIONS_PROVIDER_H
 
@@ -12,20 +12,20 @@
 
 enum provider_result {
     PROVIDER_OK,
-    PROVIDER_UNAUTHORISED, /* the account's owner no longer lets us */
+    PROVIDER_UNAUTHORISED, /* the owner has revoked our access */
     PROVIDER_NOT_FOUND,    /* no such account, code or subscriber */
-    PROVIDER_TEMPORARY,    /* no answer, or none that makes sense */
+    PROVIDER_TEMPORARY,    /* no valid answer */
 };
 
 enum question_kind {
-    ASK_EXCHANGE,      /* code: whose account is it? */
+    ASK_EXCHANGE,      /* code → account */
     ASK_ACCOUNT,       /* account_id */
-    ASK_SUBSCRIBERS,   /* account_id, cursor: a page of who subscribes */
+    ASK_SUBSCRIBERS,   /* account_id, cursor: a page of subscribers */
     ASK_IS_SUBSCRIBER, /* account_id, subscriber_id: OK or NOT_FOUND */
-    ASK_FRIENDS,       /* account_id, cursor: a page of whom it knows */
+    ASK_FRIENDS,       /* account_id, cursor: a page of friends */
 };
 
-/* The longest are in characters: as bytes they may need four times that. */
+/* The LONGEST_ limits are in characters; a character may need four bytes. */
 enum {
     PROVIDER_PAGE = 500,
     PROVIDER_MAX_PAGES = 1000,
@@ -34,34 +34,34 @@ enum {
 };
 
 struct provider_account {
-    struct str id, name, secret; /* secret: of ASK_EXCHANGE only; may be empty */
+    struct str id, name, secret; /* secret: ASK_EXCHANGE only; may be empty */
     bool has_programme, is_partner;
 };
 
-/* Valid during the call of done. */
+/* Valid during the callback done. */
 struct provider_answer {
     enum provider_result result;
     struct provider_account account;
     struct list ids; /* struct str, at most PROVIDER_PAGE */
-    struct str next; /* the next page's cursor; empty: there is none */
+    struct str next; /* cursor of the next page; empty: last page */
 };
 
 struct provider_question {
     enum question_kind kind;
     enum platform platform;
     struct str account_id, subscriber_id, code, cursor;
-    struct str secret; /* the account's, as it came with ASK_EXCHANGE; may be empty */
+    struct str secret; /* secret of the account from ASK_EXCHANGE, or empty */
     void (*done)(void *arg, const struct provider_answer *a);
     void *arg;
 };
 
-/* Copies all it is given. On that loop's thread; may be answered before it returns. */
+/* Copies its arguments. Call on the thread of that loop. done may run before it returns. */
 void provider_ask(struct api *api, struct loop *loop, const struct provider_question *q);
 
-/* Where somebody goes to prove that an account is theirs. */
+/* The URL on which a user proves ownership of an account. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state);
 
-/* --- its two kinds -------------------------------------------------------------------- */
+/* --- implementations ------------------------------------------------------------------ */
 
 void provider_ask_local(struct api *api, struct loop *loop, const struct provider_question *q);
 void provider_ask_http(struct api *api, struct loop *loop, const struct provider_question *q);

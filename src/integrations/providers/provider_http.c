@@ -1,8 +1,7 @@
-/* provider_http.c - platforms whose accounts an HTTP server knows.
+/* provider_http.c - asks the HTTP server of a platform.
  *
- * docs/integrations.md says what such a server is asked and how it answers. It is not
- * trusted: what hangs, is too large, is no JSON or is not what was asked for is one
- * line in the log and PROVIDER_TEMPORARY. */
+ * docs/integrations.md describes the protocol. The server is not trusted: a timeout and an answer
+ * that is too large, invalid or unexpected are logged and become PROVIDER_TEMPORARY. */
 #include "integrations/providers/provider.h"
 
 #include <string.h>
@@ -14,7 +13,7 @@
 
 enum { TIMEOUT_MS = 5000, TRIES = 3, MAX_ANSWER = 1024 * 1024 };
 
-/* A question under way, with copies of all its texts in an arena of its own. */
+/* A pending question, with copies of its texts in its own arena. */
 struct http_question {
     struct api *api;
     struct loop *loop;
@@ -24,7 +23,7 @@ struct http_question {
     int tries;
 };
 
-/* --- what an answer must look like ---------------------------------------------------- */
+/* --- schemas of answers --------------------------------------------------------------- */
 
 static const struct type type_account_id = { .kind = KIND_STRING,
                                              .min = 1,
@@ -84,7 +83,7 @@ static bool read_account(struct http_question *k, struct str body, struct provid
     if (!account)
         return false;
     a->account = *account;
-    /* An answer about another account than the one asked about is refused. */
+    /* Reject an answer about another account. */
     return k->question.kind == ASK_EXCHANGE || str_eq(account->id, k->question.account_id);
 }
 
@@ -95,7 +94,7 @@ static bool read_page(struct http_question *k, struct str body, struct provider_
 
     if (!page)
         return false;
-    a->ids = page->people; /* a struct person is a struct str */
+    a->ids = page->people; /* struct person has the layout of struct str */
     if (page->next_cursor.given == GIVEN)
         a->next = page->next_cursor.value;
     return true;
@@ -114,7 +113,7 @@ static bool read_answer(struct http_question *k, struct str body, struct provide
     }
 }
 
-/* --- asking --------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------- */
 
 static void provider_http_start(struct http_question *k);
 
@@ -148,7 +147,7 @@ static enum provider_result result_of(enum fetch_result result, int status)
     return status >= 200 && status < 300 ? PROVIDER_OK : PROVIDER_TEMPORARY;
 }
 
-/* A code may be good once only, and what is too large stays so. */
+/* Do not retry an exchange, because a code may work once only, nor permanent errors. */
 static bool tries_again(const struct http_question *k, enum fetch_result result)
 {
     return k->question.kind != ASK_EXCHANGE && k->tries < TRIES && result != FETCH_TOO_LARGE &&
@@ -196,7 +195,7 @@ static void provider_http_start(struct http_question *k)
                                    .arg = k });
 }
 
-/* --- the questions' addresses --------------------------------------------------------- */
+/* --- URLs ----------------------------------------------------------------------------- */
 
 static struct str page_url(struct http_question *k, struct str account, const char *what)
 {

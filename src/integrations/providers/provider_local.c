@@ -1,4 +1,4 @@
-/* provider_local.c - platforms whose accounts are in our own store. */
+/* provider_local.c - local platforms: their accounts are in our database. */
 #include "integrations/internal.h"
 
 #include <sodium.h>
@@ -10,7 +10,7 @@
 
 enum { CODE_BYTES = 10, CODE_DAYS = 1 };
 
-/* --- what tools write ----------------------------------------------------------------- */
+/* --- writes by tools ------------------------------------------------------------------ */
 
 static const char SAVE_ACCOUNT[] =
     "insert into platform_account (type, id, name, has_programme, is_partner) "
@@ -113,7 +113,7 @@ enum err local_code_make(struct tx *tx, const struct auth *auth, enum platform p
 
 /* --- questions ------------------------------------------------------------------------ */
 
-/* A question on its way through an errand; its texts follow it. */
+/* A pending question in an internal request. Its texts are in an arena. */
 struct local_question {
     struct provider_question question;
     struct provider_answer answer;
@@ -144,7 +144,7 @@ static enum err find_account(struct tx *tx, const struct provider_question *q, s
     return OK;
 }
 
-/* A code is good once. */
+/* Consumes a code: it works once. */
 static enum err provider_local_exchange(struct call *call, const struct provider_question *q,
                                         struct provider_answer *a)
 {
@@ -175,7 +175,7 @@ static const char IS_SUBSCRIBER[] =
     "select 1 from platform_subscription where type = $1 and account_id = $2 "
     "and subscriber_id = $3 and (until is null or until > $4)";
 
-/* A page begins after the last id of the one before. */
+/* The cursor is the last id of the previous page. */
 static enum err read_page(struct tx *tx, const struct provider_question *q,
                           struct provider_answer *a)
 {

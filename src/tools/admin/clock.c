@@ -1,4 +1,4 @@
-/* clock.c - `guildhall clock`: lets time pass on a server that is there for tests. */
+/* clock.c - `guildhall clock`: moves the clock of a test server. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void print_clock(struct str answer)
     printf("%.*s, %lld s after the machine's time\n", STR_FMT(cells[0]), (long long)(ms / 1000));
 }
 
-/* "+15m" or "reset" as an order; without a word the clock is only shown. */
+/* Writes "+15m" or "reset" as an operator command; without an argument it only shows the clock. */
 static bool write_clock_order(const char *word, char out[64])
 {
     int64_t ms;

@@ -1,4 +1,4 @@
-/* console.c - the console's routes, called from the command line. */
+/* console.c - calls console routes from the command line. */
 #include "tools/admin/console.h"
 
 #include <stdio.h>

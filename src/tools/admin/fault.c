@@ -1,4 +1,4 @@
-/* fault.c - `guildhall fault`: calls that go wrong, to see what a bot does then. */
+/* fault.c - `guildhall fault`: injects faults into calls, to test how a bot reacts. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static bool read_optional(const char *text, int64_t *ret_ms)
     return !text || read_duration(text, ret_ms);
 }
 
-/* 'POST /path' or '/path'; 'events' is what sessions are told. */
+/* what: 'POST /path', '/path', or 'events' for gateway events. */
 static bool write_order(const struct console_options *o, const char *what, struct buf *out)
 {
     struct json j = json_to(out);
@@ -63,7 +63,7 @@ static bool write_order(const struct console_options *o, const char *what, struc
     return true;
 }
 
-/* --- what there is --------------------------------------------------------------------- */
+/* --- output ---------------------------------------------------------------------------- */
 
 static void print_nonzero(const char *before, struct str number, const char *after)
 {
@@ -75,7 +75,7 @@ static void print_faults(struct str answer)
 {
     struct str f[MOST_COLUMNS];
 
-    order_cells(&answer, f); /* names of the columns */
+    order_cells(&answer, f); /* skip the column names */
     while (answer.n) {
         order_cells(&answer, f);
         printf("%.*s: %.*s%s%.*s", STR_FMT(f[0]), STR_FMT(f[1]), f[1].n ? " " : "", STR_FMT(f[2]));

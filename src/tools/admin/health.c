@@ -1,4 +1,4 @@
-/* health.c - `guildhall health`: how the server that runs did in the last hour. */
+/* health.c - `guildhall health`: statistics of the running server for the last hour. */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ struct told_minute {
 struct told_group {
     struct str name;
     int64_t calls;
-    struct opt_real p50_ms, p99_ms; /* null: longer than what is told apart */
+    struct opt_real p50_ms, p99_ms; /* null: above the last bucket */
 };
 struct told_health {
     struct list minutes, groups;

@@ -1,4 +1,4 @@
-/* orders.c - `guildhall user`, `guild`, `app` and the like: orders for the server that runs. */
+/* orders.c - `guildhall user`, `guild`, `app` and so on: operator commands for a running server. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ const struct option_row order_options[] = {
 
 enum { MOST_QUESTION = 2048 };
 
-/* --- what came back ------------------------------------------------------------------- */
+/* --- output --------------------------------------------------------------------------- */
 
 int order_cells(struct str *answer, struct str cells[MOST_COLUMNS])
 {
@@ -70,7 +70,7 @@ static void print_json(const struct str *names, int count, struct str rows)
     }
 }
 
-/* What moves a terminal's cursor or turns its lines around is not sent there. */
+/* False for characters that move a terminal's cursor or change the text direction. */
 static bool is_shown(uint32_t cp)
 {
     return cp >= 0x20 && !(cp >= 0x7f && cp < 0xa0) && cp != 0x200e && cp != 0x200f &&
@@ -91,7 +91,7 @@ static void print_cell(struct str cell)
     }
 }
 
-/* The columns of a list, as wide as what has stood in them so far. */
+/* Column widths: the maximum so far. */
 struct table {
     int widths[MOST_COLUMNS];
     bool begun;
@@ -137,7 +137,7 @@ static void print_list(struct table *t, const struct str *names, int count, stru
     }
 }
 
-/* One thing: a line for each of its facts. */
+/* Prints one row as a line per column. */
 static void print_facts(const struct str *names, int count, struct str rows)
 {
     struct str cells[MOST_COLUMNS];
@@ -172,7 +172,7 @@ void order_print(const struct settings *s, struct str answer)
     print_answer(s, NULL, answer);
 }
 
-/* --- asking --------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------- */
 
 int order_ask(const struct settings *s, const struct order_question *q, struct arena *arena,
               struct str *ret)
@@ -204,7 +204,7 @@ int order_ask_running(const struct settings *s, const struct order_question *q, 
     return status < 0 ? no_server(s->config.data, ERR_UNAVAILABLE) : status > 1 ? 3 : status;
 }
 
-/* The status of the program; -1: no server runs. Of a list, ret_rows and last. */
+/* Returns the exit status; -1: no server runs. For a list sets ret_rows and last. */
 static int give_order(const struct settings *s, const char *question, struct table *list,
                       int64_t *ret_rows, char last[32])
 {
@@ -251,7 +251,7 @@ static int give_list(const struct settings *s, const struct order_row *row)
     return 0;
 }
 
-/* --- what is asked of people ---------------------------------------------------------- */
+/* --- prompts -------------------------------------------------------------------------- */
 
 static int ask_whether_meant(const struct settings *s, const struct order_row *row, char **words)
 {
@@ -269,7 +269,7 @@ static int ask_whether_meant(const struct settings *s, const struct order_row *r
     return 2;
 }
 
-/* A line of the standard input, which is not shown on a terminal. */
+/* Reads a line from standard input, without echo on a terminal. */
 static bool read_secret(char *out, size_t size)
 {
     struct termios before, quiet;
@@ -290,7 +290,7 @@ static bool read_secret(char *out, size_t size)
     return ok;
 }
 
-/* --- the command line ----------------------------------------------------------------- */
+/* --- command line --------------------------------------------------------------------- */
 
 static int how_to_order(const char *noun)
 {
@@ -302,7 +302,7 @@ static int how_to_order(const char *noun)
     return 2;
 }
 
-/* NULL: the words are as many as the order has, and can be sent. */
+/* Returns a problem: "" for a wrong number of arguments, NULL if they are valid. */
 static const char *find_word_problem(const struct order_row *row, char **words)
 {
     int count = 0;
@@ -324,7 +324,7 @@ static bool question_add(char *question, const char *word)
     return (size_t)snprintf(question + n, MOST_QUESTION - n, "\t%s", word) < MOST_QUESTION - n;
 }
 
-/* Noun, verb and words, and a password that is read now. */
+/* Joins noun, verb and arguments, and reads the password if there is one. */
 static const char *make_question(const struct order_row *row, char **words, char *question)
 {
     char secret[256] = "";
@@ -342,7 +342,7 @@ static const char *make_question(const struct order_row *row, char **words, char
                : "a password with a tab in it cannot be given here";
 }
 
-/* The status of the program; -1: no server runs. */
+/* Returns the exit status; -1: no server runs. */
 static int order_from_words(const struct settings *s, const char *noun, char **arguments)
 {
     const char *verb = arguments[0] ? arguments[0] : "";
@@ -365,7 +365,7 @@ static int order_from_words(const struct settings *s, const char *noun, char **a
     return problem ? usage(problem) : give_order(s, question, NULL, &rows, last);
 }
 
-/* The first account is made before a server runs. */
+/* The first account can be added while no server runs. */
 int tool_order(const struct settings *s, char **arguments)
 {
     const char *noun = s->argv[0];

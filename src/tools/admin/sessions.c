@@ -1,4 +1,4 @@
-/* sessions.c - `guildhall sessions`: who is connected to the server that runs. */
+/* sessions.c - `guildhall sessions`: lists and closes sessions of the running server. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ const struct option_row sessions_rows[] = {
     { 0 },
 };
 
-/* A session of the gateway or of voice. */
+/* A gateway session or a voice connection. */
 struct listed {
     snowflake user_id, channel_id;
     struct str name, address, transport, client, mode;
@@ -85,7 +85,7 @@ static void print_voice(const struct listed *s)
            (long long)s->missing, (double)s->jitter_us / 1000);
 }
 
-/* Prints the lines, and returns how many there are. */
+/* Prints all lines and returns their number. */
 static size_t print_lines(struct str all, void (*print)(const struct listed *s))
 {
     struct arena *arena = arena_new();
@@ -132,7 +132,7 @@ static int push_sessions(const struct settings *s, const char *verb, const char 
     return status == 404 ? 2 : status > 1 ? 3 : status;
 }
 
-/* Keeps the lines that are objects: each server begins with "ok", or with "error" and why. */
+/* Keeps the JSON lines. Each server's reply begins with "ok", or with "error" and a sentence. */
 static void keep_objects(struct buf *out)
 {
     struct str all = buf_str(out);

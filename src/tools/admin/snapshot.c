@@ -1,4 +1,4 @@
-/* snapshot.c - `guildhall snapshot` and `restore NAME`: the world kept by name, and back. */
+/* snapshot.c - `guildhall snapshot` and `restore NAME`: makes, lists and restores snapshots. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "admin/control/control.h"
 #include "tools/tools.h"
 
-/* A restore reads and writes all there is. */
+/* A restore reads and writes the whole database. */
 enum { PATIENCE_S = 600, LOOK_US = 20 * 1000, LONGEST_ANSWER = 1024 * 1024 };
 
-/* Prints the sentence that the server answers to an order with a name. */
+/* Runs a command with a snapshot name and prints the sentence of the reply. */
 static int order_with_name(const struct settings *s, const char *verb, const char *name)
 {
     struct arena *arena = arena_new();
@@ -46,7 +46,7 @@ static int print_snapshots(const struct settings *s)
         printf("%.*s\n", STR_FMT(answer));
         answer.n = 0;
     } else if (!status) {
-        order_cells(&answer, cells); /* names of the columns */
+        order_cells(&answer, cells); /* skip the column names */
         if (!answer.n)
             puts("there are no snapshots");
     }
@@ -59,7 +59,7 @@ static int print_snapshots(const struct settings *s)
     return status;
 }
 
-/* A name is an argument of an order, and the rest of its line. */
+/* A name is an argument of the request line: no tabs or line breaks. */
 static bool name_fits_order(const char *name)
 {
     return strlen(name) < 256 && !strpbrk(name, "\t\r\n");
@@ -74,7 +74,7 @@ int tool_snapshot(const struct settings *s, char **arguments)
     return order_with_name(s, "make", arguments[0]);
 }
 
-/* How often the server was asked, and how often it restored; false while none answers. */
+/* Reads how many restores were tried and how many succeeded; false while no server answers. */
 static bool read_counts(const struct settings *s, int *tried, int *restored)
 {
     struct buf out;

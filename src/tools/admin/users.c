@@ -1,4 +1,4 @@
-/* users.c - `guildhall user add` while no server runs. */
+/* users.c - `guildhall user add` without a running server. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ static enum err add_account(struct tx *tx, void *arg)
     return operator_note(tx, getuid(), str_of(command));
 }
 
-/* As the server that runs would have answered. */
+/* Prints what a running server would reply. */
 static void print_account(const struct settings *s, const struct new_account *n)
 {
     struct buf out;

@@ -1,4 +1,4 @@
-/* watch.c - `guildhall watch`: the traffic of the server that runs, as lines. */
+/* watch.c - `guildhall watch`: follows the traffic of the running server. */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -98,7 +98,7 @@ static void print_record(struct str json, bool raw, struct arena *arena)
         printf("%.*s\n", STR_FMT(((const struct watch_line *)read)->line));
 }
 
-/* How many were printed; left: no more than so many, or -1. */
+/* Returns the number of records printed. left: at most that many; -1: no limit. */
 static int64_t print_batch(struct str text, bool raw, int64_t left, struct arena *arena)
 {
     struct form form = { .arena = arena };

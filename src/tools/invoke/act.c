@@ -1,5 +1,5 @@
-/* act.c - `guildhall say`, `react`, `join` and `leave`: does what a person does, and waits for
- * what a bot answers. */
+/* act.c - `guildhall say`, `react`, `join` and `leave`: act as a user and wait for a bot's
+ * reply. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ const struct option_row act_rows[] = {
     { 0 },
 };
 
-/* --- what is waited for --------------------------------------------------------------- */
+/* --- expected reply ------------------------------------------------------------------- */
 
 static bool text_has(struct str text, const char *part)
 {
@@ -44,7 +44,7 @@ static bool is_expected(const struct invoke_run *v, const struct told_message *m
     return text_has(m->content, part) || text_has(m->embeds, part) || text_has(m->components, part);
 }
 
-/* Who we are: our own words are no answer. */
+/* The current user, whose own messages are no reply. */
 struct act_self {
     snowflake id;
 };
@@ -83,7 +83,7 @@ static enum invoke_status await_expected(struct invoke_run *v)
     return INVOKE_TIMED_OUT;
 }
 
-/* --- what is done --------------------------------------------------------------------- */
+/* --- messages and reactions ----------------------------------------------------------- */
 
 static enum invoke_status act_call(struct invoke_run *v, const char *method, struct str path,
                                    struct str body)
@@ -191,7 +191,7 @@ static const struct schema invite_schema = { .size = sizeof(struct act_invite),
                                              .fields = invite_fields };
 static const struct type type_act_invite = { .kind = KIND_OBJECT, .schema = &invite_schema };
 
-/* By id or name, among those of whoever the token is; 0 after having said so. */
+/* Finds a guild of the user by id or name; 0 after an error message. */
 static snowflake guild_meant(struct invoke_run *v, const char *word)
 {
     const struct list *guilds = invoke_get(v, &type_act_guilds, "/users/@me/guilds");
@@ -220,7 +220,7 @@ static snowflake first_text_channel(struct invoke_run *v, snowflake guild)
     return 0;
 }
 
-/* A code that the member --by makes; NULL after having said why there is none. */
+/* Creates an invite as the member --by; NULL after an error message. */
 static const char *invited_by(struct invoke_run *v, const struct config *config, const char *guild)
 {
     struct invoke_options options = { .as = v->options->by, .url = v->options->url };
@@ -268,7 +268,7 @@ static enum invoke_status act_leave(struct invoke_run *v, const char *word)
                     STR("{}"));
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- commands ------------------------------------------------------------------------- */
 
 enum act_kind { ACT_SAY, ACT_REACT, ACT_JOIN, ACT_LEAVE };
 
@@ -298,7 +298,7 @@ static int act_run(const struct settings *s, enum act_kind kind, char **argument
         (placed && !s->invoke.channel)) {
         status = (enum invoke_status)usage(usage_words);
     } else if (invoke_enter(&v, &s->config)) {
-        /* The session is there before anything is done: no answer is too early for it. */
+        /* Connect before acting, so that an early reply is not missed. */
         if (!s->invoke.expect || wire_connect(v.wire))
             status = act_do(&v, &s->config, kind, arguments[0]);
         if (!status && s->invoke.expect)

@@ -1,4 +1,4 @@
-/* index.c - which commands an account can use, as the server's index tells it. */
+/* index.c - finds a command in the server's command indexes. */
 #include "tools/invoke/index.h"
 
 #include <inttypes.h>
@@ -82,7 +82,7 @@ bool is_named(struct str name, struct opt_str name_default, struct str text)
     return str_eq(name, text) || str_eq(original_name(name, name_default), text);
 }
 
-/* --app: a name or an id. */
+/* Matches --app: a name or an id. */
 static bool is_wanted(const struct invoke_run *v, const struct index *index, snowflake application)
 {
     const struct known_application *a = index->applications.items;
@@ -101,10 +101,10 @@ struct command_search {
     struct str name;
     int64_t type;
     const struct known_command *found;
-    bool several; /* of different apps */
+    bool several; /* matches from different apps */
 };
 
-/* A guild's own command goes before a global one of the same name. */
+/* A guild command takes precedence over a global command of the same name. */
 static void look_into(const struct invoke_run *v, const struct index *index,
                       struct command_search *s)
 {

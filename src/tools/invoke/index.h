@@ -1,10 +1,10 @@
-/* index.h - which commands an account can use, as the server's index tells it. */
+/* index.h - finds a command in the server's command indexes. */
 #ifndef TOOLS_INVOKE_INDEX_H
 #define TOOLS_INVOKE_INDEX_H
 
 #include "tools/invoke/invoke.h"
 
-/* Names may be in the reader's language; calls want the original. */
+/* name may be localized; requests need the original name. */
 struct known_choice {
     struct str name, value; /* value: JSON */
     struct opt_str name_default;
@@ -25,8 +25,8 @@ struct known_command {
     struct opt_list options;
 };
 
-/* The command of this name that can be used where we are; one of the types in the set of
- * bits, the lowest first. NULL after having said why there is none. */
+/* Finds the usable command of this name; types is a bit set, the lowest type first. NULL after an
+ * error message. */
 const struct known_command *index_find(struct invoke_run *v, struct str name, unsigned types);
 
 struct str original_name(struct str name, struct opt_str name_default);

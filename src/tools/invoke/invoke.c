@@ -1,7 +1,7 @@
-/* invoke.c - `guildhall invoke`: uses a command as somebody, and shows what comes back.
+/* invoke.c - `guildhall invoke`: invokes an app's command as a user and shows the result.
  *
- * For people who write apps: it does what a client does, over the public interface, so a
- * script can check an app from outside. */
+ * For app developers: it uses the public API like a client, so that a script can test an app from
+ * outside. */
 #include "tools/invoke/invoke.h"
 
 #include <stdarg.h>
@@ -40,7 +40,7 @@ const struct option_row invoke_rows[] = {
     { 0 },
 };
 
-/* --- what all files need -------------------------------------------------------------- */
+/* --- helpers -------------------------------------------------------------------------- */
 
 bool invoke_complain(const char *fmt, ...)
 {
@@ -67,7 +67,7 @@ void *invoke_get(struct invoke_run *v, const struct type *type, const char *path
     return value;
 }
 
-/* --- all steps ------------------------------------------------------------------------ */
+/* --- steps ---------------------------------------------------------------------------- */
 
 static enum invoke_status take_steps(struct invoke_run *v, const char *line)
 {
@@ -90,7 +90,7 @@ static enum invoke_status take_steps(struct invoke_run *v, const char *line)
     return out.message ? step_fill(v, step_press(v, out.message)).status : INVOKE_USAGE;
 }
 
-/* A test that fills in a form means that there is one. */
+/* --fill without a form is an error, because a test expects the form. */
 static enum invoke_status invoke_run(struct invoke_run *v, const char *line)
 {
     enum invoke_status status = take_steps(v, line);
@@ -100,9 +100,9 @@ static enum invoke_status invoke_run(struct invoke_run *v, const char *line)
     return status;
 }
 
-/* --- who ------------------------------------------------------------------------------ */
+/* --- authentication ------------------------------------------------------------------- */
 
-/* A token of its own for each run, so that several can run at a time; it ends with it. */
+/* Gets a token of its own for each run, so that runs can overlap; invoke_leave revokes it. */
 static bool invoke_become(struct invoke_run *v, const struct config *config)
 {
     struct str question = str_printf(v->arena, "token %s", v->options->as);
@@ -139,7 +139,7 @@ static const char *default_url(const struct config *config, struct arena *arena)
         arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
 }
 
-/* The server that runs on the data folder knows where it listens; else the options say so. */
+/* Asks the server that runs on the data folder for its URL; else uses --listen. */
 static const char *server_url(const struct config *config, struct arena *arena)
 {
     struct buf out;

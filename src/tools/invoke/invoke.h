@@ -1,12 +1,12 @@
-/* invoke.h - what the files of `guildhall invoke` share.
+/* invoke.h - shared declarations of `guildhall invoke`.
  *
- *   invoke.c         who, where, and which steps
- *   steps.c          a command, a press, a form
- *   line.c           from "/weather city:Oslo" to the body of a call
- *   places.c         names of channels, people and roles
- *   wait.c           what the gateway tells of an invocation
- *   reason.c         why there was no answer
- *   show.c           for people and for programs */
+ *   invoke.c   authentication and sequence of steps (start here)
+ *   steps.c    command, component press, form
+ *   line.c     parses "/weather city:Oslo" into a request body
+ *   places.c   finds channels, users and roles by name
+ *   wait.c     gateway events of an invocation
+ *   reason.c   why there was no reply
+ *   show.c     output as text or JSON */
 #ifndef TOOLS_INVOKE_INVOKE_H
 #define TOOLS_INVOKE_INVOKE_H
 
@@ -16,13 +16,13 @@
 #include "tools/tools.h"
 #include "tools/wire/wire.h"
 
-/* The program's status. */
+/* Exit status. */
 enum invoke_status {
     INVOKE_ANSWERED = 0,
-    INVOKE_TROUBLE = 1, /* no server, no such account … */
-    INVOKE_USAGE = 2,   /* no such command, option or place */
-    INVOKE_REFUSED = 3, /* by the server */
-    INVOKE_FAILED = 4,  /* the app's answer was none */
+    INVOKE_TROUBLE = 1, /* no server, no such account, … */
+    INVOKE_USAGE = 2,   /* no such command, option or channel */
+    INVOKE_REFUSED = 3, /* rejected by the server */
+    INVOKE_FAILED = 4,  /* the app's reply was invalid */
     INVOKE_TIMED_OUT = 5,
 };
 
@@ -30,31 +30,31 @@ enum { INVOKE_MOST_FILES = 25 };
 
 struct invoke_run {
     const struct invoke_options *options;
-    const struct config *config; /* where the server that runs is asked */
+    const struct config *config; /* data folder of the running server */
     struct arena *arena;
     struct wire *wire;
-    snowflake channel_id, guild_id; /* guild 0: a private channel */
+    snowflake channel_id, guild_id; /* guild 0: private channel */
     struct wire_file files[INVOKE_MOST_FILES];
     size_t file_count;
-    bool answered; /* by an app, in the step before */
-    bool filled;   /* a form came, and --fill was for it */
+    bool answered; /* the app replied in the previous step */
+    bool filled;   /* --fill was used for a form */
 };
 
-/* Decodes the answer to a GET; NULL after having said why there is none. */
+/* Decodes the reply to a GET; NULL after an error message. */
 void *invoke_get(struct invoke_run *v, const struct type *type, const char *path);
-/* Reaches the server as --as or --token says; false after having said why not. The wire is the
- * caller's to free. */
+/* Connects and authenticates with --as or --token; false after an error message. The caller frees
+ * the wire. */
 bool invoke_enter(struct invoke_run *v, const struct config *config);
-/* Ends the token that --as was given. */
+/* Revokes the token of --as. */
 void invoke_leave(struct invoke_run *v);
-/* Says what is wrong with what was asked; returns false. */
+/* Prints an error message; returns false. */
 bool invoke_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- places.c ------------------------------------------------------------------------- */
 
-/* --channel: sets channel_id and guild_id. */
+/* Resolves --channel: sets channel_id and guild_id. */
 bool place_find(struct invoke_run *v);
-/* An id, a mention or a name of the guild's; 0 after having said that there is none. */
+/* Accept an id, a mention or a name in the guild; 0 after an error message. */
 snowflake person_named(struct invoke_run *v, struct str text);
 snowflake role_named(struct invoke_run *v, struct str text);
 snowflake mentionable_named(struct invoke_run *v, struct str text);
@@ -62,16 +62,16 @@ snowflake channel_named(struct invoke_run *v, struct str text);
 
 /* --- line.c --------------------------------------------------------------------------- */
 
-/* key:value, with spaces in quotes. */
+/* key:value; quotes allow spaces. */
 struct line_pair {
     struct str key, value;
     bool used;
 };
-/* The pairs of a line that has nothing else (--fill). */
+/* Parses a line that contains only pairs (--fill). */
 bool line_pairs(struct invoke_run *v, const char *line, struct list *ret);
 
-/* The body of the call that invokes a line: everything but nonce and session. *ret_data is
- * its data, *ret_application whose command it is. */
+/* Parses a command line. *ret_data: the data of the interaction. *ret_application: the command's
+ * application. */
 bool line_read(struct invoke_run *v, const char *line, snowflake *ret_application,
                struct str *ret_data);
 
@@ -82,12 +82,12 @@ struct told_user {
     struct str username;
     struct opt_str global_name;
 };
-/* What we look at of a message; raw is all of it. */
+/* The fields of a message that we use; raw is the whole JSON. */
 struct told_message {
     snowflake id;
     struct opt_id application_id;
     const struct told_user *author;
-    struct str content, embeds, components, attachments; /* JSON but the first */
+    struct str content, embeds, components, attachments; /* all but content: JSON */
     int64_t flags;
     struct opt_str nonce;
     struct opt_object interaction_metadata; /* struct told_metadata */
@@ -100,24 +100,24 @@ struct told_metadata {
 struct told_modal {
     snowflake id;
     struct str custom_id, title, components;
-    const struct told_user *application; /* its id */
+    const struct told_user *application; /* only its id is used */
     struct str raw;
 };
 
-/* What one step comes to. */
+/* Result of one step. */
 struct step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
-    snowflake interaction_id; /* 0: it did not come so far */
-    snowflake pressed;        /* the message whose component led here; 0: none */
+    snowflake interaction_id; /* 0: not created */
+    snowflake pressed;        /* message with the pressed component; 0: none */
     const struct told_message *message;
     const struct told_modal *modal;
     struct list choices;    /* struct told_choice */
     struct list follow_ups; /* const struct told_message * */
     struct str choices_raw;
     bool acknowledged;
-    const char *reason; /* why the app did not answer; NULL: not known */
-    int http_status;    /* of a refusal */
+    const char *reason; /* why the app did not reply; NULL: unknown */
+    int http_status;    /* of a rejection */
     struct str refusal;
 };
 struct told_choice {
@@ -127,38 +127,38 @@ struct told_choice {
 
 const struct told_message *message_told(struct invoke_run *v, struct str json);
 
-/* Waits for what was invoked with this nonce. */
+/* Waits for the result of the invocation with this nonce. */
 void outcome_await(struct invoke_run *v, struct str nonce, struct step_outcome *out);
 
 /* --- reason.c ------------------------------------------------------------------------- */
 
-/* Why there is no answer, when the server that runs can tell; else NULL. An answer that was
- * refused is a failure, though the server went on to wait for another. */
+/* Reads from the running server's traffic log why there is no reply; else NULL. A rejected reply
+ * sets INVOKE_FAILED, even if the server still waits for another. */
 const char *invoke_reason(struct invoke_run *v, struct step_outcome *out);
 
 /* --- steps.c -------------------------------------------------------------------------- */
 
 struct invoke_step {
     const char *name;
-    int64_t type; /* of the interaction */
+    int64_t type; /* interaction type */
     snowflake application_id;
     struct str data;                    /* JSON */
-    const struct told_message *message; /* whose component it is */
-    snowflake pressed;                  /* the same, also before a form; 0: none */
+    const struct told_message *message; /* message of the component */
+    snowflake pressed;                  /* the same, kept for a following form; 0: none */
 };
 
-/* Invokes it, waits, and shows what came of it. */
+/* Invokes, waits and shows the result. */
 struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s);
-/* --press, on this message. */
+/* Presses the component of --press on this message. */
 struct step_outcome step_press(struct invoke_run *v, const struct told_message *m);
-/* A step that came to a form goes on where there is --fill. */
+/* If the step returned a form and --fill is set, submits the form. */
 struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before);
-/* --message; NULL after having said that there is none. */
+/* The message of --message; NULL after an error message. */
 const struct told_message *message_named(struct invoke_run *v);
 
 /* --- show.c --------------------------------------------------------------------------- */
 
-/* For people, or with --json a line for programs. */
+/* Prints text, or with --json a line of JSON. */
 void outcome_show(struct invoke_run *v, const struct step_outcome *out);
 
 #endif

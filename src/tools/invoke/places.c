@@ -1,4 +1,4 @@
-/* places.c - channels, people and roles by the names that people know. */
+/* places.c - finds channels, users and roles by name. */
 #include "tools/invoke/invoke.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static bool is_called(const struct opt_str *name, struct str text)
     return name->given == GIVEN && str_eq(name->value, text);
 }
 
-/* "<@123>", "<@!123>", "<@&123>", "<#123>" or "123". */
+/* Parses "<@123>", "<@!123>", "<@&123>", "<#123>" or "123". */
 static bool read_id(struct str text, snowflake *ret)
 {
     if (text.n > 3 && text.p[0] == '<' && text.p[text.n - 1] == '>') {
@@ -50,7 +50,7 @@ static struct str without_mark(struct str text)
     return text.n > 1 && (text.p[0] == '@' || text.p[0] == '#') ? str_from(text, 1) : text;
 }
 
-/* --- where ---------------------------------------------------------------------------- */
+/* --- channels ------------------------------------------------------------------------- */
 
 static bool invoke_places_enter(struct invoke_run *v, snowflake id)
 {
@@ -115,7 +115,7 @@ bool place_find(struct invoke_run *v)
                            v->options->channel);
 }
 
-/* --- who ------------------------------------------------------------------------------ */
+/* --- users and roles ------------------------------------------------------------------ */
 
 static const struct list *members_like(struct invoke_run *v, struct str name)
 {
@@ -195,7 +195,7 @@ snowflake channel_named(struct invoke_run *v, struct str text)
     return id;
 }
 
-/* People first, as the interface has it. */
+/* Users take precedence over roles, as in Discord. */
 snowflake mentionable_named(struct invoke_run *v, struct str text)
 {
     snowflake id;

@@ -1,4 +1,4 @@
-/* reason.c - why an app did not answer, as the server that runs has seen it. */
+/* reason.c - finds in the server's traffic log why an app did not reply. */
 #include <inttypes.h>
 
 #include "tools/admin/console.h"
@@ -48,7 +48,7 @@ static const struct schema page_schema = { .size = sizeof(struct seen_page),
                                            .fields = page_fields };
 static const struct type type_page = { .kind = KIND_OBJECT, .schema = &page_schema };
 
-/* What the server noted of the interaction; NULL: nothing can be known. */
+/* Reads the traffic records of the interaction; NULL if they are not available. */
 static const struct seen_page *look_at_traffic(struct invoke_run *v, snowflake interaction)
 {
     struct str path = str_printf(v->arena, "/console/traffic?limit=200&text=%" PRIu64, interaction);

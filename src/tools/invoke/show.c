@@ -1,4 +1,4 @@
-/* show.c - what came of an invocation, for people and for programs. */
+/* show.c - prints the result of an invocation as text or JSON. */
 #include "tools/invoke/invoke.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const char *word_of(enum invoke_status status)
     }
 }
 
-/* --- for programs --------------------------------------------------------------------- */
+/* --- JSON ----------------------------------------------------------------------------- */
 
 static void add_raw(struct json *j, struct str name, struct str value)
 {
@@ -69,7 +69,7 @@ static void write_json(const struct step_outcome *out, struct buf *text)
     json_object_end(&j);
 }
 
-/* --- for people ----------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------------------- */
 
 struct shown_part {
     struct opt_str title, description, text, name, value, filename;
@@ -86,7 +86,7 @@ static const struct type type_parts = { .kind = KIND_ARRAY, .of = &type_part };
     { FIELD(struct shown_part, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
 
-/* Of embeds, their parts, and files: whatever has words in it. */
+/* Text fields of embeds, embed parts and files. */
 static const struct field part_fields[] = {
     MAYBE(title, type_text),
     MAYBE(description, type_text),

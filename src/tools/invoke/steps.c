@@ -1,4 +1,4 @@
-/* steps.c - one step after the other: a command, a press, a form. */
+/* steps.c - the steps of an invocation: command, component press, form. */
 #include "tools/invoke/invoke.h"
 
 #include <inttypes.h>
@@ -43,8 +43,8 @@ static void write_step(struct invoke_run *v, const struct invoke_step *s, struct
     json_object_end(&j);
 }
 
-/* A person reads first. Apps need that time: libraries know a button or a form of their own once
- * they have the answer to their answer, which may come later than what it led to. */
+/* Waits like a user who reads first. Client libraries register a button or form only after the HTTP
+ * response to their callback, which may arrive after the event that it caused. */
 static void read_answer(const struct invoke_run *v)
 {
     if (v->answered)
@@ -80,7 +80,7 @@ struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s)
     return out;
 }
 
-/* --- pressing ------------------------------------------------------------------------- */
+/* --- component press ------------------------------------------------------------------ */
 
 static const struct component *find_component(const struct list *components, struct str id)
 {
@@ -280,7 +280,7 @@ static bool form_data(struct invoke_run *v, const struct told_modal *m, struct s
     return ok && !arena_spoiled(v->arena) && all_used(&pairs);
 }
 
-/* A step that came to a form goes on when there is something to fill in. */
+/* If the step returned a form and --fill is set, submits the form. */
 struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before)
 {
     struct invoke_step s = { .name = "fill", .type = 5, .pressed = before.pressed };

@@ -1,4 +1,4 @@
-/* wait.c - what the gateway tells of an invocation, until there is an answer. */
+/* wait.c - processes gateway events of an invocation until there is a result. */
 #include "tools/invoke/invoke.h"
 
 #include <stdio.h>
@@ -7,11 +7,11 @@
 #include "model/message.h"
 
 #define SECOND INT64_C(1000000000)
-/* The server says that nobody answered after 3 seconds; a little later we do not believe
- * that it will. After an acknowledgement that shows nothing, something may still come. */
+/* The server reports a timeout after 3 seconds; after UNHEARD_S we stop waiting for that report.
+ * After INTERACTION_SUCCESS without a message, one may still follow within SETTLE_S. */
 enum { UNHEARD_S = 10, SETTLE_S = 3 };
 
-/* --- what is told --------------------------------------------------------------------- */
+/* --- schemas -------------------------------------------------------------------------- */
 
 static const struct field user_fields[] = {
     { FIELD(struct told_user, id), .type = &type_id },
@@ -76,7 +76,7 @@ static const struct schema choice_schema = { .size = sizeof(struct told_choice),
 static const struct type type_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
 static const struct type type_choices = { .kind = KIND_ARRAY, .of = &type_choice };
 
-/* What events of the invocation carry. */
+/* Common fields of interaction events. */
 struct told_event {
     snowflake id;
     struct opt_str nonce;
@@ -123,7 +123,7 @@ static void wait_for(struct event_wait *w, int64_t seconds)
     w->until = clock_mono() + seconds * SECOND;
 }
 
-/* There is an answer; more is only waited for when it was asked for. */
+/* Ends the wait when there is a reply and the requested number of follow-ups. */
 static void look_whether_over(struct event_wait *w)
 {
     const struct step_outcome *out = w->out;
@@ -162,7 +162,7 @@ static void hear_update(struct event_wait *w, const struct told_message *m)
     look_whether_over(w);
 }
 
-/* It may take its answer back, and say something else instead, or nothing. */
+/* The app may delete its reply and send another one, or none. */
 static void hear_removal(struct event_wait *w, const struct told_event *t)
 {
     struct step_outcome *out = w->out;
@@ -262,7 +262,7 @@ void outcome_await(struct invoke_run *v, struct str nonce, struct step_outcome *
             break;
         invoke_wait_hear(&w, &e);
     }
-    /* The app promised a message, or follow-ups were asked for, and they did not come. */
+    /* The deferred reply or the requested follow-ups did not arrive. */
     if (!w.over && out->status == INVOKE_ANSWERED &&
         ((out->message && is_loading(out->message)) ||
          (int64_t)out->follow_ups.count < v->options->follow_ups))

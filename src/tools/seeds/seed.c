@@ -1,7 +1,7 @@
-/* seed.c - writes a random world, some fifty thousand rows to a transaction.
+/* seed.c - writes a random world, about 50,000 rows per transaction.
  *
- * Rows go into every table in the order of its keys, and close together in its
- * other indexes: a page of the database is written about once. */
+ * Rows are inserted in the order of each table's primary key, and close together in other indexes,
+ * so that each database page is written about once. */
 #include "tools/seeds/seed.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 enum { ROWS_OF_TRANSACTION = 50000 };
 
-/* How far the world is written. */
+/* Position in the world that is being written. */
 enum phase { PHASE_USERS, PHASE_FRIENDS, PHASE_GUILDS, PHASE_MEMBERS, PHASE_MESSAGES, PHASE_END };
 
 struct place_in_world {
@@ -65,7 +65,7 @@ static enum err add_friend(struct tx *tx, const struct seed_options *o, int64_t 
                    NULL);
 }
 
-/* All friends of one account: those who reach it, then those it reaches. */
+/* Writes all friends of one account: those with lower numbers, then those with higher ones. */
 static enum err add_friends(struct tx *tx, const struct seed_options *o, struct place_in_world *at)
 {
     enum err e = OK;
@@ -133,7 +133,7 @@ static enum err add_channel(struct tx *tx, const struct seed_options *o, int64_t
                    NULL);
 }
 
-/* A guild with its roles and channels; its members and messages follow. */
+/* Writes a guild with its roles and channels; members and messages follow. */
 static enum err add_guild(struct tx *tx, const struct seed_options *o, struct place_in_world *at)
 {
     int64_t guild = at->i;
@@ -166,7 +166,7 @@ static const char ADD_MEMBER[] =
 static const char ADD_MEMBER_ROLE[] =
     "insert into member_roles (guild_id, user_id, role_id) values ($1, $2, $3)";
 
-/* Every second member has a role. */
+/* Every second member gets a role. */
 static enum err add_member(struct tx *tx, const struct seed_options *o, struct place_in_world *at)
 {
     int64_t guild = at->i, j = at->j;
@@ -198,17 +198,17 @@ static const char ADD_REACTION_USER[] =
     "insert into reaction_users (reaction_id, burst, user_id, message_id, channel_id) "
     "values ($1, 0, $2, $3, $4)";
 
-/* A message, and what its row will say of its reactions. */
+/* A message and the encoded value of its reactions column. */
 struct seed_message {
     snowflake id, channel_id;
     struct buf reactions;
 };
 
-/* One emoji under a message, used by the guild's first members. */
+/* Adds an emoji to a message, used by the first members of the guild. */
 static enum err add_reaction(struct tx *tx, const struct seed_options *o, int64_t guild,
                              struct seed_message *m, int64_t emoji, int64_t count)
 {
-    /* Animals follow each other in Unicode. */
+    /* Animal emoji have consecutive code points. */
     char text[] = { (char)0xf0, (char)0x9f, (char)0x90, (char)(0x80 + emoji) };
     struct reaction_emoji shown = { { .given = GIVEN_NULL }, { text, sizeof text }, { 0 } };
     struct reaction_line line = { .id = snowflake_new(),
@@ -279,7 +279,7 @@ static enum err add_message(struct tx *tx, const struct seed_options *o, struct 
                        NULL);
 }
 
-/* --- the whole ------------------------------------------------------------------------ */
+/* --- transactions --------------------------------------------------------------------- */
 
 static enum err add_some(struct tx *tx, void *arg)
 {
@@ -289,7 +289,7 @@ static enum err add_some(struct tx *tx, void *arg)
         [PHASE_MEMBERS] = add_member, [PHASE_MESSAGES] = add_message,
     };
     struct seeding *s = arg;
-    struct place_in_world at = s->at; /* from scratch, should it be tried again */
+    struct place_in_world at = s->at; /* copy, because the transaction may be retried */
     enum err e = OK;
 
     while (!e && at.phase != PHASE_END && at.rows - s->at.rows < ROWS_OF_TRANSACTION)
@@ -298,7 +298,7 @@ static enum err add_some(struct tx *tx, void *arg)
     return e;
 }
 
-/* About: how many members have a role is not counted beforehand. */
+/* Estimate: the number of members with a role is not known in advance. */
 static int64_t rows_in_all(const struct seed_options *o)
 {
     int64_t of_guild = 2 + o->roles_per_guild + o->channels_per_guild;

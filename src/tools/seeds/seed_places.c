@@ -1,4 +1,4 @@
-/* seed_places.c - what is where in a random world, worked out from numbers. */
+/* seed_places.c - computes ids, names, sizes and members of a random world. */
 #include "tools/seeds/seed.h"
 
 #include <stdio.h>
@@ -7,14 +7,14 @@
 #include "base/mem.h"
 
 enum {
-    MAX_IDS_OF_GUILD = 4000, /* of the 4096 that a millisecond has */
-    EVERY_BIG = 10,          /* one guild in so many is a big one, */
-    BIG_WEIGHT = 11,         /* so many times as big as the others */
+    MAX_IDS_OF_GUILD = 4000, /* of 4096 ids per millisecond */
+    EVERY_BIG = 10,          /* one of this many guilds is big */
+    BIG_WEIGHT = 11,         /* size of a big guild relative to others */
     LEAST_WINDOW = 5000,
 };
 
 #define DAY_MS INT64_C(86400000)
-/* Accounts came first, then guilds, then members, then what they say. */
+/* Time ranges: accounts first, then guilds, then members, then messages. */
 static const int64_t USERS_FROM = 1640995200000, USERS_FOR = 700 * DAY_MS;
 static const int64_t GUILDS_FROM = 1704067200000, GUILDS_FOR = 360 * DAY_MS;
 static const int64_t JOINED_FROM = 1735689600000, JOINED_FOR = 180 * DAY_MS;
@@ -28,7 +28,7 @@ uint64_t seed_draw(const struct seed_options *o, enum seed_draw what, int64_t i,
     return hash_u64(mixed + (uint64_t)j * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* The nth of `count` moments; a millisecond each when they are close together. */
+/* Id number n of `count` ids spread over a time span, at least one millisecond apart. */
 static snowflake id_of(const struct seed_options *o, int64_t from, int64_t span, int64_t count,
                        int64_t n)
 {
@@ -47,7 +47,7 @@ snowflake seed_user_id(const struct seed_options *o, int64_t n)
 
 void seed_username(const struct seed_options *o, int64_t n, char out[33])
 {
-    /* In the order of their numbers also as text: they are written in key order. */
+    /* Zero-padded, so that names sort like numbers and are inserted in key order. */
     snprintf(out, 33, "s%lld_%09lld", (long long)o->random, (long long)n);
 }
 
@@ -68,7 +68,7 @@ struct str seed_display_name(const struct seed_options *o, int64_t n, char *out,
 
 /* --- guilds --------------------------------------------------------------------------- */
 
-/* Sequence 0 is never used: the id before a guild's stands for all its channels. */
+/* Sequence 0 is unused: guild id - 1 means "all channels" in command permissions. */
 snowflake seed_guild_id(const struct seed_options *o, int64_t n)
 {
     return id_of(o, GUILDS_FROM, GUILDS_FOR, o->guilds, n) + 1;
@@ -89,7 +89,7 @@ bool seed_channel_is_voice(int64_t channel)
     return channel % 5 == 3;
 }
 
-/* Sizes differ where there are members enough for the small and for the big ones. */
+/* Guild sizes differ only if there are enough members and accounts for big guilds. */
 static bool sizes_differ(const struct seed_options *o)
 {
     return o->members / o->guilds >= 4 && o->members / o->guilds < o->users / BIG_WEIGHT;
@@ -112,9 +112,9 @@ int64_t seed_guild_size(const struct seed_options *o, int64_t guild)
     return members_before(o, guild + 1) - members_before(o, guild);
 }
 
-/* A guild's members come from a window of accounts that moves on from guild to
- * guild. Each takes one account of his part of the window, so all are different,
- * and the index from accounts to guilds grows where it was touched last. */
+/* Members of a guild come from a window of accounts that moves on with each guild. The window is
+ * divided evenly among the members, so that all are different, and inserts into the index from
+ * accounts to guilds stay close together. */
 int64_t seed_member(const struct seed_options *o, int64_t guild, int64_t j)
 {
     int64_t size = seed_guild_size(o, guild);
@@ -169,7 +169,7 @@ int64_t seed_guild_messages(const struct seed_options *o, int64_t guild)
            share_before(o->messages, guild, o->guilds);
 }
 
-/* The first message of a guild's nth text channel, among the guild's. */
+/* Number of the first message of a guild's text channel n. */
 static int64_t first_message(const struct seed_options *o, int64_t guild, int64_t n)
 {
     return share_before(seed_guild_messages(o, guild), n, text_channels(o));
@@ -247,7 +247,7 @@ int64_t seed_reach(const struct seed_options *o, int64_t n)
     return share_before(o->friends, n + 1, from) - share_before(o->friends, n, from);
 }
 
-/* --- is there such a world? ----------------------------------------------------------- */
+/* --- validation of options ------------------------------------------------------------ */
 
 const char *seed_problem(const struct seed_options *o)
 {

@@ -1,4 +1,4 @@
-/* gateway.c - a session of a server's gateway, from outside. */
+/* gateway.c - gateway client: WebSocket frames, IDENTIFY, heartbeats, events. */
 #include "tools/wire/internal.h"
 
 #include <sodium.h>
@@ -40,7 +40,7 @@ static bool send_frame(struct wire *w, int opcode, struct str payload)
     return ok;
 }
 
-/* A whole frame at the front of what came: its bytes, or 0. */
+/* Returns the length of the complete frame at the start of the buffer, or 0. */
 static size_t take_frame(struct wire *w, int *ret_opcode, struct str *ret_payload)
 {
     const unsigned char *p = (const unsigned char *)w->in.p + w->used;
@@ -86,7 +86,7 @@ static enum wire_news wire_gateway_lost(struct wire *w, struct str why)
     return WIRE_LOST;
 }
 
-/* The next text, copied. */
+/* Waits for the next text message and copies it. */
 static enum wire_news next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret)
 {
     for (;;) {
@@ -156,8 +156,8 @@ static const struct schema ready_schema = { .size = sizeof(struct wire_facts),
 static const struct type type_hello = { .kind = KIND_OBJECT, .schema = &hello_schema };
 static const struct type type_ready = { .kind = KIND_OBJECT, .schema = &ready_schema };
 
-/* READY of somebody in very large guilds has more values than we read; all we need of it
- * then is that it came. */
+/* READY of a user in very large guilds may exceed the JSON reader's limit of values; only its
+ * arrival matters. */
 static bool is_ready(struct str text)
 {
     return memmem(text.p, text.n < 200 ? text.n : 200, "\"READY\"", 7) != NULL;
@@ -190,7 +190,7 @@ enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret)
     }
 }
 
-/* --- beginning ------------------------------------------------------------------------ */
+/* --- connecting ----------------------------------------------------------------------- */
 
 static bool shake_hands(struct wire *w, const char *target)
 {
@@ -251,7 +251,7 @@ static bool wire_gateway_identify(struct wire *w)
     json_name(&j, "token");
     bool bot = str_starts(str_of(w->token), STR("Bot "));
     json_text(&j, str_from(str_of(w->token), bot ? 4 : 0));
-    /* Bots name what they want to hear of: nothing but what is meant for them. */
+    /* intents 0: a bot receives only events that need no intent. */
     json_key(&j, bot ? STR("intents") : STR("capabilities"));
     json_int(&j, 0);
     json_name(&j, "properties");

@@ -1,4 +1,4 @@
-/* internal.h - what wire.c, line.c and gateway.c share. */
+/* internal.h - declarations shared by wire.c, line.c and gateway.c. */
 #ifndef TOOLS_WIRE_INTERNAL_H
 #define TOOLS_WIRE_INTERNAL_H
 
@@ -10,25 +10,25 @@ enum { WIRE_LARGEST = 256 * 1024 * 1024 };
 struct wire {
     struct arena *arena;
     bool hushed, secure;
-    struct str authority; /* for Host */
+    struct str authority; /* Host header */
     const char *host, *port, *token;
-    const char *pin; /* of the certificate that is expected; NULL: one that the machine trusts */
+    const char *pin; /* expected certificate fingerprint; NULL: use the system's CAs */
 
-    /* The gateway. */
+    /* Gateway connection. */
     struct wire_line *line; /* NULL: not connected */
     struct buf in;
-    size_t used;     /* bytes of `in` that were read */
-    int64_t beat_ns; /* between heartbeats */
+    size_t used;     /* bytes of `in` already parsed */
+    int64_t beat_ns; /* heartbeat interval */
     int64_t next_beat;
     int64_t seq;
     struct str session;
 };
 
-/* NULL: there is nobody, or nobody whom we trust; says so. */
+/* NULL if there is no server or its certificate is not trusted; prints why. */
 struct wire_line *line_open(const struct wire *w);
 void line_close(struct wire_line *l);
 bool line_send_all(struct wire_line *l, struct str bytes);
-/* 1: something came, 0: nothing in time, -1: it ended. */
+/* 1: data received, 0: timeout, -1: connection closed. */
 int line_receive(struct wire_line *l, struct buf *in, int64_t wait_ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* line.c - a connection to a server, plain or with TLS. */
+/* line.c - a TCP connection to a server, with or without TLS. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -21,13 +21,13 @@ enum { PIECE = 65536, SENDING_MS = 30 * 1000, HANDSHAKE_SECONDS = 30 };
 
 struct wire_line {
     int fd;
-    SSL_CTX *context; /* NULL: plain */
+    SSL_CTX *context; /* NULL: no TLS */
     SSL *ssl;
 };
 
-/* --- whom we speak to ------------------------------------------------------------------ */
+/* --- certificates ---------------------------------------------------------------------- */
 
-/* The server itself told us through its socket which certificate it has. */
+/* Compares the certificate with the fingerprint from the control socket. */
 static bool pin_fits(const SSL *ssl, const char *pin)
 {
     X509 *certificate = SSL_get1_peer_certificate(ssl);
@@ -39,7 +39,7 @@ static bool pin_fits(const SSL *ssl, const char *pin)
     return fits;
 }
 
-/* A server elsewhere has to be who its name says, as the machine's authorities see it. */
+/* Requires a certificate for this host from a CA that the system trusts. */
 static bool expect_name(SSL *ssl, const char *host)
 {
     X509_VERIFY_PARAM *p = SSL_get0_param(ssl);
@@ -65,12 +65,12 @@ static bool line_secure(struct wire_line *l, const struct wire *w)
     bool ok = SSL_set_fd(l->ssl, l->fd) == 1 && SSL_connect(l->ssl) == 1 &&
               (!w->pin || pin_fits(l->ssl, w->pin));
     ERR_clear_error();
-    /* What comes may be no message, but something between the two sides: nobody waits for more
-     * inside of a read. */
+    /* Non-blocking: readable data may be a TLS record without application data, and a read must not
+     * block on it. */
     return ok && fcntl(l->fd, F_SETFL, fcntl(l->fd, F_GETFL) | O_NONBLOCK) == 0;
 }
 
-/* --- coming and going ------------------------------------------------------------------ */
+/* --- connecting ------------------------------------------------------------------------ */
 
 static int line_dial(const struct wire *w)
 {
@@ -119,7 +119,7 @@ void line_close(struct wire_line *l)
     mem_free(l);
 }
 
-/* --- bytes ----------------------------------------------------------------------------- */
+/* --- sending and receiving ------------------------------------------------------------- */
 
 static bool line_wait(const struct wire_line *l, short events, int64_t wait_ms)
 {
@@ -128,7 +128,7 @@ static bool line_wait(const struct wire_line *l, short events, int64_t wait_ms)
     return poll(&p, 1, wait_ms > INT32_MAX ? INT32_MAX : (int)wait_ms) > 0;
 }
 
-/* Bytes that went; 0: again later, -1: it ended. */
+/* Returns the bytes sent; 0: retry, -1: connection closed. */
 static ssize_t line_send_piece(const struct wire_line *l, struct str bytes)
 {
     size_t sent = 0;

@@ -1,4 +1,4 @@
-/* wire.c - calls to a server over HTTP, from outside. */
+/* wire.c - HTTP client for the API of a server. */
 #include "tools/wire/internal.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { PATIENCE_MS = 30 * 1000 };
 
-/* --- where ---------------------------------------------------------------------------- */
+/* --- URL ------------------------------------------------------------------------------ */
 
 static bool split_url(struct wire *w, struct str url)
 {
@@ -84,7 +84,7 @@ const char *wire_token(const struct wire *w)
     return w->token;
 }
 
-/* --- calls ---------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------- */
 
 #define BOUNDARY "guildhall-invoke-5b1f0c9e7d"
 
@@ -145,7 +145,7 @@ static bool read_answer(struct wire *w, struct str bytes, struct wire_answer *re
     return true;
 }
 
-/* Waits for bytes of the answer, not for what TLS has to say besides. */
+/* Waits for application data: a TLS record may contain none. */
 static int receive_some(struct wire_line *line, struct buf *in)
 {
     int64_t until = clock_mono() + PATIENCE_MS * INT64_C(1000000);

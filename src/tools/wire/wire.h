@@ -1,7 +1,6 @@
-/* wire.h - a server, spoken to from outside: calls over HTTP, and its gateway.
+/* wire.h - blocking client of a server's HTTP API and gateway, for tools.
  *
- * For tools that do what a client does. Everything waits; what goes wrong on the way is
- * said on stderr, once, by whoever notices. */
+ * All functions block. Errors are printed to stderr once, where they occur. */
 #ifndef TOOLS_WIRE_WIRE_H
 #define TOOLS_WIRE_WIRE_H
 
@@ -10,19 +9,19 @@
 
 struct wire;
 
-/* url: "http://host:port" or "https://…", maybe with "/api" or "/api/v10" behind it. NULL: it is
- * none; says why. What is read lives in the arena. */
+/* url: "http://host:port" or "https://…", optionally with "/api" or "/api/v10". NULL if it is
+ * invalid; prints why. Data that is read lives in the arena. */
 struct wire *wire_new(const char *url, struct arena *arena);
 void wire_free(struct wire *w);
 
-/* With https: the certificate is the one of the server that runs on this folder, whatever name
- * stands in it. Otherwise it has to be one for the name, of an authority that the machine knows. */
+/* https: expect the certificate of the server that runs on this folder, whatever its names are.
+ * Else the certificate must be valid for the host and signed by a CA of the system. */
 void wire_trust_server_of(struct wire *w, const char *folder);
 
-/* From now on nothing is said of what goes wrong. */
+/* Stops printing errors. */
 void wire_hush(struct wire *w);
 
-/* "abc" for people, "Bot abc" for bots; copied. */
+/* "abc" for users, "Bot abc" for bots; copied. */
 void wire_set_token(struct wire *w, const char *token);
 const char *wire_token(const struct wire *w);
 
@@ -35,27 +34,27 @@ struct wire_answer {
     struct str body;
 };
 
-/* path is below /api/v9, or begins with /console/. body: JSON; p == NULL: none. With files it goes
- * as multipart, as payload_json. False: there was no answer. */
+/* path: below /api/v9, or beginning with /console/. body: JSON; p == NULL: none. With files the
+ * request is multipart with payload_json. False: no reply. */
 bool wire_call(struct wire *w, const char *method, const char *path, struct str body,
                const struct wire_file *files, size_t file_count, struct wire_answer *ret);
 #define wire_get(w, path, ret) wire_call((w), "GET", (path), (struct str){ 0 }, NULL, 0, (ret))
 
-/* Opens a session of the gateway as a person's client would, until READY. */
+/* Opens a gateway session as a user's client does, and waits for READY. */
 bool wire_connect(struct wire *w);
-/* The session's id; empty when it is not known. */
+/* The session id; empty if unknown. */
 struct str wire_session(const struct wire *w);
 
 enum wire_news { WIRE_EVENT, WIRE_NOTHING, WIRE_LOST };
 struct wire_event {
     struct str name, data; /* data: JSON */
 };
-/* The next event; WIRE_NOTHING: none came until that moment (of clock_mono). */
+/* The next event; WIRE_NOTHING: none arrived before `until` (clock_mono). */
 enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret);
 
-/* Another WebSocket than the gateway's, and the first message to it. */
+/* Opens another WebSocket than the gateway and sends a first message. */
 bool wire_open(struct wire *w, const char *target, struct str first);
-/* The next message, copied to an arena. */
+/* The next message, copied into the arena. */
 enum wire_news wire_next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret);
 
 #endif
