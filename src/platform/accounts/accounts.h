@@ -1,4 +1,9 @@
-/* accounts.h - accounts and what they own. */
+/* accounts.h - public interface of accounts/: users, log-in, sessions, settings, notes, pictures.
+ *
+ * The folder owns the tables of users, settings, notes, second factors, mailed links and
+ * registration codes. It is the lowest folder of platform/ and uses only model/, api/ and below.
+ * Invariants: passwords, tokens and mailed links are never stored in plain text; password hashing
+ * never runs on an event loop. Start with routes.c (register, log in), rows.c (SQL), internal.h. */
 #ifndef PLATFORM_ACCOUNTS_ACCOUNTS_H
 #define PLATFORM_ACCOUNTS_ACCOUNTS_H
 
@@ -14,69 +19,69 @@ extern const struct domain own_domain;  /* settings, notes, sessions */
 extern const struct domain settings_proto_domain;
 extern const struct world_parts accounts_world;
 
-/* ERR_UNKNOWN_USER when there is none. */
+/* Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
 void user_prefetch(struct tx *tx, snowflake id);
 
-/* The two colours of somebody's profile, as JSON; null: none were chosen. */
+/* The two profile theme colours as a JSON array; null if the user has not chosen any. */
 enum err theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);
 
-/* The language of a call: its X-Discord-Locale, else the best of its Accept-Language,
- * else the account's own, else en-US. Tags that are none of ours are skipped. */
+/* The locale of a request: X-Discord-Locale, else the best match of Accept-Language, else the
+ * account's locale, else en-US. Unsupported language tags are skipped. */
 enum err request_locale(struct call *call, struct str *ret);
-/* What the head alone asks for; p == NULL: nothing that we have. */
+/* The locale from the request headers alone; p == NULL if they name no supported locale. */
 struct str request_head_locale(const struct call *call);
-/* The same as request_locale for who has read the caller's account. */
+/* Same as request_locale, for a handler that has already read the caller's account. */
 struct str request_locale_of(const struct call *call, const struct user *caller);
 
-/* 2-32 of the characters that names have. */
+/* True if the name has 2-32 characters, all of them allowed in usernames. */
 bool username_allowed(struct str name);
-/* Names that nobody gets. */
+/* True for usernames that no account may take. */
 bool username_reserved(struct str name);
 
 /* --- pictures ------------------------------------------------------------------------- */
 
-/* Keeps a picture that a body brought, in a compute stage (it is written to the disk).
- * *ret is its hash; null and absent stay what they are. area: "avatars", "icons" …,
- * owner: whose picture it is. */
+/* Stores an image from the request body. Call it in a compute stage, because it writes to disk.
+ * *ret receives the image's hash; null and absent are passed through. area: "avatars", "icons" …;
+ * owner: id of the object that shows the picture. */
 enum err picture_keep(struct call *call, const char *area, snowflake owner,
                       const struct opt_image *image, struct opt_str *ret);
-/* In the transaction: a picture goes, with its owner or alone. No hash: there is none. */
+/* Deletes a picture in the call's transaction. Does nothing if hash is null or absent. */
 enum err picture_drop(struct call *call, const char *area, snowflake owner,
                       const struct opt_str *hash);
-/* The same for one that another (or none) takes the place of; fine when it is the same. */
+/* Deletes the picture `before`, which `now` (possibly none) replaces. No-op if both are equal. */
 enum err picture_replace(struct call *call, const char *area, snowflake owner,
                          const struct opt_str *before, const struct opt_str *now);
 
-/* The name of a picture among those of its owner; id: of the upload. */
+/* The hash that names a picture among those of its owner; id: the id of the upload. */
 struct str image_hash(struct arena *a, const struct image *image, snowflake id);
-/* In an import: the row of a picture, and the name it has; its bytes are kept when all is
- * committed. */
+/* World import: inserts the row of a picture, returns its hash; bytes are stored after the
+ * commit. */
 struct importing;
 enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
                             snowflake id, struct opt_str *ret);
-/* The token that the file names, or a fresh one that somebody wants to see. */
+/* Issues the token that the world file names, or a new one that the importer prints. */
 enum err world_issue_token(struct importing *im, struct str username, const struct opt_str *chosen,
                            const struct place *up);
-/* Answers with it, for ever cacheable. ERR_NOT_FOUND. */
+/* Replies with the picture and an immutable Cache-Control header. ERR_NOT_FOUND. */
 enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash);
-/* Whether an answer can lead there: 4096 bytes, where what is not ASCII counts three times. */
+/* True if the URL, percent-encoded, fits a Location header of 4096 bytes. */
 bool picture_address_fits(struct str url);
-/* Whether this server leads people there: to itself, or to a public host where its own calls go to
- * none but those, too. */
+/* True if this server may redirect to the URL: its own URLs and public hosts; private hosts only
+ * if outgoing requests to private networks are allowed. */
 bool picture_address_allowed(const struct call *call, struct str url);
-/* A picture that lies elsewhere: *ret is the name that it is shown by, among avatars. owner: a
- * webhook. */
+/* Records the URL of a picture that is hosted elsewhere. *ret is the hash under which clients
+ * request it below /avatars. owner: a webhook. */
 enum err picture_note_address(struct tx *tx, snowflake owner, struct str url, struct opt_str *ret);
-/* Answers with a ring on a colour, for what has no picture of its own. */
+/* Replies with the generated default picture: a ring on a coloured background. */
 enum err picture_reply_default(struct call *call, snowflake owner);
 
-/* Argon2id at this cost; takes tens of milliseconds and megabytes, so never on a loop. */
+/* Argon2id with this cost: tens of milliseconds and several megabytes, never on an event loop. */
 enum err password_make(unsigned long long ops, size_t memory, struct arena *a, struct str password,
                        struct str *ret);
 
-/* For tools and tests: an account without going through the interface. Empty
- * password: none. The token is in the transaction's arena. */
+/* For tools and tests: inserts an account directly. Empty password: the account has none. The
+ * token is allocated in the transaction's arena. */
 struct account_draft {
     struct str username, global_name, password_hash;
     bool bot;

@@ -1,7 +1,7 @@
-/* addresses.c - pictures that lie elsewhere: shown by a name like others, and never fetched.
+/* addresses.c - externally hosted avatars of webhooks (avatar_url): a hash stands for the URL.
  *
- * Who asks for one is sent to where it is (assets.c). An owner has so many, the newest: its
- * messages of before show no picture then. */
+ * The server never fetches the URL; assets.c redirects the client to it. Only the newest URLs of
+ * an owner are stored; older messages then show no picture. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -63,7 +63,7 @@ enum err picture_find_address(struct tx *tx, snowflake owner, struct str hash, s
     return e;
 }
 
-/* What heads of answers may hold. */
+/* Percent-encodes every byte that a response header must not contain. */
 static struct str address_ascii(struct arena *arena, struct str url)
 {
     struct buf out;
@@ -89,7 +89,7 @@ bool picture_address_fits(struct str url)
     return n <= LONGEST_ADDRESS;
 }
 
-/* Where this server is called lie the pictures of people, wherever that is. */
+/* True for URLs below this server's own base URL, whatever host that is. */
 static bool address_is_ours(const struct call *call, struct str url)
 {
     struct str own = api_url(call, "http");
@@ -117,8 +117,8 @@ static bool accepts_pages(const struct http_request *r)
     return false;
 }
 
-/* A browser that follows a link must not be sent to another site by this server. It sends
- * Sec-Fetch-Dest on https and localhost, and elsewhere accepts pages. */
+/* Prevents open redirects: a link must not lead a browser to another site through this server.
+ * Browsers send Sec-Fetch-Dest on https and localhost; elsewhere Accept: text/html marks a page. */
 static bool address_is_for_a_picture(const struct call *call)
 {
     const struct http_request *r = call->exchange->request;

@@ -1,11 +1,11 @@
-/* age.c - is somebody old enough for what is age-restricted? */
+/* age.c - checks whether a user is old enough for age-restricted content. */
 #include "platform/accounts/age.h"
 
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "platform/accounts/internal.h"
 
-enum { ADULT = 18, DATE = 10 /* of a timestamp, the day */ };
+enum { ADULT = 18, DATE = 10 /* DATE: length of YYYY-MM-DD */ };
 
 bool user_is_adult(const struct user *u)
 {

@@ -1,10 +1,10 @@
-/* age.h - is somebody old enough for what is age-restricted? */
+/* age.h - checks whether a user is old enough for age-restricted content. */
 #ifndef PLATFORM_ACCOUNTS_AGE_H
 #define PLATFORM_ACCOUNTS_AGE_H
 
 #include "model/user.h"
 
-/* 18 or older today. Whoever did not say when they were born is not. */
+/* True if the user is 18 or older today; false if the date of birth is unknown. */
 bool user_is_adult(const struct user *u);
 
 #endif

@@ -1,4 +1,4 @@
-/* assets.c - pictures, at the addresses that clients make themselves. */
+/* assets.c - image routes (/avatars/…, /icons/… and so on) and storage of uploaded images. */
 #include "platform/accounts/internal.h"
 
 #include <stdio.h>
@@ -11,8 +11,7 @@ static void picture_name(char out[256], const char *area, snowflake owner, struc
     snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_FMT(hash));
 }
 
-/* Every upload has a name of its own, also when the same bytes come again: the one may be on
- * its way out while the other comes in. */
+/* Every upload gets its own name: an earlier copy of the same bytes may be about to be deleted. */
 enum err picture_keep(struct call *call, const char *area, snowflake owner,
                       const struct opt_image *image, struct opt_str *ret)
 {
@@ -46,7 +45,7 @@ enum err picture_replace(struct call *call, const char *area, snowflake owner,
     return stays ? OK : picture_drop(call, area, owner, before);
 }
 
-/* Pictures are kept as they came; the first bytes tell what they are. */
+/* Pictures are stored as they were uploaded; the first bytes determine the content type. */
 static struct str content_type(const char *head, ssize_t n)
 {
     if (n >= 8 && memcmp(head, "\x89PNG", 4) == 0)
@@ -58,11 +57,11 @@ static struct str content_type(const char *head, ssize_t n)
     if (n > 0 && picture_is_avif(str_slice(head, (size_t)n)))
         return STR("image/avif");
     if (n > 0 && head[0] == '{')
-        return STR("application/json"); /* a drawing */
+        return STR("application/json"); /* Lottie sticker */
     return STR("image/webp");
 }
 
-/* "a_0123….png" without its extension: any extension gets the picture as it is. */
+/* "a_0123….png" without its extension: every extension returns the stored file unchanged. */
 static struct str without_extension(struct str file)
 {
     return str_cut(&file, '.');
@@ -78,7 +77,7 @@ static bool is_hash(struct str s)
     return s.n == 32;
 }
 
-/* Every kind of picture: where it is asked for, the area it is kept in. */
+/* Every picture route: path, handler, storage area, description. */
 #define ASSETS(ROW)                                                                                     \
     ROW("/avatars/{owner.id}/{file}", get_avatar, "avatars",                                            \
         "An account's avatar, or a webhook's. One that lies elsewhere (`avatar_url`) is answered with " \
@@ -125,7 +124,7 @@ static enum err reply_opened(struct call *call, int fd, int64_t size)
     char head[12];
     ssize_t n = pread(fd, head, sizeof head, 0);
 
-    /* The name is made of the content, so it never changes. */
+    /* Each upload has its own name, so the content behind a URL never changes. */
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
     return call_reply_file(call, content_type(head, n), fd, size);
 }
@@ -141,7 +140,7 @@ enum err picture_reply(struct call *call, const char *area, snowflake owner, str
     return e ? e : reply_opened(call, fd, size);
 }
 
-/* GET a picture: the row says of which kind. */
+/* Handles GET for all picture routes; the route's row selects the storage area. */
 static enum err get_asset(struct call *call)
 {
     const char *area = areas[call->route - routes];

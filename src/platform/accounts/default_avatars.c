@@ -1,4 +1,4 @@
-/* default_avatars.c - pictures for those who have none, drawn when asked for. */
+/* default_avatars.c - default avatars for accounts without a picture, drawn on request. */
 #include "platform/accounts/internal.h"
 
 #include "base/png.h"
@@ -10,7 +10,7 @@ static const unsigned char colors[AVATARS][3] = {
     { 250, 166, 26 }, { 237, 66, 69 },   { 235, 69, 158 },
 };
 
-/* A white ring on the colour. */
+/* Draws a white ring on the background colour. */
 static void default_avatars_draw(const struct png *png)
 {
     const int middle = SIDE / 2, outer = 40 * 40, inner = 24 * 24;

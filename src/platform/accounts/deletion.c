@@ -1,4 +1,4 @@
-/* deletion.c - POST /users/@me/delete and disable: an account goes, in two weeks, or rests. */
+/* deletion.c - POST /users/@me/delete (deletion after 14 days) and /users/@me/disable. */
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
@@ -38,7 +38,7 @@ static enum err find_owner(struct call *call, struct user *ret)
     return e ? e : mfa_use_own(call, ret, &in->code);
 }
 
-/* The account cannot be used from now on; logging in with undelete takes it back. */
+/* Blocks the account at once; logging in with undelete cancels the deletion. */
 enum err delete_account(struct call *call)
 {
     struct user user;
@@ -47,7 +47,7 @@ enum err delete_account(struct call *call)
     return e ? e : account_delete(call, &user);
 }
 
-/* The same, for as long as nobody takes it back. */
+/* Disables the account until its owner logs in with undelete. */
 enum err disable_account(struct call *call)
 {
     struct user user;

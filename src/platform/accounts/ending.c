@@ -1,14 +1,14 @@
-/* ending.c - the end of an account: what it is called goes at once, the rest in steps.
+/* ending.c - final deletion of an account: personal data at once, dependent rows in steps.
  *
- * The row stays, as what others read was written by it: without a name, a way in or anything
- * that tells who it was. */
+ * The row itself remains, without name, credentials or personal data, because messages and other
+ * objects still refer to their author. */
 #include "platform/accounts/internal.h"
 
 #include "api/deletion.h"
 #include "base/clock.h"
 #include "platform/accounts/operator.h"
 
-enum { ENDING_AT_ONCE = 40 }; /* guilds left, bonds ended: each tells others */
+enum { ENDING_AT_ONCE = 40 }; /* guilds left, relationships ended per step; each one sends events */
 
 static enum err step_account(struct call *call, snowflake id)
 {
@@ -66,7 +66,7 @@ const struct job_kind account_leftovers = {
     .run = run_account,
 };
 
-/* --- two weeks before ------------------------------------------------------------------ */
+/* --- deletion request, 14 days before --------------------------------------------------- */
 
 #define DAY_US (INT64_C(86400) * 1000 * 1000)
 
@@ -119,8 +119,7 @@ enum err account_undelete(struct call *call, struct user *u)
     return e ? e : job_cancel(call, &account_deletion, u->id);
 }
 
-/* What somebody was given meanwhile is not taken from others: the day after it is looked at
- * again. */
+/* Retries one day later if the account owns guilds, applications or teams by now. */
 static enum err run_deletion(struct call *call, const struct job *job)
 {
     struct user user;

@@ -1,9 +1,9 @@
-/* guesses.c - who may guess passwords, and how often.
+/* guesses.c - rate limits for wrong passwords.
  *
- * Wrong passwords are counted together, whichever route they came to: for the address, for
- * the address and the login, and, from addresses that never got into the account, for the
- * login. So an attacker is slowed, and the owner is not locked out: where the owner has been
- * before, the failures of others do not count. SECURITY.md has the reasoning. */
+ * Wrong passwords of all routes share three counters: per address, per address and login, and per
+ * login from addresses that have never logged in to the account. This slows down an attacker
+ * without locking out the owner: failures elsewhere do not count for an address from which the
+ * owner has logged in before. SECURITY.md has the reasoning. */
 #include "platform/accounts/internal.h"
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@ static const struct limit limit_wrong_strangers = {
 
 /* --- addresses ------------------------------------------------------------------------ */
 
-/* One customer of a provider has a whole /64 of IPv6. */
+/* IPv6 addresses are counted per /64, because one customer usually has a whole /64. */
 static struct str caller_address(const struct call *call)
 {
     struct str text = call->exchange->remote;
@@ -38,7 +38,7 @@ static struct str caller_address(const struct call *call)
     return str_dup(call->arena, str_slice((const char *)bytes, 8));
 }
 
-/* Kept as a keyed hash: the table tells nobody where people live. */
+/* Addresses are stored as a keyed hash, so that the table does not reveal locations. */
 static struct str address_digest(const struct call *call, snowflake user_id)
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST);
@@ -96,8 +96,8 @@ static void guess_uncount(struct call *call, const struct count *counts, size_t 
         n--, call_uncount(call, counts[n].limit, counts[n].key);
 }
 
-/* A try counts before it is checked, so that many at once are no more than one after the
- * other, and is taken back when it was right. */
+/* Every attempt is counted before the check, so that parallel attempts cannot exceed the limit,
+ * and uncounted if the password was right. */
 enum err password_guess(struct call *call, const struct guess *g, bool *ret_right)
 {
     struct str address = caller_address(call);

@@ -1,4 +1,4 @@
-/* internal.h - what the files of accounts/ share. */
+/* internal.h - declarations that the files of accounts/ share. */
 #ifndef PLATFORM_ACCOUNTS_INTERNAL_H
 #define PLATFORM_ACCOUNTS_INTERNAL_H
 
@@ -7,27 +7,26 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* By username or email; password_hash filled. */
+/* Finds an account by username or email; fills password_hash. */
 enum err user_find_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found);
-/* ERR_STORE_CONFLICT never: *ret_taken says which name was taken ("username", "email")
- * or NULL. */
+/* *ret_taken is "username" or "email" if that value is in use, else NULL; no ERR_STORE_CONFLICT. */
 enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
 enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken);
 
 /* --- password.c ----------------------------------------------------------------------- */
 
-/* Argon2id; takes tens of milliseconds and megabytes: only in a compute stage. */
+/* Argon2id: tens of milliseconds and several megabytes; call it only in a compute stage. */
 enum err password_hash(const struct api *api, struct arena *a, struct str password,
                        struct str *ret);
-/* hash.p == NULL: does the same work and says no, so that nobody learns which
- * logins exist by the clock. */
+/* If hash.p == NULL, does the same amount of work and returns false, so that timing does not
+ * reveal which logins exist. */
 bool password_verify(const struct api *api, struct str hash, struct str password);
 
 /* --- addresses.c ---------------------------------------------------------------------- */
 
-/* p == NULL: none of that name lies elsewhere. */
+/* ret->p == NULL if no external URL has that hash. */
 enum err picture_find_address(struct tx *tx, snowflake owner, struct str hash, struct str *ret);
-/* Sends the caller there. */
+/* Redirects the caller to the URL. */
 enum err picture_reply_address(struct call *call, struct str url);
 
 /* --- schema.c ------------------------------------------------------------------------- */
@@ -52,7 +51,7 @@ struct token_reply {
 struct login_settings {
     struct str locale, theme;
 };
-/* A token, or what is needed to go on with the second factor. */
+/* Either a token, or the ticket for the second factor. */
 struct login_reply {
     snowflake user_id;
     struct opt_str token;
@@ -68,26 +67,26 @@ extern const struct type token_reply, login_reply, own_user_reply, patched_user_
 
 /* --- routes.c, profile.c -------------------------------------------------------------- */
 
-/* Refusals that registering and changing an account share. */
+/* Validation that registration and account changes share. */
 enum err check_date_of_birth(struct call *call, struct opt_str date);
 enum err check_username(struct call *call, struct str name);
 enum err check_email(struct call *call, struct opt_str email);
 enum err refuse_taken(struct call *call, const char *field);
 
-/* Answers somebody who knows the password, or has a mailed link: with a token, or with a ticket
- * where a second factor is asked for. undelete: a deletion is taken back in the end. */
+/* Replies to a caller who proved the account with a password or mailed link: a token, or a ticket
+ * if there is a second factor. undelete: cancel a pending deletion when the log-in is complete. */
 enum err login_reply_to(struct call *call, const struct user *user, bool undelete);
-/* Answers somebody who has shown to be the account's owner with a new token. */
+/* Replies with a new token to a caller who has completed the log-in. */
 enum err login_grant(struct call *call, const struct user *user);
-/* Every session of the caller's ends, and a new one begins. */
+/* Ends every session of the caller and starts a new one; *ret is its token. */
 enum err own_token_renew(struct call *call, struct str *ret);
 
 /* --- own_password.c ------------------------------------------------------------------- */
 
-/* In prepare: the caller's password is checked before the handler runs. */
+/* Call in prepare: checks the caller's password before the handler runs. */
 void own_password_ask(struct call *call, struct str given);
-enum err refuse_own_password(struct call *call); /* notes that it is not the one */
-/* In the handler: the caller, whose password is still the one that was checked. */
+enum err refuse_own_password(struct call *call); /* replies "Password does not match." */
+/* Call in the handler: reads the caller, and fails if the password changed since the check. */
 enum err own_password_find(struct call *call, struct user *ret);
 
 extern const struct type account_deletion_body;
@@ -106,14 +105,14 @@ enum err modify_own_profile(struct call *call);
 
 /* --- registration.c ------------------------------------------------------------------- */
 
-/* Before anything is looked at: ERR_FEATURE_DISABLED when nobody may register. */
+/* Runs before everything else: ERR_FEATURE_DISABLED if registration is closed. */
 enum err registration_check(struct call *call);
-/* Decides whether the caller may register. A code of the operator is used up and removed from
- * *invite; any other invite stays, to be accepted with the new account. If only an invite to a
- * guild admits the caller, *ret_guild_required is set. */
+/* Decides whether the caller may register. A registration code of the operator is consumed and
+ * removed from *invite; any other invite remains, to be accepted with the new account. If only an
+ * invite to a guild admits the caller, *ret_guild_required is set. */
 enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret_guild_required);
 
-/* --- own_routes.c: the rows of these -------------------------------------------------- */
+/* --- own_routes.c: route table for these handlers --------------------------------------- */
 
 enum err get_sessions(struct call *call);
 enum err log_out_sessions(struct call *call);
@@ -125,37 +124,38 @@ extern const struct type note_reply, note_body;
 
 enum err get_settings(struct call *call);
 enum err modify_settings(struct call *call);
-/* With default_guilds_restricted, members of a guild that somebody joins may not write to them. */
+/* If default_guilds_restricted is set, adds a newly joined guild to restricted_guilds, so that its
+ * members cannot send direct messages to this user. */
 enum err settings_restrict_guild(struct call *call, const struct member *m);
-extern const struct user_settings settings_defaults; /* but the locale */
+extern const struct user_settings settings_defaults; /* without the locale */
 
 /* --- guesses.c: wrong passwords ------------------------------------------------------- */
 
-/* What is tried, with the hash that it has to fit (p == NULL: none does). The login is what
- * tries are counted for: the name that was given, or the account's own. */
+/* One password attempt. hash: the hash to match (p == NULL: nothing matches). login: key of the
+ * attempt counters, the login as sent or the account's username. */
 struct guess {
     struct str login, hash, password;
     bool known_address;
 };
-/* In a hash stage: every password that a caller sends is checked here, and wrong ones are
- * counted. ERR_RATE_LIMITED: there were too many, and this one was not looked at. */
+/* Call in a hash stage. Checks every password that a caller sends and counts wrong ones.
+ * ERR_RATE_LIMITED: too many attempts; this one was not checked. */
 enum err password_guess(struct call *call, const struct guess *g, bool *ret_right);
 
-/* Has the account been entered from the caller's address? */
+/* *ret_known: the account has logged in from the caller's address before. */
 enum err address_find(struct call *call, snowflake user_id, bool *ret_known);
-/* Notes that the account has logged in from the call's address. */
+/* Records that the account has logged in from the caller's address. */
 enum err address_keep(struct call *call, snowflake user_id);
-/* After a change of the password every address is unknown again. */
+/* Forgets all known addresses; called when the password changes. */
 enum err addresses_forget(struct call *call, snowflake user_id);
 
 /* --- locale.c ------------------------------------------------------------------------- */
 
-/* What the two headers ask for; p == NULL: nothing that we have. */
+/* The supported locale that the two headers ask for; p == NULL if there is none. */
 struct str locale_wanted(struct str named, struct str accepted);
 
-/* --- rules.c: decisions without input or output --------------------------------------- */
+/* --- rules.c: pure functions ------------------------------------------------------------ */
 
-/* Whole years from one day to another, both YYYY-MM-DD. */
+/* Whole years between two dates, both YYYY-MM-DD. */
 int64_t age_on(struct str birth, struct str today);
 
 #endif

@@ -1,4 +1,4 @@
-/* locale.c - the language that a call is made in. */
+/* locale.c - determines the locale of a request from its headers and the account. */
 #include "platform/accounts/internal.h"
 
 #include "base/mem.h"
@@ -6,14 +6,14 @@
 
 static const struct str fallback = STR_INIT("en-US");
 
-/* Languages that we only have with a region. */
+/* Languages that are supported only with a region. */
 static const struct {
     const char *language, *locale;
 } regional[] = {
     { "en", "en-US" }, { "es", "es-ES" }, { "pt", "pt-BR" }, { "sv", "sv-SE" }, { "zh", "zh-CN" },
 };
 
-/* The tag itself, else its language wherever it is spoken. */
+/* The tag itself if supported, else its language with any supported region. */
 static struct str nearest_locale(struct str tag)
 {
     struct str found = locale_known(tag), language = str_cut(&tag, '-');
@@ -26,7 +26,7 @@ static struct str nearest_locale(struct str tag)
     return found;
 }
 
-/* "q=0.8" is 800. What says nothing counts in full, what makes no sense not at all. */
+/* Quality value times 1000 ("q=0.8" is 800); 1000 if missing, 0 if malformed. */
 static int weight_of(struct str parameters)
 {
     struct str q = str_trim(parameters);

@@ -1,4 +1,4 @@
-/* notes.c - what somebody writes down about others, for nobody else to see. */
+/* notes.c - private notes that a user writes about other users. */
 #include "platform/accounts/internal.h"
 
 #include "base/utf8.h"
@@ -18,7 +18,7 @@ struct note_event {
 enum { LONGEST_NOTE = 256 };
 
 static const struct type type_note = { .kind = KIND_STRING, .max = LONGEST_NOTE };
-/* A longer one has a code of its own, so it is read whatever its length. */
+/* The schema accepts any length, because a note that is too long has its own error code. */
 static const struct type type_new_note = { .kind = KIND_STRING,
                                            .max = INT32_MAX,
                                            .doc = "At most 256 characters" };

@@ -1,4 +1,4 @@
-/* operator.c - what the operator does with accounts: come in as anybody, keep out, let in. */
+/* operator.c - operator actions on accounts: issue tokens, disable, enable, revoke, delete. */
 #include "platform/accounts/operator.h"
 
 #include "api/hooks.h"
@@ -46,11 +46,11 @@ enum err operator_token(struct store *store, struct auth *auth, struct str usern
     return store_run(store, STORE_WRITE, NULL, operator_give, &w);
 }
 
-/* --- orders --------------------------------------------------------------------------- */
+/* --- account actions -------------------------------------------------------------------- */
 
 static const char REVOKE[] = "delete from tokens where user_id = $1";
 
-/* Also what tokens can be had for: a code that an app has not come with yet. */
+/* The hook also deletes OAuth2 codes that an app has not exchanged for a token yet. */
 enum err account_revoke(struct call *call, snowflake id)
 {
     call_forget_account(call, id);
@@ -68,7 +68,7 @@ enum err account_set_disabled(struct call *call, const struct user *u, bool disa
     return e || !disabled || u->bot.value ? e : account_revoke(call, u->id);
 }
 
-/* Not one that an operator has disabled meanwhile: its owner would take that back. */
+/* Excludes accounts that an operator disabled; their owner must not be able to enable them. */
 static const char PAUSE[] = "update users set disabled = $2 where id = $1 and disabled = 0";
 
 enum err account_pause(struct call *call, const struct user *u)

@@ -1,11 +1,11 @@
-/* own_password.c - callers who have to give their password once more.
+/* own_password.c - asks the caller for the password again before sensitive changes.
  *
- * Whoever stole a token must not get further with it. Tries count as those to log in do. */
+ * A stolen token alone must not suffice for them. Attempts count towards the log-in limits. */
 #include "platform/accounts/internal.h"
 
 struct own_password {
     struct str given;
-    struct str hash; /* that it has to fit; p == NULL: the account has none */
+    struct str hash; /* to match; p == NULL: account has none */
     struct str username;
     bool known_address;
 };

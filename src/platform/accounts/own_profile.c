@@ -1,5 +1,4 @@
-/* own_profile.c - PATCH /users/@me/profile: what somebody says of itself, which nobody is named by.
- */
+/* own_profile.c - PATCH /users/@me/profile: bio, pronouns, colours and banner of the caller. */
 #include "platform/accounts/internal.h"
 
 #include "model/fields/rows.h"
@@ -62,9 +61,9 @@ static const struct schema own_profile_schema = {
 };
 const struct type own_profile_reply = { .kind = KIND_OBJECT, .schema = &own_profile_schema };
 
-/* --- changing it ---------------------------------------------------------------------- */
+/* --- handler ---------------------------------------------------------------------------- */
 
-/* What the stages before the handler found out. */
+/* Results of the stages before the handler. */
 struct own_banner {
     struct opt_str hash;
 };

@@ -1,4 +1,4 @@
-/* own_routes.c - the rows of sessions, settings, notes and profiles. */
+/* own_routes.c - route table for the caller's sessions, settings, notes and profile. */
 #include "platform/accounts/internal.h"
 
 static const struct route routes[] = {

@@ -1,4 +1,4 @@
-/* password.c - Argon2id, with the cost that the operator set. */
+/* password.c - Argon2id password hashing, with the cost that the operator configured. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -31,7 +31,7 @@ bool password_verify(const struct api *api, struct str hash, struct str password
         int done = crypto_pwhash_str_alg(text, password.p, password.n, o->password_ops,
                                          o->password_memory, crypto_pwhash_ALG_ARGON2ID13);
 
-        (void)done; /* only its time matters */
+        (void)done; /* the result does not matter, only the time it takes */
         return false;
     }
     memcpy(text, hash.p, hash.n);

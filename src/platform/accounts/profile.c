@@ -1,9 +1,8 @@
 /* profile.c - PATCH /users/@me.
  *
- * Name, email, password and date of birth need the present password, and a code of the second
- * factor if there is one. Checking the password,
- * hashing a new one and keeping pictures take long, so they are done before the
- * transaction, each where it holds up nobody. */
+ * Changes of name, email, password and date of birth need the current password, and a code if the
+ * account has a second factor. Checking the password, hashing a new one and storing pictures are
+ * slow, so they run before the transaction, off the event loop and the writer. */
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
@@ -12,13 +11,13 @@
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
 
-/* What the stages before the handler found out. */
+/* Results of the stages before the handler. */
 struct profile_change {
-    struct str known_hash; /* the password that was checked; p == NULL: none */
+    struct str known_hash; /* hash of the password that was checked; p == NULL: none */
     struct str username;   /* before the change */
     bool known_address;
     struct str new_hash;
-    struct opt_str avatar, banner; /* hashes of pictures that are kept by now */
+    struct opt_str avatar, banner; /* hashes of pictures that are already stored */
 };
 
 static bool is_bot(const struct call *call)
@@ -26,7 +25,7 @@ static bool is_bot(const struct call *call)
     return call->caller->kind == CALLER_BOT;
 }
 
-/* Is the present password needed for this? */
+/* True if the change needs the current password. */
 static bool is_sensitive(const struct call *call)
 {
     const struct user_patch *in = call->body;
@@ -51,7 +50,7 @@ static enum err look_at_password(struct call *call)
     return address_find(call, user.id, &change->known_address);
 }
 
-/* Tries are counted, because somebody who stole a token could guess the password here. */
+/* Attempts are counted, because a thief of a token could guess the password here. */
 static enum err check_password(struct call *call)
 {
     const struct user_patch *in = call->body;
@@ -109,7 +108,7 @@ enum err prepare_modify_current_user(struct call *call)
     return name ? name : date ? date : email;
 }
 
-/* Absent leaves a field alone; null clears it. */
+/* An absent value leaves the field unchanged; null clears it. */
 static void change_text(struct opt_str *field, const struct opt_str *in)
 {
     if (in->given != ABSENT)
@@ -173,8 +172,8 @@ static bool looks_different(const struct user *a, const struct user *b)
            !opt_str_eq(a->avatar, b->avatar);
 }
 
-/* Another address is nobody's until the link that it is sent was used. An address that cannot be
- * sent a mail now is not taken. */
+/* A new address is unverified until its mailed link is used. If the mail cannot be sent now (rate
+ * limit), the change is refused. */
 static enum err profile_verify(struct call *call, const struct user *before, struct user *user)
 {
     const char *taken;
@@ -189,7 +188,7 @@ static enum err profile_verify(struct call *call, const struct user *before, str
     return e ? e : wait_ms ? call_wait(call, wait_ms) : OK;
 }
 
-/* PATCH /users/@me: change the caller's own account. */
+/* PATCH /users/@me: changes the caller's own account. */
 enum err modify_current_user(struct call *call)
 {
     const struct user_patch *in = call->body;

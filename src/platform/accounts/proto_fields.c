@@ -1,4 +1,4 @@
-/* proto_fields.c - cutting protocol buffers into fields, and putting them together again. */
+/* proto_fields.c - splits protocol buffer messages into fields and merges them. */
 #include "platform/accounts/proto_fields.h"
 
 #include "base/buf.h"

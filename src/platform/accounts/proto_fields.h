@@ -1,7 +1,7 @@
-/* proto_fields.h - settings as protocol buffers, without knowing what is in them.
+/* proto_fields.h - splits and merges protocol buffer messages without knowing their fields.
  *
- * A message is a row of fields, each with a number, a kind and its bytes. Clients send the fields
- * that they changed, whole; the others stay. What a field means is theirs. */
+ * A message is a list of fields, each with a number, a wire type and its bytes. Clients send
+ * changed fields as a whole; the others remain. Only clients interpret a field. */
 #ifndef PLATFORM_ACCOUNTS_PROTO_FIELDS_H
 #define PLATFORM_ACCOUNTS_PROTO_FIELDS_H
 
@@ -9,18 +9,17 @@
 
 struct proto_field {
     uint64_t number;
-    struct str bytes; /* all of it, tag included */
+    struct str bytes; /* whole field, including its tag */
 };
 
-/* The fields of a message, in their order. False: it is none, or has more than a thousand. */
+/* Splits a message into its fields, in order. False if it is malformed or has more than 1000. */
 bool proto_split(struct arena *a, struct str message, struct list *ret);
-/* The fields of `before` of which `change` has none, then those of `change`, except field
- * `but` of both. */
+/* The fields of `before` that `change` lacks, then those of `change`; omits field `but` of both. */
 struct str proto_merge(struct arena *a, const struct list *before, const struct list *change,
                        uint64_t but);
-/* One field that is a number. */
+/* Appends one varint field. */
 void proto_add_number(struct buf *out, uint64_t number, uint64_t value);
-/* One field that is a message. */
+/* Appends one length-delimited field. */
 void proto_add_message(struct buf *out, uint64_t number, struct str message);
 
 #endif

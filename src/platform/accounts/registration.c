@@ -1,4 +1,4 @@
-/* registration.c - who may make an account, and the invitations for it. */
+/* registration.c - decides who may register; registration codes of the operator. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -8,9 +8,9 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/operator.h"
 
-/* --- codes ---------------------------------------------------------------------------- */
+/* --- registration codes ----------------------------------------------------------------- */
 
-/* A code has 96 random bits: a digest without salt or stretching does not help to find it. */
+/* A code has 96 random bits, so its digest needs neither salt nor stretching. */
 static struct str code_digest(struct arena *arena, struct str code)
 {
     unsigned char digest[32];
@@ -29,7 +29,7 @@ static const char PLAIN_CODES[] =
 static const char SEAL_CODE[] =
     "update registration_invites set code = $2, id = $3, prefix = $4 where code = $1";
 
-/* Codes that a server of an earlier version has written. */
+/* Replaces codes that an earlier version stored in plain text by their digests. */
 static enum err seal_plain_codes(struct call *call, size_t *ret_count)
 {
     struct list codes = { 0 };
@@ -69,7 +69,7 @@ const struct job_kind registration_codes = {
 static const char ADD_INVITE[] =
     "insert into registration_invites (code, uses_left, expires_at, created_at, id, prefix) "
     "values ($1, $2, $3, $4, $5, $6)";
-/* Those that nobody can use any more. */
+/* Deletes codes that are expired or used up. */
 static const char DROP_INVITES[] =
     "delete from registration_invites where code in (select code from registration_invites "
     "where expires_at <= $1 or uses_left <= 0 limit 100)";
@@ -131,7 +131,7 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 
     if (!snowflake_parse(name, &id) && !str_starts(name, STR("reg-")))
         return ERR_NOT_FOUND;
-    /* Id 0 is of rows that are not sealed yet. */
+    /* Rows that still hold a plain code have id 0: never match them by id. */
     struct value by_id = id ? v_id(id) : v_int(-1);
     enum err e =
         tx_one(call->tx, REVOKE_INVITE,
@@ -144,8 +144,8 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 
 /* --- registering ---------------------------------------------------------------------- */
 
-/* Plain codes are those that are not sealed yet. A digest does not begin like a code, so that
- * nobody can register with one. */
+/* Matches the digest or a plain code of an earlier version. A digest does not start with "reg-",
+ * so it cannot be used as a code. */
 static const char USE_INVITE[] = "update registration_invites set uses_left = uses_left - 1 "
                                  "where code in ($1, $3) and uses_left > 0 and expires_at > $2";
 
@@ -172,7 +172,7 @@ enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret
     enum registration_mode mode = api_registration(call);
     bool used = false;
 
-    /* Other invitations lead to guilds and have no such beginning. */
+    /* Only registration codes start with "reg-"; other invites lead to guilds. */
     if (invite->given == GIVEN && str_starts(invite->value, STR("reg-"))) {
         enum err e = use_invite(call, *invite, &used);
 
@@ -183,7 +183,7 @@ enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret
     }
     if (used || mode == REGISTRATION_OPEN)
         return OK;
-    /* The invite is looked up when it is accepted, in this transaction. */
+    /* The invite itself is checked when it is accepted, later in this transaction. */
     *ret_guild_required = mode == REGISTRATION_GUILD_INVITE && invite->given == GIVEN;
     if (*ret_guild_required)
         return OK;

@@ -1,4 +1,4 @@
-/* routes.c - registering, logging in and out, and reading accounts. */
+/* routes.c - register, log in, log out, and read accounts. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -15,8 +15,8 @@
 
 enum { LEAST_AGE = 13 };
 
-/* Five tries a minute from one address. A credential buys no further ones: whoever has
- * many would guess with all of them. guesses.c counts the wrong ones besides. */
+/* Five attempts a minute per address. Credentials do not raise the limit, because an attacker with
+ * many tokens could then use all of them to guess. guesses.c also counts wrong passwords. */
 static const struct limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
@@ -44,7 +44,7 @@ enum err check_date_of_birth(struct call *call, struct opt_str date)
     return OK;
 }
 
-/* An address that mail cannot be sent to could never be verified. */
+/* Refuses an address to which no mail can be sent, because it could never be verified. */
 enum err check_email(struct call *call, struct opt_str email)
 {
     if (email.given != GIVEN || !mail_is_on(call) || mail_address_fits(email.value))
@@ -107,14 +107,14 @@ static enum err prepare_register(struct call *call)
     return name ? name : date ? date : email;
 }
 
-/* The language that somebody comes in with is the account's until it is changed. */
+/* The new account's locale is that of the request. */
 static enum err register_account(struct call *call)
 {
     const struct registration *in = call->body;
     const struct str *hash = call_passed(call, "str");
     struct token_reply out;
     const char *taken;
-    int64_t wait_ms; /* a mailbox that has had its mails is sent no more */
+    int64_t wait_ms; /* unused: at the mail limit, nothing is sent */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,
@@ -122,7 +122,7 @@ static enum err register_account(struct call *call)
         .email = in->email,
         .password_hash = hash ? *hash : (struct str){ 0 },
         .date_of_birth = in->date_of_birth.value,
-        /* Where no mail is sent nobody could verify anything. */
+        /* Without a mail server no address can be verified: treat it as verified. */
         .verified = !mail_is_on(call),
     };
 
@@ -155,13 +155,13 @@ static enum err refuse_login(struct call *call)
     return call_invalid(call, "password", "INVALID_LOGIN", "Login or password is invalid.");
 }
 
-/* What is known of who wants to come in. */
+/* Result of the lookup before the password check. */
 struct login_attempt {
-    struct user user; /* all zeros: there is none */
+    struct user user; /* all zero: not found */
     bool known_address;
 };
 
-/* An unknown login takes the same steps as a known one. */
+/* An unknown login takes the same steps as a known one, so that timing does not reveal it. */
 static enum err find_login(struct call *call)
 {
     const struct login *in = call->body;
@@ -253,21 +253,21 @@ static enum err log_in(struct call *call)
         return ERR_ACCOUNT_DISABLED;
     if (user.deleting && !in->undelete)
         return ERR_ACCOUNT_DELETING;
-    /* What only a password was given for is not taken back where more is asked for. */
+    /* With a second factor, the deletion or pause is cancelled only after the code. */
     bool undelete = user.deleting || user.paused;
     if (undelete && !user.mfa_enabled)
         e = account_undelete(call, &user);
     return e ? e : login_reply_to(call, &user, undelete);
 }
 
-/* POST /auth/logout: this credential ends, at once. */
+/* POST /auth/logout: revokes the token of this call at once. */
 static enum err log_out(struct call *call)
 {
     call_forget_session(call, call->caller->id, call->caller->session);
     return auth_revoke(call->tx, call->caller->session);
 }
 
-/* Apps see less of an account than it sees itself. */
+/* Apps with a bearer token see fewer fields of an account than its owner. */
 static enum err reply_identity(struct call *call, const struct user *user)
 {
     bool email = call->caller->scopes & auth_scope(STR("email"));

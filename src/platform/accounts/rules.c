@@ -1,4 +1,4 @@
-/* rules.c - decisions about accounts, without input or output. */
+/* rules.c - pure functions about accounts: age, usernames, picture hashes. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -6,8 +6,7 @@
 #include "base/mem.h"
 #include "base/pictures.h"
 
-/* Dates of the same form compare like text: month and day decide whether this
- * year's birthday has been. */
+/* ISO dates compare as text: "-MM-DD" tells whether this year's birthday has passed. */
 int64_t age_on(struct str birth, struct str today)
 {
     uint64_t born = 0, now = 0;

@@ -1,4 +1,4 @@
-/* schema.c - the bodies and replies of accounts, row by row. */
+/* schema.c - JSON schemas of the request and response bodies of accounts. */
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/mfa.h"
 
@@ -9,7 +9,7 @@ static bool email_holds(struct str s)
     if (!at || at == s.p || at == s.p + s.n - 1)
         return false;
     struct str domain = str_from(s, (size_t)(at - s.p) + 1);
-    /* An address has no line breaks, which would add lines to a mail's head. */
+    /* Line breaks are refused, because they would inject header lines into a mail. */
     return !memchr(domain.p, '@', domain.n) && !memchr(s.p, ' ', s.n) && rule_name.holds(s);
 }
 
@@ -23,7 +23,7 @@ static const struct type type_email = { .kind = KIND_STRING,
                                         .rule = &email_rule,
                                         .doc = "Email address" };
 const struct type type_password = { .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password" };
-/* What is only compared needs no lower limit: a short one is simply wrong. */
+/* A password that is only compared needs no minimum length: a short one simply does not match. */
 const struct type type_given_password = { .kind = KIND_STRING, .max = 72, .doc = "Password" };
 const struct type type_login = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .max = 254, .doc = "Email or username"

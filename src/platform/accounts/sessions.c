@@ -1,4 +1,4 @@
-/* sessions.c - where an account is logged in. */
+/* sessions.c - lists and ends the log-in sessions (tokens) of an account. */
 #include "platform/accounts/internal.h"
 
 #include "base/clock.h"

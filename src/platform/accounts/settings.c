@@ -1,7 +1,7 @@
-/* settings.c - reading and changing settings.
+/* settings.c - reads and changes user settings.
  *
- * What was set is kept as a JSON document of the settings' own schema; what was never
- * set, or set to null, is not in it and has its default. */
+ * Settings are stored as a JSON document of their own schema. A setting that is absent or null is
+ * not in the document and has its default. */
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
@@ -9,7 +9,7 @@
 #include "model/member.h"
 #include "model/relationship.h"
 
-/* --- settings as a row of members that may be missing --------------------------------- */
+/* --- settings as a list of optional members --------------------------------------------- */
 
 static size_t member_size(enum member_kind kind)
 {
@@ -27,7 +27,7 @@ static size_t member_size(enum member_kind kind)
     }
 }
 
-/* Every such member begins with whether it is given. */
+/* Every optional member starts with its enum given. */
 static enum given *given_of(struct user_settings *s, const struct field *f)
 {
     return (enum given *)((char *)s + f->offset);
@@ -65,7 +65,7 @@ static void fill_defaults(struct user_settings *s)
             setting_copy(s, &settings_defaults, f);
 }
 
-/* "All" holds the other two, and what is not said is no. */
+/* `all` includes the other two sources; an absent source is false. */
 static void complete_sources(struct arena *arena, struct user_settings *s)
 {
     const struct friend_sources *in = s->friend_source_flags.value;
@@ -99,7 +99,7 @@ static enum err setting_decode(struct arena *arena, struct str document, struct 
     return OK;
 }
 
-/* Without defaults, but with the locale, which is the account's. */
+/* Reads the stored settings without defaults, plus the locale, which is a column of users. */
 static enum err setting_load(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
     struct rows row;
@@ -173,7 +173,7 @@ enum err get_settings(struct call *call)
     return e ? e : call_reply(call, &settings);
 }
 
-/* What the body says goes into the settings; null takes it out again. */
+/* Copies the members that the body contains; null resets a member to its default. */
 static void setting_apply(const struct user_settings *in, struct user_settings *settings)
 {
     struct user_settings patch = *in;
@@ -188,7 +188,7 @@ static void setting_apply(const struct user_settings *in, struct user_settings *
         settings->locale = given_str(STR("en-US"));
 }
 
-/* Values of the setting that says whose messages a game shows. */
+/* Value of the setting that restricts whose messages a game shows. */
 enum { IN_GAME_NOBODY = 3 };
 
 int64_t settings_dm_access(const struct user_settings *s)
@@ -208,10 +208,10 @@ enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-enum { MAX_FOLDERS_BYTES = 32 * 1024 }; /* two hundred guilds in folders with names are a third */
+enum { MAX_FOLDERS_BYTES = 32 * 1024 }; /* 200 guilds in named folders take a third of this */
 
-/* Folders are kept as they came and are part of every READY. Documents of earlier versions may
- * have more, so this is a rule about bodies only. */
+/* Folders are stored as sent and are part of every READY, so bodies are limited. Documents of
+ * earlier versions may be larger and remain valid. */
 static enum err check_folders(struct call *call, const struct user_settings *in)
 {
     const struct str *folders = in->guild_folders.value.items;
@@ -260,7 +260,7 @@ enum err modify_settings(struct call *call)
     return call_reply(call, &after);
 }
 
-/* --- coming to a guild ---------------------------------------------------------------- */
+/* --- joining a guild -------------------------------------------------------------------- */
 
 enum { MOST_RESTRICTED = 200 };
 
@@ -270,7 +270,7 @@ enum err settings_restrict_guild(struct call *call, const struct member *m)
     struct list *closed = &stored.restricted_guilds.value;
 
     if (!m->user || m->user->bot.value)
-        return OK; /* a guild that they found themselves is not concerned */
+        return OK; /* no user given: the creator of the guild is exempt */
     enum err e = setting_load(call->tx, m->user_id, &stored);
     if (e || !stored.default_guilds_restricted.value || closed->count >= MOST_RESTRICTED ||
         ids_hold(closed, m->guild_id))

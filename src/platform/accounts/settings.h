@@ -1,14 +1,14 @@
-/* settings.h - what people set for themselves. */
+/* settings.h - user settings. */
 #ifndef PLATFORM_ACCOUNTS_SETTINGS_H
 #define PLATFORM_ACCOUNTS_SETTINGS_H
 
 #include "platform/accounts/accounts.h"
 
-/* Who may send friend requests. */
+/* Bits: who may send friend requests to the user. */
 enum friend_source {
     FROM_MUTUAL_FRIENDS = 2,
     FROM_MUTUAL_GUILDS = 4,
-    FROM_ANYBODY = 8, /* and so from the other two */
+    FROM_ANYBODY = 8, /* implies the other two */
 };
 
 struct friend_sources {
@@ -20,7 +20,7 @@ struct custom_status {
     struct opt_int expires_at;
 };
 
-/* The sound that plays when one comes; guild_id: whose it is, null for one of ours. */
+/* Sound that POST …/custom-call-sounds plays; guild_id: null for a default sound. */
 struct call_sound {
     snowflake sound_id;
     struct opt_id guild_id;
@@ -29,7 +29,7 @@ struct call_sound {
 struct user_settings {
     struct opt_str locale, theme, status;
     struct opt_object custom_status, friend_source_flags, custom_call_sound;
-    struct opt_int slayer_sdk_receive_dms_in_game; /* whose messages a game shows; 3: nobody's */
+    struct opt_int slayer_sdk_receive_dms_in_game; /* whose messages a game shows; 3: none */
     struct opt_int friend_discovery_flags, explicit_content_filter, afk_timeout, timezone_offset;
     struct opt_list restricted_guilds, guild_folders;
     struct opt_bool default_guilds_restricted, allow_game_friend_dms, stream_notifications_enabled,
@@ -41,22 +41,22 @@ struct user_settings {
 extern const struct schema user_settings_schema;
 extern const struct type type_user_settings;
 
-/* Complete: what was never set has its default. ERR_UNKNOWN_USER. */
+/* All settings, with defaults for those that are not set. ERR_UNKNOWN_USER. */
 enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret);
-/* The same from a row of user_settings, for lists; p == NULL: there is none. The locale,
- * which the account has, is not among it. */
+/* The same from a stored user_settings document, for lists; p == NULL: no document. The locale is
+ * not included, because it is a column of users. */
 enum err settings_read(struct arena *arena, struct str document, struct user_settings *ret);
 
-/* The key "user_settings_proto" of READY. */
+/* Writes the "user_settings_proto" value of READY. */
 enum err ready_settings_proto(struct tx *tx, snowflake user_id, struct json *out);
 
-/* Ways to be found: bits of friend_discovery_flags. */
+/* Bits of friend_discovery_flags: how others can find the user. */
 enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
 
-/* Bits of friend_source. */
+/* Returns bits of enum friend_source. */
 int64_t settings_friend_sources(const struct user_settings *s);
 
-/* Where messages to somebody from friends in a game arrive: enum dm_access. */
+/* Where direct messages from friends in a game are delivered: enum dm_access. */
 int64_t settings_dm_access(const struct user_settings *s);
 enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret);
 

@@ -1,5 +1,5 @@
-/* settings_proto.c - settings that clients keep as protocol buffers, of which the server knows
- * only that they have fields and a version. */
+/* settings_proto.c - settings as protocol buffers (/users/@me/settings-proto). The server knows
+ * only their top-level fields and the version. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -12,8 +12,8 @@
 enum {
     PROTO_TYPES = 3,
     LONGEST_PROTO = 1024 * 1024, /* characters of base64 */
-    VERSIONS = 1,                /* the field that is the server's, … */
-    DATA_VERSION = 3,            /* … and the one in it that counts changes */
+    VERSIONS = 1,                /* field that the server writes … */
+    DATA_VERSION = 3,            /* … and the member in it that counts changes */
 };
 
 /* --- bodies, answers and events ------------------------------------------------------- */
@@ -87,8 +87,8 @@ static const struct schema event_schema = {
 /* --- rows ----------------------------------------------------------------------------- */
 
 struct proto_row {
-    int64_t version;     /* 0: there is none */
-    struct str settings; /* as they are shown: base64, with the versions in front */
+    int64_t version;     /* 0: no row */
+    struct str settings; /* base64, version field first */
 };
 
 static const char FIND_PROTO[] =
@@ -99,7 +99,7 @@ static const char PUT_PROTO[] =
     "insert into settings_protos (user_id, type, version, settings) values ($1, $2, $3, $4) "
     "on conflict (user_id, type) do update set version = $3, settings = $4";
 
-/* Of fields that have no versions. */
+/* Encodes settings as base64 and puts the version field first; `fields` must not contain it. */
 static struct str proto_text(struct arena *a, int64_t version, struct str fields)
 {
     struct buf versions, out;
@@ -119,7 +119,7 @@ static struct str proto_text(struct arena *a, int64_t version, struct str fields
     return str_slice(text, size - 1);
 }
 
-/* Rows from before have no versions; nothing else begins with that field. */
+/* Rows of earlier versions lack the version field; where present, it comes first. */
 static bool has_versions(struct arena *a, struct str text)
 {
     struct str begin;
@@ -173,8 +173,8 @@ static enum err get_settings_proto(struct call *call)
     return e ? e : call_reply(call, &(struct proto_answer){ p.settings, { 0 } });
 }
 
-/* What is there, and what it becomes: a mebibyte is read, merged and written beside the loops and
- * the writer. */
+/* Settings before and after a change. Up to 1 MiB is read, merged and encoded in the background,
+ * off the event loops and the writer. */
 struct proto_merging {
     struct proto_row before, after;
     bool good;

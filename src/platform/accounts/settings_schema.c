@@ -1,4 +1,4 @@
-/* settings_schema.c - the settings, row by row, and what they are when nobody set them. */
+/* settings_schema.c - JSON schema and default values of the user settings. */
 #include "platform/accounts/internal.h"
 
 #define WORD(word)          \

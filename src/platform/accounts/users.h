@@ -1,11 +1,11 @@
-/* users.h - accounts in rows of other folders' queries. */
+/* users.h - user columns for the queries of other folders. */
 #ifndef PLATFORM_ACCOUNTS_USERS_H
 #define PLATFORM_ACCOUNTS_USERS_H
 
 #include "model/user.h"
 #include "store/store.h"
 
-/* Of `users u`. user_read takes them from this column on. */
+/* Columns of `users u`; user_read reads them starting at a given column. */
 #define USER_COLUMNS                                                                        \
     "u.id, u.username, u.global_name, u.avatar, u.banner, u.email, u.accent_color, u.bio, " \
     "u.locale, u.flags, u.public_flags, u.premium_type, u.verified, u.bot, u.system, "      \
@@ -14,7 +14,7 @@
 
 void user_read(const struct rows *r, int column, struct user *ret);
 
-/* Only what everybody sees, the same way. */
+/* The public subset of these columns. */
 #define PARTIAL_USER_COLUMNS \
     "u.id, u.username, u.global_name, u.avatar, u.public_flags, u.bot, u.system"
 enum { PARTIAL_USER_COLUMN_COUNT = 7 };

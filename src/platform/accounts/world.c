@@ -1,4 +1,4 @@
-/* world.c - accounts, in and out of world files. */
+/* world.c - import and export of accounts in world files. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/accounts.h"
@@ -7,17 +7,17 @@
 #include "platform/accounts/world.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
 struct world_user {
     struct opt_id id;
     struct str username;
     struct opt_str global_name, email, password, password_hash, bio, locale, date_of_birth, phone;
     struct opt_str pronouns, theme_colors; /* theme_colors: JSON */
-    struct opt_str token;                  /* chosen for tests */
+    struct opt_str token;                  /* fixed value for tests */
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
-    struct opt_bool disabled, paused, deleting; /* deleting: asked for, or done, see account_end */
+    struct opt_bool disabled, paused, deleting; /* deleting: requested, or complete (account_end) */
 };
 static const struct type type_new_password = {
     .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password"
@@ -57,7 +57,7 @@ static void check_user(struct form *form, const struct place *here, const void *
 
 WORLD_OBJECT(user, user_fields, check_user);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------- */
 
 static const char DRESS_USER[] =
     "update users set username = $2, global_name = coalesce($3, global_name), "
@@ -83,7 +83,8 @@ static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <
 static const char PHONE_TAKEN[] = "select 1 from users where phone = $1 and id <> $2";
 static const char NAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 
-/* A unique column that is somebody else's would end the transaction without a word. */
+/* Reports a unique value that belongs to another account; otherwise the constraint would abort the
+ * transaction without an explanation. */
 static enum err refuse_others_value(struct importing *im, struct sql sql, struct str value,
                                     snowflake id, const char *name, const struct place *up,
                                     bool *ret)
@@ -101,7 +102,7 @@ static enum err refuse_others_value(struct importing *im, struct sql sql, struct
     return e;
 }
 
-/* Brings the names by which members are searched up to date. */
+/* Updates the names by which members are searched. */
 static enum err follow_names(struct tx *tx, snowflake id)
 {
     enum err e = tx_exec(tx, FOLLOW_USERNAME, BIND(v_id(id)), NULL);
@@ -113,7 +114,7 @@ static enum err follow_names(struct tx *tx, snowflake id)
 
 static const char DROP_JOB[] = "delete from jobs where kind = $1 and key = $2";
 
-/* Who asked for the end of an account has two weeks from now; one that has ended needs none. */
+/* A pending deletion restarts with 14 days from now; a completed one needs no job. */
 static enum err settle_deletion(struct importing *im, const struct world_user *u, snowflake id)
 {
     int64_t weeks = ACCOUNT_DELETION_DAYS * INT64_C(86400) * 1000 * 1000;
@@ -162,7 +163,7 @@ static enum err dress_user(struct importing *im, const struct world_user *u, sno
 
 enum err world_add_user(struct importing *im, snowflake id, struct str username, bool bot)
 {
-    const char *taken; /* dress_user and settle say so */
+    const char *taken; /* unused: settle and dress_user report conflicts */
 
     return user_insert(im->tx,
                        &(struct user){ .id = id,
@@ -230,7 +231,7 @@ enum err world_note_picture(struct importing *im, const struct image *image, con
     return world_note_file(im, &note);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "

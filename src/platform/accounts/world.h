@@ -1,10 +1,10 @@
-/* world.h - accounts in world files, for the parts that make some. */
+/* world.h - creates accounts for other parts of a world import. */
 #ifndef PLATFORM_ACCOUNTS_WORLD_H
 #define PLATFORM_ACCOUNTS_WORLD_H
 
 #include "platform/worlds/file.h"
 
-/* The account is verified, and speaks English. */
+/* Inserts an account that is verified and has the locale en-US. */
 enum err world_add_user(struct importing *im, snowflake id, struct str username, bool bot);
 
 #endif

@@ -1,4 +1,4 @@
-/* world_tokens.c - credentials for accounts of a world that was made here. */
+/* world_tokens.c - issues tokens for the accounts of an imported world. */
 #include <stdio.h>
 
 #include "platform/accounts/accounts.h"
@@ -6,14 +6,14 @@
 
 struct token_wanted {
     struct str username, purpose;
-    struct str chosen; /* p == NULL: not said */
-    bool lasts;        /* the same each time */
+    struct str chosen; /* p == NULL: not given */
+    bool lasts;        /* the same after each import */
 };
 
 static const char FIND_ACCOUNT[] =
     "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
     "from users u where u.username = $1";
-/* A bot has one token, whoever asked for it. */
+/* Ends the earlier token of the same purpose; of a bot, which has one token, any earlier one. */
 static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
                                  "((kind = 1 and client = $2) or kind = 2)";
 

@@ -1,7 +1,7 @@
-/* access.c - who may do what with an application. */
+/* access.c - path resolvers and access levels (reader, developer, owner) of applications. */
 #include "platform/applications/internal.h"
 
-/* {application.id}: exists. Who may do what with it is for the row's .admit. */
+/* Resolves {application.id} to an existing application. The route's .admit checks access. */
 enum err resolve_application(struct call *call)
 {
     struct application *a = call->target.application = arena_alloc(call->arena, sizeof *a);

@@ -1,4 +1,9 @@
-/* applications.h - programs that use the interface: their bots, keys and installs. */
+/* applications.h - public interface of applications/: apps, their bots, keys and installations.
+ *
+ * The folder owns the tables of applications and of apps installed in guilds (integrations of type
+ * "service"). It uses guilds/, members/, messages/ and teams/. Invariants: a bot has the id of its
+ * application; keys are derived from the server's key file, secrets are stored as digests. Start
+ * with rows.c (SQL), install.c, uninstall.c, then delete.c. */
 #ifndef PLATFORM_APPLICATIONS_APPLICATIONS_H
 #define PLATFORM_APPLICATIONS_APPLICATIONS_H
 
@@ -10,21 +15,20 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* ERR_UNKNOWN_APPLICATION. With its bot, where it has one (those of world files may have
- * none); application_load_makers adds owner and team, which only its makers see. */
+/* ERR_UNKNOWN_APPLICATION. Includes the bot, if there is one (applications of world files may lack
+ * it). application_load_makers adds owner and team, which only its developers see. */
 enum err application_find(struct tx *tx, snowflake id, struct application *ret);
 enum err application_load_makers(struct tx *tx, struct application *a);
-/* Who uses it, which its makers see too. There may be half a million: not on the writer. */
+/* Numbers of installations, for developers. May count half a million rows: not on the writer. */
 struct application_counts {
     int64_t guilds, installs, authorizations;
 };
 enum err application_load_counts(struct tx *tx, snowflake id, struct application_counts *ret);
 void application_set_counts(struct application *a, const struct application_counts *counts);
 
-/* A new application with its bot, whose id is the application's own. The bot's name
- * follows from the application's. */
+/* A new application and its bot, which has the same id and a username derived from the name. */
 struct application_draft {
-    snowflake id; /* 0: a new one */
+    snowflake id; /* 0: generate one */
     struct str name, description;
     struct opt_str icon;
     snowflake owner_id, team_id; /* 0: no team */
@@ -34,34 +38,33 @@ struct application_draft {
 enum err application_create(struct tx *tx, const struct auth *auth,
                             const struct application_draft *draft, struct application *ret);
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- access ----------------------------------------------------------------------------- */
 
-/* What the caller may do with it; its bot and its bearers are developers of it. */
+/* The caller's access level; the application's own bot and bearer tokens count as developers. */
 enum err application_level(struct tx *tx, const struct application *a, const struct caller *caller,
                            enum maker_level *ret);
 
-/* For .admit of rows whose path has {application.id}: ERR_APPLICATION_NOT_YOURS when the
- * caller's level is below. The resolver itself lets everybody in. */
+/* For .admit of routes with {application.id}: ERR_APPLICATION_NOT_YOURS if the caller's level is
+ * too low. The resolver itself does not check access. */
 enum err application_readable(struct call *call);
 enum err application_modifiable(struct call *call);
 enum err application_owned(struct call *call);
-/* The same unless the token was made for it: one is good for its own app only. */
+/* For .admit: the caller's token must belong to this application. */
 enum err application_of_caller(struct call *call);
 
 /* --- keys ----------------------------------------------------------------------------- */
 
-/* The public half of the application's key, in hex; follows from its id and key_salt. */
+/* Public half of the application's key, in hex; derived from server key, id and key_salt. */
 struct str application_verify_key(struct arena *arena, const struct auth *auth,
                                   const struct application *a);
-/* Signs with the application's Ed25519 key; what verify_key verifies. */
+/* Signs with the application's Ed25519 key; verify_key verifies the signature. */
 void application_sign(const struct auth *auth, const struct application *a, struct str bytes,
                       unsigned char signature[64]);
 
-/* The bot's token: the one before, if any, ends. Its text is in the transaction's arena.
- * ERR_NO_BOT. */
+/* Issues a new bot token (in the transaction's arena), revokes the previous one. ERR_NO_BOT. */
 enum err application_renew_token(struct tx *tx, struct auth *auth, const struct application *a,
                                  struct str *ret);
-/* The client secret: only its digest is kept. */
+/* Issues a new client secret; only its digest is stored. */
 enum err application_renew_secret(struct tx *tx, const struct auth *auth,
                                   const struct application *a, struct str *ret);
 bool application_secret_is(const struct auth *auth, const struct application *a, struct str secret);
@@ -71,49 +74,48 @@ bool application_secret_is(const struct auth *auth, const struct application *a,
 struct installation {
     const struct application *application;
     snowflake guild_id;
-    snowflake user_id;    /* who installs it */
+    snowflake user_id;    /* the installing user */
     struct list scopes;   /* struct str: "bot", "applications.commands" */
-    uint64_t permissions; /* of the bot's role; 0: no role */
-    /* Limits what an installation changes about a role that exists; NULL: nothing does. */
+    uint64_t permissions; /* for the bot's role; 0: no role */
+    /* Restricts how a repeated installation may change the bot's role; NULL: unrestricted. */
     const struct standing *installer;
 };
 struct installed {
     struct integration integration;
-    bool new_integration, new_commands; /* new_commands: it brought none before */
+    bool new_integration, new_commands; /* new_commands: had no commands scope before */
     struct role role;                   /* id 0: none */
     bool new_role, changed_role;
 };
 
-/* Writes the integration and the bot's role; the bot joins nothing and nobody is told.
- * ERR_MAX_INTEGRATIONS; ERR_NO_BOT when a bot is asked for. */
+/* Writes the integration and the bot's role, without making the bot a member and without events.
+ * ERR_MAX_INTEGRATIONS; ERR_NO_BOT if the scopes include a bot the app does not have. */
 enum err application_install_rows(struct tx *tx, const struct installation *in,
                                   struct installed *ret);
-/* The same, and the bot joins, the guild is told, and the audit log. */
+/* Same, and adds the bot as a member, sends the events and writes the audit log. */
 enum err application_install_guild(struct call *call, const struct installation *in);
-/* What application_install_guild can announce, for rows' .fires. */
+/* Events of application_install_guild, for the .fires of routes. */
 #define INSTALL_EVENTS                                                                            \
     EVENT_GUILD_ROLE_CREATE, EVENT_GUILD_ROLE_UPDATE, EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, \
         EVENT_MESSAGE_CREATE, EVENT_GUILD_MEMBER_UPDATE, EVENT_GUILD_INTEGRATIONS_UPDATE,         \
         EVENT_INTEGRATION_CREATE, EVENT_INTEGRATION_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,   \
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
-/* An app in a guild, as it is shown; without scopes. */
+/* The integration object of an app in a guild, without scopes. */
 struct integration integration_of_application(struct arena *arena, const struct application *a,
                                               snowflake guild_id, snowflake id);
 bool scopes_have_name(const struct list *scopes, const char *name);
 
-/* Tells those who manage the guild, in the order of the interface: that its integrations
- * changed, and which one. event: INTEGRATION_CREATE or _UPDATE. */
+/* Sends GUILD_INTEGRATIONS_UPDATE and then `event` (INTEGRATION_CREATE or _UPDATE) to members who
+ * may manage the guild. */
 void integration_announce(struct call *call, enum event event, const struct integration *i);
-/* The same for one that goes; application_id 0: it is no app. */
+/* Same for a deleted integration; application_id 0: the integration is not an app. */
 void integration_announce_gone(struct call *call, snowflake guild_id, snowflake id,
                                snowflake application_id);
-/* Takes a role of an integration's from everybody, with GUILD_ROLE_DELETE. Fine when it
- * is gone already. */
+/* Deletes a role of an integration, with GUILD_ROLE_DELETE. No-op if it is already deleted. */
 enum err integration_drop_role(struct call *call, snowflake guild_id, snowflake role_id);
 
-/* Takes an app out of a guild with all it brought: its bot, roles and webhooks. Commands
- * that it has only there come back with it. Does nothing where it is not installed. */
+/* Removes an app from a guild, with its bot, roles and webhooks. Guild commands of the app reappear
+ * if it is installed again. Does nothing if it is not installed. */
 enum err application_uninstall_guild(struct call *call, snowflake application_id,
                                      snowflake guild_id);
 #define UNINSTALL_EVENTS                                                                  \

@@ -1,4 +1,4 @@
-/* attachment.c - a file that an application shows for a day, without a message. */
+/* attachment.c - POST /applications/{application.id}/attachment: a file served for one day. */
 #include "platform/applications/internal.h"
 
 #include "model/fields/types.h"

@@ -1,12 +1,12 @@
-/* changes.c - making applications and changing them. */
+/* changes.c - creates and modifies applications. */
 #include "platform/applications/internal.h"
 
 #include "platform/applications/endpoint.h"
 
-/* What the stages before the handler found out. */
+/* Results of the stages before the handler. */
 struct application_change {
     snowflake id;
-    struct opt_str icon, cover_image; /* the hashes of pictures that are kept by now */
+    struct opt_str icon, cover_image; /* hashes of pictures that are already stored */
     struct application_counts counts;
 };
 
@@ -20,7 +20,7 @@ static enum err keep_pictures(struct call *call)
              : picture_keep(call, "app-icons", change->id, &in->cover_image, &change->cover_image);
 }
 
-/* No more than this many; the interface has no code of its own for it. */
+/* Enforces the maximum number of applications; Discord has no error code for this limit. */
 enum err check_room(struct call *call, snowflake owner_id, snowflake team_id)
 {
     int64_t count;
@@ -96,7 +96,7 @@ static bool has_address(const struct opt_str *url)
     return url->given == GIVEN && url->value.n > 0;
 }
 
-/* A new address is only kept when an app that checks signatures answers there. */
+/* Probes a new interactions endpoint before it is stored: it must answer and verify signatures. */
 static void ask_for_probe(struct call *call)
 {
     const struct opt_str *to = &((const struct application_patch *)call->body)
@@ -107,7 +107,7 @@ static void ask_for_probe(struct call *call)
         call->await = endpoint_probe;
 }
 
-/* An app may be used by half a million people, who are counted before the writer is asked. */
+/* Counts installations (up to half a million rows) in the read stage, off the writer. */
 static enum err look_at_counts(struct call *call)
 {
     struct application_change *change = call_passed(call, "application_change");
@@ -116,8 +116,7 @@ static enum err look_at_counts(struct call *call)
     return application_load_counts(call->tx, change->id, &change->counts);
 }
 
-/* Pictures of people who may not change the application are not kept, and nobody is asked
- * for them. */
+/* Checks access first: without it, neither pictures are stored nor is the new endpoint probed. */
 static enum err look_at_application(struct call *call)
 {
     enum err e = resolve_application(call);
@@ -157,7 +156,7 @@ enum err prepare_modify_own_application(struct call *call)
     return OK;
 }
 
-/* Absent leaves an address alone; null and empty clear it. */
+/* An absent URL leaves the field unchanged; null and "" clear it. */
 static void change_url(struct opt_str *field, const struct opt_str *in, enum given none)
 {
     if (in->given == ABSENT)
@@ -186,7 +185,7 @@ static void apply_install(const struct application_patch *in, struct application
     if (in->install_params.given != ABSENT)
         a->install_params = in->install_params.value;
     change_url(&a->custom_install_url, &in->custom_install_url, ABSENT);
-    /* The newer name wins where both are sent. */
+    /* If both names of a field are sent, the newer name (integration_*) wins. */
     change_bool(&a->integration_public, &in->bot_public, true);
     change_bool(&a->integration_public, &in->integration_public, true);
     change_bool(&a->integration_require_code_grant, &in->bot_require_code_grant, false);
@@ -233,14 +232,14 @@ static void application_apply(const struct call *call, struct application *a)
     apply_pages(in, a);
 }
 
-/* Indexes of commands show applications, too. */
+/* True if a field changed that application command indexes also show. */
 static bool looks_different(const struct application *a, const struct application *b)
 {
     return !str_eq(a->name, b->name) || !str_eq(a->description, b->description) ||
            !str_eq(a->icon.value, b->icon.value) || a->flags != b->flags;
 }
 
-/* Null, or another team: a transfer is asked for by its own route. */
+/* True if the body names null or another team; only the transfer route may change the team. */
 static bool changes_team(const struct call *call)
 {
     const struct application_patch *in = call->body;

@@ -1,14 +1,14 @@
-/* delete.c - the end of an application, and of all that depends on it.
+/* delete.c - deletes an application and everything that depends on it.
  *
- * An app may be in a hundred thousand guilds and have as many people: it is marked, so that nothing
- * finds it and none of its tokens is valid any more, and then deleted in steps (api/deletion.h). */
+ * An app may be installed in 100,000 guilds and on as many accounts. It is marked as removed, which
+ * hides it and invalidates its tokens, and then deleted in steps (api/deletion.h). */
 #include "platform/applications/internal.h"
 
 #include "api/deletion.h"
 #include "base/mem.h"
 #include "model/fields/ids.h"
 
-enum { COST_OF_GUILD = 30 }; /* rows */
+enum { COST_OF_GUILD = 30 }; /* counted as rows of a step */
 
 static const char GUILDS_WITH[] = "select guild_id from integrations where application_id = $1 and "
                                   "type = 'service' order by guild_id limit $2";
@@ -44,7 +44,7 @@ const struct deletion_rule application_deletions[] = {
     { 0 },
 };
 
-/* --- one step ------------------------------------------------------------------------- */
+/* --- deletion step ---------------------------------------------------------------------- */
 
 static enum err application_step(struct call *call, struct application_deletion *d)
 {

@@ -1,4 +1,4 @@
-/* emojis.c - an application's own emoji, which its bot uses everywhere. */
+/* emojis.c - emoji of an application, which its bot can use in every guild. */
 #include "platform/applications/internal.h"
 
 #include "platform/emojis/emojis.h"
@@ -46,7 +46,7 @@ static enum err get_application_emoji(struct call *call)
     return reply_with_user(call, call->target.emoji);
 }
 
-/* --- bringing ------------------------------------------------------------------------- */
+/* --- create ----------------------------------------------------------------------------- */
 
 static const char COUNT_EMOJIS[] =
     "select count(*) from application_emojis where application_id = $1";
@@ -99,7 +99,7 @@ static enum err create_application_emoji(struct call *call)
     return e ? e : reply_with_user(call, &emoji);
 }
 
-/* --- changing and deleting ------------------------------------------------------------ */
+/* --- modify and delete ------------------------------------------------------------------ */
 
 /* PATCH /applications/{application.id}/emojis/{emoji.id} */
 static enum err modify_application_emoji(struct call *call)
@@ -123,7 +123,7 @@ static enum err delete_application_emoji(struct call *call)
     return emoji_delete(call, call->target.emoji);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- routes ----------------------------------------------------------------------------- */
 
 static const struct route routes[] = {
     {

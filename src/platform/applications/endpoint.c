@@ -1,4 +1,4 @@
-/* endpoint.c - requests to an app's own address, and whether that address can be used. */
+/* endpoint.c - signed requests to an app's interactions endpoint, and probing of the endpoint. */
 #include "platform/applications/endpoint.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "model/fields/rows.h"
 #include "platform/applications/internal.h"
 
-/* What an app says to PING is read on the loop. */
+/* Limits of the PING reply, which is parsed on the event loop. */
 enum { PROBE_MAX = 64 * 1024, PROBE_MS = 3000 };
 
 void endpoint_post(const struct call *call, const struct endpoint_request *r)
@@ -45,7 +45,7 @@ void endpoint_post(const struct call *call, const struct endpoint_request *r)
     arena_free(arena);
 }
 
-/* --- is it an app that checks signatures? --------------------------------------------- */
+/* --- probe: does the endpoint verify signatures? ---------------------------------------- */
 
 struct ping {
     snowflake id, application_id;
@@ -134,7 +134,7 @@ static void send_ping(struct call *call, bool wrong_signature,
                         });
 }
 
-/* An endpoint must refuse a PING with a wrong signature. */
+/* An endpoint must answer a PING with a wrong signature with 401. */
 static void wrong_signature_answered(void *arg, enum fetch_result result, int status,
                                      struct str content_type, struct buf *body)
 {

@@ -1,7 +1,7 @@
-/* endpoint.h - an app's own address, and what is sent there.
+/* endpoint.h - signed requests to an app's interactions endpoint.
  *
- * Requests are signed: X-Signature-Ed25519 over X-Signature-Timestamp and the exact bytes
- * of the body, with the key whose public half is the application's verify_key. */
+ * X-Signature-Ed25519 signs X-Signature-Timestamp and the exact bytes of the body; the
+ * application's verify_key is the public key. */
 #ifndef PLATFORM_APPLICATIONS_ENDPOINT_H
 #define PLATFORM_APPLICATIONS_ENDPOINT_H
 
@@ -9,22 +9,22 @@
 #include "platform/applications/applications.h"
 
 struct endpoint_request {
-    const struct application *application; /* whose key signs */
+    const struct application *application; /* its key signs */
     struct str url, body;
     int64_t timeout_ms;
     size_t max_answer;
-    bool wrong_signature; /* the signature is wrong: a probe */
-    /* As struct fetch has them. */
+    bool wrong_signature; /* sign wrongly, for the probe */
+    /* Same parameters as in struct fetch. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
                  struct buf *body);
     void *arg;
 };
 
-/* On the call's loop. Copies all it is given; done is called later. */
+/* Call on the call's event loop. Copies its arguments; done is called later. */
 void endpoint_post(const struct call *call, const struct endpoint_request *r);
 
-/* For call->await when a new address is set (call->body is a struct application_patch): does it
- * answer PING and refuse what is signed by somebody else? A form error otherwise. */
+/* For call->await when a new endpoint is set (call->body is a struct application_patch): sends a
+ * PING, then one with a wrong signature, which must be refused. A form error otherwise. */
 void endpoint_probe(struct call *call);
 
 #endif

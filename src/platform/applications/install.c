@@ -1,7 +1,7 @@
-/* install.c - bringing an app into a guild.
+/* install.c - installs an app in a guild.
  *
- * An app in a guild is an integration of type "service"; with the scope `bot` its bot
- * is a member, and what it was granted is in a role that nobody else can have. */
+ * An installed app is an integration of type "service". With the scope `bot` its bot is a member,
+ * and a managed role that only the bot can have holds its permissions. */
 #include "platform/applications/internal.h"
 
 #include "api/hooks.h"
@@ -26,7 +26,7 @@ static void add_scope(struct arena *arena, struct list *scopes, struct str name)
         *(struct str *)list_add(arena, scopes, sizeof(struct str)) = name;
 }
 
-/* Those from before and the new ones; a bot brings its commands. */
+/* Union of the previous and the new scopes; `bot` implies `applications.commands`. */
 static struct list join_scopes(struct arena *arena, struct list before, struct list more)
 {
     struct list all = { 0 };
@@ -86,7 +86,7 @@ struct integration integration_of_application(struct arena *arena, const struct 
     };
 }
 
-/* As INTEGRATION_HAS_COMMANDS says of its row. */
+/* Same condition as the SQL of INTEGRATION_HAS_COMMANDS. */
 static bool brings_commands(const struct list *scopes)
 {
     return scopes_have_name(scopes, "applications.commands");
@@ -127,8 +127,8 @@ static const char FIND_BOT_ROLE[] =
 static const char COUNT_ROLES[] =
     "select count(*) from roles where guild_id = $1 and position >= 0";
 
-/* Somebody who installs the app again changes the role of its bot as far as they could change any
- * role: only one below their own, and only rights that they have. */
+/* A user who installs the app again may change the bot's role like any other role: only if it is
+ * below the user's highest role, and only permissions that the user has. */
 static uint64_t rights_after(const struct installation *in, const struct role *role)
 {
     const struct standing *s = in->installer;
@@ -159,7 +159,7 @@ static enum err add_role(struct tx *tx, const struct installation *in, struct in
     bool found;
     enum err e = tx_one(tx, COUNT_ROLES, BIND(v_id(in->guild_id)), &row, &found);
 
-    /* Without room for its role the bot comes all the same. */
+    /* If the guild has the maximum number of roles, the bot joins without its role. */
     if (e || row_int(&row, 0) >= MOST_ROLES)
         return e;
     *tags =
@@ -206,7 +206,7 @@ enum err application_install_rows(struct tx *tx, const struct installation *in,
     return e || !with_bot ? e : write_role(tx, in, ret);
 }
 
-/* --- telling the guild ---------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------- */
 
 static enum err bring_bot(struct call *call, const struct installation *in,
                           const struct installed *done)
@@ -282,7 +282,7 @@ enum err application_install_guild(struct call *call, const struct installation 
 
     if (e)
         return e;
-    announce_role(call, &done); /* before the member that has it */
+    announce_role(call, &done); /* before the member that has the role */
     if (scopes_have_name(&in->scopes, "bot"))
         e = bring_bot(call, in, &done);
     if (e)

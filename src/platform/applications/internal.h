@@ -1,4 +1,4 @@
-/* internal.h - what the files of applications/ share. */
+/* internal.h - declarations that the files of applications/ share. */
 #ifndef PLATFORM_APPLICATIONS_INTERNAL_H
 #define PLATFORM_APPLICATIONS_INTERNAL_H
 
@@ -11,15 +11,15 @@ enum { MOST_OWN_APPLICATIONS = 50, MOST_TEAM_APPLICATIONS = 25, KEY_SALT_BYTES =
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* New applications and changes share it. */
+/* Body of both the create and the modify route. */
 struct application_patch {
     struct opt_str name, description;
     struct opt_image icon, cover_image;
     struct opt_str terms_of_service_url, privacy_policy_url, event_webhooks_url;
     struct opt_int event_webhooks_status;
     struct opt_list event_webhooks_types;
-    struct opt_id team_id; /* of new ones; others go to a team by a route of its own */
-    struct opt_int type, max_participants, explicit_content_filter; /* what nobody has here */
+    struct opt_id team_id; /* create only; transfers have their own route */
+    struct opt_int type, max_participants, explicit_content_filter; /* validated, not stored */
     struct opt_list redirect_uris, tags, integration_types_config;
     struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;
     struct opt_object install_params;
@@ -50,40 +50,38 @@ enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, str
 enum err application_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret);
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
-/* From the mark on only these find it; the second finds others, too. */
+/* Once marked, only _find_removed and _find_any find it; _find_any also finds unmarked ones. */
 enum err application_mark_removed(struct tx *tx, snowflake id);
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_find_any(struct tx *tx, snowflake id, struct application *ret);
 enum err application_delete_row(struct tx *tx, snowflake id);
 enum err bot_insert(struct tx *tx, const struct application *a);
-/* For an application that came without one. */
+/* Creates the bot account of an application that has none. */
 enum err application_add_bot(struct tx *tx, struct application *a);
-/* The bot shows whether its app is called at an address of its own. */
+/* Sets the bot's HTTP-interactions flag if the app has an interactions endpoint, else clears it. */
 enum err bot_mark_http(struct tx *tx, struct application *a);
 enum err bot_disable(struct tx *tx, snowflake id);
 
-/* --- rules.c: decisions without input or output --------------------------------------- */
+/* --- rules.c: pure functions ------------------------------------------------------------ */
 
-/* A username made of an application's name: a-z, 0-9, _ and single dots, 2-32 long. */
+/* A username derived from an application's name: a-z, 0-9, _ and single dots, 2-32 long. */
 struct str bot_name(struct arena *a, struct str name);
-/* The same made longer with an id, for when the short one is taken. */
+/* Same, extended by digits of the id, if the short one is taken. */
 struct str bot_name_with(struct arena *a, struct str name, snowflake id);
 /* {"0":{},"1":{}} */
 struct list default_integration_types(void);
 
 /* --- uninstall.c ---------------------------------------------------------------------- */
 
-/* Of a bot that is to leave: an app that has nothing else to do there goes altogether, the
- * bot with it. */
+/* Hook before a bot leaves a guild: if its app has no other scope there, uninstalls the app. */
 enum err application_goes_with_bot(struct call *call, const struct member_leave *leave);
-/* Of a bot that has just left: its integration has the scope `bot` no more, the role it
- * came with goes. */
+/* Hook after a bot left a guild: removes the scope `bot` from its integration, deletes its role. */
 enum err application_bot_left(struct call *call, const struct member_leave *leave);
 
 /* --- keys.c, access.c, changes.c, delete.c -------------------------------------------- */
 
 enum err resolve_application(struct call *call);
-/* The application of a bot that calls. */
+/* Resolves the application of the calling bot. */
 enum err resolve_own_application(struct call *call);
 
 enum err check_room(struct call *call, snowflake owner_id, snowflake team_id);
@@ -94,7 +92,7 @@ enum err modify_application(struct call *call);
 enum err prepare_modify_own_application(struct call *call);
 enum err modify_own_application(struct call *call);
 enum err delete_application(struct call *call);
-/* What application_uninstall_guild does, without a look at all that the app has elsewhere. */
+/* Same as application_uninstall_guild, but without calling hook_guild_app_moves. */
 enum err application_leave_guild(struct call *call, const struct application *a,
                                  snowflake guild_id);
 extern const struct job_kind application_leftovers;

@@ -1,8 +1,7 @@
-/* keys.c - what an application proves itself with.
+/* keys.c - signing key, client secret and bot token of an application.
  *
- * The signing key follows from the server's key file and a salt, the client secret is
- * kept as a digest under the same key: whoever has the database alone can neither sign
- * nor call. */
+ * The signing key is derived from the server's key file and a salt, the client secret is stored as
+ * a digest under the same key: the database alone suffices neither to sign nor to log in. */
 #include "platform/applications/internal.h"
 
 #include <sodium.h>

@@ -1,4 +1,4 @@
-/* routes.c - reading applications, and what proves who they are. */
+/* routes.c - routes that read applications, reset bot tokens and secrets, transfer and delete. */
 #include "api/deletion.h"
 #include "platform/applications/internal.h"
 
@@ -47,7 +47,7 @@ static enum err get_public_application(struct call *call)
     return call_reply(call, call->target.application);
 }
 
-/* POST /applications/{application.id}/bot: those made here have one already. */
+/* POST /applications/{application.id}/bot: only apps of world files can lack a bot. */
 static enum err create_bot(struct call *call)
 {
     struct application *a = call->target.application;
@@ -86,7 +86,7 @@ static enum err reset_secret(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* POST /applications/{application.id}/transfer: to a team of the owner's. */
+/* POST /applications/{application.id}/transfer: to a team in which the owner is an admin. */
 static enum err transfer_application(struct call *call)
 {
     const struct application_transfer *in = call->body;

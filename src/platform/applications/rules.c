@@ -1,4 +1,4 @@
-/* rules.c - decisions about applications, without input or output. */
+/* rules.c - pure functions about applications: bot usernames, default install types. */
 #include "platform/applications/internal.h"
 
 enum { LONGEST_NAME = 32, LONGEST_STEM = 22 };
@@ -10,7 +10,7 @@ static char username_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
 }
 
-/* Whatever a username cannot hold becomes one '_'. */
+/* Replaces each run of characters that usernames cannot contain by one '_'. */
 static struct str application_squeeze(struct arena *a, struct str name, size_t max)
 {
     char *out = arena_alloc(a, max + 1);
@@ -38,7 +38,7 @@ struct str bot_name_with(struct arena *a, struct str name, snowflake id)
 {
     struct str s = application_squeeze(a, name, LONGEST_STEM);
 
-    /* The low bits tell apart what is made in the same second. */
+    /* Bits 12 and up also differ between ids of the same second. */
     return str_printf(a, "%.*s_%08llx", STR_FMT(s.n ? s : STR("bot")),
                       (unsigned long long)(id >> 12 & 0xffffffff));
 }

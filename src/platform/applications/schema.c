@@ -1,4 +1,4 @@
-/* schema.c - the bodies of applications, row by row. */
+/* schema.c - JSON schemas of the request and response bodies of applications. */
 #include "platform/applications/internal.h"
 
 static bool url_or_nothing(struct str s)
@@ -40,7 +40,7 @@ static const struct choice filter_words[] = {
 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_words };
 
-/* --- what ties fields together -------------------------------------------------------- */
+/* --- rules across several fields -------------------------------------------------------- */
 
 static void check_scopes(struct form *form, const struct place *here,
                          const struct install_params *params)

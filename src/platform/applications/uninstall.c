@@ -1,4 +1,4 @@
-/* uninstall.c - taking an app out of a guild, with all it brought, or only its bot. */
+/* uninstall.c - removes an app with everything it brought, or only its bot, from a guild. */
 #include "platform/applications/internal.h"
 
 #include "model/fields/ids.h"
@@ -103,7 +103,7 @@ void integration_announce_gone(struct call *call, snowflake guild_id, snowflake 
     call_emit(call, EVENT_INTEGRATION_DELETE, managers, &integration_gone_schema, &gone);
 }
 
-/* *ret 0: it is not there. The events name who leaves, so they come first. */
+/* *ret is 0 if the app is not installed. Sends INTEGRATION_DELETE before the bot's leave events. */
 static enum err remove_integration(struct call *call, snowflake guild_id, snowflake application_id,
                                    snowflake *ret)
 {
@@ -164,7 +164,7 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
     return e ? e : application_leave_guild(call, &a, guild_id);
 }
 
-/* --- only its bot --------------------------------------------------------------------- */
+/* --- bot only --------------------------------------------------------------------------- */
 
 static const char INTEGRATION_OF_BOT[] =
     "select i.id, i.application_id, i.scopes from integrations i "
@@ -191,9 +191,9 @@ static enum err save_scopes(struct call *call, const struct integration *i)
     return tx_exec(call->tx, SAVE_SCOPES, BIND(v_id(i->id), v_text(scopes)), NULL);
 }
 
-/* What a bot belongs to in a guild, and what is left of it without the bot. */
+/* The integration that a bot belongs to, and the scopes that remain without the bot. */
 struct belonging {
-    snowflake id, application_id; /* 0: nothing */
+    snowflake id, application_id; /* 0: not found */
     struct list left;
 };
 

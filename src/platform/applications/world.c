@@ -1,4 +1,4 @@
-/* world.c - applications and their bots, in and out of world files. */
+/* world.c - import and export of applications and their bots in world files. */
 #include "platform/applications/applications.h"
 
 #include <sodium.h>
@@ -8,7 +8,7 @@
 #include "platform/accounts/world.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
 struct world_application {
     struct opt_id id;
@@ -20,7 +20,7 @@ struct world_application {
     struct opt_int event_webhooks_status;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
-    struct opt_str token; /* the bot's, chosen for tests */
+    struct opt_str token; /* the bot's; fixed value for tests */
 };
 static const struct type type_webhooks_status = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct field application_fields[] = {
@@ -69,13 +69,13 @@ static void check_application(struct form *form, const struct place *here, const
 
 WORLD_OBJECT(application, application_fields, check_application);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
 static const char ADD_APPLICATION[] =
     "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
     "values ($1, $2, $3, $4, $5, $6)";
-/* Bit 23 of the flags says that it has global commands, whatever a file says. */
+/* Bit 23 of the flags (has global commands) is always the stored one, never that of the file. */
 static const char DRESS_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
     "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
@@ -94,7 +94,7 @@ static const char DRESS_APPLICATION[] =
     "event_webhooks_types = coalesce($20, event_webhooks_types), "
     "role_connections_metadata = coalesce($21, role_connections_metadata) where id = $1";
 
-/* The account of a bot that the file names: 0 when there is none yet. */
+/* Finds the bot account that the file names; *ret is 0 if it does not exist yet. */
 static enum err find_bot(struct importing *im, struct str name, const struct place *at,
                          snowflake *ret)
 {
@@ -111,7 +111,7 @@ static enum err find_bot(struct importing *im, struct str name, const struct pla
     return OK;
 }
 
-/* A bot and its app have the same id, whichever of them is there first. */
+/* A bot and its application share one id, whichever of them exists first. */
 static enum err settle_bot(struct importing *im, const struct world_application *a,
                            const struct place *up, snowflake known, snowflake *ret_id)
 {
@@ -198,7 +198,7 @@ static enum err issue_bot_token(struct importing *im, const void *entry, const s
     return a->bot.given == GIVEN ? world_issue_token(im, a->bot.value, &a->token, at) : OK;
 }
 
-/* What refers to guilds, when they are all there. */
+/* Second pass, after all guilds exist: parts that refer to guilds. */
 static enum err import_later(struct importing *im, const void *entry, const struct place *at,
                              snowflake owner)
 {
@@ -211,7 +211,7 @@ static enum err import_later(struct importing *im, const void *entry, const stru
     return e || !id ? e : world_import_later_parts(im, "application", entry, at, id);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char ALL_APPLICATIONS[] =
     "select a.id, a.name, o.username, a.description, b.username, a.bot_public, "
@@ -267,7 +267,7 @@ static enum err export_applications(struct exporting *ex, struct opt_list *ret)
     return e;
 }
 
-/* --- in guilds ------------------------------------------------------------------------ */
+/* --- installations in guilds ------------------------------------------------------------ */
 
 struct world_installed {
     struct opt_id id;
@@ -280,7 +280,7 @@ static const struct field installed_fields[] = {
     MUST(struct world_installed, application, type_world_ref),
     MAYBE(struct world_installed, by, type_world_ref),
     MAYBE(struct world_installed, scopes, type_raw),
-    WORLD_PART("commands"), /* of this guild alone */
+    WORLD_PART("commands"), /* commands of this guild only */
     { 0 },
 };
 
@@ -299,7 +299,7 @@ static const char ADD_INTEGRATION[] =
     "cast($4 as text), cast($5 as bigint), cast($6 as bigint) from applications a "
     "where a.id = $3";
 
-/* The bot's own role says which app it came with. */
+/* Links the bot's managed role to the integration. */
 static const char MARK_ROLES[] =
     "update roles set integration_id = $2 where guild_id = $1 and managed = 1 and bot_id = "
     "(select bot_id from applications where id = $3)";
@@ -347,7 +347,7 @@ static const char INSTALLED[] =
 static enum err export_installed(struct exporting *ex, struct opt_list *ret)
 {
     size_t size = world_entry_size(ex->format, "installed");
-    struct list applications = { 0 }; /* snowflakes, of each entry */
+    struct list applications = { 0 }; /* snowflakes, one per entry */
     struct rows r;
     enum err e = tx_query(ex->tx, INSTALLED, BIND(v_id(ex->guild)), &r);
 

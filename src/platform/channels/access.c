@@ -1,4 +1,4 @@
-/* access.c - what a path leads to, and what the caller may do there. */
+/* access.c - resolves guild, channel, role and member of a path, and the caller's permissions. */
 #include "platform/channels/internal.h"
 
 #include "platform/accounts/users.h"
@@ -9,7 +9,7 @@
 #define TARGET(call, member) \
     ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
 
-/* All rights that somebody has there, also those that are withheld for want of a second factor. */
+/* All permissions in the channel, also those withheld until the account has a second factor. */
 static enum err all_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
                               uint64_t *ret)
 {
@@ -54,11 +54,11 @@ static void target_rights(struct target *t, uint64_t all)
     t->standing->withheld_here = all & t->standing->withheld;
 }
 
-/* {guild.id}: exists, and the caller is in it. */
+/* Resolves {guild.id}: the guild exists and the caller is a member. */
 static enum err resolve_guild(struct call *call)
 {
     snowflake id = call_id(call, "guild.id");
-    bool open = call->route->auth & AUTH_OPEN; /* for anybody: nobody has a right there */
+    bool open = call->route->auth & AUTH_OPEN; /* no authentication: no permissions */
 
     if (!open)
         standing_prefetch(call->tx, id, call->caller->id);
@@ -87,7 +87,7 @@ static enum err enter_private(struct call *call, const struct channel *c)
     return e;
 }
 
-/* said: it was prefetched as far as it could be. */
+/* said: the route has already issued every prefetch that it could. */
 static enum err enter_channel(struct call *call, snowflake id, bool said)
 {
     struct channel *c = TARGET(call, channel);
@@ -105,7 +105,7 @@ static enum err enter_channel(struct call *call, snowflake id, bool said)
     e = channel_load_overwrites(call->tx, c);
     if (!e)
         e = standing_find(call->tx, c->guild_id.value, call->caller->id, TARGET(call, standing));
-    /* Threads are not marked when their guild is being removed. */
+    /* Threads are not marked when their guild is being deleted. */
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
@@ -122,20 +122,20 @@ enum err channel_enter(struct call *call, snowflake id)
     return enter_channel(call, id, false);
 }
 
-/* {channel.id}: exists, and the caller can view it. */
+/* Resolves {channel.id}: the channel exists and the caller may view it. */
 static enum err resolve_channel(struct call *call)
 {
     return enter_channel(call, call_id(call, "channel.id"), call_was_prefetched(call));
 }
 
-/* {role.id}: a role of the path's guild. */
+/* Resolves {role.id}: a role of the guild in the path. */
 static enum err resolve_role(struct call *call)
 {
     return role_find(call->tx, call->target.guild->id, call_id(call, "role.id"),
                      TARGET(call, role));
 }
 
-/* PUT …/members/{member.id} is how somebody becomes a member. */
+/* For PUT …/members/{member.id} the user is not a member yet. */
 static bool adds_member(const struct route *r)
 {
     static const char end[] = "/members/{member.id}";
@@ -145,7 +145,7 @@ static bool adds_member(const struct route *r)
            strcmp(r->path + n - (sizeof end - 1), end) == 0;
 }
 
-/* {member.id}: a member of the path's guild, with its account. */
+/* Resolves {member.id}: a member of the guild in the path, with its account. */
 static enum err resolve_member(struct call *call)
 {
     if (adds_member(call->route))
@@ -156,9 +156,9 @@ static enum err resolve_member(struct call *call)
     return e ? e : member_load_user(call->tx, m);
 }
 
-/* Rights that a row asks for, in the channel of the path or else in its guild. Whoever
- * needs a right to act on a role needs to be above it, too. Members who may only read call no
- * route that others would notice. */
+/* Checks the permissions that a route needs, in the channel of the path or else in its guild. A
+ * permission to act on a role also requires to be above that role. Restricted members
+ * (rights_are_restrained) may not call routes that other members would notice. */
 static enum err channel_permit(struct call *call, uint64_t needs)
 {
     const struct target *t = &call->target;
@@ -169,7 +169,7 @@ static enum err channel_permit(struct call *call, uint64_t needs)
     if (e || !needs)
         return e;
     if (!t->standing)
-        return ERR_DM_CHANNEL; /* rights are a matter of guilds */
+        return ERR_DM_CHANNEL; /* only guilds have permissions */
     if ((t->rights & needs) != needs)
         return call_lacks(call, needs);
     return !t->role || standing_above_role(t->standing, t->role) ? OK : ERR_MISSING_PERMISSIONS;

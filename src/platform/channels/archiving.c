@@ -1,7 +1,7 @@
-/* archiving.c - a thread in which nothing happens is archived by itself.
+/* archiving.c - archives inactive threads.
  *
- * A job waits for each open thread. Messages do not touch it: when it is due it looks
- * at the last one, and waits again if that was not long enough ago. */
+ * Each open thread has one job. Messages do not update the job: when it is due, it reads the time
+ * of the last message and reschedules itself if that is too recent. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/channels/internal.h"
@@ -72,7 +72,7 @@ static enum err archiving_archive(struct call *call, const struct job *job)
         return OK;
     if (e)
         return e;
-    /* What is pinned stays where everybody sees it. */
+    /* Pinned threads are never archived automatically. */
     if (c.flags & CHANNEL_PINNED)
         return OK;
     if (quiet_until(&c) > clock_us())

@@ -1,12 +1,12 @@
 /* changes.c - GET, PATCH and DELETE /channels/{channel.id}.
  *
- * One path for every kind of channel: those of guilds are changed here, private
- * ones and threads where they live. */
+ * All channel types share these routes: guild channels are handled here, private channels and
+ * threads in their own files. */
 #include "model/fields/ids.h"
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 
-/* Everybody sees a name change, so a channel has few of them, whoever makes them. */
+/* Every viewer sees a rename, so a channel allows few of them, counted across all callers. */
 static const struct limit limit_rename = {
     .name = "channel-rename", .count = 2, .window_s = 600, .shared = true
 };
@@ -34,7 +34,7 @@ static enum err keep_icon(struct call *call)
                         &stages->icon);
 }
 
-/* Only groups have icons; for others nothing is kept. */
+/* Only groups have icons; other channel types store none. */
 static enum err look_at_kind(struct call *call)
 {
     if (call->target.channel->type == CHANNEL_GROUP)
@@ -74,7 +74,7 @@ static bool text_differs(const struct opt_str *in, const struct opt_str *now)
     return in->given != now->given || (in->given == GIVEN && !str_eq(in->value, now->value));
 }
 
-/* Counted once, however often the transaction is tried. */
+/* Counts a rename once, even if the transaction is retried. */
 static enum err count_rename(struct call *call)
 {
     struct edit_stages *stages = call_passed(call, "edit_stages");
@@ -189,7 +189,7 @@ enum err modify_channel(struct call *call)
 
 /* --- DELETE --------------------------------------------------------------------------- */
 
-/* Channels of a category stay, without it; threads go with their channel. */
+/* Channels of a deleted category remain without one; threads are deleted with their channel. */
 static enum err let_children_go(struct call *call, const struct channel *c)
 {
     struct list children, freed = { 0 };
@@ -221,7 +221,7 @@ static const char FORGET_CHANNEL[] =
     "where id = $1 and (afk_channel_id = $2 or system_channel_id = $2 or rules_channel_id = $2 "
     "or public_updates_channel_id = $2 or safety_alerts_channel_id = $2)";
 
-/* A guild does not go on naming a channel that is gone. */
+/* Clears references of the guild (system channel, AFK channel …) to the deleted channel. */
 static enum err forget_in_guild(struct call *call, const struct channel *c)
 {
     struct guild guild;

@@ -1,10 +1,10 @@
-/* deletion.c - deletes channels, with their threads. */
+/* deletion.c - deletes channels with their threads, in steps. */
 #include "platform/channels/deletion.h"
 
 #include "api/hooks.h"
 #include "platform/channels/internal.h"
 
-enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* statements that find nothing take time as well */
+enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* cost of the statements that find no rows */
 
 static enum err channel_next(struct tx *tx, struct sql sql, snowflake id, snowflake *ret,
                              bool *ret_found)
@@ -17,7 +17,7 @@ static enum err channel_next(struct tx *tx, struct sql sql, snowflake id, snowfl
     return e;
 }
 
-/* next: one channel of the object with this id. */
+/* next: selects one channel of the guild or parent with this id. */
 static enum err channels_delete(struct call *call, struct sql next, snowflake id,
                                 struct deletion_step *step)
 {
@@ -49,8 +49,8 @@ static enum err channel_step(struct call *call, snowflake id)
 static const char MARK_CHANNEL[] =
     "update channels set type = -1, guild_id = null, parent_id = null where id = $1";
 
-/* Archived threads are found through their channel only. The open ones of a guild are few,
- * the archived ones of a channel may be many. */
+/* Marks the open threads, through the index of the guild. Archived threads may be many: they are
+ * not marked but found through their parent. */
 static const char MARK_THREADS[] =
     "update channels set type = -1, guild_id = null where guild_id = "
     "(select guild_id from channels where id = $1) and thread_archived = 0 and +parent_id = $1";
@@ -83,9 +83,9 @@ const struct job_kind channel_leftovers = {
     .run = channel_run,
 };
 
-/* --- with their guild ----------------------------------------------------------------- */
+/* --- deletion of a guild ---------------------------------------------------------------- */
 
-/* Threads are found through their channels. */
+/* Threads are not marked: they are found through their parent channel. */
 static const char MARK_OF_GUILD[] = "update channels set type = -1 where guild_id = $1 and "
                                     "thread_archived = 0 and not type between 10 and 12";
 

@@ -1,4 +1,4 @@
-/* direct_rights.c - who may write to whom in a direct channel. */
+/* direct_rights.c - decides who may write to whom in a direct channel. */
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #include "platform/accounts/settings.h"
 #include "platform/members/members.h"
 
-/* What a person has in common with the other end of a direct channel. */
+/* Connection of a person with the other side of a direct channel; the first match wins. */
 enum tie {
     TIE_NONE,
     TIE_BLOCK,
@@ -16,13 +16,13 @@ enum tie {
     TIE_GAME,
     TIE_INSTALL,
     TIE_ANSWER,
-    TIE_BOT, /* the other end is a bot, and there is nothing else */
+    TIE_BOT, /* the other side is a bot, no other connection */
 };
 
-/* $1 is the person, $2 the other end, $3 the channel, $4 whose answer counts, $5 now: a guild may
- * have stopped its members' messages for a while. $6 is 0 if common guilds do not count. The cross
- * joins make SQLite begin with the person's guilds: a bot may be in a hundred thousand. An answer
- * counts among the newest messages only, so that a long monologue costs no long search. */
+/* $1 the person, $2 the other side, $3 the channel, $4 the user whose answer counts, $5 now (a
+ * guild can disable direct messages of its members until a time), $6 0 to ignore common guilds. The
+ * cross joins make SQLite start with the person's guilds, because a bot may be in 100,000. Only
+ * answers among the newest 100 messages count, which bounds the search. */
 static const char FIND_TIE[] =
     "select case "
     "when exists (select 1 from relationships where user_id = $1 and target_id = $2 and type = 2) "
@@ -58,14 +58,14 @@ static enum err find_tie(struct tx *tx, const struct channel *c, snowflake perso
     return e;
 }
 
-/* Guilds in which both are and that let members write to each other. */
+/* Common guilds that have not disabled direct messages between members. */
 static const char COMMON_GUILDS[] =
     "select g.id, g.verification_level from members a cross join members b cross join guilds g "
     "where a.user_id = $1 and b.guild_id = a.guild_id and b.user_id = $2 and g.id = a.guild_id and "
     "g.removed = 0 and (g.dms_disabled_until is null or g.dms_disabled_until <= $3)";
 
-/* Does a guild that the two have in common let one write to the other? Its verification level is
- * met by the writer, and the receiver takes messages from its members. */
+/* *ret: a common guild allows the message: the writer meets its verification level, and the
+ * receiver accepts messages from its members. */
 static enum err find_open_guild(struct tx *tx, snowflake person, snowflake other, snowflake writer,
                                 bool *ret)
 {
@@ -93,7 +93,7 @@ static enum err find_open_guild(struct tx *tx, snowflake person, snowflake other
     return e;
 }
 
-/* The same for one of the two who wants to write. */
+/* Same, but a common guild counts only if it allows this writer's message. */
 static enum err find_writers_tie(struct tx *tx, const struct channel *c, snowflake person,
                                  snowflake other, snowflake writer, enum tie *ret)
 {
@@ -106,7 +106,7 @@ static enum err find_writers_tie(struct tx *tx, const struct channel *c, snowfla
     return e || open ? e : find_tie(tx, c, person, other, receiver, false, ret);
 }
 
-/* The other end of a direct channel, or 0. */
+/* The other side of a direct channel, or 0. */
 static enum err find_other(struct tx *tx, const struct channel *c, snowflake user_id,
                            snowflake *ret)
 {
@@ -142,7 +142,7 @@ enum err channel_admit_private(struct call *call)
     return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Friends in a game say themselves where they take messages. */
+/* Game friends choose in their settings where they accept messages. */
 static enum err check_game_friend(struct tx *tx, snowflake to)
 {
     int64_t access;

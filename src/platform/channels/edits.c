@@ -1,4 +1,4 @@
-/* edits.c - what may be said about a channel of a guild, and what it does. */
+/* edits.c - validates and applies changes to a guild channel and its overwrites. */
 #include "platform/channels/internal.h"
 
 #include "base/utf8.h"
@@ -22,7 +22,7 @@ static enum err refuse_above(struct call *call, const struct place *here, const 
     return ERR_INVALID_FORM_BODY;
 }
 
-/* The parent of a channel is a category of its guild that has room. */
+/* The parent must be a category of the same guild that is not full. */
 static enum err check_parent(struct call *call, const struct place *here, snowflake parent_id,
                              const struct channel *c)
 {
@@ -47,7 +47,7 @@ static enum err check_parent(struct call *call, const struct place *here, snowfl
     return e;
 }
 
-/* Some regions are for some guilds alone. */
+/* Some voice regions are reserved for VIP guilds. */
 static enum err check_region(struct call *call, const struct place *here, struct str region,
                              snowflake guild_id)
 {
@@ -96,7 +96,7 @@ enum err edit_check(struct call *call, const struct place *here, const struct ch
     return e;
 }
 
-/* Absent leaves a field alone; null brings its default back. */
+/* An absent value leaves the field unchanged; null resets it to its default. */
 static void edit_text(struct opt_str *field, const struct opt_str *in)
 {
     if (in->given != ABSENT)
@@ -139,7 +139,7 @@ static bool edits_same(const struct overwrite *a, const struct overwrite *b)
 
 static const char IS_MEMBER[] = "select 1 from members where guild_id = $1 and user_id = $2";
 
-/* An overwrite is for a role or a member of the guild. */
+/* An overwrite must name a role or a member of the guild. */
 static enum err target_check(struct call *call, const struct overwrite *o)
 {
     snowflake guild_id = call->target.standing->guild_id;
@@ -169,7 +169,7 @@ enum err overwrites_infer(struct call *call, const struct list *wanted)
     return OK;
 }
 
-/* Overwrites that stay as they were need no right. */
+/* Unchanged overwrites need no permission. */
 enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
                            uint64_t own)
 {
@@ -193,7 +193,8 @@ static const char COUNT_OVERWRITES[] =
     "select count(*) from overwrites where channel_id in (select id from channels where "
     "guild_id = $1)";
 
-/* A channel with few cannot make a guild too large, and most have few: no counting there. */
+/* Skips the count if the channel has so few overwrites that the guild cannot exceed its limit
+ * through channels of this size. */
 enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel, int64_t coming)
 {
     struct rows row;

@@ -1,20 +1,21 @@
-/* follow.c - channels that have their category's overwrites go on having them.
+/* follow.c - synchronises channels with the overwrites of their category.
  *
- * Fifty channels with hundreds of overwrites each are more than one transaction should write
- * and tell: those that are left follow in steps of a job. */
+ * A channel whose overwrites equal those of its category keeps them equal when the category
+ * changes. Fifty channels with hundreds of overwrites each are too much for one transaction, so a
+ * job updates the rest in steps. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
-/* Overwrites that are compared, written and told at once. */
+/* Overwrites that one step compares, writes and sends. */
 enum { ROWS_A_STEP = 600 };
 
 struct follow {
     snowflake category_id;
-    struct list before;   /* struct overwrite: those who had these follow */
-    struct list channels; /* snowflakes: who has not been looked at */
+    struct list before;   /* struct overwrite: channels with these follow */
+    struct list channels; /* snowflakes: not processed yet */
 };
 
 static const struct field follow_fields[] = {
@@ -30,8 +31,8 @@ static const struct schema follow_schema = {
 };
 static const struct type type_follow = { .kind = KIND_OBJECT, .schema = &follow_schema };
 
-/* A channel that went elsewhere meanwhile, or has overwrites of its own, is left alone. One
- * that follows gets what the category has now, which may be a later change. */
+/* Skips a channel that was moved or has its own overwrites by now. Copies the category's current
+ * overwrites, which may include a later change. */
 static enum err follow_one(struct call *call, const struct follow *f, snowflake id)
 {
     struct channel c;
@@ -46,7 +47,7 @@ static enum err follow_one(struct call *call, const struct follow *f, snowflake 
     return e ? e : channel_announce(call, id);
 }
 
-/* With room for so many overwrites; the job goes on with the channels that are left. */
+/* Processes channels until `room` overwrites are used; a job continues with the rest. */
 static enum err follow_step(struct call *call, struct follow *f, snowflake key, int64_t room)
 {
     const snowflake *ids = f->channels.items;
@@ -91,7 +92,7 @@ static enum err channels_of_category(struct tx *tx, snowflake category_id, struc
     return tx_ids(tx, CHANNELS_OF_CATEGORY, BIND(v_id(category_id)), ret);
 }
 
-/* The category itself was written and told in the same transaction. */
+/* The category itself was already written and sent in the same transaction. */
 static enum err category_follow(struct call *call, snowflake category_id, const struct list *before,
                                 size_t now)
 {
@@ -104,13 +105,13 @@ static enum err category_follow(struct call *call, snowflake category_id, const 
     return follow_step(call, &f, snowflake_new(), ROWS_A_STEP - (int64_t)most);
 }
 
-/* Channels of a category that still have as many overwrites as it had, and will have more. */
+/* Channels of a category that still have as many overwrites as it had before the change. */
 static const char COUNT_FOLLOWERS[] =
     "select count(*) from channels c where c.guild_id = (select guild_id from channels where "
     "id = $1) and c.thread_archived = 0 and +c.parent_id = $1 and "
     "(select count(*) from overwrites o where o.channel_id = c.id) = $2";
 
-/* How many overwrites those who have not followed yet will add. */
+/* Number of overwrites that channels which have not been synchronised yet will add. */
 static enum err category_growth(struct call *call, snowflake category_id, size_t before, size_t now,
                                 int64_t *ret)
 {

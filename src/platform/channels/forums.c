@@ -1,9 +1,9 @@
-/* forums.c - what only forums and media channels have: tags, and how posts are shown. */
+/* forums.c - tags and default settings of forum and media channels. */
 #include "platform/channels/internal.h"
 
 enum { EMOJI_NAME_MAX = 64 };
 
-/* --- checking ------------------------------------------------------------------------- */
+/* --- validation ------------------------------------------------------------------------- */
 
 static enum err forum_refuse(struct call *call, const struct place *at, const char *code,
                              const char *message)
@@ -14,7 +14,7 @@ static enum err forum_refuse(struct call *call, const struct place *at, const ch
 
 static const char IS_EMOJI[] = "select 1 from emojis where id = $1 and guild_id = $2";
 
-/* At most one of both: an emoji of the guild, or one that everybody has. */
+/* At most one of the two may be set: an emoji of the guild, or a Unicode emoji. */
 static enum err emoji_check(struct call *call, const struct place *up, const struct opt_id *id,
                             const struct opt_str *name, snowflake guild_id)
 {
@@ -82,9 +82,9 @@ enum err forum_check(struct call *call, const struct place *here, const struct c
     return emoji_check(call, &at, &r->emoji_id, &r->emoji_name, c->guild_id.value);
 }
 
-/* --- doing ---------------------------------------------------------------------------- */
+/* --- applying --------------------------------------------------------------------------- */
 
-/* What is kept and shown has both, null where there is none. */
+/* Stored tags have both members, null if not set. */
 static void complete_emoji(struct opt_id *id, struct opt_str *name)
 {
     if (id->given == ABSENT)
@@ -134,7 +134,7 @@ void forum_apply(const struct channel_edit *in, struct channel *c)
             (c->flags & ~(int64_t)CHANNEL_REQUIRE_TAG) | (in->flags.value & CHANNEL_REQUIRE_TAG);
 }
 
-/* --- one tag at a time ---------------------------------------------------------------- */
+/* --- routes for a single tag ------------------------------------------------------------ */
 
 const struct type forum_tag_body = { .kind = KIND_OBJECT, .schema = &forum_tag_schema };
 
@@ -149,7 +149,7 @@ static enum err check_forum(const struct call *call)
                : call_lacks(call, PERMISSION(MANAGE_CHANNELS));
 }
 
-/* The channel's tags, to be changed. */
+/* A modifiable copy of the channel's tags. */
 static struct list copy_tags(struct call *call)
 {
     const struct list *tags = &call->target.channel->available_tags.value;
@@ -195,7 +195,7 @@ enum err create_forum_tag(struct call *call)
     return save_tags(call, tags);
 }
 
-/* A copy of the forum's tags, and which of them the path names. */
+/* A copy of the forum's tags, and the index of the tag in the path. */
 static enum err find_path_tag(struct call *call, struct list *ret_tags, size_t *ret)
 {
     snowflake id = call_id(call, "tag.id");

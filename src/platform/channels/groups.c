@@ -1,4 +1,4 @@
-/* groups.c - what happens to groups: they begin, people come and leave, names change. */
+/* groups.c - group direct messages: create, add, remove, rename, change of owner. */
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 
@@ -10,7 +10,7 @@ bool ids_contain(const struct list *ids, snowflake id)
     return false;
 }
 
-/* Tells everybody in a group, each as they see it. */
+/* Sends the event to every recipient of a group, each with its own view of the channel. */
 static enum err tell_group(struct call *call, enum event event, const struct channel *c)
 {
     struct list people;
@@ -27,7 +27,7 @@ static enum err tell_group(struct call *call, enum event event, const struct cha
     return e;
 }
 
-/* What somebody is called, of pairs of id and nick. */
+/* The nick of a user, from pairs of id and nick. */
 static struct opt_str nick_of(const struct list *nicks, snowflake id)
 {
     const struct pair *p = nicks->items;
@@ -39,7 +39,7 @@ static struct opt_str nick_of(const struct list *nicks, snowflake id)
     return (struct opt_str){ .given = ABSENT };
 }
 
-/* A group of the caller's with these others, who may all be in it. */
+/* Creates a group of the caller with these users, whom the caller of this function has checked. */
 enum err group_make(struct call *call, const struct list *others, const struct list *nicks,
                     snowflake origin)
 {
@@ -74,7 +74,7 @@ enum err group_make(struct call *call, const struct list *others, const struct l
     return e ? e : call_reply(call, &c);
 }
 
-/* --- coming --------------------------------------------------------------------------- */
+/* --- add -------------------------------------------------------------------------------- */
 
 static void emit_recipient(struct call *call, enum event event, struct recipient_event out,
                            const struct list *to)
@@ -115,9 +115,9 @@ enum err group_join(struct call *call, const struct channel *c, const struct use
     return group_add(call, c, &(struct group_entry){ .user = user, .by = by }, ret_new);
 }
 
-/* --- leaving, and being made to ------------------------------------------------------- */
+/* --- leave and remove ------------------------------------------------------------------- */
 
-/* The next in line owns the group. */
+/* The recipient who joined first becomes the owner. */
 static enum err pass_on(struct call *call, const struct channel *c, const struct list *left)
 {
     struct channel changed = *c;
@@ -153,8 +153,7 @@ enum err group_take_out(struct call *call, const struct channel *c, const struct
     return e ? e : hook_recipient_left(call, &change);
 }
 
-/* DELETE /channels/{channel.id} of a private channel: a group is left, a direct
- * channel only closed. */
+/* DELETE /channels/{channel.id}: leaves a group, or hides a direct channel from the list. */
 enum err leave_private_channel(struct call *call, bool silent)
 {
     struct channel c = *call->target.channel;

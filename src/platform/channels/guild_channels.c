@@ -1,4 +1,4 @@
-/* guild_channels.c - the channels of a guild: listing, making, moving. */
+/* guild_channels.c - lists, creates and reorders the channels of a guild. */
 #include "model/fields/ids.h"
 #include "platform/channels/internal.h"
 
@@ -31,7 +31,7 @@ enum err list_guild_channels(struct call *call)
 
 /* --- POST /guilds/{guild.id}/channels ------------------------------------------------- */
 
-/* Its own overwrites, or a copy of its category's. */
+/* The overwrites of the body, or a copy of the category's. */
 static enum err choose_overwrites(struct call *call, const struct channel_edit *in,
                                   struct channel *c)
 {
@@ -48,7 +48,7 @@ static enum err choose_overwrites(struct call *call, const struct channel_edit *
             c->permission_overwrites = category.permission_overwrites;
         return e;
     }
-    /* Only administrators may give MANAGE_ROLES by an overwrite. */
+    /* Only administrators may grant MANAGE_ROLES with an overwrite. */
     if (!(own & PERMISSION(ADMINISTRATOR)))
         own &= ~PERMISSION(MANAGE_ROLES);
     c->permission_overwrites = in->permission_overwrites;
@@ -96,13 +96,13 @@ enum err create_guild_channel(struct call *call)
 
 /* --- PATCH /guilds/{guild.id}/channels ------------------------------------------------ */
 
-/* What the moves of a call have led to so far. */
+/* Results of the moves of a request so far. */
 struct moving {
     struct list moved, locked; /* snowflakes */
-    size_t overwrites;         /* that were compared or written for locks */
+    size_t overwrites;         /* compared or written for lock_permissions */
 };
 
-/* Takes over the category's overwrites; the channel is where it goes to. */
+/* Copies the category's overwrites to the channel, which has already been moved into it. */
 static enum err lock_permissions(struct call *call, snowflake id, const struct place *here,
                                  struct moving *all, bool *ret_changed)
 {
@@ -166,8 +166,8 @@ static enum err move_channel(struct call *call, const struct place *here,
     return e;
 }
 
-/* Who may see a locked channel is known to everybody with the change itself; of the others only
- * the place has to be told. */
+/* Channels with new overwrites are announced at once, because visibility changes; channels that
+ * only moved can be announced in steps. */
 static enum err announce_moves(struct call *call, const struct moving *all)
 {
     const snowflake *locked = all->locked.items, *moved = all->moved.items;
@@ -187,7 +187,7 @@ enum err move_guild_channels(struct call *call)
     const struct list *moves = call->body;
     struct moving all = { 0 };
 
-    /* Every place that is wrong is named. */
+    /* Report every invalid entry, not only the first. */
     for (size_t i = 0; i < moves->count; i++) {
         struct place here = place_index(NULL, i);
         enum err e = move_channel(call, &here, (struct channel_move *)moves->items + i, &all);

@@ -1,8 +1,8 @@
-/* homes.c - which guild a channel belongs to, as far as this process has seen.
+/* homes.c - lock-free cache that maps a channel id to its guild and parent channel.
  *
- * A channel stays in its guild, and a thread below its channel. Where a question is a way to go,
- * what has to be known of a channel and of its guild can so be asked for at once; what is
- * remembered here is never believed, only asked about. */
+ * On PostgreSQL a query is a network round trip. With the guild known, the queries about a channel
+ * and its guild can be prefetched together. Entries are only hints: every answer still comes from
+ * the database, so a stale entry is harmless. */
 #include "platform/channels/internal.h"
 
 #include <stdatomic.h>
@@ -13,8 +13,8 @@
 
 enum { HOMES = 1 << 13 };
 
-/* Not a struct cache: all threads read and write it without a lock. Two channels of one slot
- * replace each other, and a torn entry only causes a needless query. */
+/* Not a struct cache, because all threads access it without a lock. Channels of the same slot evict
+ * each other; a torn entry only causes a needless query. */
 static struct channel_home {
     _Atomic snowflake id, guild_id, parent_id;
 } homes[HOMES];
@@ -42,7 +42,7 @@ static void home_note(const struct channel *c)
 static void prefetch_standing(struct call *call, snowflake guild_id)
 {
     standing_prefetch(call->tx, guild_id, call->caller->id);
-    /* Who adds something is shown beside it. */
+    /* Replies of append routes also show the caller's account, for example as the author. */
     if (route_store(call->route) == ROUTE_STORE_APPEND)
         user_prefetch_partial(call->tx, call->caller->id);
 }

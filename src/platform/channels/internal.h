@@ -1,4 +1,4 @@
-/* internal.h - what the files of channels/ share. */
+/* internal.h - declarations that the files of channels/ share. */
 #ifndef PLATFORM_CHANNELS_INTERNAL_H
 #define PLATFORM_CHANNELS_INTERNAL_H
 
@@ -14,52 +14,51 @@ enum {
     MAX_CHANNELS = 500,
     MAX_CHILDREN = 50,
     MAX_OVERWRITES = 1000,
-    MAX_GUILD_OVERWRITES = 50000, /* about 4 MiB of a guild's object */
-    MAX_LOCKED = 2000,            /* overwrites that one call compares or writes to lock channels */
-    MAX_ACTIVE_THREADS = 1000,    /* of a guild */
-    MAX_RECIPIENTS = 10,          /* with the caller */
+    MAX_GUILD_OVERWRITES = 50000, /* about 4 MiB of a guild object */
+    MAX_LOCKED = 2000,            /* overwrites per request for lock_permissions */
+    MAX_ACTIVE_THREADS = 1000,    /* per guild */
+    MAX_RECIPIENTS = 10,          /* including the caller */
     MAX_GROUPS = 10,
 };
 
-/* --- rows.c: channels in the store ---------------------------------------------------- */
+/* --- rows.c: SQL of channels ------------------------------------------------------------ */
 
-/* As channel_find, without overwrites. */
+/* Same as channel_find, without overwrites. */
 enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_load_overwrites(struct tx *tx, struct channel *c);
 void channel_prefetch(struct tx *tx, snowflake id, bool overwrites);
 
 /* --- homes.c -------------------------------------------------------------------------- */
 
-/* What is asked of a channel of a guild that was found, before it is entered. */
+/* Prefetches the queries about a guild channel that follow its lookup. */
 void channel_guild_prefetch(struct call *call, const struct channel *c);
-/* Whether what was prefetched of it was of the right guild. */
+/* True if the prefetch used the right guild and parent. */
 bool channel_home_agrees(const struct channel *c);
-/* Channels of a category, without overwrites, or threads of a channel: five hundred of them,
- * archived ones last. */
+/* Up to 500 channels of a category (no overwrites) or threads of a channel, archived ones last. */
 enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret);
-/* Somebody's open private channels after one of them, with recipients, in the order of ids. */
+/* One page of a user's open private channels with recipients, ordered by id, after `after`. */
 enum err user_channels_page(struct tx *tx, snowflake user_id, snowflake after, int64_t limit,
                             struct list *ret);
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret);
-/* Without threads; *ret_top is the highest position, -1 when there are none. */
+/* Excludes threads; *ret_top is the highest position, -1 if there are no channels. */
 enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
                               int64_t *ret_top);
 
-/* --- saving.c: what is written of them ------------------------------------------------ */
+/* --- saving.c: writes channels and overwrites ------------------------------------------- */
 
 enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o);
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
-/* The second channel has the overwrites of the first then; only rows that differ are written. */
+/* Makes the overwrites of the second channel equal to the first's; writes only differences. */
 enum err overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
 
-/* --- people.c: who is in a private channel -------------------------------------------- */
+/* --- people.c: recipients of private channels ------------------------------------------- */
 
 enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, struct opt_str nick);
-/* The recipients of some of somebody's open channels, which are in the order of their ids. */
+/* Loads the recipients of some of the user's open channels, which must be sorted by id. */
 enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *channels);
 enum err recipient_remove(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id);
-/* Groups that somebody is in. */
+/* Number of groups of a user. */
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret);
 
 /* --- schema.c ------------------------------------------------------------------------- */
@@ -86,37 +85,36 @@ extern const struct schema channels_query_schema, leave_query_schema;
 
 /* --- edits.c: applying an edit to a channel of a guild -------------------------------- */
 
-/* Form errors of what the type does not allow, a region that is not there, a parent
- * that is none. here: where in the body the edit stands; NULL: it is the body. */
+/* Form errors: fields that the type does not allow, an unknown region, an invalid parent. here:
+ * path of the edit in the body; NULL: the edit is the body. */
 enum err edit_check(struct call *call, const struct place *here, const struct channel_edit *in,
                     const struct channel *c);
-/* Overwrites without unknown bits. */
+/* Applies the edit; unknown permission bits of overwrites are dropped. */
 void edit_apply(const struct channel_edit *in, struct channel *c);
-/* Sets the type of those that came without one: a role of the guild, else a member. */
+/* Sets the type of overwrites without one: a role of the guild, else a member. */
 enum err overwrites_infer(struct call *call, const struct list *wanted);
-/* May the caller, who has these rights, set these overwrites where those were? */
+/* Checks whether a caller with the permissions `own` may replace `before` by `wanted`. */
 enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
                            uint64_t own);
-/* After writing: has the guild not too many of them together, now that a channel has this
- * many, and with those that are still coming? ERR_MAX_GUILD_OVERWRITES. */
+/* Call after writing: checks the guild's total number of overwrites, if the channel has of_channel
+ * of them and `coming` more are pending. ERR_MAX_GUILD_OVERWRITES. */
 enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel, int64_t coming);
 
-/* --- telling.c ------------------------------------------------------------------------ */
+/* --- telling.c: CHANNEL_UPDATE events --------------------------------------------------- */
 
-/* Tells the viewers that a channel changed; it is read again. Rights in it may be others
- * now. */
+/* Reads the channel again and sends CHANNEL_UPDATE to its viewers. Permissions may have changed. */
 enum err channel_announce(struct call *call, snowflake id);
-/* The same of many (snowflakes): as many as a transaction should tell, the others soon. */
+/* Same for many channels (snowflakes): as many as fit one transaction, the rest in a job. */
 enum err channels_announce(struct call *call, const struct list *ids);
 extern const struct job_kind channel_news_kind;
 
 /* --- forums.c ------------------------------------------------------------------------- */
 
 enum { MAX_FORUM_TAGS = 20 };
-/* Tags that are doubled, too many or unknown; an emoji that is none. */
+/* Refuses duplicate, unknown or too many tags and invalid emoji. */
 enum err forum_check(struct call *call, const struct place *here, const struct channel_edit *in,
                      const struct channel *c);
-/* New tags get an id. */
+/* Applies the forum fields; new tags get an id. */
 void forum_apply(const struct channel_edit *in, struct channel *c);
 extern const struct type forum_tag_body;
 enum err create_forum_tag(struct call *call);
@@ -125,21 +123,21 @@ enum err delete_forum_tag(struct call *call);
 
 /* --- follow.c ------------------------------------------------------------------------- */
 
-/* Writes an audit log entry for each overwrite that was added, changed or deleted. Where they are
- * too many for that, the entry of the channel tells them all. */
+/* Writes one audit log entry for each added, changed or deleted overwrite. If there are too many,
+ * the channel's own entry lists them all. */
 bool overwrites_are_noted_singly(const struct list *before, const struct list *now);
 enum err overwrites_note(struct call *call, const struct list *before, const struct list *now);
-/* The fields of a channel that the audit log tells. */
+/* Fields of a channel that the audit log records. */
 extern const struct field audited_channel[];
-/* After the overwrites of a channel were written and told: it was as given, and has so many
- * now. Those of its category's channels that had the same follow, at once or soon.
- * ERR_MAX_GUILD_OVERWRITES. */
+/* Call after the overwrites of a channel were written and sent. was: the channel before; now: its
+ * present number of overwrites. Channels synchronised with the category follow, at once or in a
+ * job. ERR_MAX_GUILD_OVERWRITES. */
 enum err overwrites_settle(struct call *call, const struct channel *was, size_t now);
 extern const struct job_kind category_follow_kind;
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-/* The channels that a guild begins with. */
+/* Creates the initial channels of a guild. */
 enum err channels_found(struct call *call, const struct guild_made *made);
 enum err list_guild_channels(struct call *call);
 enum err create_guild_channel(struct call *call);
@@ -155,27 +153,27 @@ enum err delete_overwrite(struct call *call);
 /* --- groups.c ------------------------------------------------------------------------- */
 
 bool ids_contain(const struct list *ids, snowflake id);
-/* A group of the caller's with these others (snowflakes), who may all be in it; the
- * answer of the call. nicks: struct pair of id and nick. origin: the direct channel it
- * comes from, or 0. ERR_MAX_RECIPIENTS, ERR_MAX_GROUP_DMS. */
+/* Creates a group of the caller with these users (snowflakes), whom the calling function must have
+ * checked, and replies with it. nicks: struct pair of id and nick. origin: the direct channel from
+ * which it was created, or 0. ERR_MAX_RECIPIENTS, ERR_MAX_GROUP_DMS. */
 enum err group_make(struct call *call, const struct list *others, const struct list *nicks,
                     snowflake origin);
-/* Somebody who comes to a group. */
+/* A user to be added to a group. */
 struct group_entry {
     const struct user *user;
-    snowflake by; /* who brings them */
+    snowflake by; /* who adds the user */
     struct opt_str nick;
 };
-/* As group_join. */
+/* See group_join. */
 enum err group_add(struct call *call, const struct channel *c, const struct group_entry *in,
                    bool *ret_new);
-/* With the system's message, unless silent. The last one takes the group with them. */
+/* Removes a user, with a system message unless silent. The group is deleted with its last user. */
 enum err group_take_out(struct call *call, const struct channel *c, const struct user *user,
                         bool silent);
 
-/* --- the kinds that share PATCH and DELETE /channels/{channel.id} --------------------- */
+/* --- channel types that share PATCH and DELETE /channels/{channel.id} -------------------- */
 
-/* What the stages before the handler found out. */
+/* Results of the stages before the handler. */
 struct edit_stages {
     struct opt_str icon;
     bool counted;

@@ -1,13 +1,13 @@
-/* overwrites.c - rights that a channel gives or takes, one at a time. */
+/* overwrites.c - routes for a single permission overwrite; audit log of overwrites. */
 #include "platform/channels/internal.h"
 
-/* Threads have their parent's. */
+/* Threads have no overwrites of their own. */
 static enum err check_kind(const struct channel *c)
 {
     return channel_is_thread(c->type) ? ERR_CHANNEL_TYPE : OK;
 }
 
-/* The channel has so many now. */
+/* now: number of overwrites that the channel has after the change. */
 static enum err overwrite_announce(struct call *call, size_t now)
 {
     const struct channel *c = call->target.channel;
@@ -16,8 +16,8 @@ static enum err overwrite_announce(struct call *call, size_t now)
     return e ? e : overwrites_settle(call, c, now);
 }
 
-/* Overwrites that a channel had and has, together, up to which each change has its own entry: an
- * entry is a row and an event, and a body may change hundreds. */
+/* Up to this many overwrites (before plus after), each change gets its own audit log entry. An
+ * entry is a row and an event, and one request may change hundreds of overwrites. */
 enum { MOST_NOTED_SINGLY = 32 };
 
 static const struct field audited_overwrite[] = {
@@ -28,7 +28,7 @@ static const struct field audited_overwrite[] = {
     { 0 },
 };
 
-/* The entry of one overwrite. before: NULL if it is new; now: NULL if it was deleted. */
+/* Writes the entry of one overwrite. before: NULL if it is new; now: NULL if it was deleted. */
 static enum err overwrite_note(struct call *call, const struct overwrite *before,
                                const struct overwrite *now)
 {

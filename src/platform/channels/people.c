@@ -1,4 +1,4 @@
-/* people.c - who is in a private channel. */
+/* people.c - SQL of the recipients of private channels. */
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
@@ -27,7 +27,7 @@ enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, s
     return tx_ids(tx, OTHERS, BIND(v_id(channel_id), v_id(viewer)), ret);
 }
 
-/* Columns: channel, nick, then the user's. */
+/* Columns: channel id, nick, then those of the user. */
 static void read_recipient(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -99,7 +99,7 @@ static void read_pins_time(const struct rows *row, struct channel *c)
     c->last_pin_timestamp = row_opt_int(row, 1);
 }
 
-/* Each row begins with the id of a channel, and they are in the order of the channels. */
+/* Merges the rows into `channels`. Rows start with a channel id; both are sorted by it. */
 static enum err read_for_all(struct tx *tx, struct sql sql, snowflake user_id,
                              struct list *channels,
                              void (*read)(const struct rows *row, struct channel *c))

@@ -1,4 +1,4 @@
-/* private_channels.c - direct channels and groups: opening, joining, leaving. */
+/* private_channels.c - routes of direct channels and groups: list, open, add, remove. */
 #include "platform/channels/internal.h"
 
 #include "model/fields/ids.h"
@@ -95,7 +95,7 @@ static enum err open_direct(struct call *call, snowflake with)
     return e ? e : call_reply(call, &c);
 }
 
-/* Whom a body names besides the caller, each once. */
+/* The users that a body names, without the caller and duplicates. */
 static struct list others_of(struct call *call, const struct list *named)
 {
     struct list others = { 0 };
@@ -149,7 +149,7 @@ static enum err create_private_channel(struct call *call)
 
 /* --- PUT /channels/{channel.id}/recipients/{user.id} ---------------------------------- */
 
-/* From a direct channel a group begins; the direct channel stays as it is. */
+/* Creates a group from a direct channel; the direct channel remains unchanged. */
 static enum err group_from_direct(struct call *call, const struct channel *c, snowflake id)
 {
     const struct recipient_draft *in = call->body;
@@ -176,7 +176,7 @@ static enum err add_recipient(struct call *call)
 
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
-    /* The group of an app is the app's to fill. */
+    /* Only the app that manages a group may add recipients to it. */
     if (c->managed.given == GIVEN)
         return ERR_MISSING_PERMISSIONS;
     if (user->id == call->caller->id || in->access_token.given == GIVEN)
@@ -190,7 +190,7 @@ static enum err add_recipient(struct call *call)
     return group_add(call, c, &entry, &is_new);
 }
 
-/* --- leaving, and being made to ------------------------------------------------------- */
+/* --- leave and remove ------------------------------------------------------------------- */
 
 /* DELETE /channels/{channel.id}/recipients/{user.id} */
 static enum err remove_recipient(struct call *call)
@@ -263,7 +263,7 @@ static enum err people_in(struct tx *tx, snowflake channel_id, struct list *ret)
 {
     enum err e = channel_others(tx, channel_id, 0, ret);
 
-    /* Of these channels only private threads have no recipients; they have members. */
+    /* Among these channels only private threads have no recipients; they have thread members. */
     return e || ret->count ? e : thread_member_ids(tx, channel_id, ret);
 }
 

@@ -1,8 +1,7 @@
-/* private_lists.c - somebody's private channels, written without all of them being in memory.
+/* private_lists.c - writes a user's private channels as JSON with bounded memory.
  *
- * They are read a page at a time in the order of their ids, and shown in that of their newest
- * messages. As structs they would take four times the room of their texts, which are put in order
- * at the end. */
+ * Channels are read in pages ordered by id but returned ordered by their latest message. Only the
+ * encoded texts, a quarter of the size of the structs, are held in memory and sorted at the end. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* routes.c - the routes of guilds' channels, and those that all kinds share. */
+/* routes.c - route table of guild channels and of routes that all channel types share. */
 #include "api/deletion.h"
 #include "platform/channels/internal.h"
 

@@ -1,4 +1,4 @@
-/* rows.c - channels in the store. */
+/* rows.c - SQL that reads channels and their children. */
 #include "platform/channels/internal.h"
 
 #include <stdlib.h>
@@ -17,8 +17,7 @@
     "default_reaction, default_sort_order, default_forum_layout, default_tag_setting, "          \
     "applied_tags" counted
 
-/* Messages that came in lanes are noted there, and later than what the channel's own row
- * has (see note_last in messages/create.c). */
+/* channel_tails has newer values while many writers are active (note_last, messages/create.c). */
 #define LAST_MESSAGE                                                \
     "coalesce((select max(t.last_message_id) from channel_tails t " \
     "where t.channel_id = channels.id), last_message_id)"
@@ -32,14 +31,14 @@
     "is null then null else (select p.available_tags from "        \
     "channels p where p.id = channels.parent_id) end"
 #define CHANNEL_COLUMNS COLUMNS_WITH(LAST_MESSAGE, MESSAGE_COUNT, COUNTED)
-/* What a thread is to somebody, whose id is $2; after the others. */
+/* Membership of user $2 in the thread; appended after the other columns. */
 #define OWN_COLUMNS                                                                    \
     ", (select o.joined_at from thread_members o where o.thread_id = channels.id and " \
     "o.user_id = $2), (select o.flags from thread_members o where o.thread_id = "      \
     "channels.id and o.user_id = $2)"
 
 enum { TYPE_COLUMN = 2, LAST_COLUMN = 13, COUNT_COLUMN = 23, OWN_COLUMN = 36 };
-/* Of a category or a channel, the archived threads last: more need not be told one by one. */
+/* Maximum children returned, archived threads last; further ones get no events of their own. */
 enum { MOST_CHILDREN = 500 };
 
 static struct opt_int channel_number(const struct rows *r, int column)
@@ -63,7 +62,7 @@ static const struct thread_metadata *read_thread(const struct rows *r, struct ar
     return t;
 }
 
-/* Of messages that were written one may not be counted, and others are gone. */
+/* total_message_sent excludes the first message of a post, message_count also deleted ones. */
 static void read_counts(const struct rows *r, struct channel *c)
 {
     c->messages_written = row_int(r, 23);
@@ -84,7 +83,8 @@ static bool tags_hold(const struct list *tags, snowflake id)
     return false;
 }
 
-/* Tags that the forum has no more are passed over: there may be many threads that have them. */
+/* Ignores tags that the forum has deleted: threads with such tags, possibly many, are not
+ * updated. */
 static void read_tags(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -185,12 +185,12 @@ enum err user_channels_page(struct tx *tx, snowflake user_id, snowflake after, i
     return e ? e : user_channels_load(tx, user_id, ret);
 }
 
-/* A negative type: it is being removed. */
+/* A negative type marks a channel that is being deleted. */
 static const char FIND_CHANNEL[] =
     "select " CHANNEL_COLUMNS " from channels where id = $1 and type >= 0";
 
-/* The same in two: what each message changes, and the rest, which a store that remembers rows has
- * read before. */
+/* The same query in two parts: columns that rarely change, which the query cache may hold, and
+ * those that every message changes. */
 static const char FIND_STILL[] =
     "select " COLUMNS_WITH("0", "0", COUNTED) " from channels where id = $1 and type >= 0";
 static const char FIND_MOVING[] =
@@ -238,7 +238,7 @@ void channel_prefetch(struct tx *tx, snowflake id, bool overwrites)
 
 enum err channel_load_overwrites(struct tx *tx, struct channel *c)
 {
-    /* Threads have none of their own. */
+    /* Threads and private channels have no overwrites. */
     if (channel_is_private(c->type) || channel_is_thread(c->type))
         return OK;
     return load_overwrites(tx, c);
@@ -289,7 +289,7 @@ enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_chan
     if (e)
         return e;
 
-    /* Both are in the order of channels' ids. */
+    /* Both lists are ordered by channel id. */
     struct channel *c = ret_channels->items, *end = c + ret_channels->count;
     while (rows_next(&rows)) {
         while (c < end && c->id < row_id(&rows, 4))
@@ -302,8 +302,8 @@ enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_chan
 
 /* --- children ------------------------------------------------------------------------- */
 
-/* A channel may have a hundred thousand archived threads: those that are open are found in
- * the index of the guild's, and of the others no more are looked at than are told. */
+/* A channel may have 100,000 archived threads: open ones are found through the guild's index, and
+ * of the archived ones only as many are read as are returned. */
 static const char OPEN_OF_PARENT[] =
     "select " CHANNEL_COLUMNS " from channels where guild_id = "
     "(select guild_id from channels where id = $1) and thread_archived = 0 and "
@@ -358,7 +358,7 @@ enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret
     return e;
 }
 
-/* --- threads, as somebody sees them ----------------------------------------------------- */
+/* --- threads, with the viewer's membership ---------------------------------------------- */
 
 static void read_own(const struct rows *r, snowflake user_id, struct channel *c)
 {

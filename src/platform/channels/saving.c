@@ -1,4 +1,4 @@
-/* saving.c - channels and their overwrites, written to the store. */
+/* saving.c - SQL that writes channels and their overwrites. */
 #include "model/fields/rows.h"
 #include "model/thread.h"
 #include "platform/channels/internal.h"
@@ -63,7 +63,7 @@ static struct value v_column(struct tx *tx, const struct type *type, const struc
     return v_text(column_encode(tx_arena(tx), type, &list->value));
 }
 
-/* Posts have a list, if only an empty one. */
+/* Posts always have a list, possibly empty; other channels have null. */
 static struct value v_applied(struct tx *tx, const struct opt_list *tags)
 {
     return tags->given == GIVEN ? v_text(column_encode(tx_arena(tx), &type_ids, &tags->value))

@@ -1,4 +1,4 @@
-/* schema.c - the bodies of channels, row by row. */
+/* schema.c - JSON schemas of the request bodies of channels. */
 #include "platform/channels/internal.h"
 
 static const struct choice guild_types[] = {
@@ -77,7 +77,7 @@ static const struct type type_overwrite_draft = { .kind = KIND_OBJECT,
 static const struct type type_overwrite_drafts = { .kind = KIND_ARRAY,
                                                    .of = &type_overwrite_draft };
 
-/* The same limits whether a channel is made or changed. */
+/* Fields that the bodies of create and modify share, with the same limits. */
 #define EDIT_FIELDS                                                                               \
     { FIELD(struct channel_edit, topic), .type = &type_topic, .flags = OPTIONAL | NULLABLE },     \
         { FIELD(struct channel_edit, position), .type = &type_count,                              \

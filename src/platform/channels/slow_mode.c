@@ -1,9 +1,10 @@
-/* slow_mode.c - channels in which a member waits between two messages, and between two threads. */
+/* slow_mode.c - slow mode: minimum time between two messages or two new threads of a member. */
 #include "platform/channels/channels.h"
 
 #include "base/clock.h"
 
-/* Each kind has its own time in a row: who has just written may still start a thread. */
+/* Messages and threads have separate timestamps: a member who has just written can start a
+ * thread. */
 static const struct slow_clock {
     struct sql last, note;
 } slow_clocks[] = {
@@ -17,7 +18,7 @@ static const struct slow_clock {
                        "thread_at = $3" },
 };
 
-/* Who keeps order in a channel does not wait there. */
+/* Moderators of a channel are exempt. */
 static bool slow_mode_counts(const struct channel *c, uint64_t rights)
 {
     const uint64_t exempt =

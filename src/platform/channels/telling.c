@@ -1,14 +1,14 @@
-/* telling.c - that channels of a guild changed.
+/* telling.c - sends CHANNEL_UPDATE events.
  *
- * A channel is told with all its overwrites, so fifty channels may be megabytes: of many that
- * changed at once those that are left are told in steps of a job. */
+ * An event contains all overwrites, so fifty channels can be megabytes: if many channels change at
+ * once, a job sends the rest in steps. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
-/* Overwrites that are read and told at once; a channel counts for ten. */
+/* Overwrites that one step reads and sends; a channel counts as ten more. */
 enum { TOLD_A_STEP = 2000, ROWS_OF_CHANNEL = 10 };
 
 struct subject to_channel_viewers(const struct channel *c)
@@ -43,7 +43,7 @@ enum err channel_announce(struct call *call, snowflake id)
     return announce_counted(call, id, &overwrites);
 }
 
-/* A channel that went meanwhile was told with its end. */
+/* Skips a channel that was deleted meanwhile: CHANNEL_DELETE was already sent. */
 static enum err announce_step(struct call *call, const struct list *ids, snowflake key)
 {
     const snowflake *id = ids->items;

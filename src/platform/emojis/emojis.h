@@ -1,8 +1,8 @@
-/* emojis.h - the little pictures of guilds and applications.
+/* emojis.h - public interface of emojis/: custom emoji of guilds and applications.
  *
- * This folder owns the rows of both kinds, who may use which, the routes of guilds and the
- * address of the pictures; an application's routes are in applications/. It stands below
- * channels/ and messages/, which have emoji in what they keep. Begin with rows.c. */
+ * The folder owns the tables of both, decides who may use which emoji, and serves the guild routes
+ * and the pictures; the routes of applications are in applications/. It uses accounts/, guilds/ and
+ * members/; channels/ and messages/ are above it. Start with rows.c. */
 #ifndef PLATFORM_EMOJIS_EMOJIS_H
 #define PLATFORM_EMOJIS_EMOJIS_H
 
@@ -12,37 +12,37 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* The oldest first, without .user. struct emoji */
+/* struct emoji, oldest first, without .user. */
 enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret);
 void guild_emojis_prefetch(struct tx *tx, snowflake guild_id);
 enum err application_emojis(struct tx *tx, snowflake application_id, struct list *ret);
-/* Of a guild or an application; ERR_UNKNOWN_EMOJI. */
+/* Finds an emoji of a guild or an application; ERR_UNKNOWN_EMOJI. */
 enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret);
-/* ERR_STORE_CONFLICT: the application has one of this name. */
+/* ERR_STORE_CONFLICT: the application already has an emoji of this name. */
 enum err emoji_insert(struct tx *tx, const struct emoji *e);
-/* Its name and roles. */
+/* Writes name and roles. */
 enum err emoji_update(struct tx *tx, const struct emoji *e);
-/* With its picture. */
+/* Deletes the emoji and its picture. */
 enum err emoji_delete(struct call *call, const struct emoji *e);
-/* Adds who brought them, each looked for once. */
+/* Adds the user who uploaded each emoji; each user is read once. */
 enum err emojis_load_users(struct tx *tx, struct list *emojis);
 
 /* --- changing -------------------------------------------------------------------------- */
 
-/* May the caller change an emoji, a sticker or a sound of the call's guild that this account
- * brought? Own ones for those who could bring them, others' for those who manage them. */
+/* Checks whether the caller may change an emoji, sticker or sound of the call's guild that user_id
+ * uploaded: own ones with the CREATE permission, those of others with the MANAGE permission. */
 enum err expression_may_change(const struct call *call, snowflake user_id);
 
 /* --- use ------------------------------------------------------------------------------ */
 
-/* Who wants to use an emoji, and where. */
+/* The account that wants to use an emoji, and where. */
 struct emoji_user {
-    snowflake user_id;        /* 0: nobody's account, such as a webhook's */
+    snowflake user_id;        /* 0: no account (webhooks) */
     snowflake application_id; /* 0: no app */
     snowflake guild_id;       /* 0: a private channel */
-    uint64_t rights;          /* there */
+    uint64_t rights;          /* in the channel */
 };
-/* ERR_UNKNOWN_EMOJI also for one that this account may not use there. */
+/* ERR_UNKNOWN_EMOJI also if this account may not use the emoji there. */
 enum err emoji_use(struct tx *tx, const struct emoji_user *who, snowflake id, struct emoji *ret);
 
 /* --- bodies that guilds and applications share ----------------------------------------- */
@@ -56,26 +56,26 @@ struct emoji_patch {
     struct opt_str name;
     struct opt_list roles;
 };
-/* What stages before the handler made. */
+/* Results of the stages before the handler. */
 struct emoji_upload {
     snowflake id;
     struct opt_str image;
 };
 
-/* The row's prepare; check runs before the picture is kept. */
+/* For the route's prepare; `check` runs before the picture is stored. */
 enum err emoji_prepare(struct call *call, enum err (*check)(struct call *call));
-/* From the body of the call to an emoji that belongs to nobody yet. */
+/* Builds an emoji from the call's body; the caller sets guild or application. */
 struct emoji emoji_from_draft(struct call *call);
 
 extern const struct type type_emoji_image;
 extern const struct type emoji_draft_body, emoji_patch_body, application_emoji_draft_body,
     application_emoji_patch_body;
 
-/* What changes pictures and sounds of a guild; all of them count together. */
+/* Rate limit that changes of emoji, stickers and sounds of a guild share. */
 extern const struct limit expression_writes;
 
 extern const struct domain emojis_domain;      /* of guilds */
-extern const struct domain emoji_files_domain; /* /emojis, at the root */
+extern const struct domain emoji_files_domain; /* /emojis, without the API prefix */
 extern const struct world_parts emojis_world;
 
 #endif

@@ -1,4 +1,4 @@
-/* guild_emojis.c - emoji of guilds: reading, bringing, changing and deleting them. */
+/* guild_emojis.c - routes of guild emoji: list, read, create, modify, delete. */
 #include "platform/emojis/internal.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static enum err emojis_prefetch_in_guild(struct call *call, snowflake guild_id)
     return OK;
 }
 
-/* Who brought an emoji is for those who could bring one. */
+/* Only members who may create or manage expressions see who uploaded an emoji. */
 static enum err emojis_dress(struct call *call, struct list *emojis)
 {
     return call->target.rights & PERMISSIONS_EXPRESSIONS ? emojis_load_users(call->tx, emojis) : OK;
@@ -65,7 +65,7 @@ static enum err get_guild_emoji(struct call *call)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* before, now: NULL where there was none, or is none any more. */
+/* before: NULL if it is new; now: NULL if it was deleted. */
 static enum err emoji_audit(struct call *call, enum audit_action action, const struct emoji *before,
                             const struct emoji *now)
 {
@@ -79,9 +79,9 @@ static enum err emoji_audit(struct call *call, enum audit_action action, const s
     return audit_with(call, any->guild_id, action, any->id, NULL, changes);
 }
 
-/* --- bringing ------------------------------------------------------------------------- */
+/* --- create ----------------------------------------------------------------------------- */
 
-/* Still ones and those that move are counted apart. */
+/* The limit applies to static and to animated emoji separately. */
 static int64_t most_emojis(const struct guild *g)
 {
     static const int64_t by_tier[] = { 50, 100, 150, 250 };
@@ -133,7 +133,7 @@ static enum err create_guild_emoji(struct call *call)
     return e ? e : emoji_reply(call, &emoji);
 }
 
-/* --- changing and deleting ------------------------------------------------------------ */
+/* --- modify and delete ------------------------------------------------------------------ */
 
 enum err expression_may_change(const struct call *call, snowflake user_id)
 {
@@ -188,9 +188,9 @@ static enum err delete_guild_emoji(struct call *call)
     return e ? e : emojis_announce(call, emoji->guild_id);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- routes ----------------------------------------------------------------------------- */
 
-/* {emoji.id}: of the guild or the application in the path. */
+/* Resolves {emoji.id} to an emoji of the guild or application in the path. */
 static enum err resolve_emoji(struct call *call)
 {
     struct emoji *emoji = call->target.emoji = arena_alloc(call->arena, sizeof *emoji);

@@ -1,4 +1,4 @@
-/* roles.c - the roles that an emoji is for. */
+/* roles.c - restriction of an emoji to roles. */
 #include "platform/emojis/internal.h"
 
 #include "model/fields/ids.h"

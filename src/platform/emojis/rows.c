@@ -1,4 +1,4 @@
-/* rows.c - emoji in the store. */
+/* rows.c - SQL of emoji. */
 #include "platform/emojis/internal.h"
 
 #include "model/fields/rows.h"
@@ -112,7 +112,7 @@ enum err emoji_delete(struct call *call, const struct emoji *e)
                    BIND(v_id(e->id)), NULL);
 }
 
-/* --- who brought them ----------------------------------------------------------------- */
+/* --- uploaders -------------------------------------------------------------------------- */
 
 static const struct user *known_user(const struct emoji *all, size_t before, snowflake id)
 {

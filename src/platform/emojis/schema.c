@@ -1,4 +1,4 @@
-/* schema.c - the bodies that bring and change emoji, and how their pictures are kept. */
+/* schema.c - JSON schemas of emoji bodies, and storage of their pictures. */
 #include "platform/emojis/internal.h"
 
 #include "base/pictures.h"

@@ -1,4 +1,4 @@
-/* world.c - emoji of guilds and applications, in and out of world files. */
+/* world.c - import and export of guild and application emoji in world files. */
 #include "base/emoji.h"
 #include "base/pictures.h"
 #include "model/emoji.h"
@@ -6,13 +6,13 @@
 #include "platform/emojis/world.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
 struct world_emoji {
     struct opt_id id;
     struct str name;
     struct opt_bool animated;
-    struct opt_list roles; /* struct str; of guilds only */
+    struct opt_list roles; /* struct str; guild emoji only */
     struct opt_str by;
     struct opt_image image;
 };
@@ -45,7 +45,7 @@ static const struct type world_application_emoji_list = { .kind = KIND_ARRAY,
                                                           .max = WORLD_MANY,
                                                           .of = &application_emoji_type };
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------- */
 
 static bool world_emoji_moves(const struct world_emoji *in)
 {
@@ -53,7 +53,7 @@ static bool world_emoji_moves(const struct world_emoji *in)
                                     : in->animated.value;
 }
 
-/* What a file does not say stays as it is, and so does a picture that is there. */
+/* Fields that the file omits remain unchanged, as does an existing picture. */
 static enum err save_emoji(struct importing *im, const struct world_emoji *in, struct emoji made,
                            const struct place *at)
 {
@@ -105,7 +105,7 @@ static enum err import_application_emoji(struct importing *im, const void *entry
     return e ? e : save_emoji(im, in, made, at);
 }
 
-/* --- emoji that others show ----------------------------------------------------------- */
+/* --- emoji that other objects refer to -------------------------------------------------- */
 
 static const char EMOJI_NAMED[] = "select name, animated from emojis where id = $1";
 
@@ -137,7 +137,7 @@ struct opt_str shown_emoji(struct tx *tx, struct opt_id id, struct opt_str name)
     return id.given == GIVEN ? shown_maybe_id(tx, id) : shown_opt_text(name);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char EMOJIS[] =
     "select e.id, e.name, e.animated, u.username, e.roles from emojis e "

@@ -1,12 +1,12 @@
-/* world.h - emoji that other objects of world files show. */
+/* world.h - emoji to which other objects of world files refer. */
 #ifndef PLATFORM_EMOJIS_WORLD_H
 #define PLATFORM_EMOJIS_WORLD_H
 
 #include "platform/worlds/file.h"
 
-/* Characters of Unicode, or the name or id of an emoji of the guild. */
+/* A Unicode emoji, or the name or id of an emoji of the guild. */
 struct emoji_shown {
-    struct opt_id id; /* both null: there is none */
+    struct opt_id id; /* both null: no emoji */
     struct opt_str name;
     bool animated;
 };

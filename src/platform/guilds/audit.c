@@ -1,4 +1,4 @@
-/* audit.c - what was done in a guild, by whom and why. */
+/* audit.c - writes the audit log: action, actor, target, changes and reason. */
 #include "platform/guilds/internal.h"
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, KEPT_DAYS = 45, LONGEST_VALUE = 1 << 20 };
-/* A longer value is left out of a change: an entry is a row and an event of every moderator. */
+/* Longer values are omitted from a change: an entry is a row, and an event for every moderator. */
 enum { LONGEST_NOTED = 64 * 1024 };
 
 static const struct field options_fields[] = {
@@ -79,7 +79,7 @@ const struct schema audit_entry_schema = {
     .doc = "Something that was done in a guild.",
 };
 
-/* The header is percent-encoded once; an escape that is none stays as it is. */
+/* Percent-decodes the header once; an invalid escape is copied unchanged. */
 static struct str audit_decode(struct arena *arena, struct str s)
 {
     char *out = arena_alloc(arena, s.n);
@@ -101,7 +101,7 @@ static bool is_text(struct str s)
     return utf8_valid(s) && !memchr(s.p, 0, s.n);
 }
 
-/* The value of "reason" as it stands in a query, percent-encoded. */
+/* The percent-encoded value of "reason" in a query string. */
 static struct str query_reason(struct str query)
 {
     while (query.n) {
@@ -126,7 +126,7 @@ enum err audit_reason(struct call *call, struct opt_str *ret)
         return OK;
     text = audit_decode(call->arena, header);
     if (!is_text(text))
-        text = header; /* its escapes are none */
+        text = header; /* not percent-encoded after all */
     if (!is_text(text))
         return call_invalid(call, "reason", "STRING_TYPE_CONVERT", "The reason is not UTF-8 text.");
     if (utf8_length(text) > LONGEST_REASON)
@@ -140,8 +140,7 @@ static const char ADD_ENTRY[] =
     "insert into audit_log (id, guild_id, user_id, target_id, action, reason, options, changes) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-/* Two for each that comes: a guild that does much gets rid of what it did in time, without a
- * sweep of its own. */
+/* Each new entry deletes up to two expired ones, so that no separate sweep is needed. */
 static const char DROP_OLD_ENTRIES[] =
     "delete from audit_log where id in (select id from audit_log where guild_id = $1 and id < $2 "
     "order by id limit 2)";
@@ -273,7 +272,7 @@ static const struct schema audit_role_schema = {
 static const struct type type_audit_role = { .kind = KIND_OBJECT, .schema = &audit_role_schema };
 static const struct type type_audit_roles = { .kind = KIND_ARRAY, .of = &type_audit_role };
 
-/* Adds the roles that are in one list of ids and not in the other. */
+/* Adds the roles that are in the list `in` but not in `not_in`. */
 static void audit_add_roles(struct call *call, struct list *changes, const char *key,
                             const struct list *roles, const struct list *in,
                             const struct list *not_in)

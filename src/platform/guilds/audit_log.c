@@ -33,9 +33,9 @@ const struct schema audit_log_query_schema = {
 
 struct audit_log {
     struct list audit_log_entries;    /* struct audit_entry */
-    struct list users;                /* struct user: who did it, or had it done */
-    struct list application_commands; /* struct str: JSON of commands whose permissions changed */
-    /* The same of what others keep. */
+    struct list users;                /* struct user: actors and targets */
+    struct list application_commands; /* struct str: JSON of commands */
+    /* JSON of objects that other domains add. */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 
@@ -65,7 +65,7 @@ static const struct schema log_schema = {
 };
 const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
 
-/* 0 for an account, an action or a target: any. */
+/* 0 as user, action or target matches any. */
 #define ENTRIES                                                                                 \
     "select id, guild_id, user_id, target_id, action, reason, options, changes from audit_log " \
     "where guild_id = $1 and id > $2 and id < $3 "                                              \
@@ -112,7 +112,7 @@ static enum err find_entries(struct call *call, struct list *ret)
     return rows_end(&rows);
 }
 
-/* Adds an account once; ids that are not accounts' are left out. */
+/* Adds an account once; ids that are not accounts are ignored. */
 static enum err add_user(struct call *call, struct list *users, struct opt_id id)
 {
     const struct user *all = users->items;
@@ -139,7 +139,7 @@ static bool is_about_an_account(int64_t action)
 
 static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
 
-/* A command as it is listed, once; an id that is no command's adds nothing. */
+/* Adds the JSON of a command once; an id that is not a command adds nothing. */
 static enum err command_text_add(struct tx *tx, snowflake id, struct list *texts)
 {
     struct rows row;

@@ -1,13 +1,13 @@
 /* create.c - POST /guilds.
  *
- * A body may bring drafts of roles and channels. Their ids are any numbers by which
- * they name each other; real ids are given here. */
+ * A body may contain drafts of roles and channels. Their ids are placeholders by which the drafts
+ * refer to each other; this file assigns the real ids. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* What a stage before the handler made. */
+/* Results of the stages before the handler. */
 struct seed {
     snowflake id;
     struct opt_str icon;
@@ -17,7 +17,7 @@ struct founding {
     struct call *call;
     const struct guild_draft *in;
     struct guild guild;
-    struct role *roles; /* of in->roles, @everyone first */
+    struct role *roles; /* one per in->roles, @everyone first */
     size_t role_count;
     struct channel *channels;
     size_t channel_count;
@@ -31,7 +31,7 @@ static enum err keep_icon(struct call *call)
     return picture_keep(call, "icons", seed->id, &in->icon, &seed->icon);
 }
 
-/* All of a body is written in one transaction. */
+/* Limits the overwrites of all channels together, because one transaction writes them all. */
 static enum err count_draft_overwrites(struct call *call, const struct list *channels)
 {
     const struct channel_draft *c = channels->items;
@@ -91,7 +91,7 @@ static void draft_roles(struct founding *f)
     f->roles[0].hoist = f->roles[0].mentionable = false;
 }
 
-/* The role that a draft's id stands for, or NULL. */
+/* The role for a draft's placeholder id, or NULL. */
 static const struct role *drafted_role(const struct founding *f, snowflake id)
 {
     const struct role_draft *in = f->in->roles.value.items;
@@ -104,7 +104,7 @@ static const struct role *drafted_role(const struct founding *f, snowflake id)
 
 /* --- channels ------------------------------------------------------------------------- */
 
-/* The channel that a draft's id stands for, among those drafted so far. */
+/* The channel for a draft's placeholder id, among those created so far. */
 static const struct channel *drafted_channel(const struct founding *f, snowflake id)
 {
     const struct channel_draft *in = f->in->channels.value.items;
@@ -136,7 +136,7 @@ static struct opt_id draft_parent(struct founding *f, const struct channel_draft
     return given_id(parent->id);
 }
 
-/* Overwrites are for roles of the body, or for the one member there will be. */
+/* Overwrites may name roles of the body, or the owner, the only member. */
 static void draft_overwrites(struct founding *f, const struct channel_draft *in,
                              struct channel *channel, const struct place *up)
 {
@@ -182,7 +182,7 @@ static void draft_channel(struct founding *f, size_t i)
     draft_overwrites(f, in, c, &at);
 }
 
-/* What a guild has when nothing is said: a place to write and a place to talk. */
+/* Channels of a guild whose body lists none: a text and a voice channel, each in a category. */
 static void default_channels(struct founding *f)
 {
     static const struct {
@@ -225,7 +225,7 @@ static void draft_channels(struct founding *f)
         draft_channel(f, f->channel_count);
 }
 
-/* A channel of the body that the guild itself names. */
+/* Resolves a guild setting that names a channel draft of the body. */
 static void name_channel(struct founding *f, struct str field, struct opt_id in, int64_t type,
                          struct opt_id *ret)
 {

@@ -1,11 +1,11 @@
-/* deletion.c - deletes guilds and roles. */
+/* deletion.c - deletes guilds and roles, in steps. */
 #include "platform/guilds/deletion.h"
 
 #include "api/hooks.h"
 
 /* --- roles ---------------------------------------------------------------------------- */
 
-/* A marked role gives no right, and no bot or integration finds it as its own. */
+/* A marked role grants no permissions, and is no longer the role of a bot or integration. */
 static const char MARK_ROLE[] =
     "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
     "integration_id = null where id = $1";
@@ -62,7 +62,7 @@ const struct job_kind guild_leftovers = {
     .run = guild_run,
 };
 
-/* --- their rows ----------------------------------------------------------------------- */
+/* --- deletion rules --------------------------------------------------------------------- */
 
 #define GUILD_PICTURE(area, column)                                                    \
     {                                                                                  \

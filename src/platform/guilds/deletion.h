@@ -1,12 +1,11 @@
-/* deletion.h - guilds and roles are marked, and deleted with all that belongs to them in steps
- * (api/deletion.h). */
+/* deletion.h - deletes guilds and roles: marks the row, then deletes in steps (api/deletion.h). */
 #ifndef PLATFORM_GUILDS_DELETION_H
 #define PLATFORM_GUILDS_DELETION_H
 
 #include "api/deletion.h"
 
 enum err guild_remove(struct call *call, snowflake id);
-/* Until the last step members may be shown with its id; it gives them nothing. */
+/* Until the last step, members may still list the role's id; it grants nothing. */
 enum err role_remove(struct call *call, snowflake id);
 
 extern const struct job_kind guild_leftovers, role_leftovers;

@@ -1,8 +1,8 @@
-/* features.c - settings and features of a guild that other folders look after. */
+/* features.c - guild settings and features that other folders control. */
 #include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
-/* The list is kept as JSON text of plain names. */
+/* The list is stored as a JSON array of plain names. */
 static struct str features_with(struct arena *arena, struct str old, const char *feature, bool on)
 {
     struct buf out;

@@ -1,14 +1,13 @@
-/* founding.c - a guild that is written in steps, and seen when all of it is there.
+/* founding.c - creates a guild in several transactions; it becomes visible when complete.
  *
- * Until then its row is marked as those of guilds are that are being removed: nothing finds it, and
- * the job that removes those ends it, unless it is called off. A process that dies leaves nothing
- * half done. */
+ * Until then its row is marked like that of a guild being deleted: queries ignore it, and the
+ * deletion job removes it unless guild_reveal cancels the job, also after a crash. */
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "platform/guilds/internal.h"
 #include "platform/guilds/deletion.h"
 
-#define FOUNDING_US (INT64_C(10) * 60 * 1000 * 1000) /* longer than any caller waits */
+#define FOUNDING_US (INT64_C(10) * 60 * 1000 * 1000) /* longer than any client waits */
 
 enum err guild_hold(struct call *call, const struct guild *g, const struct role *roles,
                     size_t count)

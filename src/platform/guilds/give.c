@@ -1,4 +1,4 @@
-/* give.c - what the owner, or the operator, does with a whole guild: give it away, end it. */
+/* give.c - transfers or deletes a whole guild, for its owner or the operator. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"

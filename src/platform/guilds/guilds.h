@@ -1,4 +1,9 @@
-/* guilds.h - guilds, roles and where a member stands in them. */
+/* guilds.h - public interface of guilds/: guilds, roles, audit log.
+ *
+ * The folder owns the tables guilds, roles and audit_log. It uses accounts/; members/ and channels/
+ * are above it and are notified with hooks. Invariants: the @everyone role has the guild's id; a
+ * guild or role that is being deleted is marked and hidden from lookups. Start with rows.c,
+ * role_rows.c (SQL), routes.c and roles.c. */
 #ifndef PLATFORM_GUILDS_GUILDS_H
 #define PLATFORM_GUILDS_GUILDS_H
 
@@ -8,44 +13,44 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* ERR_UNKNOWN_GUILD. Without roles; guild_load_roles fills them. */
+/* ERR_UNKNOWN_GUILD. Excludes the roles; guild_load_roles adds them. */
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_load_roles(struct tx *tx, struct guild *g);
-/* For a row's visitors: OK if the path's guild can be discovered. ERR_UNKNOWN_GUILD otherwise, so
- * that a caller outside does not learn that it exists. */
+/* For the .visitors of a route: OK if the guild in the path is discoverable. ERR_UNKNOWN_GUILD
+ * otherwise, so that outsiders do not learn that it exists. */
 enum err guild_admit_visitor(struct call *call);
-/* With all its lists, as calls and events show it. */
+/* Adds all lists that replies and events contain. */
 enum err guild_show(struct call *call, struct guild *g);
-/* What guild_show is going to ask. */
+/* Prefetches the queries of guild_show. */
 enum err guild_prefetch_shown(struct call *call, snowflake id);
 enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
 void guild_roles_prefetch(struct tx *tx, snowflake guild_id);
 /* ERR_UNKNOWN_ROLE. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
-/* A new role at a position; others are not moved. */
+/* Inserts a role at its position; other roles are not moved. */
 enum err role_insert(struct tx *tx, const struct role *r);
 enum err role_update(struct tx *tx, const struct role *r);
-/* Every role but @everyone goes up by one, so that position 1 is free. */
+/* Moves every role but @everyone up by one, so that position 1 is free. */
 enum err roles_make_room(struct tx *tx, snowflake guild_id);
-/* Takes it from members and channels too; roles above it go down by one. Nobody is told before
- * role_announce_gone. */
+/* Deletes a role, also from members and channels; roles above move down by one. Sends no events:
+ * call role_announce_gone for that. */
 enum err role_delete(struct call *call, const struct role *r);
 enum err role_announce_gone(struct call *call, const struct role *r);
 
-/* --- a guild that is founded in steps, founding.c ------------------------------------- */
+/* --- creating a guild in several transactions, founding.c ------------------------------- */
 
-/* A new guild with its roles, which nobody finds until guild_reveal, and which goes again by
- * itself when that is not called soon. Channels come next, a few a transaction. */
+/* Inserts a hidden guild with its roles. It is deleted automatically after 10 minutes unless
+ * guild_reveal is called. Add the channels in between, a few per transaction. */
 enum err guild_hold(struct call *call, const struct guild *g, const struct role *roles,
                     size_t count);
-/* The guild as it is, with its roles. ERR_UNAVAILABLE: it took too long, and it is gone. */
+/* Reads the hidden guild with its roles. ERR_UNAVAILABLE if it timed out and was deleted. */
 enum err guild_held(struct tx *tx, snowflake id, struct guild *ret);
-/* With its owner in it. Nobody is told. */
+/* Makes the guild visible, with its owner as a member. Sends no events. */
 enum err guild_reveal(struct call *call, const struct guild *g);
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* Action types of the interface. */
+/* Action types of the Discord API. */
 enum audit_action {
     AUDIT_GUILD_UPDATE = 1,
     AUDIT_CHANNEL_CREATE = 10,
@@ -117,85 +122,84 @@ enum audit_action {
 };
 
 struct audit_shown;
-/* What entries with actions of this range are about; snowflakes, each once. */
+/* Distinct target ids (snowflakes) of the entries with actions of this range. */
 struct list audit_targets(struct arena *arena, const struct audit_shown *log,
                           enum audit_action first, enum audit_action last);
-/* Adds an object to one of the lists. */
+/* Encodes an object and adds it to one of the lists. */
 void audit_show(struct arena *arena, struct list *texts, const struct type *type,
                 const void *object);
 
-/* Writes an entry with the call's X-Audit-Log-Reason and announces it. A reason
- * that is too long ends the call with a form error on "reason". */
+/* Writes an entry with the call's X-Audit-Log-Reason and sends the event. A reason that is too long
+ * fails the call with a form error at "reason". */
 enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target);
 
-/* What some actions tell besides. Clients read it without asking whether it is there:
- * overwrites tell id, type and role_name, deleted messages channel_id and count,
- * pinned ones channel_id and message_id, a prune its days and how many went, permissions of
- * commands application_id. */
+/* Extra fields of some actions, which clients expect to be present: overwrites id, type and
+ * role_name; deleted messages channel_id and count; pins channel_id and message_id; prunes days and
+ * number of members; command permissions application_id. */
 struct audit_options {
     struct opt_id channel_id, message_id, id, application_id, event_exception_id;
     struct opt_str count, type, role_name, delete_member_days, members_removed;
     struct opt_str auto_moderation_rule_name, auto_moderation_rule_trigger_type;
     struct opt_str status;
 };
-/* What was changed; the values are JSON. Invites tell their code and limits. */
+/* One changed field; the values are JSON. Invites list their code and limits. */
 struct audit_change {
     struct str key;
     struct opt_str old_value, new_value;
 };
-/* Adds what a member was and is, as JSON; without text: there was none, or is none any more.
- * Nothing, when both are the same. */
+/* Adds a change from `before` to `now`, both JSON; no text: the field did not or does not exist.
+ * Adds nothing if both are equal. */
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
                       struct str now);
-/* The same of values; NULL: none. */
+/* Same with values instead of JSON; NULL: none. */
 void audit_add_values(struct call *call, struct list *changes, const char *key,
                       const struct type *type, const void *before, const void *now);
-/* Adds a change for each of the fields (ended by { 0 }) whose value differs. before: NULL if the
- * object is new; now: NULL if it was deleted. A value that is null counts as none. */
+/* Adds a change for each field (the list ends with { 0 }) whose value differs. before: NULL if the
+ * object is new; now: NULL if it was deleted. Null values count as missing. */
 void audit_add_fields(struct call *call, struct list *changes, const struct field *fields,
                       const void *before, const void *now);
-/* Writes the entry of an object that was created, changed or deleted, with these changes. */
+/* Writes an entry for a created, changed or deleted object, with the changes of these fields. */
 enum err audit_object(struct call *call, snowflake guild_id, enum audit_action action,
                       snowflake target, const struct field *fields, const void *before,
                       const void *now);
-/* The fields of a guild that the settings of several folders change. */
+/* Audited fields of a guild, for the settings of several folders. */
 extern const struct field audited_guild[];
 /* Writes a MEMBER_ROLE_UPDATE entry with the roles (snowflakes) that were added and removed. */
 enum err audit_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
                             const struct list *before, const struct list *now);
-/* The same with both. options: may be NULL. */
+/* Writes an entry with options (may be NULL) and changes. */
 enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
                     snowflake target, const struct audit_options *options, struct list changes);
 
-/* The same with a reason that the caller gave elsewhere. */
+/* Same, with a reason that does not come from the header. */
 enum err audit_because(struct call *call, snowflake guild_id, enum audit_action action,
                        snowflake target, const struct audit_options *options, struct list changes,
                        struct opt_str reason);
 
-/* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. Up to version 9 the query's
- * "reason" counts, too. */
+/* The call's X-Audit-Log-Reason, for handlers that also store it. Up to API version 9, the query
+ * parameter "reason" counts as well. */
 enum err audit_reason(struct call *call, struct opt_str *ret);
 
-/* --- settings that other folders keep, features.c ------------------------------------- */
+/* --- settings that other folders control, features.c ------------------------------------ */
 
 enum err guild_put_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id);
 extern const struct type type_vanity_code;
-/* null: none. ERR_INVITE_CODE_INVALID: another guild has it. Nobody used it so far. */
+/* null removes it. ERR_INVITE_CODE_INVALID: another guild has it. Resets the use counter. */
 enum err guild_put_vanity(struct tx *tx, snowflake id, struct opt_str code);
 enum err guild_put_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i);
-/* GUILD_UPDATE with the guild as it is now. */
+/* Sends GUILD_UPDATE with the current guild. */
 enum err guild_tell(struct call *call, snowflake id);
-/* The same after a feature was given to it or taken; also when it is so already. */
+/* Adds or removes a feature, then sends GUILD_UPDATE, even if nothing changed. */
 enum err guild_turn_feature(struct call *call, snowflake id, const char *feature, bool on);
-/* Without a call, for an import: the guild has it from now on. */
+/* Adds a feature without a call, for imports. */
 enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
 
-/* --- the whole of it, give.c ---------------------------------------------------------- */
+/* --- whole guilds, give.c --------------------------------------------------------------- */
 
-/* To another member, who is a person: ERR_UNKNOWN_MEMBER, ERR_OWNER_IS_BOT,
- * ERR_ALREADY_OWNER. Announces it. */
+/* Transfers the guild to another member, who must be a person, and sends the events:
+ * ERR_UNKNOWN_MEMBER, ERR_OWNER_IS_BOT, ERR_ALREADY_OWNER. */
 enum err guild_give(struct call *call, const struct guild *g, snowflake user_id);
-/* Ends a guild and announces it; what hangs on it goes in steps. */
+/* Deletes a guild and sends the events; dependent rows are deleted in steps. */
 enum err guild_end(struct call *call, snowflake id);
 
 extern const struct domain guilds_domain, guild_mfa_domain, roles_domain;

@@ -1,4 +1,4 @@
-/* mfa.c - whether those who moderate a guild need a second factor. */
+/* mfa.c - POST /guilds/{guild.id}/mfa: second factor required for moderation. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
@@ -25,7 +25,7 @@ static const struct schema level_schema = {
 };
 static const struct type type_level_change = { .kind = KIND_OBJECT, .schema = &level_schema };
 
-/* Only the owner, who has one: else nobody could take it back. */
+/* Only an owner with a second factor may change it; otherwise nobody could revert it. */
 static enum err admit_mfa_level(struct call *call)
 {
     struct user owner;

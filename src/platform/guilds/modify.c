@@ -4,7 +4,7 @@
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* Pictures of a guild: where the body has them, where the guild, and where they are kept. */
+/* Pictures of a guild: offset in the body, offset in the guild, storage area. */
 static const struct {
     size_t in, out;
     const char *area;
@@ -21,7 +21,7 @@ static const struct {
 #undef PICTURE
 };
 
-/* Channels that a guild names, and which kind they are. */
+/* Guild settings that name a channel, and the required channel type. */
 static const struct {
     const char *field;
     size_t in, out;
@@ -39,7 +39,7 @@ static const struct {
 #undef CHANNEL
 };
 
-/* Features that a guild turns on and off itself. */
+/* Features that this route can switch on and off. */
 static const char *const changeable[] = {
     "COMMUNITY",
     "DISCOVERABLE",
@@ -102,7 +102,7 @@ static enum err apply_pictures(struct call *call, struct guild *g)
 static const char TYPE_OF_CHANNEL[] =
     "select type from channels where id = $1 and guild_id = $2 and type >= 0";
 
-/* Whether it is a channel of the guild, and of the right type. */
+/* *ret: the channel belongs to the guild and has the required type. */
 static enum err guild_suits(struct tx *tx, const struct guild *g, snowflake id, bool voice,
                             bool *ret)
 {
@@ -115,7 +115,7 @@ static enum err guild_suits(struct tx *tx, const struct guild *g, snowflake id, 
     return e;
 }
 
-/* Wrong ones are noted in the form, all of them. */
+/* Every invalid channel adds a form error. */
 static enum err apply_channels(struct call *call, struct guild *g)
 {
     for (size_t i = 0; i < COUNT_OF(named_channels); i++) {
@@ -158,8 +158,8 @@ static bool guild_wants(const struct list *names, const char *feature)
     return false;
 }
 
-/* What cannot be changed stays; the rest is what the body says. The list is kept as
- * JSON text of plain names. */
+/* Features that cannot be changed remain; the others are those of the body. The list is stored as a
+ * JSON array of plain names. */
 static struct str merge_features(struct arena *arena, struct str old, const struct list *wanted)
 {
     struct buf out;
@@ -213,7 +213,7 @@ static void apply_fields(struct call *call, struct guild *g)
         g->features = merge_features(call->arena, g->features, &in->features.value);
 }
 
-/* The guild goes to another member, who is a person. */
+/* Transfers the guild to another member, who must be a person. */
 static enum err apply_owner(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;

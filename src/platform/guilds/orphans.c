@@ -1,8 +1,7 @@
-/* orphans.c - rows whose message or reaction is gone.
+/* orphans.c - one-time cleanup of rows whose message or reaction no longer exists.
  *
- * Before messages took along what hangs on them, their polls, votes and reactions stayed. A
- * migration schedules this job once: it goes through these tables by the ids that they refer to,
- * in steps that are as long as those of a deletion. */
+ * Earlier versions did not delete polls, votes and reactions with their message. A migration
+ * schedules this job once: it visits these tables by the ids they refer to, in small steps. */
 #include "api/deletion.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -10,8 +9,8 @@
 #include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
-/* A table: the next id that it refers to, whether there is such a thing, and some of the rows
- * that refer to it. The statements take an id, the last one also how many. */
+/* SQL for one table: the next id that it refers to, whether the owner exists, and the deletion of a
+ * limited number of rows that refer to it. */
 struct orphans {
     struct sql next, owner, remove;
 };
@@ -24,7 +23,7 @@ struct orphans {
              " = $1 limit $2)"                                                                   \
     }
 
-/* Reactions before what hangs on them. Those of message 0 were taken off and have a job. */
+/* Reactions before rows that depend on them. Message 0 marks removed ones, which have their job. */
 static const struct orphans tables[] = {
     OWNED_BY("messages", "poll_votes", "message_id", "message_id, answer_id, user_id"),
     OWNED_BY("messages", "poll_voters", "message_id", "message_id, user_id"),
@@ -35,14 +34,14 @@ static const struct orphans tables[] = {
     OWNED_BY("reactions", "reaction_users", "reaction_id", "reaction_id, burst, user_id"),
 };
 
-/* Where the sweep is: all up to that id are looked at, in the table and those before it. */
+/* Position of the sweep: all ids up to `after` in this table, and all earlier tables, are done. */
 struct orphans_cursor {
     size_t table;
     snowflake after;
-    int64_t room; /* rows that this step may still look at or remove */
+    int64_t room; /* rows that this step may still read or delete */
 };
 
-/* 0: there is no further one. */
+/* *ret is 0 if there is no further id. */
 static enum err next_owner(struct tx *tx, const struct orphans_cursor *at, snowflake *ret)
 {
     struct rows row;
@@ -54,7 +53,8 @@ static enum err next_owner(struct tx *tx, const struct orphans_cursor *at, snowf
     return e;
 }
 
-/* All rows that refer to an id go, if it is gone; with no room left it is looked at again. */
+/* Deletes the rows that refer to an id whose owner does not exist; without room for all, the next
+ * step visits the id again. */
 static enum err sweep_owner(struct tx *tx, struct orphans_cursor *at, snowflake id)
 {
     struct rows row;
@@ -85,7 +85,7 @@ static enum err sweep_some(struct tx *tx, struct orphans_cursor *at)
     return e;
 }
 
-/* The data is the table and the id, as a list of both. */
+/* The job's data is a list of two numbers: table index and id. */
 static struct orphans_cursor cursor_read(struct call *call, struct str data)
 {
     struct list ids = column_list(call->arena, &type_ids, data);

@@ -1,11 +1,11 @@
-/* own.c - GET /users/@me/guilds: the guilds that the caller is in. */
+/* own.c - GET /users/@me/guilds: the guilds of the caller. */
 #include "platform/guilds/internal.h"
 
 #include "base/clock.h"
 #include "gateway/gateway.h"
 #include "model/fields/rows.h"
 
-/* In the order of ids, from either end. */
+/* Ordered by id, in either direction. */
 #define OWN_GUILDS                                                                                      \
     "select g.id, g.name, g.icon, g.banner, g.owner_id, g.features, g.member_count, r.permissions, "    \
     "m.timed_out_until, m.pending from members m join guilds g on g.id = m.guild_id and g.removed = 0 " \
@@ -73,7 +73,7 @@ static enum err find_entries(struct call *call, struct list *ret)
     return rows_end(&rows);
 }
 
-/* A page that was counted from its end is turned round: the oldest guild comes first. */
+/* Reverses a page that was read from its end, so that the oldest guild comes first. */
 static void put_in_order(struct list *list)
 {
     struct own_guild_entry *e = list->items;
@@ -88,7 +88,7 @@ static void put_in_order(struct list *list)
     }
 }
 
-/* Both are in the order of guilds. */
+/* Both lists are ordered by guild id. */
 static enum err add_role_rights(struct call *call, struct list *list)
 {
     struct own_guild_entry *e = list->items, *end = e + list->count;

@@ -1,4 +1,4 @@
-/* preview.c - a guild as those see it who look for one. */
+/* preview.c - guild previews for users who are not members. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"

@@ -1,13 +1,13 @@
-/* role_order.c - PATCH /guilds/{guild.id}/roles: who is above whom.
+/* role_order.c - PATCH /guilds/{guild.id}/roles: changes the positions of roles.
  *
- * Roles that are named go to the positions asked for; the others fill the gaps in the
- * order they had. Afterwards positions are 1, 2, 3 … without gaps or ties. */
+ * Named roles get the requested positions; the others fill the gaps in their previous order. The
+ * resulting positions are 1, 2, 3 … without gaps or ties. */
 #include "platform/guilds/internal.h"
 
 #include <stdlib.h>
 
 struct role_order {
-    struct role *roles; /* without @everyone, the lowest first */
+    struct role *roles; /* without @everyone, lowest first */
     size_t count;
     const struct role **ranked; /* the new order */
 };
@@ -16,7 +16,7 @@ static const struct role_place *place_of(const struct list *places, snowflake id
 {
     const struct role_place *all = places->items;
 
-    /* The last word counts. */
+    /* If a role is named twice, the last entry counts. */
     for (size_t i = places->count; i-- > 0;)
         if (all[i].id == id && all[i].position.given == GIVEN)
             return &all[i];
@@ -31,7 +31,7 @@ static const struct role *role_in(const struct role_order *o, snowflake id)
     return NULL;
 }
 
-/* Every id names a role; @everyone stays where it is. */
+/* Every id must name a role; @everyone cannot be moved. */
 static enum err check_places(const struct role_order *o, const struct list *places,
                              snowflake guild_id)
 {
@@ -49,7 +49,7 @@ static enum err check_places(const struct role_order *o, const struct list *plac
 struct role_move {
     const struct role *role;
     int64_t position;
-    size_t rank; /* before: decides between equal moves */
+    size_t rank; /* previous rank: breaks ties */
 };
 
 static int compare_moves(const void *a, const void *b)
@@ -61,7 +61,7 @@ static int compare_moves(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The moves, the lowest position first. */
+/* The requested moves, ordered by position, lowest first. */
 static struct role_move *gather_moves(struct arena *arena, const struct role_order *o,
                                       const struct list *places, size_t *ret_count)
 {
@@ -98,7 +98,7 @@ static void role_order_rank(struct arena *arena, struct role_order *o, const str
     }
 }
 
-/* From the caller's highest role upwards everything stays as it was. */
+/* The caller's highest role and all roles above it must not move. */
 static enum err check_reach(const struct role_order *o, const struct standing *s)
 {
     if (s->rights_of.owner)
@@ -128,7 +128,7 @@ static enum err role_order_save(struct call *call, const struct role_order *o)
     return OK;
 }
 
-/* @everyone is the lowest, whatever its neighbours' positions. */
+/* @everyone is always the lowest role and is excluded from the order. */
 static void leave_out_everyone(struct list *roles, snowflake guild_id, struct role_order *ret)
 {
     struct role *all = roles->items;

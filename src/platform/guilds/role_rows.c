@@ -1,4 +1,4 @@
-/* role_rows.c - roles in the store. */
+/* role_rows.c - SQL of roles. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
@@ -129,7 +129,7 @@ enum err roles_make_room(struct tx *tx, snowflake guild_id)
     return tx_exec(tx, MOVE_ALL_UP, BIND(v_id(guild_id)), NULL);
 }
 
-/* The gap stays while another role has the position: roles above would become its equals. */
+/* If another role has the same position, the gap stays: roles above would tie with that role. */
 static const char CLOSE_GAP[] =
     "update roles set position = position - 1 where guild_id = $1 and position > $2 "
     "and not exists (select 1 from roles r where r.guild_id = $1 and r.position = $2)";

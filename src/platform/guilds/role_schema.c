@@ -1,4 +1,4 @@
-/* role_schema.c - the bodies of roles, row by row, and what they mean. */
+/* role_schema.c - JSON schemas of role bodies, and their application to a role. */
 #include "platform/guilds/internal.h"
 
 static const struct type type_role_icon = { .kind = KIND_IMAGE,
@@ -89,7 +89,7 @@ static struct opt_int color_or_none(struct opt_int color)
     return (struct opt_int){ color.given == GIVEN ? GIVEN : GIVEN_NULL, color.value };
 }
 
-/* The whole set when it is given; the old field means one colour and no others. */
+/* `colors` replaces all three colours; the older `color` sets one and clears the others. */
 static void apply_colors(struct arena *arena, struct role *r, const struct role_draft *in)
 {
     struct role_colors *colors = arena_alloc(arena, sizeof *colors);

@@ -1,11 +1,11 @@
-/* roles.c - reading, making, changing and deleting roles. */
+/* roles.c - routes that list, create, modify and delete roles. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
 
-/* What a stage before the handler kept. */
+/* Results of the stages before the handler. */
 struct kept_role_icon {
-    snowflake id; /* of a role that is made */
+    snowflake id; /* of the new role */
     struct opt_str icon;
 };
 
@@ -14,7 +14,7 @@ static bool is_everyone(const struct role *r)
     return r->id == r->guild_id;
 }
 
-/* Nobody gives away rights that they do not have. Owners and administrators have all. */
+/* Callers cannot grant permissions they do not have. Owners and administrators have all. */
 static enum err check_granted(const struct call *call, uint64_t granted)
 {
     return granted & ~call->target.standing->rights ? ERR_MISSING_PERMISSIONS : OK;
@@ -66,7 +66,7 @@ static enum err get_role(struct call *call)
     return call_reply(call, call->target.role);
 }
 
-/* The fields of a role that the audit log tells. */
+/* Fields of a role that the audit log records. */
 static const struct field audited_role[] = {
     { FIELD(struct role, name), .type = &type_text },
     { FIELD(struct role, color), .type = &type_int },
@@ -79,7 +79,7 @@ static const struct field audited_role[] = {
     { 0 },
 };
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- create ----------------------------------------------------------------------------- */
 
 static enum err prepare_create_role(struct call *call)
 {
@@ -94,7 +94,7 @@ static enum err check_room(struct call *call)
     return e || roles.count < MOST_ROLES ? e : ERR_MAX_ROLES;
 }
 
-/* POST /guilds/{guild.id}/roles: it begins just above @everyone. */
+/* POST /guilds/{guild.id}/roles: a new role is just above @everyone. */
 static enum err create_role(struct call *call)
 {
     snowflake guild_id = call->target.guild->id;
@@ -128,7 +128,7 @@ static enum err create_role(struct call *call)
     return call_reply(call, &role);
 }
 
-/* --- changing ------------------------------------------------------------------------- */
+/* --- modify ----------------------------------------------------------------------------- */
 
 static enum err prepare_modify_role(struct call *call)
 {
@@ -172,7 +172,7 @@ static enum err modify_role(struct call *call)
     return e ? e : call_reply(call, &role);
 }
 
-/* --- deleting ------------------------------------------------------------------------- */
+/* --- delete ----------------------------------------------------------------------------- */
 
 /* DELETE /guilds/{guild.id}/roles/{role.id} */
 static enum err delete_role(struct call *call)
@@ -190,7 +190,7 @@ static enum err delete_role(struct call *call)
     return e ? e : hook_rights_changed(call, &(struct rights_change){ role->guild_id, NULL });
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- routes ----------------------------------------------------------------------------- */
 
 static const struct route routes[] = {
     {

@@ -1,4 +1,4 @@
-/* routes.c - guilds: reading, deleting and leaving them, and the rows of all. */
+/* routes.c - reads, deletes and leaves guilds; route table of the folder. */
 #include "platform/guilds/internal.h"
 
 #include "api/deletion.h"

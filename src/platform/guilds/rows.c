@@ -1,4 +1,4 @@
-/* rows.c - guilds in the store. */
+/* rows.c - SQL of guilds. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"

@@ -1,4 +1,4 @@
-/* schema.c - the bodies, queries and replies of guilds, row by row. */
+/* schema.c - JSON schemas of the bodies, queries and replies of guilds. */
 #include "platform/guilds/internal.h"
 
 static const struct choice verification_levels[] = {
@@ -34,7 +34,7 @@ static const struct choice draft_types[] = {
 
 static const struct type type_verification = { .kind = KIND_INT, .choices = verification_levels };
 static const struct type type_notifications = { .kind = KIND_INT, .choices = notification_levels };
-/* Some libraries cannot make a guild without one. */
+/* Accepted and ignored, because some libraries always send a region. */
 static const struct type type_region = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_levels };
 static const struct type type_afk_timeout = { .kind = KIND_INT, .choices = afk_timeouts };
@@ -194,7 +194,7 @@ const struct type guild_draft_body = { .kind = KIND_OBJECT, .schema = &guild_dra
 const struct type guild_patch_body = { .kind = KIND_OBJECT, .schema = &guild_patch_schema };
 const struct type own_guilds_reply = { .kind = KIND_ARRAY, .of = &type_own_guild };
 
-/* --- the code that a guild chooses itself --------------------------------------------- */
+/* --- vanity code ------------------------------------------------------------------------ */
 
 static bool is_vanity_code(struct str s)
 {

@@ -1,4 +1,4 @@
-/* world.c - guilds and the table of what is in them, in and out of world files. */
+/* world.c - import and export of guilds in world files, and the table of their parts. */
 #include "platform/guilds/world.h"
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 #include "model/permissions/permissions.h"
 #include "platform/guilds/internal.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
 static const struct type type_mfa_level = { .kind = KIND_INT, .min = 0, .max = 1 };
 
@@ -62,7 +62,7 @@ static void check_guild(struct form *form, const struct place *here, const void 
 
 WORLD_OBJECT(guild, guild_fields, check_guild);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------- */
 
 static enum err add_guild(struct importing *im, const struct world_guild *in, snowflake id,
                           snowflake owner)
@@ -79,7 +79,7 @@ static enum err add_guild(struct importing *im, const struct world_guild *in, sn
     return e ? e : role_insert(im->tx, &everyone);
 }
 
-/* What a file does not say stays as it is. */
+/* Fields that the file omits remain unchanged. */
 static void apply_guild(struct importing *im, const struct world_guild *in, struct guild *g)
 {
     WORLD_TAKE(g->afk_timeout, in->afk_timeout);
@@ -96,7 +96,7 @@ static void apply_guild(struct importing *im, const struct world_guild *in, stru
     WORLD_TAKE(g->premium_progress_bar_enabled, in->premium_progress_bar_enabled);
 }
 
-/* What a guild refers to among its own channels. */
+/* Resolves the guild settings that name its channels. */
 static enum err finish_guild(struct importing *im, const void *entry, const struct place *up,
                              snowflake id)
 {
@@ -155,7 +155,7 @@ static enum err import_guild(struct importing *im, const void *entry, const stru
     return e ? e : world_import_parts(im, "guild", entry, at, id);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char ALL_GUILDS[] =
     "select g.id, g.name, u.username, g.description, g.features, g.preferred_locale, "
@@ -165,7 +165,7 @@ static const char ALL_GUILDS[] =
     "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses, g.mfa_level from guilds g "
     "join users u on u.id = g.owner_id where g.removed = 0 order by g.id";
 
-/* The channels that a guild points to, until their names are known. */
+/* Ids of the channels that guild settings name, until their names are known. */
 struct pointed {
     snowflake channels[5];
 };
@@ -230,7 +230,7 @@ static enum err export_guilds(struct exporting *ex, struct opt_list *ret)
 const struct world_parts guilds_world = { (const struct world_part[]){
     { NULL, "guilds", &world_guild_list, "guild", 40, .import = import_guild,
       .export = export_guilds },
-    /* What refers to channels, when they are all there. */
+    /* Runs after the channels, because it refers to them. */
     { "guild", .order = 170, .import = finish_guild },
     { 0 },
 } };

@@ -1,4 +1,4 @@
-/* world.h - guilds of world files, and what their parts share. */
+/* world.h - entry of a guild in world files, shared by the parts of a guild. */
 #ifndef PLATFORM_GUILDS_WORLD_H
 #define PLATFORM_GUILDS_WORLD_H
 

@@ -1,10 +1,10 @@
-/* world_roles.c - roles of guilds, in and out of world files. */
+/* world_roles.c - import and export of roles in world files. */
 #include "model/guild.h"
 #include "model/permissions/permissions.h"
 #include "platform/guilds/internal.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
 struct world_role {
     struct opt_id id;
@@ -39,9 +39,9 @@ static void check_role(struct form *form, const struct place *here, const void *
 
 WORLD_OBJECT(role, role_fields, check_role);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------- */
 
-/* What a file does not say stays as it is. */
+/* Fields that the file omits remain unchanged. */
 static void apply_role(struct importing *im, const struct world_role *r, snowflake bot,
                        struct role *to)
 {
@@ -96,7 +96,7 @@ static enum err import_role(struct importing *im, const struct world_role *r,
     return role_insert(im->tx, &role);
 }
 
-/* The first one listed is the highest. */
+/* The first role in the file is the highest. */
 static enum err import_roles(struct importing *im, const void *entries, const struct place *all,
                              snowflake guild)
 {
@@ -118,7 +118,7 @@ static enum err import_roles(struct importing *im, const void *entries, const st
     return e;
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char ROLES[] =
     "select r.id, r.name, r.permissions, r.color, r.secondary_color, r.tertiary_color, r.position, "

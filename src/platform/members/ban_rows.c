@@ -1,4 +1,4 @@
-/* ban_rows.c - bans in the store. */
+/* ban_rows.c - SQL of bans. */
 #include "platform/members/internal.h"
 
 #include "model/fields/rows.h"

@@ -1,4 +1,4 @@
-/* bans.c - sending people away for good, and letting them come back. */
+/* bans.c - routes that list, create and remove bans, and ban in bulk. */
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
@@ -28,7 +28,7 @@ static enum err get_ban(struct call *call)
     return e ? e : call_reply(call, &ban);
 }
 
-/* Those who are in the guild must stand below; those who are not can be banned too. */
+/* A member must rank below the caller; users who are not members can be banned too. */
 static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_member)
 {
     struct member m;
@@ -42,10 +42,10 @@ static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_m
     return check_above(call, &m);
 }
 
-/* The last version whose bans may say days and reason in the query, and a reason in the body. */
+/* Last API version that accepts days and reason in the query, and a reason in the body. */
 enum { VERSION_BAN_IN_QUERY = 9 };
 
-/* room: see struct member_ban. */
+/* room: number of messages that may be deleted at once; see struct member_ban. */
 static enum err ban_one(struct call *call, const struct user *user, int64_t purge_seconds,
                         struct opt_str reason, int64_t *room)
 {
@@ -93,7 +93,8 @@ static enum err create_ban(struct call *call)
     return ban_one(call, call->target.user, seconds, reason, &room);
 }
 
-/* POST /guilds/{guild.id}/bulk-ban: whoever cannot be banned is named, the rest goes. */
+/* POST /guilds/{guild.id}/bulk-ban: the reply lists users who cannot be banned; others are
+ * banned. */
 static enum err bulk_ban(struct call *call)
 {
     const struct bulk_ban_request *in = call->body;

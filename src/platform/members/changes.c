@@ -1,4 +1,4 @@
-/* changes.c - coming, going and changing, as the guild hears of it. */
+/* changes.c - adds, removes and updates members, with the events that the guild receives. */
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@ enum err member_check_room(struct tx *tx, snowflake user_id)
     return e || row_int(&row, 0) < MOST_GUILDS ? e : ERR_MAX_GUILDS;
 }
 
-/* Bots go where they are put; people can be banned and have enough. */
+/* Bots are not checked; people must not be banned, nor be in the maximum number of guilds. */
 static enum err check_person(struct tx *tx, const struct newcomer *n)
 {
     struct rows row;
@@ -32,7 +32,7 @@ static enum err check_person(struct tx *tx, const struct newcomer *n)
     return member_check_room(tx, n->user_id);
 }
 
-/* People answer what the guild asks first, unless whoever brings them gives them roles. */
+/* People start as pending if the guild has membership screening, unless added with roles. */
 static bool newcomer_is_asked(const struct newcomer *n, const struct user *user,
                               struct str features)
 {
@@ -42,7 +42,7 @@ static bool newcomer_is_asked(const struct newcomer *n, const struct user *user,
            guild_has_feature(&g, "MEMBER_VERIFICATION_GATE_ENABLED");
 }
 
-/* A row of MEMBERS_OF_GUILD: does the guild let nobody in, for a while or until further notice? */
+/* For a row of MEMBERS_OF_GUILD: true if the guild has paused joins, for a time or indefinitely. */
 static bool guild_is_paused(const struct rows *row)
 {
     const struct guild g = { .features = row_text(row, 1) };

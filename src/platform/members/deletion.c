@@ -1,11 +1,11 @@
-/* deletion.c - members go with their guild, and accounts leave their guilds, some at a time. */
+/* deletion.c - deletes the members of a guild, and the memberships of an account, in steps. */
 #include "api/deletion.h"
 
 #include "base/mem.h"
 #include "model/fields/ids.h"
 #include "platform/members/internal.h"
 
-/* --- with a guild --------------------------------------------------------------------- */
+/* --- deletion of a guild ---------------------------------------------------------------- */
 
 static const char MEMBERS_NEXT[] =
     "select user_id from members where guild_id = $1 order by user_id limit $2";
@@ -32,7 +32,7 @@ static const struct deletion_rule member_rows[] = {
                    "(" MEMBERS ") x)" } },
 };
 
-/* The hook is called for the members whose rows are deleted next. */
+/* Calls the hook for exactly the members whose rows are deleted next. */
 static enum err members_delete_of_guild(struct call *call, snowflake guild_id,
                                         struct deletion_step *step)
 {
@@ -49,9 +49,9 @@ static enum err members_delete_of_guild(struct call *call, snowflake guild_id,
     return e;
 }
 
-/* --- with an account ------------------------------------------------------------------ */
+/* --- deletion of an account ------------------------------------------------------------- */
 
-enum { LEAVING_COSTS = 4 }; /* rows: each guild receives an event, and listeners write, too */
+enum { LEAVING_COSTS = 4 }; /* rows: one event, plus writes by hook listeners */
 
 static const char GUILDS_LEFT[] =
     "select guild_id from members where user_id = $1 order by guild_id limit $2";

@@ -1,4 +1,4 @@
-/* internal.h - what the files of members/ share. */
+/* internal.h - declarations that the files of members/ share. */
 #ifndef PLATFORM_MEMBERS_INTERNAL_H
 #define PLATFORM_MEMBERS_INTERNAL_H
 
@@ -9,21 +9,21 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* Of `members m`; member_read takes them from the first column on. */
+/* Columns of `members m`; member_read reads them starting at the first column. */
 #define MEMBER_COLUMNS                                                                          \
     "m.guild_id, m.user_id, m.nick, m.avatar, m.banner, m.joined_at, m.premium_since, m.deaf, " \
     "m.mute, m.pending, m.timed_out_until, m.flags"
 enum { MEMBER_COLUMN_COUNT = 12 };
-/* Without its roles. */
+/* Does not read the roles. */
 void member_read(const struct rows *r, struct member *m);
 
-/* With roles; announces nothing. */
+/* Writes the member with its roles; sends no events. */
 enum err member_update(struct tx *tx, const struct member *m);
-/* Time-out, mute and deafness that it left with come back with it, once. */
+/* Restores timeout, mute and deafen that the member left with, and deletes the stored copy. */
 enum err member_take_sanctions(struct tx *tx, struct member *m);
 /* ERR_UNKNOWN_MEMBER. */
 enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id);
-/* Makes the stored roles those of m. */
+/* Makes the stored roles equal to those of m. */
 enum err member_store_roles(struct tx *tx, const struct member *m);
 
 struct ban {
@@ -33,10 +33,10 @@ struct ban {
 };
 /* ERR_UNKNOWN_BAN. */
 enum err ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct ban *ret);
-/* By user id: the first after one, or the last before one (0: no limit there). */
+/* Ordered by user id: the first after `after`, or the last before `before` (0: no bound). */
 enum err bans_of(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
                  int64_t limit, struct list *ret);
-/* *ret_new is false when there was one, which stays as it is. */
+/* *ret_new is false if a ban exists, which remains unchanged. */
 enum err ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id, struct opt_str reason,
                     bool *ret_new);
 enum err ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
@@ -77,7 +77,7 @@ struct ban_request {
     struct opt_int delete_message_seconds, delete_message_days;
     struct opt_str reason;
 };
-/* Up to version 9. */
+/* Up to API version 9. */
 struct ban_query {
     struct opt_int delete_message_days, delete_message_days_old;
 };
@@ -94,36 +94,36 @@ extern const struct type member_patch_body, own_member_patch_body, member_additi
     bulk_ban_body;
 extern const struct type type_ban, type_bans, bulk_ban_reply;
 
-/* --- rules.c: who may do what to whom ------------------------------------------------- */
+/* --- rules.c: permission checks between members ----------------------------------------- */
 
-/* ERR_MISSING_PERMISSIONS unless the caller stands above the member. */
+/* ERR_MISSING_PERMISSIONS unless the caller ranks above the member. */
 enum err check_above(struct call *call, const struct member *m);
-/* May the caller set what others may of a member's flags? */
+/* Checks whether the caller may set those member flags that others may set. */
 enum err check_member_flags(const struct call *call);
-/* May the caller give this role, or take it away? The guild's own and those of apps are
- * nobody's to give: ERR_INVALID_ROLE. */
+/* Checks whether the caller may assign or remove this role. @everyone and roles managed by apps
+ * cannot be assigned: ERR_INVALID_ROLE. */
 enum err check_assignable(struct call *call, const struct role *role);
-/* The same for all that one list has and the other has not. */
+/* Same for all roles that are in only one of the two lists. */
 enum err check_roles_changed(struct call *call, const struct list *from, const struct list *to);
-/* Without repetitions. */
+/* Removes duplicates. */
 struct list ids_distinct(struct arena *arena, const struct list *ids);
 
 /* --- modify.c ------------------------------------------------------------------------- */
 
-/* Asks the guild's rules whether the member may be called so; *ret_refused: it may not, and the
- * call has its answer. */
+/* Applies auto moderation to the member's nickname; *ret_refused: the nickname is blocked, and the
+ * call already has its reply. */
 enum err member_judge_nick(struct call *call, struct member *m, bool *ret_refused);
 
 /* --- changes.c ------------------------------------------------------------------------ */
 
-/* A guild begins with its owner. ERR_MAX_GUILDS. */
+/* Adds the owner of a new guild as its first member. ERR_MAX_GUILDS. */
 enum err member_found(struct call *call, const struct guild_made *made);
 
 /* --- spread.c ------------------------------------------------------------------------- */
 
-/* Tells the guilds of an account that looks different now. */
+/* Sends the changed account to all of its guilds. */
 enum err account_spread(struct call *call, const struct user *user);
-extern const struct job_kind account_spread_kind; /* goes on with it */
+extern const struct job_kind account_spread_kind; /* continues it */
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 

@@ -1,4 +1,8 @@
-/* members.h - who is in a guild. */
+/* members.h - public interface of members/: membership, bans, roles of members, permissions.
+ *
+ * The folder owns members, member_roles, member_names, bans and member_sanctions. It uses accounts/
+ * and guilds/. Invariants: guilds.member_count equals the number of members; role lists are ordered
+ * by id. Start with standing.c (permissions and rank), changes.c (join, leave), rows.c. */
 #ifndef PLATFORM_MEMBERS_MEMBERS_H
 #define PLATFORM_MEMBERS_MEMBERS_H
 
@@ -6,43 +10,42 @@
 #include "model/permissions/rights.h"
 #include "platform/accounts/accounts.h"
 
-/* ERR_UNKNOWN_MEMBER. Without .user; member_load_user adds it. */
+/* ERR_UNKNOWN_MEMBER. Excludes .user; member_load_user adds it. */
 enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
 enum err member_load_user(struct tx *tx, struct member *m);
-/* ERR_UNKNOWN_GUILD: no such guild; ERR_MISSING_ACCESS: not a member. */
+/* Permissions and rank of a member. ERR_UNKNOWN_GUILD; ERR_MISSING_ACCESS: not a member. */
 enum err standing_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct standing *ret);
 void standing_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
-/* The same for somebody else: ERR_UNKNOWN_MEMBER when not a member. */
+/* Same for a user other than the caller: ERR_UNKNOWN_MEMBER if not a member. */
 enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct standing *ret);
 
-/* The first `limit` members after an id, with users and roles, by id. */
+/* The first `limit` members after an id, with users and roles, ordered by id. */
 enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
                        struct list *ret);
-/* Members one of whose names begins with a text: of those whose names come first, by id. */
+/* Members with a name that starts with the text: the first by name, returned ordered by id. */
 enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
                        struct list *ret);
 
-/* Those who joined last, the last first. */
+/* Members who joined last, newest first. */
 enum err members_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct list *ret);
-/* A member's account has other names: it is found by them from now on. */
+/* Updates the names by which a member is searched, after the account's names changed. */
 enum err member_follow_names(struct tx *tx, snowflake guild_id, const struct user *user);
 
-/* Those who are in voice, by id. */
+/* Members in voice channels, ordered by id. */
 enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret);
-/* The first `limit` of them after an id; of one channel, unless that is 0. */
+/* The first `limit` of them after an id, in one channel, or in all if channel_id is 0. */
 enum err members_in_voice_after(struct tx *tx, snowflake guild_id, snowflake channel_id,
                                 snowflake after, int64_t limit, struct list *ret);
 
-/* ERR_MAX_GUILDS when somebody is in as many guilds as anybody may be. */
+/* ERR_MAX_GUILDS if the user is in the maximum number of guilds. */
 enum err member_check_room(struct tx *tx, snowflake user_id);
 
-enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that others may set */
+enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag others may set */
 
-/* Puts an account into a guild, counts it, and announces: GUILD_CREATE to the
- * newcomer, GUILD_MEMBER_ADD to the guild. Roles are snowflakes. *ret_new is false,
- * and nothing happens, when it is a member already. Limits (ERR_MAX_GUILDS,
- * ERR_BANNED) are checked for user accounts. */
+/* Adds an account to a guild, updates the member count, and sends GUILD_CREATE to the new member
+ * and GUILD_MEMBER_ADD to the guild. Roles are snowflakes. *ret_new is false, and nothing changes,
+ * if it is already a member. Limits (ERR_MAX_GUILDS, ERR_BANNED) apply to people only. */
 struct newcomer {
     snowflake guild_id, user_id;
     struct opt_str nick;
@@ -53,14 +56,13 @@ struct newcomer {
 enum err member_join(struct call *call, const struct newcomer *n, struct member *ret,
                      bool *ret_new);
 
-/* Writes with roles and keeps the guild's count; nobody hears of it. */
+/* Inserts the member with its roles and updates the member count; sends no events. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
 
-/* Takes an account out of a guild and announces: GUILD_MEMBER_REMOVE to the guild,
- * GUILD_DELETE to the account. Who listens takes it out of voice before, and sets right what
- * a bot's app has there. */
+/* Removes an account from a guild and sends GUILD_MEMBER_REMOVE to the guild and GUILD_DELETE to
+ * the account. Hook listeners first disconnect it from voice and update a bot's integration. */
 enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
-/* What it can announce, for rows' .fires. */
+/* Events of member_leave, for the .fires of routes. */
 #define LEAVE_EVENTS                                                                \
     EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_GUILD_INTEGRATIONS_UPDATE, \
         EVENT_INTEGRATION_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_WEBHOOKS_UPDATE,  \
@@ -68,13 +70,13 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, EVENT_VOICE_STATE_UPDATE,     \
         EVENT_GUILD_JOIN_REQUEST_DELETE
 
-/* Writes nick, avatar, roles … and announces GUILD_MEMBER_UPDATE. */
+/* Writes nick, avatar, roles … and sends GUILD_MEMBER_UPDATE. */
 enum err member_save(struct call *call, const struct member *m);
 
 extern const struct domain members_domain, bans_domain;
 extern const struct world_parts members_world;
 
-/* Flags of the application of a bot. */
+/* Flags of a bot's application. */
 enum err bot_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found);
 
 #endif

@@ -1,4 +1,4 @@
-/* modify.c - PATCH …/members/{member.id}: every field has its own right. */
+/* modify.c - PATCH …/members/{member.id}: each field needs its own permission. */
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
@@ -16,7 +16,8 @@ static bool is_self(const struct call *call)
     return call->target.member->user_id == call->caller->id;
 }
 
-/* Enough of the whole set, or for oneself of the small one. */
+/* The caller's own nickname needs CHANGE_NICKNAME or MANAGE_NICKNAMES; another member's needs
+ * MANAGE_NICKNAMES and a higher rank. */
 static enum err check_nick(struct call *call)
 {
     if (is_self(call))
@@ -95,7 +96,7 @@ static bool opt_str_eq(struct opt_str a, struct opt_str b)
     return given == other && (!given || str_eq(a.value, b.value));
 }
 
-/* Puts what differs into m and says whether anything did; an empty nick removes it. */
+/* Copies changed fields to m and returns whether any changed; an empty nick removes it. */
 static bool member_apply(const struct member_patch *in, struct member *m)
 {
     const struct opt_int *until = &in->communication_disabled_until;
@@ -150,7 +151,7 @@ enum err member_judge_nick(struct call *call, struct member *m, bool *ret_refuse
     return e;
 }
 
-/* The fields of a member that the audit log tells; roles have entries of their own. */
+/* Fields of a member that the audit log records; roles have their own entries. */
 static const struct field audited_member[] = {
     { FIELD(struct member, nick), .type = &type_text },
     { FIELD(struct member, mute), .type = &type_bool },
@@ -199,7 +200,7 @@ enum err modify_member(struct call *call)
     return e ? e : call_reply(call, m);
 }
 
-/* --- one role ------------------------------------------------------------------------- */
+/* --- single role ------------------------------------------------------------------------ */
 
 static enum err change_role(struct call *call, bool give)
 {

@@ -1,7 +1,7 @@
-/* newcomers.c - the page for new members, which no guild has here. */
+/* newcomers.c - GET /guilds/{guild.id}/new-member-welcome; no guild has such a page here. */
 #include "platform/members/internal.h"
 
-/* GET /guilds/{guild.id}/new-member-welcome: 204, as nothing is set. */
+/* Always 204, because the page cannot be configured. */
 enum err get_new_member_welcome(struct call *call)
 {
     (void)call;

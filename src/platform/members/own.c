@@ -1,4 +1,4 @@
-/* own.c - what members change about themselves, and how apps bring people in. */
+/* own.c - changes of the caller's own member, and members added by apps with an access token. */
 #include "platform/members/internal.h"
 
 #include "api/auth/auth.h"
@@ -7,10 +7,10 @@
 /* --- PATCH …/members/@me -------------------------------------------------------------- */
 
 struct pictures {
-    struct opt_str avatar, banner; /* hashes of pictures that are kept by now */
+    struct opt_str avatar, banner; /* hashes of pictures that are already stored */
 };
 
-/* A quarantined member may change the nickname, which may be the reason, and nothing else. */
+/* A quarantined member may change only the nickname, which may be the reason for the quarantine. */
 static enum err check_own_change(struct call *call)
 {
     const struct own_member_patch *in = call->body;
@@ -40,7 +40,7 @@ enum err prepare_modify_own_member(struct call *call)
 
     call_pass(call, "pictures", sizeof(struct pictures));
     if (in->avatar.given || in->banner.given) {
-        call->look = check_own_change; /* nothing is kept for those who may not */
+        call->look = check_own_change; /* check first: store nothing without permission */
         call->compute = keep_pictures;
     }
     return OK;
@@ -96,7 +96,7 @@ enum err modify_own_member(struct call *call)
 
 /* --- PUT …/members/{member.id} -------------------------------------------------------- */
 
-/* The token is the user's own, given to the app whose bot is calling. */
+/* The access token must belong to the user and to the app whose bot is calling. */
 static enum err check_access_token(struct call *call, struct str token)
 {
     struct auth *auth = api_options(call->api)->auth;

@@ -1,9 +1,9 @@
-/* prune.c - members who have not been seen for a while are taken out together.
+/* prune.c - removes inactive members from a guild.
  *
- * Seen means: joined, used a token, or wrote something. A guild may have half a million members,
- * so they are counted aside, and go a few at a time: the first in the call itself, the others in
- * steps of a job. A step looks at a stretch of members, whether any of them go or not, so that it
- * holds the writer for a few milliseconds at most. */
+ * A member is active after the cutoff if it joined, used a token or wrote a message. A guild may
+ * have half a million members, so counting runs off the writer, and removal runs in steps: the
+ * first in the call, the rest in a job. A step reads a fixed range of members, removed or not, so
+ * that it holds the writer for a few milliseconds at most. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "gateway/gateway.h"
@@ -14,7 +14,7 @@ enum {
     USUAL_DAYS = 7,
     MOST_DAYS = 30,
     MOST_INCLUDED = 100,
-    LOOKED_AT_A_STEP = 500, /* members; fewer when many roles are looked for */
+    LOOKED_AT_A_STEP = 500, /* members; fewer if many roles are named */
     LOOKED_FOR_AT_ONCE = 300,
     REMOVED_A_STEP = 15,
 };
@@ -30,7 +30,7 @@ struct prune_result {
 };
 
 static const struct type type_days = { .kind = KIND_INT, .min = 1, .max = MOST_DAYS };
-/* discord.py sends lists and truths as text. */
+/* discord.py sends lists and booleans as text. */
 static const struct type type_said = { .kind = KIND_BOOL, .flags = TYPE_EITHER };
 static const struct type type_included = {
     .kind = KIND_ARRAY, .flags = TYPE_EITHER, .of = &type_id, .max = MOST_INCLUDED
@@ -77,12 +77,12 @@ static const struct schema result_schema = {
 };
 const struct type prune_reply = { .kind = KIND_OBJECT, .schema = &result_schema };
 
-/* Who goes, and how far it is. */
+/* Whom to remove, and the progress. */
 struct prune {
     snowflake guild_id, owner_id, caller_id, after;
-    int64_t cutoff;   /* seen later: stays */
-    int64_t rank;     /* a role of this position or a higher one: stays */
-    struct str roles; /* ",1,2," of those that may go with their members */
+    int64_t cutoff;   /* active later: remains */
+    int64_t rank;     /* role at or above this position: remains */
+    struct str roles; /* ",1,2,": members may have these roles */
 };
 
 static struct str roles_text(struct arena *arena, const struct list *ids)
@@ -109,12 +109,12 @@ static struct prune prune_of(const struct call *call, const struct prune_request
     };
 }
 
-/* --- finding them --------------------------------------------------------------------- */
+/* --- selecting members ------------------------------------------------------------------ */
 
 #define STRETCH(after_, limit_)                                                             \
     "(select user_id, joined_at from members where guild_id = $1 and user_id > " after_ " " \
     "order by user_id limit " limit_ ") m"
-/* A member m, whose account is u, was not seen since $2. */
+/* SQL condition: member m with account u has not been active since $2 and may be removed. */
 #define GOES                                                                                  \
     "m.joined_at < $2 and u.bot = 0 and m.user_id <> $3 and m.user_id <> $4 "                 \
     "and not exists (select 1 from tokens t where t.user_id = m.user_id and "                 \
@@ -126,7 +126,7 @@ static struct prune prune_of(const struct call *call, const struct prune_request
 static const char CANDIDATES[] =
     "select m.user_id from " STRETCH("$8", "$9") " join users u on u.id = m.user_id where " GOES
                                                  " order by m.user_id";
-/* In no order, and with nothing that has to be put together first: half a million are looked at. */
+/* Unordered, without sorting or materialising: reads up to half a million rows. */
 static const char ALL_CANDIDATES[] =
     "select m.user_id from members m cross join users u where m.guild_id = $1 and "
     "u.id = m.user_id and " GOES;
@@ -154,7 +154,7 @@ static enum err prune_count(struct call *call, const struct prune *p, int64_t *r
     return e;
 }
 
-/* --- taking them out ------------------------------------------------------------------ */
+/* --- removing members ------------------------------------------------------------------- */
 
 static enum err prune_go_on(struct call *call, const struct prune *p)
 {
@@ -166,7 +166,8 @@ static enum err prune_go_on(struct call *call, const struct prune *p)
     return job_schedule(call, &member_prune, snowflake_new(), clock_us(), data);
 }
 
-/* Each role of a member is looked for among those that were named: a hundred times a hundred. */
+/* Shortens the range if many roles are named: each role of a member is compared with each named
+ * role, up to 100 times 100 comparisons. */
 static int64_t stretch_of(const struct prune *p)
 {
     int64_t named = -1;
@@ -176,7 +177,7 @@ static int64_t stretch_of(const struct prune *p)
     return LOOKED_AT_A_STEP / (1 + named * named / LOOKED_FOR_AT_ONCE);
 }
 
-/* *ret is 0 when nobody is left. */
+/* *ret is 0 if no members are left. */
 static enum err end_of_stretch(struct call *call, const struct prune *p, snowflake *ret)
 {
     struct rows row;
@@ -190,7 +191,7 @@ static enum err end_of_stretch(struct call *call, const struct prune *p, snowfla
     return e;
 }
 
-/* Where the stretch ends is asked first: who goes is not counted any more afterwards. */
+/* Determines the end of the range first: removed members would no longer count towards it. */
 static enum err prune_step(struct call *call, struct prune *p)
 {
     struct list ids = { 0 };
@@ -272,7 +273,7 @@ enum err get_prune_count(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* Who may do it is known here: others do not use up what the guild has. */
+/* Counts after the permission check, so that refused callers do not use up the guild's limit. */
 static enum err look_prune(struct call *call)
 {
     struct prune p = prune_of(call, call->body);

@@ -1,4 +1,4 @@
-/* role_members.c - how many members have a role, and who. */
+/* role_members.c - number and ids of the members with a role. */
 #include "model/fields/ids.h"
 #include "platform/members/internal.h"
 
@@ -36,7 +36,7 @@ static const char MEMBER_IDS[] =
 static const struct type type_member_id = { .kind = KIND_ID };
 const struct type role_members_reply = { .kind = KIND_ARRAY, .of = &type_member_id };
 
-/* GET /guilds/{guild.id}/roles/{role.id}/member-ids: nobody is given @everyone. */
+/* GET /guilds/{guild.id}/roles/{role.id}/member-ids: empty for @everyone, which is not stored. */
 enum err get_role_member_ids(struct call *call)
 {
     struct list ids = { 0 };

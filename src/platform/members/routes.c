@@ -1,8 +1,8 @@
-/* routes.c - the rows of members, and reading and removing them. */
+/* routes.c - reads and removes members; route table of the folder. */
 #include "api/deletion.h"
 #include "platform/members/internal.h"
 
-/* Flags of applications: their bots may list members. */
+/* Application flags that allow a bot to list members. */
 #define MEMBERS_INTENT ((INT64_C(1) << 14) | (INT64_C(1) << 15))
 
 /* GET /guilds/{guild.id}/members/{member.id} */
@@ -11,7 +11,7 @@ static enum err get_member(struct call *call)
     return call_reply(call, call->target.member);
 }
 
-/* GET /guilds/{guild.id}/members/@me: with what the caller may do there. */
+/* GET /guilds/{guild.id}/members/@me: includes the caller's permissions. */
 static enum err get_own_member(struct call *call)
 {
     struct member *m = call->target.standing->member;
@@ -21,7 +21,7 @@ static enum err get_own_member(struct call *call)
     return e ? e : call_reply(call, m);
 }
 
-/* GET /users/@me/guilds/{guild.id}/member: the same for apps that somebody let look. */
+/* GET /users/@me/guilds/{guild.id}/member: the same for apps with an access token of the user. */
 static enum err get_own_member_by_token(struct call *call)
 {
     return call->target.standing ? get_own_member(call) : ERR_UNKNOWN_GUILD;
@@ -76,7 +76,7 @@ static enum err kick_member(struct call *call)
     return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
 }
 
-/* DELETE /users/@me/guilds/{guild.id}: an owner gives the guild away first. */
+/* DELETE /users/@me/guilds/{guild.id}: an owner must transfer the guild first. */
 static enum err leave_guild(struct call *call)
 {
     if (call->target.standing->rights_of.owner)

@@ -1,4 +1,4 @@
-/* rows.c - members in the store. */
+/* rows.c - SQL of members, their roles and searchable names. */
 #include "platform/members/internal.h"
 
 #include <stdlib.h>
@@ -60,10 +60,9 @@ enum err member_load_user(struct tx *tx, struct member *m)
     return user_find(tx, m->user_id, user);
 }
 
-/* --- many at once --------------------------------------------------------------------- */
+/* --- lists of members ------------------------------------------------------------------- */
 
-/* Adds the member of the current row, with what everybody sees of its account but without its
- * roles. */
+/* Adds the member of the current row with the public fields of its account, without its roles. */
 static void add_member(const struct rows *r, struct list *list)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -79,7 +78,7 @@ static const char ROLES_OF_MEMBERS[] =
     "select user_id, role_id from member_roles where guild_id = $1 and user_id between $2 and $3 "
     "order by user_id, role_id";
 
-/* Both the members and the rows are in the order of user ids. */
+/* Both the members and the rows are ordered by user id. */
 static enum err share_roles(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                             struct list *list)
 {
@@ -136,7 +135,7 @@ enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64
     return e ? e : load_roles_of_all(tx, ret);
 }
 
-/* Those whose ids a statement finds, and their roles. */
+/* Members whose ids a subquery selects, and their roles. */
 #define MEMBERS_AMONG(ids)                              \
     "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS  \
     " from members m join users u on u.id = m.user_id " \
@@ -145,7 +144,7 @@ enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64
     "select user_id, role_id from member_roles where guild_id = $1 and user_id in " ids \
     " order by user_id, role_id"
 
-/* Everybody has up to three names, and may be found by all of them. */
+/* A member has up to three searchable names, so the subquery reads three times the limit. */
 #define FOUND_BY_NAME                                                           \
     "(select user_id from member_names where guild_id = $1 and name >= $2 and " \
     "name < $3 order by name, user_id limit 3 * $4)"
@@ -159,7 +158,7 @@ enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64
                        struct list *ret)
 {
     struct str from = str_lower(tx_arena(tx), text);
-    /* Behind everything that begins with it. */
+    /* Upper bound that sorts after every text with this prefix. */
     struct str to = STR_CONCAT(tx_arena(tx), from, STR("\xf4\x8f\xbf\xbf"));
     struct value values[] = { v_id(guild_id), v_text(from), v_text(to), v_int(limit) };
     enum err e = members_of(tx, SQL(MEMBERS_NAMED), values, COUNT_OF(values), ret);
@@ -280,7 +279,7 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
     return e ? e : member_store_roles(tx, m);
 }
 
-/* Sanctions are kept when a member leaves, so that coming back does not undo them. */
+/* Sanctions are stored when a member leaves, so that rejoining does not remove them. */
 static const char KEEP_SANCTIONS[] =
     "insert into member_sanctions (guild_id, user_id, timed_out_until, mute, deaf) "
     "select guild_id, user_id, timed_out_until, mute, deaf from members "
@@ -356,7 +355,7 @@ static const char GIVE_ROLE[] =
     "insert into member_roles (guild_id, user_id, role_id) values ($1, $2, $3) "
     "on conflict do nothing";
 
-/* For every role of one that the other does not have. */
+/* Runs the statement for every role that `of` has and `without` does not. */
 static enum err change_roles(struct tx *tx, const struct member *of, const struct member *without,
                              struct sql sql)
 {

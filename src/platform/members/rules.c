@@ -1,4 +1,4 @@
-/* rules.c - who may do what to whom. */
+/* rules.c - permission checks for actions of one member on another. */
 #include "platform/members/internal.h"
 #include "model/fields/ids.h"
 

@@ -1,4 +1,4 @@
-/* schema.c - the bodies and replies of members and bans, row by row. */
+/* schema.c - JSON schemas of the bodies and replies of members and bans. */
 #include "platform/members/internal.h"
 
 static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 1000, .doc = "How many" };

@@ -1,7 +1,7 @@
-/* spread.c - telling guilds that an account looks different now.
+/* spread.c - sends a changed account (name, avatar …) to all of its guilds.
  *
- * A bot may be in very many guilds: the first of them hear of it in the call itself, the
- * others in steps of a job. What its members are found by there is changed along. */
+ * A bot may be in very many guilds: the first are handled in the call, the rest in steps of a job.
+ * Each step also updates the searchable names of the members. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
@@ -28,7 +28,7 @@ static enum err tell_guild(struct call *call, snowflake guild_id, const struct u
     return e ? e : member_follow_names(call->tx, guild_id, user);
 }
 
-/* The job keeps the last guild that was told. */
+/* The job stores the id of the last guild that was handled. */
 static enum err spread_step(struct call *call, const struct user *user, snowflake after)
 {
     struct list guilds = { 0 };

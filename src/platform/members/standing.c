@@ -1,24 +1,24 @@
-/* standing.c - where a member stands in a guild: rights and rank. */
+/* standing.c - permissions and rank of a member in a guild. */
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
 #include "model/fields/ids.h"
 
-/* A guild, with nulls for who is no member of it. */
+/* Returns the guild's row, with nulls if the user is not a member. */
 enum { OWNER_COLUMN = MEMBER_COLUMN_COUNT };
 static const char FIND_STANDING[] =
     "select " MEMBER_COLUMNS ", g.owner_id, g.automod_version, g.mfa_level, "
     "g.verification_level from guilds g "
     "left join members m on m.guild_id = g.id and m.user_id = $2 where g.id = $1 and g.removed = 0";
 
-/* A bot has what its owner has, or the owner of the team that it belongs to. */
+/* A bot has the second factor of its owner, or of the owner of its team. */
 static const char HAS_SECOND_FACTOR[] =
     "select case when u.bot = 0 then u.mfa_enabled else (select o.mfa_enabled from applications a "
     "left join teams t on t.id = a.team_id join users o on o.id = coalesce(t.owner_id, a.owner_id) "
     "where a.bot_id = u.id) end from users u where u.id = $1";
 
-/* Where a guild asks moderators for a second factor, who has none may not moderate, whatever
- * the roles say. What can be seen stays the same. */
+/* If the guild requires a second factor for moderation, members without one lose the moderation
+ * permissions of their roles. What they can view does not change. */
 static enum err withhold_rights(struct tx *tx, struct standing *s)
 {
     struct rows row;
@@ -35,8 +35,7 @@ static const char FIND_ACCOUNT[] = "select bot, verified, phone from users where
 enum { LEVEL_EMAIL = 1, LEVEL_ACCOUNT_AGE, LEVEL_MEMBER_AGE, LEVEL_PHONE };
 static const int64_t ACCOUNT_AGE_MS = 5 * 60 * 1000, MEMBER_AGE_US = INT64_C(10) * 60 * 1000000;
 
-/* Bots, members with a role and members whom a moderator exempted meet every level. Each level
- * includes those below it. */
+/* Bots, members with a role and exempted members pass every level. A level includes lower ones. */
 static enum err check_verification(struct tx *tx, struct standing *s, int64_t level)
 {
     struct rows row;
@@ -59,13 +58,13 @@ static enum err check_verification(struct tx *tx, struct standing *s, int64_t le
     return OK;
 }
 
-/* The member's roles and @everyone. */
+/* The roles of the member, and @everyone. */
 static const char RANKED_ROLES[] =
     "select r.id, r.permissions, r.position from roles r where r.id = $1 union all "
     "select r.id, r.permissions, r.position from member_roles m join roles r on r.id = m.role_id "
     "where m.guild_id = $1 and m.user_id = $2";
 
-/* In the order of ids, as every list of a member's roles. */
+/* Inserts in id order, as in every list of a member's roles. */
 static void standing_add_role(struct arena *arena, struct list *roles, snowflake id)
 {
     size_t i = roles->count;

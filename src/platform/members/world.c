@@ -1,4 +1,4 @@
-/* world.c - members and bans of guilds, in and out of world files. */
+/* world.c - import and export of members and bans in world files. */
 #include "base/clock.h"
 #include "model/guild.h"
 #include "model/fields/ids.h"
@@ -6,7 +6,7 @@
 #include "platform/guilds/world.h"
 #include "platform/members/internal.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
 struct world_member {
     struct str user;
@@ -43,7 +43,7 @@ static const struct field ban_fields[] = {
 WORLD_OBJECT(member, member_fields, NULL);
 WORLD_OBJECT(ban, ban_fields, NULL);
 
-/* --- members in ----------------------------------------------------------------------- */
+/* --- import of members ------------------------------------------------------------------ */
 
 static const char ADD_MEMBER[] = "insert into members (guild_id, user_id, joined_at) "
                                  "values ($1, $2, $3) on conflict do nothing";
@@ -76,7 +76,7 @@ static enum err import_member_roles(struct importing *im, const struct opt_list 
         snowflake role = 0;
 
         e = refer(im, &role_naming, guild, roles[i], &at, &role);
-        /* Everybody has @everyone; it is never listed. */
+        /* Every member has @everyone; it is never stored. */
         if (!e && role && role != guild)
             ids_add(im->arena, &m.roles, role);
     }
@@ -109,7 +109,7 @@ static enum err import_member(struct importing *im, const void *entry, const str
     return import_member_roles(im, &m->roles, guild, user, at);
 }
 
-/* Whoever owns a guild is in it, listed or not. */
+/* The owner of a guild becomes a member, even if the file does not list them. */
 static enum err import_owner(struct importing *im, const void *entry, const struct place *at,
                              snowflake guild)
 {
@@ -133,7 +133,7 @@ static enum err count_members(struct importing *im, const void *entry, const str
     return tx_exec(im->tx, COUNT_MEMBERS_OF, BIND(v_id(guild)), NULL);
 }
 
-/* --- members out ---------------------------------------------------------------------- */
+/* --- export of members ------------------------------------------------------------------ */
 
 static const char MEMBERS[] =
     "select m.user_id, u.username, m.nick, m.bio, m.joined_at, m.premium_since, "
@@ -143,7 +143,7 @@ static const char MEMBERS[] =
 static const char MEMBER_ROLES[] =
     "select user_id, role_id from member_roles where guild_id = $1 order by user_id, role_id";
 
-/* Both come by account: who has no role is passed over. */
+/* Both lists are ordered by user id; members without roles are skipped. */
 static enum err export_member_roles(struct exporting *ex, const snowflake *users,
                                     struct world_member *members, size_t count)
 {
@@ -157,7 +157,7 @@ static enum err export_member_roles(struct exporting *ex, const snowflake *users
         while (i < count && users[i] < row_id(&r, 0))
             i++;
         struct opt_str role = shown_reference(ex->tx, &ex->roles, row_id(&r, 1));
-        /* One that is just being removed has no name any more. */
+        /* A role that is being deleted has no name any more. */
         if (i < count && users[i] == row_id(&r, 0) && role.given == GIVEN)
             *(struct str *)shown_item(ex->tx, &members[i].roles, sizeof(struct str)) = role.value;
     }

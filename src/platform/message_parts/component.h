@@ -1,7 +1,8 @@
-/* component.h - a button, a menu, a text field, or what holds them.
+/* component.h - message components: buttons, selects, text inputs and their containers.
  *
- * One struct for all: which members count depends on the type. Messages and modals are
- * made of them. */
+ * message_parts/ validates the embeds and components of request bodies and encodes them for the
+ * database. It owns no tables and uses only model/ and api/. Start with components.c and embeds.c.
+ * One struct covers all component types; the type decides which members apply. */
 #ifndef PLATFORM_MESSAGE_PARTS_COMPONENT_H
 #define PLATFORM_MESSAGE_PARTS_COMPONENT_H
 
@@ -59,22 +60,21 @@ struct component {
 
 extern const struct type type_components_in; /* array of struct component */
 
-/* A menu of texts, people, roles or channels. */
+/* True for selects of strings, users, roles, mentionables and channels. */
 bool component_is_select(int64_t type);
 
-/* What all of them together can break: each custom_id once, not too many, not too much
- * text. here: of the list. */
+/* Checks rules across a whole list: unique custom_id, number of components, total text length.
+ * list: path of the list. */
 void components_check_all(struct form *form, const struct place *list,
                           const struct list *components);
 
-/* The same, and what depends on whether the message is made of components only (v2). here: of
- * the body. */
+/* Same, plus the rules that depend on IS_COMPONENTS_V2 (v2). here: path of the body. */
 void components_check(struct form *form, const struct place *here,
                       const struct opt_list *components, bool v2);
 
-/* As they are kept: each has got an id by then. */
+/* JSON text as stored; assigns an id to each component without one. */
 struct str components_text(struct arena *arena, struct list *components);
-/* And back; what cannot be read is empty. */
+/* The reverse; unreadable text yields an empty list. */
 struct list components_read(struct arena *arena, struct str text);
 
 #endif

@@ -1,4 +1,4 @@
-/* component_parts.c - what components hold, row by row: choices, little pictures, media. */
+/* component_parts.c - JSON schemas of the members of components: options, emoji, media. */
 #include "platform/message_parts/component_parts.h"
 
 static const struct type type_option_text = { .kind = KIND_STRING, .min = 1, .max = 100 };

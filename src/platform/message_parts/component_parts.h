@@ -1,4 +1,4 @@
-/* component_parts.h - what components hold besides numbers and words. */
+/* component_parts.h - JSON schemas of the object members of components. */
 #ifndef PLATFORM_MESSAGE_PARTS_COMPONENT_PARTS_H
 #define PLATFORM_MESSAGE_PARTS_COMPONENT_PARTS_H
 

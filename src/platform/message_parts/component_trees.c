@@ -1,4 +1,4 @@
-/* component_trees.c - all components of a message together, and how they are kept. */
+/* component_trees.c - rules across all components of a message, and their stored form. */
 #include "platform/message_parts/component_parts.h"
 
 #include "base/utf8.h"
@@ -61,7 +61,7 @@ void components_check_all(struct form *form, const struct place *list,
         form_fail(form, list, "COMPONENT_TEXT_TOO_LONG", "Texts are 4000 characters together.");
 }
 
-/* --- those of a message --------------------------------------------------------------- */
+/* --- components of a message ------------------------------------------------------------ */
 
 static void check_row(struct form *form, const struct place *here, const struct component *c)
 {
@@ -84,7 +84,7 @@ static void check_row(struct form *form, const struct place *here, const struct 
                   "A row holds five buttons or one menu.");
 }
 
-/* What is filled in belongs into modals. */
+/* Input components are allowed in modals only. */
 static void check_place(struct form *form, const struct place *here, const struct component *c)
 {
     struct place at = place_key(here, STR("type"));
@@ -93,7 +93,7 @@ static void check_place(struct form *form, const struct place *here, const struc
         form_fail(form, &at, FORM_CHOICES, "Only modals have components of this type.");
 }
 
-/* Rows lie in the list, and in boxes of it. */
+/* Action rows are at the top level or inside containers. */
 static void check_list(struct form *form, const struct place *list, const struct list *components)
 {
     const struct component *c = components->items;
@@ -139,7 +139,7 @@ void components_check(struct form *form, const struct place *here,
     components_check_all(form, &list, &components->value);
 }
 
-/* --- keeping them --------------------------------------------------------------------- */
+/* --- stored form ------------------------------------------------------------------------ */
 
 struct ids {
     int64_t used[COMPONENTS_MOST], next;
@@ -174,7 +174,7 @@ static void give_id(struct ids *ids, struct component *c)
     for (size_t i = 0; i < ids->count; i++) {
         if (ids->used[i] == ids->next) {
             ids->next++;
-            i = SIZE_MAX; /* from the start again */
+            i = SIZE_MAX; /* restart the search */
         }
     }
     c->id = given_int(ids->next++);

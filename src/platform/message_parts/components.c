@@ -1,4 +1,4 @@
-/* components.c - the component object, row by row. */
+/* components.c - JSON schema of the component object. */
 #include "platform/message_parts/component_parts.h"
 
 #include "base/mem.h"
@@ -50,8 +50,8 @@ const struct type type_components_in = { .kind = KIND_ARRAY,
                                          .max = COMPONENTS_MOST,
                                          .of = &type_component };
 
-/* Which types a field belongs to. Libraries write every member of their struct, so fields that
- * do not belong to the type of a component are ignored. */
+/* Component types to which each field belongs. Libraries send every member of their struct, so
+ * fields of other types are ignored. */
 #define OF(type_) (1u << (type_))
 enum {
     OF_SELECTS = OF(STRING_SELECT) | OF(USER_SELECT) | OF(ROLE_SELECT) | OF(MENTIONABLE_SELECT) |

@@ -1,4 +1,4 @@
-/* embed.h - the cards below a message's text, as bodies hold them. */
+/* embed.h - embeds of a message, as request bodies contain them. */
 #ifndef PLATFORM_MESSAGE_PARTS_EMBED_H
 #define PLATFORM_MESSAGE_PARTS_EMBED_H
 
@@ -7,7 +7,7 @@
 
 enum {
     EMBEDS_MOST = 10,
-    EMBEDS_MOST_CHARACTERS = 6000, /* all of a message together */
+    EMBEDS_MOST_CHARACTERS = 6000, /* total of one message */
     EMBED_MOST_TITLE = 256,
     EMBED_MOST_DESCRIPTION = 4096,
 };
@@ -36,12 +36,12 @@ struct embed {
 };
 
 extern const struct type type_embed_link; /* http or https */
-extern const struct type type_media_url;  /* the same, or attachment://filename */
+extern const struct type type_media_url;  /* same, or attachment://filename */
 extern const struct type type_embed_in, type_embeds_in;
 
-/* What only all of them together can break. */
+/* Checks the rules across all embeds of a message. */
 void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds);
-/* As they are kept. */
+/* JSON text as stored. */
 struct str embeds_text(struct arena *arena, const struct list *embeds);
 
 size_t embeds_characters(const struct list *embeds);

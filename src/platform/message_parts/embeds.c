@@ -1,4 +1,4 @@
-/* embeds.c - the cards below a message's text. */
+/* embeds.c - JSON schema, limits and stored form of embeds. */
 #include "platform/message_parts/embed.h"
 
 #include "base/utf8.h"
@@ -93,8 +93,7 @@ static const struct type type_footer = { .kind = KIND_OBJECT, .schema = &footer_
 static const struct type type_author = { .kind = KIND_OBJECT, .schema = &author_schema };
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
-/* Templates send each part, with nothing in those that they do not use. A part without what it
- * shows is none. */
+/* Some templates send unused parts with empty values. A part without visible content is dropped. */
 static bool shows_footer(const struct opt_object *part)
 {
     const struct embed_footer *f = part->value;
@@ -201,7 +200,7 @@ static void keep_part(struct opt_object *part, const struct schema *schema, bool
         *part = (struct opt_object){ .given = ABSENT };
 }
 
-/* Embeds that clients send are of the type "rich", whatever they say. */
+/* Embeds sent by clients always get the type "rich". */
 static void embed_clean(struct embed *e)
 {
     e->type = STR("rich");

@@ -1,4 +1,4 @@
-/* kept.c - objects of a body as they lie in a column. */
+/* kept.c - encodes objects of a request body as JSON for a database column. */
 #include "platform/message_parts/kept.h"
 
 #include "api/call.h"
@@ -18,7 +18,7 @@ void kept_drop_nulls(const struct schema *schema, void *object)
     for (const struct field *f = schema->fields; f->name.p; f++) {
         enum given *given = (enum given *)((char *)object + f->offset);
 
-        /* It is the first member of all that may be missing. */
+        /* Every optional member starts with its enum given. */
         if (f->member >= MEMBER_OPT_STR && *given == GIVEN_NULL)
             *given = ABSENT;
     }

@@ -1,4 +1,4 @@
-/* body.h - what people, bots and webhooks send to make or change a message. */
+/* body.h - request bodies that create or change a message, for users, bots and webhooks. */
 #ifndef PLATFORM_MESSAGES_BODY_H
 #define PLATFORM_MESSAGES_BODY_H
 
@@ -11,19 +11,19 @@
 enum {
     MESSAGE_MAX_FILES = 10,
     MESSAGE_MAX_FILE = 10 * 1024 * 1024,   /* bytes each */
-    MESSAGE_MAX_UPLOAD = 32 * 1024 * 1024, /* all together, with the form around them */
+    MESSAGE_MAX_UPLOAD = 32 * 1024 * 1024, /* all files with the multipart form */
 };
 
-/* What a body says about a file: one that is there, or the n-th that comes along. */
+/* An attachment in a body: an existing one, or the n-th uploaded file. */
 struct attachment_in {
     snowflake id;
     struct opt_str filename, description, title, waveform;
     struct opt_real duration_secs;
     struct opt_bool is_spoiler, is_remix;
-    struct opt_str uploaded_filename; /* sent before (cloud_uploads.c) */
+    struct opt_str uploaded_filename; /* uploaded before (cloud_uploads.c) */
 };
 
-/* Whom a message may call. Absent: everybody it names. */
+/* Whom a message may ping. Absent: everyone it mentions. */
 struct allowed_mentions {
     struct opt_list parse;        /* struct str: "users", "roles", "everyone" */
     struct opt_list users, roles; /* snowflakes */
@@ -38,25 +38,25 @@ struct reference_in {
     struct opt_object forward_only; /* struct forward_only */
 };
 
-/* Which parts of a message are forwarded. */
+/* The parts of a message to be forwarded. */
 struct forward_only {
     struct opt_list embed_indices, attachment_ids; /* int64_t, snowflakes */
 };
 
-/* Routes take different parts of it. */
+/* Union of all bodies; each route accepts a subset. */
 struct message_body {
     struct opt_str content, nonce, username, avatar_url, thread_name;
     struct opt_bool tts, enforce_nonce;
     struct opt_list embeds, components, attachments, applied_tags, sticker_ids;
     struct opt_object allowed_mentions, message_reference;
     struct opt_object poll;  /* struct poll_in */
-    struct opt_object embed; /* struct embed; the older way to send one, see body_embeds */
+    struct opt_object embed; /* struct embed; older form of embeds, see body_embeds */
     struct opt_int flags;
 };
-/* What it says of embeds, by whichever name. */
+/* The embeds of a body, from `embeds` or `embed`. */
 struct opt_list body_embeds(const struct message_body *in);
 
-/* What all new messages have, as rows of a schema whose struct begins with it. */
+/* Fields of all new messages, for schemas whose struct starts with struct message_body. */
 extern const struct type type_message_content, type_attachments_in, type_allowed_mentions,
     type_message_reference_in, type_sticker_ids;
 /* clang-format off */
@@ -78,22 +78,22 @@ extern const struct type message_create_body, message_edit_body, webhook_message
 
 /* --- write.c -------------------------------------------------------------------------- */
 
-/* Who sends, what, and where to. */
+/* The sender of a message and the target channel. */
 struct sender {
     const struct channel *channel;
     uint64_t rights;
-    bool rich;   /* embeds and components count: bots and webhooks */
-    bool bare;   /* components do not */
-    bool sticks; /* stickers can be sent */
-    /* Whom a message calls that does not say so itself; NULL: everybody it names. */
+    bool rich;   /* embeds, components allowed: bots, webhooks */
+    bool bare;   /* components not allowed */
+    bool sticks; /* stickers allowed */
+    /* Default if the body has no allowed_mentions; NULL: everyone mentioned is pinged. */
     const struct allowed_mentions *allowed;
-    snowflake user_id, application_id; /* whose emoji may be used; 0: nobody's */
+    snowflake user_id, application_id; /* whose emoji may be used; 0: none */
 };
 
-/* What the stages of every route with such a body pass on. */
+/* State that the stages of every route with such a body share. */
 struct message_sending {
     const struct message_body *in;
-    const struct place *here; /* of `in` in the call's body; NULL: it is all of it */
+    const struct place *here; /* path of `in` in the body; NULL: the whole body */
     struct list uploads;      /* struct attachment */
 };
 
@@ -102,32 +102,32 @@ static inline struct message_sending *message_sending_of(const struct call *call
     return call_passed(call, "message_sending");
 }
 
-/* The row's prepare. check runs when files came along, before they are kept. */
+/* For the route's prepare. If files were uploaded, `check` runs before they are stored. */
 enum err prepare_sending(struct call *call, enum err (*check)(struct call *call));
-/* The same where the message is only a part of the body; both must stay. */
+/* Same for a message that is only a part of the body; both pointers must remain valid. */
 enum err prepare_sending_part(struct call *call, const struct message_body *in,
                               const struct place *here, enum err (*check)(struct call *call));
 
-/* The files that came along are few and small enough, and each one that the body speaks
- * of is among them or present (struct attachment). */
+/* Checks number and size of the uploaded files; each attachment that the body names must be
+ * uploaded or present (struct attachment). */
 enum err check_uploads(struct call *call, const struct list *present);
 
-/* A nonce, as JSON: text of at most 25 characters, or a whole number; a problem is noted at
- * `nonce` below here. */
+/* Checks a nonce, as JSON: text of at most 25 characters, or an integer. Reports a form error at
+ * `nonce` below `here`. */
 void nonce_check(struct form *form, const struct place *here, const struct opt_str *nonce);
-/* What ties the parts of a new message together: a schema's check. */
+/* Schema check of a new message: rules across several fields. */
 void message_body_check(struct form *form, const struct place *here, const void *object);
-/* The same for a change; what else depends on the message is seen when it is made. */
+/* Same for an edit; message_edit checks the rules that depend on the stored message. */
 void message_patch_check(struct form *form, const struct place *here, const void *object);
 
-/* From a body to a draft; ERR_EMPTY_MESSAGE, form errors, ERR_MISSING_PERMISSIONS. */
+/* Builds a draft from a body; ERR_EMPTY_MESSAGE, form errors, ERR_MISSING_PERMISSIONS. */
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret);
-/* Refuses emoji that the sender may not use, at their places, and gives those that came by id
- * their name. here: of the body. */
+/* Reports a form error for each emoji that the sender may not use, and adds the name to emoji given
+ * by id. here: path of the body. */
 enum err components_take_emojis(struct call *call, const struct sender *from,
                                 const struct place *here, const struct list *components);
-/* Changes a message as a body says, and announces it. One that was still loading is
- * complete then, and does not count as edited. */
+/* Edits a message as the body says and sends the event. If the message was still loading, it
+ * becomes complete and does not count as edited. */
 enum err message_edit(struct call *call, const struct sender *from, struct message *m);
 
 #endif

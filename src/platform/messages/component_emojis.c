@@ -1,5 +1,4 @@
-/* component_emojis.c - what components show of others: may the sender use these emoji, and offer
- * these SKUs? */
+/* component_emojis.c - checks emoji and SKUs in components: may the sender use or offer them? */
 #include "platform/messages/internal.h"
 
 #include "api/hooks.h"
@@ -9,7 +8,7 @@
 struct emoji_walk {
     struct call *call;
     struct emoji_user who;
-    enum err error; /* of the store */
+    enum err error; /* error of the store */
 };
 
 static void refuse_emoji(struct emoji_walk *w, const struct place *here, const char *key)
@@ -19,7 +18,7 @@ static void refuse_emoji(struct emoji_walk *w, const struct place *here, const c
     form_fail(&w->call->form, &at, "BUTTON_COMPONENT_INVALID_EMOJI", "Invalid emoji");
 }
 
-/* One given by its id is kept with the name that it has. */
+/* An emoji given by id is stored with its current name. */
 static void take_emoji(struct emoji_walk *w, const struct place *up, struct opt_object *given)
 {
     struct place here = place_key(up, STR("emoji"));
@@ -44,7 +43,7 @@ static void take_emoji(struct emoji_walk *w, const struct place *up, struct opt_
     }
 }
 
-/* A premium button is its own application's offer. */
+/* A premium button may offer only SKUs of the sending application. */
 static void check_offer(struct emoji_walk *w, const struct place *here, const struct component *c)
 {
     struct place at = place_key(here, STR("sku_id"));

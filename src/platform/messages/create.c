@@ -1,11 +1,11 @@
-/* create.c - how messages come, change and go. */
+/* create.c - creates, finds, changes and deletes messages, with their events. */
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
-/* --- who hears of it ------------------------------------------------------------------ */
+/* --- events ----------------------------------------------------------------------------- */
 
 static void message_announce(struct call *call, enum event event, const struct channel *c,
                              const struct message *m, const struct schema *schema,
@@ -20,10 +20,10 @@ static void message_announce(struct call *call, enum event event, const struct c
         call_emit(call, event, to_user(m->author_id), schema, object);
 }
 
-/* --- the channel takes notice --------------------------------------------------------- */
+/* --- update of the channel -------------------------------------------------------------- */
 
-/* Never back: other nodes have other clocks. The row is changed in any case, by which pages of
- * the channel that were kept are known to be old (kept_pages.c). */
+/* The id never decreases, because clocks of other nodes may differ. The row is written in any case,
+ * which invalidates cached pages of the channel (kept_pages.c). */
 static const char LAST_MESSAGE[] =
     "update channels set last_message_id = case when coalesce(last_message_id, 0) < $2 then $2 "
     "else last_message_id end where id = $1";
@@ -35,8 +35,8 @@ static const char LAST_OF_LANE[] =
     "messages = channel_tails.messages + 1, last_message_id = case when "
     "channel_tails.last_message_id < $3 then $3 else channel_tails.last_message_id end";
 
-/* Where many write at once each lane has a row of its own: on the channel's one they
- * would wait for each other, or be tried again. */
+/* With concurrent writers (PostgreSQL), each writer updates its own counter row, because updates of
+ * the channel's row would block each other or conflict. */
 static enum err note_last(struct call *call, const struct channel *c, snowflake id)
 {
     unsigned lane = tx_lane(call->tx);
@@ -53,8 +53,8 @@ static const char TOUCH_THREAD[] = "update channels set thread_archived = 0 wher
 static const char WAKE_THREAD[] =
     "update channels set thread_archived = 0, thread_archived_at = $2 where id = $1";
 
-/* A thread that is about to be archived is touched too: of a message and the job that
- * archives, one is tried again and sees the other. */
+/* If the thread is about to be archived, its row is written too: message and archiving job then
+ * conflict, and the one that is retried sees the other. */
 static enum err wake_thread(struct call *call, const struct channel *c)
 {
     bool archived = c->thread_metadata && c->thread_metadata->archived;
@@ -85,7 +85,7 @@ static enum err message_notice(struct call *call, struct channel *c, snowflake i
     return e || !channel_is_private(c->type) ? e : channel_open_for_all(call, c);
 }
 
-/* Before a message is written in a thread: it wakes up, and people come to it. */
+/* Runs before a message is inserted in a thread: unarchives the thread and adds members to it. */
 static enum err enter_thread(struct call *call, struct channel *c, struct message *m)
 {
     bool was_quiet = thread_is_quiet(c);
@@ -98,7 +98,7 @@ static enum err enter_thread(struct call *call, struct channel *c, struct messag
     return e ? e : hook_message_coming(call, &(struct message_coming){ c, m });
 }
 
-/* --- making one ----------------------------------------------------------------------- */
+/* --- create ----------------------------------------------------------------------------- */
 
 static struct opt_id some_id(snowflake id)
 {
@@ -159,7 +159,7 @@ enum err message_keep_poll(struct call *call, const struct message *m)
     return e || m->ephemeral_for ? e : hook_message_polled(call, m);
 }
 
-/* One that has a text is not written out once more. */
+/* If the message has a precomputed text, the event reuses it instead of encoding it again. */
 static void message_tell(struct call *call, const struct channel *c, struct message *m,
                          const struct message *event)
 {
@@ -196,7 +196,7 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
         return e;
 
     message_tell(call, &c, ret, &event);
-    ret->shown = (struct str){ 0 }; /* it may be changed from here on */
+    ret->shown = (struct str){ 0 }; /* stale as soon as the caller changes *ret */
     return OK;
 }
 
@@ -216,7 +216,7 @@ enum err message_system(struct call *call, const struct channel *c, enum message
     return message_create(call, &draft, &m);
 }
 
-/* --- finding one ---------------------------------------------------------------------- */
+/* --- find ------------------------------------------------------------------------------- */
 
 static enum err message_find_referenced(struct call *call, snowflake channel_id, snowflake id,
                                         bool ephemeral, struct message *ret)
@@ -255,9 +255,9 @@ enum err message_found(struct call *call, snowflake id, struct message *ret)
     return message_complete(call, ret);
 }
 
-/* --- changing and deleting ------------------------------------------------------------ */
+/* --- change and delete ------------------------------------------------------------------ */
 
-/* Files that stay are in both lists; the others go with their bytes. */
+/* Attachments in both lists remain; the others are deleted with their files. */
 static enum err save_attachments(struct call *call, const struct message *m)
 {
     struct list before;
@@ -289,7 +289,7 @@ enum err message_save(struct call *call, const struct channel *c, struct message
     if (!e)
         e = message_complete(call, m);
     struct message event = *m;
-    /* An edit is not read out again. */
+    /* Clients must not read an edit aloud. */
     event.tts = false;
     if (!e)
         e = message_for_gateway(call, c, &event);
@@ -310,7 +310,7 @@ enum err message_show_thread(struct call *call, const struct channel *c, struct 
 static const char COUNT_DELETED[] =
     "update channels set thread_deleted = thread_deleted + $2 where id = $1";
 
-/* The message that a thread begins with was not counted. */
+/* The starter message of a thread is not in its message count. */
 static enum err count_deleted(struct call *call, const struct channel *c, const snowflake *ids,
                               size_t count, bool starter)
 {
@@ -356,8 +356,7 @@ enum err message_delete(struct call *call, const struct channel *c, const struct
     return e;
 }
 
-/* Those that only one account sees are not everybody's to delete, and what message_stays says
- * of is nobody's. */
+/* Bulk deletion skips ephemeral messages and the types that cannot be deleted (message_stays). */
 static const char MARK_FILES[] =
     "update files set gone = 1 where id in (select a.file_id from messages m join attachments a on "
     "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null and "

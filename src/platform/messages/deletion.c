@@ -1,4 +1,4 @@
-/* deletion.c - deletes the messages of a channel that is deleted. */
+/* deletion.c - deletes the messages of a deleted channel, in steps. */
 #include "api/deletion.h"
 
 #include "platform/messages/internal.h"
@@ -7,8 +7,8 @@ static const struct deletion_rule next_messages = {
     .remove = { &"delete from messages where id in (" NEXT_DELETED_MESSAGES ")" },
 };
 
-/* The rows of messages go before the messages. Their rules have read at least as many messages as
- * are deleted then, so that no row is left without its message. */
+/* Rows that depend on messages are deleted first. Their rules have covered at least as many
+ * messages as are deleted afterwards, so no row loses its message. */
 static enum err messages_delete_of_channel(struct call *call, snowflake channel_id,
                                            struct deletion_step *step)
 {

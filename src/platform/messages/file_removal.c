@@ -1,4 +1,4 @@
-/* file_removal.c - takes a file out of every message that shows it, on the operator's order. */
+/* file_removal.c - removes a file from every message that shows it, for the operator. */
 #include "platform/messages/internal.h"
 
 #include "model/fields/rows.h"

@@ -1,4 +1,4 @@
-/* forwards.c - messages that take others along, as these are at that moment. */
+/* forwards.c - forwarded messages: a snapshot of another message at the time of forwarding. */
 #include "platform/messages/internal.h"
 
 #include "json/read.h"
@@ -7,7 +7,7 @@
 #include "platform/channels/channels.h"
 #include "platform/message_parts/kept.h"
 
-/* What is shown of a message that was taken along: not who wrote it, nor where. Files are last. */
+/* Fields of a snapshot: neither author nor channel. Attachments must be last. */
 static const struct field snapshot_fields[] = {
     { FIELD(struct message, type), .type = &type_count },
     { FIELD(struct message, content), .type = &type_text },
@@ -26,7 +26,7 @@ static const struct schema snapshot_schema = { .size = sizeof(struct message),
                                                .fields = snapshot_fields };
 static const struct type type_snapshot = { .kind = KIND_OBJECT, .schema = &snapshot_schema };
 
-/* The end of an object whose last member is an empty list. */
+/* End of the JSON object if its last member, the attachments, is empty. */
 #define NO_FILES "[]}"
 
 static struct opt_str snapshot_text(struct call *call, const struct message *m)
@@ -48,9 +48,9 @@ void snapshot_show(struct call *call, struct message *m)
         STR_CONCAT(call->arena, STR("[{\"message\":"), m->snapshot.value, files, STR("}}]")));
 }
 
-/* --- may they? ------------------------------------------------------------------------ */
+/* --- permissions ------------------------------------------------------------------------ */
 
-/* The channel as the caller sees it; the call's own path stays what it is. */
+/* Resolves the source channel for the caller; the call's own target is restored. */
 static enum err enter_source(struct call *call, snowflake channel_id, struct target *ret)
 {
     struct target here = call->target;
@@ -78,7 +78,7 @@ static enum err check_source(const struct channel *from, const struct channel *t
     return from->nsfw.value && safe ? ERR_FORWARD_NSFW : OK;
 }
 
-/* --- what is taken -------------------------------------------------------------------- */
+/* --- selected parts --------------------------------------------------------------------- */
 
 static bool index_is_chosen(const struct list *chosen, size_t i)
 {
@@ -90,7 +90,7 @@ static bool index_is_chosen(const struct list *chosen, size_t i)
     return false;
 }
 
-/* Those of the embeds that were chosen; false: there are not so many. */
+/* Retains only the selected embeds; false if an index is out of range. */
 static bool choose_embeds(struct call *call, const struct list *chosen, struct message *m)
 {
     const int64_t *wanted = chosen->items;
@@ -145,7 +145,7 @@ static enum err choose_parts(struct call *call, const struct forward_only *only,
                                  "The message has no such part.");
 }
 
-/* Copies that share the bytes. */
+/* The copies share the file's bytes. */
 static void take_files(struct call *call, const struct list *files, struct message_draft *draft)
 {
     const struct attachment *a = files->items;

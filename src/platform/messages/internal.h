@@ -1,4 +1,4 @@
-/* internal.h - what the files of messages/ share. */
+/* internal.h - declarations that the files of messages/ share. */
 #ifndef PLATFORM_MESSAGES_INTERNAL_H
 #define PLATFORM_MESSAGES_INTERNAL_H
 
@@ -9,25 +9,25 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* As they lie in the store: author_id, not author; mentions without users. */
+/* As stored: author_id but no author; mentions without users. */
 enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
                      bool *ret_found);
-/* Of any channel, if everybody there may see it. */
+/* Finds a message of any channel, unless it is ephemeral. */
 enum err message_public_row(struct tx *tx, snowflake id, struct message *ret, bool *ret_found);
-/* Which part of a channel; all ids are exclusive, 0: no bound. */
+/* A page of a channel's messages; all ids are exclusive, 0: no bound. */
 struct message_page {
     snowflake before, after, around;
     int64_t limit;
 };
-/* Newest first: shown, or whole. */
+/* Newest first. Messages with a precomputed text have only .shown, the others all columns. */
 enum err message_page(struct tx *tx, snowflake channel_id, const struct message_page *page,
                       struct list *ret);
-/* Where that saves ways to the database: says that the page will be asked for, by a channel that is
- * perhaps not there; and who wrote it (struct user), else nobody. */
+/* Only where queries are network round trips: prefetches a page, even of a channel that may not
+ * exist, and reads its authors (struct user) with one query; otherwise *ret is empty. */
 void message_page_prefetch(struct tx *tx, snowflake channel_id, const struct message_page *page);
 enum err message_page_authors(struct tx *tx, snowflake channel_id, const struct message_page *page,
                               struct list *ret);
-/* The newest one of a channel, whole; none where there is none. */
+/* The newest message of a channel with all columns; an empty list if there is none. */
 enum err message_last(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err message_pins(struct tx *tx, snowflake channel_id, struct list *ret);
 /* The id of a message with this nonce that the author wrote after `since`, or 0. */
@@ -41,126 +41,125 @@ enum err message_count_pins(struct tx *tx, snowflake channel_id, int64_t *ret);
 enum err attachments_of(struct tx *tx, snowflake message_id, struct list *ret);
 enum err attachment_insert(struct tx *tx, const struct message *m, const struct attachment *a);
 enum err attachment_remove(struct tx *tx, snowflake id);
-/* Its bytes go when the transaction has committed, unless a copy needs them. */
+/* Deletes the file after the commit, unless another attachment shares it. */
 enum err attachment_release(struct call *call, const struct attachment *a);
 /* ERR_NOT_FOUND. */
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret);
 
-/* --- show.c: from rows to what the interface shows ------------------------------------ */
+/* --- show.c: from rows to API objects --------------------------------------------------- */
 
-/* Author, where it is not known yet, mentions, attachments, the message it refers to. */
+/* Adds author (if missing), mentions, attachments and the referenced message. */
 enum err message_complete(struct call *call, struct message *m);
 enum err messages_complete(struct call *call, struct list *messages);
-/* The same for who has read some of the accounts that they speak of (struct user). */
+/* Same, with accounts that were already read (struct user). */
 enum err messages_complete_by(struct call *call, struct list *messages, const struct list *users);
-/* A webhook has a name and a picture of its own, for each message. */
+/* A webhook message has its own name and avatar. */
 const struct user *message_webhook_author(struct arena *arena, const struct message *m);
-/* Does it show what it refers to? */
+/* True if the message type includes the referenced message. */
 bool message_shows_reference(const struct message *m);
-/* Of one channel: adds what others keep about them, for answers. */
+/* For messages of one channel: adds reactions and other data of higher folders, for replies. */
 enum err messages_show(struct call *call, struct list *messages);
-/* Adds what only events carry. */
+/* Adds the fields that only events contain. */
 enum err message_for_gateway(struct call *call, const struct channel *c, struct message *m);
 bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, struct str filename);
 
-/* --- shown.c: the text in their rows -------------------------------------------------- */
+/* --- shown.c: precomputed text of a message --------------------------------------------- */
 
-/* Whether its text (.shown) says who wrote it. */
+/* True if the precomputed text (.shown) includes the author. */
 bool message_text_has_author(const struct message *m);
-/* What an event says of a new message that has such a text, and which part of that answers say. */
+/* Event text of a new message with a precomputed text; *ret_told is the part that replies share. */
 struct str message_event_text(struct arena *arena, const struct message *m, struct str *ret_told);
-/* Writes an array of messages that are complete, as answers show them: with their reactions as the
- * caller sees them (messages_show), or as nobody's own, with marks where they are whose. */
+/* Writes complete messages as a JSON array. Reactions are those that the caller sees
+ * (messages_show) if marks is NULL; otherwise "me" is always false and its offsets are recorded. */
 struct own_marks;
 void messages_write(struct json *j, const struct list *messages, struct own_marks *marks);
 
-/* --- own_marks.c: where a page says what is its reader's own -------------------------- */
+/* --- own_marks.c: offsets of reader-specific values in a cached page -------------------- */
 
 struct own_marks *own_marks_new(struct arena *arena, snowflake channel_id);
-/* Writes the reactions that a message's row has, as nobody's own, and notes where they stand. */
+/* Writes the reactions stored in a message's row with "me":false and records the offsets. */
 void own_marks_write(struct own_marks *marks, struct json *j, const struct message *m);
-/* All are noted. False: some are not, and the marks are of no use. */
+/* Ends the recording. False: the buffer was too small, and the marks are unusable. */
 bool own_marks_keep(struct own_marks *marks, struct arena *arena);
-/* Where the page says false and should say true for the caller: uint32_t, in its order. */
+/* Offsets of the page at which false must become true for the caller: uint32_t, ascending. */
 enum err own_marks_find(struct call *call, const struct own_marks *marks, struct list *ret);
-/* Adds a copy of the page in which it does. */
+/* Appends a copy of the page with these offsets changed to true. */
 void own_marks_copy(struct buf *out, struct str page, const struct list *places);
 
-/* --- kept_pages.c: pages that others read just before --------------------------------- */
+/* --- kept_pages.c: cache of encoded pages ----------------------------------------------- */
 
 struct kept_page;
-/* NULL: none that still holds. In a transaction in which the store was asked before. */
+/* NULL if no valid page is cached. The transaction must already have read from the store. */
 const struct kept_page *kept_page_find(struct tx *tx, snowflake channel_id,
                                        const struct message_page *asked);
 enum err kept_page_reply(struct call *call, const struct kept_page *p);
-/* Answers with messages that are complete and keeps them for others. False: they cannot be kept,
- * and nothing is answered. */
+/* Replies with complete messages and caches the page. False: not cacheable, nothing was written. */
 bool kept_page_make(struct call *call, const struct message_page *asked,
                     const struct list *messages, enum err *ret);
 
-/* --- files.c: what comes with a message ----------------------------------------------- */
+/* --- files.c: uploaded files ------------------------------------------------------------ */
 
 size_t upload_count(const struct call *call);
-/* Are they small enough, and is each that the body speaks of (struct attachment_in), at
- * this place, uploaded or present (struct attachment)? */
+/* Checks the file sizes; each attachment that the body names (struct attachment_in, at this path)
+ * must be uploaded or present (struct attachment). */
 enum err uploads_check(struct call *call, const struct place *here, const struct list *words,
                        const struct list *present);
-/* In a compute stage: writes bytes to the disk as an attachment of that name. */
+/* Call in a compute stage: writes the bytes to disk as an attachment of that name. */
 enum err upload_keep_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
                            struct attachment *ret);
-/* What a body says about it; in: NULL where it says nothing. */
+/* Copies what the body says about an attachment; in: NULL if nothing. */
 void attachment_describe(struct attachment *a, const struct attachment_in *in);
-/* cloud_uploads.c: what came along (struct attachment), and what the body names of files that
- * were sent before: these are used up. ERR_UPLOAD_NOT_FOUND. */
+/* cloud_uploads.c: the uploaded files of the request (struct attachment) plus the earlier uploads
+ * that the body names, which are consumed. ERR_UPLOAD_NOT_FOUND. */
 enum err uploads_take_named(struct call *call, snowflake owner_id, struct list *ret);
-/* In a compute stage: writes them to the disk. *ret: struct attachment. */
+/* Call in a compute stage: writes the files to disk. *ret: struct attachment. */
 enum err uploads_keep(struct call *call, const struct list *words, struct list *ret);
 
 /* --- media.c -------------------------------------------------------------------------- */
 
 struct media {
     const char *type;
-    uint32_t width, height; /* of pictures; 0: not known */
+    uint32_t width, height; /* of pictures; 0: unknown */
 };
 
-/* Letters, digits, dots, dashes and underscores; no dot in front; at most 100. */
+/* Letters, digits, dots, dashes and underscores; no leading dot; at most 100 characters. */
 struct str safe_filename(struct arena *a, struct str name);
 struct media media_of(struct str filename, struct str bytes);
-/* May a browser show it by itself? */
+/* True if browsers may display this content type inline. */
 bool media_is_safe(struct str type);
 
 /* --- component_emojis.c --------------------------------------------------------------- */
 
-/* Whose emoji a sender may use. */
+/* The account and permissions for emoji checks of a sender. */
 struct emoji_user sender_emojis(const struct sender *from);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* What depends on whether the message is made of components only. */
+/* Rules that depend on whether the message has the flag IS_COMPONENTS_V2. */
 void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
                      bool only_components);
 
 /* --- voice_messages.c ----------------------------------------------------------------- */
 
-/* Of a draft that is complete: one that says it is a voice message is one, and may be sent. */
+/* For a complete draft: a message flagged as a voice message must be valid and allowed. */
 enum err voice_message_check(const struct sender *from, const struct message_draft *d);
 
 /* --- forwards.c ----------------------------------------------------------------------- */
 
-/* Refuses because of one field of the message; write.c. */
+/* Refuses the message with a form error at one field; write.c. */
 enum err message_refuse(struct call *call, const char *field, const char *code,
                         const char *message);
-/* ERR_FORWARD_UNREAD if the caller is a bot that does not get the content of this message. */
+/* ERR_FORWARD_UNREAD if the caller is a bot that may not see the content of this message. */
 enum err message_check_readable(struct call *call, bool in_guild, const struct message *m);
-/* Takes a message along that the caller may read. */
+/* Adds a snapshot of a message that the caller may read to the draft. */
 enum err message_forward(struct call *call, const struct sender *to, const struct reference_in *in,
                          struct message_draft *draft);
-/* Makes message_snapshots of a message that is complete otherwise. */
+/* Sets message_snapshots; all other fields must be complete. */
 void snapshot_show(struct call *call, struct message *m);
 
 /* --- create.c -------------------------------------------------------------------------- */
 
-/* A new poll of a message that is there. */
+/* Adds a new poll to an existing message. */
 enum err message_keep_poll(struct call *call, const struct message *m);
 
 /* --- mentions.c ----------------------------------------------------------------------- */
@@ -169,8 +168,8 @@ struct mentions {
     struct list users, roles; /* snowflakes */
     bool everyone;
 };
-/* Whom the text calls, as far as the sender may (rights) and wants to (allowed: may be
- * NULL). replied: the author of the message it answers, or 0. */
+/* Resolves the mentions of a text, as far as the sender's permissions and `allowed` (may be NULL)
+ * permit. replied: author of the message it replies to, or 0. */
 enum err mentions_find(struct call *call, const struct channel *c, uint64_t rights,
                        struct str content, const struct allowed_mentions *allowed,
                        snowflake replied, struct mentions *ret);
@@ -199,12 +198,12 @@ extern const struct deletion_rule message_deletions[];
 
 /* --- purge.c -------------------------------------------------------------------------- */
 
-/* Deletes what somebody wrote in a guild since a moment, and announces it. As many as there is
- * room for at once; a job goes on with the rest. */
+/* Deletes the messages of a user in a guild since a time and sends the events. Deletes at most
+ * *ban->room at once; a job continues with the rest. */
 enum err purge_messages(struct call *call, const struct member_ban *ban);
 extern const struct job_kind message_purge, account_purge;
 
-/* --- system.c: what the server says --------------------------------------------------- */
+/* --- system.c: system messages ---------------------------------------------------------- */
 
 enum err message_of_newcomer(struct call *call, const struct member *m);
 enum err message_of_group_change(struct call *call, const struct group_change *g);

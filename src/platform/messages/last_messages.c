@@ -1,4 +1,4 @@
-/* last_messages.c - the newest message of some channels, for a session that asks (op 34). */
+/* last_messages.c - gateway opcode 34: the newest messages of requested channels. */
 #include "platform/messages/last_messages.h"
 
 #include "api/jobs/errand.h"
@@ -10,7 +10,7 @@
 struct last_messages {
     snowflake guild_id;
     struct list channel_ids; /* snowflakes */
-    uint64_t session;        /* not said by clients, as what follows */
+    uint64_t session;        /* from here on not part of the payload */
     struct list messages;
 };
 
@@ -38,7 +38,7 @@ static const struct schema answer_schema = {
     .doc = "The newest messages of channels that were asked for.",
 };
 
-/* Nothing is said of channels that the person cannot read, or that are elsewhere. */
+/* Skips channels that the user cannot read, and those of other guilds. */
 static enum err may_read_last(struct call *call, const struct standing *who, snowflake id,
                               bool *ret)
 {
@@ -92,7 +92,7 @@ static enum err find_last_messages(struct call *call)
     return e;
 }
 
-/* Nothing was written that would be announced with its commit. */
+/* Nothing was written, so there is no commit: publish the event here. */
 static void last_messages_done(struct call *call, enum err e, void *arg)
 {
     if (!e)

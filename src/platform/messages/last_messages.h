@@ -1,4 +1,4 @@
-/* last_messages.h - the newest message of some channels, for a session that asks (op 34). */
+/* last_messages.h - gateway opcode 34: the newest messages of requested channels. */
 #ifndef PLATFORM_MESSAGES_LAST_MESSAGES_H
 #define PLATFORM_MESSAGES_LAST_MESSAGES_H
 
@@ -6,7 +6,7 @@
 
 struct api;
 
-/* On a loop. Answers with LAST_MESSAGES; false: the opcode does not take such data. */
+/* Call on an event loop. Replies with LAST_MESSAGES; false: the payload is malformed. */
 bool last_messages_asked(struct api *api, const struct gateway_caller *who, struct str d);
 
 #endif

@@ -1,6 +1,6 @@
-/* mentions.c - whom a message calls.
+/* mentions.c - determines whom a message pings.
  *
- * The text says who could be called; the sender's rights and wishes say who is. */
+ * The text names candidates; the sender's permissions and allowed_mentions select among them. */
 #include "platform/messages/internal.h"
 
 #include "model/fields/ids.h"
@@ -24,13 +24,13 @@ static void mention_add(struct call *call, struct list *ids, snowflake id)
         ids_add(call->arena, ids, id);
 }
 
-/* Named in the text: <@1>, <@!1>, <@&2>, @everyone, @here. */
+/* Mentions in the text: <@1>, <@!1>, <@&2>, @everyone, @here. */
 struct named_mentions {
     struct list users, roles;
     bool everyone;
 };
 
-/* "@123>" after the "<": who, and the length of it. */
+/* Parses "@123>" after the "<"; returns its length. */
 static size_t read_mention(struct call *call, struct str s, struct named_mentions *named)
 {
     size_t at = 1;

@@ -1,4 +1,4 @@
-/* pins.c - messages that a channel keeps in sight. */
+/* pins.c - routes of pinned messages. */
 #include "platform/messages/internal.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void pin_announce(struct call *call, const struct channel *c, bool pinned
     call_emit(call, EVENT_CHANNEL_PINS_UPDATE, to_channel_viewers(c), &changed_schema, &p);
 }
 
-/* GET /channels/{channel.id}/pins: what is pinned, newest first. */
+/* GET /channels/{channel.id}/pins: pinned messages, newest first. */
 enum err list_pins(struct call *call)
 {
     struct list out = { 0 };
@@ -62,7 +62,7 @@ enum err list_pins(struct call *call)
     return e ? e : messages_hide_content(call);
 }
 
-/* --- a page of them ------------------------------------------------------------------- */
+/* --- paginated list --------------------------------------------------------------------- */
 
 struct pins_query {
     struct opt_int before;
@@ -126,7 +126,7 @@ static int compare_pins(const void *one, const void *two)
     return a->message->id < b->message->id ? 1 : -1;
 }
 
-/* GET /channels/{channel.id}/messages/pins: a channel has few, so they are sorted here. */
+/* GET /channels/{channel.id}/messages/pins: sorted in memory, because a channel has few pins. */
 enum err list_pins_page(struct call *call)
 {
     const struct pins_query *q = call->query;
@@ -157,9 +157,9 @@ enum err list_pins_page(struct call *call)
     return e ? e : messages_hide_content(call);
 }
 
-/* --- pinning -------------------------------------------------------------------------- */
+/* --- pin and unpin ---------------------------------------------------------------------- */
 
-/* The channel is told who pinned what. */
+/* Creates the system message that says who pinned the message. */
 static enum err say_pinned(struct call *call, const struct channel *c, snowflake id)
 {
     struct message_reference ref = { .message_id = given_id(id), .channel_id = c->id };

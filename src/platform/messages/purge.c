@@ -1,7 +1,7 @@
-/* purge.c - deleting what a banned member wrote in a guild, or what an account wrote everywhere.
+/* purge.c - deletes the messages of a banned member in a guild, or of an account everywhere.
  *
- * In steps of a few hundred messages: the first is the ban's own, the others are a job's,
- * whose data says how far they are. */
+ * Runs in steps of a few hundred messages: the first in the ban's own call, the others in a job
+ * whose data stores the progress. */
 #include "platform/messages/internal.h"
 
 #include <inttypes.h>
@@ -17,8 +17,8 @@
 enum { MOST_IN_ONE_EVENT = 100 };
 
 struct purge {
-    snowflake guild_id, author_id; /* guild_id 0: every guild and private channel */
-    snowflake from, until;         /* messages from the one to before the other */
+    snowflake guild_id, author_id; /* 0: all guilds and private channels */
+    snowflake from, until;         /* id range: [from, until) */
     int64_t handled;               /* messages so far; counted if guild_id is 0 */
 };
 
@@ -26,12 +26,12 @@ struct written_message {
     snowflake id, channel_id;
 };
 
-/* Messages elsewhere are looked at, too, and count: they take as long to read. */
+/* Messages of other guilds are read too and count towards the step; reading takes as long. */
 static const char WRITTEN[] =
     "select m.id, m.channel_id, c.guild_id from messages m join channels c on c.id = m.channel_id "
     "where m.author_id = $1 and m.id >= $2 and m.id < $3 order by m.id limit $4";
 
-/* Those in the guild into ret. *room: how many may be looked at, then how many more could be. */
+/* *ret: messages of the guild. *room: maximum number to read, on return what is left of it. */
 static enum err read_written(struct call *call, struct purge *p, int64_t *room, struct list *ret)
 {
     struct rows rows;
@@ -76,7 +76,7 @@ static enum err delete_written(struct call *call, const struct list *all)
         if (!e)
             e = messages_delete(call, &channel, &ids);
         else if (e == ERR_UNKNOWN_CHANNEL)
-            e = OK; /* it is being removed with all that is in it */
+            e = OK; /* the channel is being deleted anyway */
     }
     return e;
 }
@@ -112,7 +112,7 @@ enum err purge_messages(struct call *call, const struct member_ban *ban)
     return step_purge(call, &p, ban->room);
 }
 
-/* A job of an older version has no count. */
+/* Jobs of older versions have no counter. */
 static bool purge_read(struct str data, struct purge *ret)
 {
     struct str guild = str_cut(&data, ' '), author = str_cut(&data, ' '),
@@ -138,7 +138,7 @@ const struct job_kind message_purge = {
     .run = run_purge,
 };
 
-/* --- all that an account wrote --------------------------------------------------------- */
+/* --- all messages of an account --------------------------------------------------------- */
 
 static enum err run_account_purge(struct call *call, const struct job *job)
 {

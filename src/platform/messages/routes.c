@@ -1,4 +1,4 @@
-/* routes.c - messages of a channel: read, change, delete. */
+/* routes.c - reads, edits and deletes messages of a channel; route table of the folder. */
 #include "platform/messages/internal.h"
 
 #include "api/deletion.h"
@@ -9,7 +9,7 @@
 
 enum { BULK_DAYS = 14, BULK_LEAST = 2, BULK_MOST = 100 };
 
-/* --- reading -------------------------------------------------------------------------- */
+/* --- read ------------------------------------------------------------------------------- */
 
 struct page_query {
     struct opt_id around, before, after;
@@ -65,7 +65,7 @@ static enum err prefetch_messages(struct call *call)
     return OK;
 }
 
-/* GET /channels/{channel.id}/messages: newest first; nothing without the right to read. */
+/* GET /channels/{channel.id}/messages: newest first; empty without READ_MESSAGE_HISTORY. */
 static enum err list_messages(struct call *call)
 {
     struct message_page page = asked_page(call);
@@ -90,7 +90,7 @@ static enum err get_message(struct call *call)
     return e ? e : messages_hide_content(call);
 }
 
-/* --- greeting ------------------------------------------------------------------------- */
+/* --- greet ------------------------------------------------------------------------------ */
 
 static const struct type type_one_sticker = {
     .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of everybody's"
@@ -109,17 +109,17 @@ static const struct schema greeting_schema = {
 };
 static const struct type greeting_body = { .kind = KIND_OBJECT, .schema = &greeting_schema };
 
-/* POST /channels/{channel.id}/greet: people greet with stickers that everybody has, and there are
- * none of these here. */
+/* POST /channels/{channel.id}/greet: always refused, because greetings need built-in stickers,
+ * which this server does not have. */
 static enum err send_greeting(struct call *call)
 {
     (void)call;
     return ERR_INVALID_STICKER;
 }
 
-/* --- changing ------------------------------------------------------------------------- */
+/* --- edit ------------------------------------------------------------------------------- */
 
-/* A bot is the author also of what it answered to interactions (by its webhook). */
+/* A bot is also the author of its interaction replies, whose webhook id is its application id. */
 static bool is_author(const struct call *call)
 {
     const struct message *m = call->target.message;
@@ -129,7 +129,7 @@ static bool is_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Moderators pass too; check_edit lets them change nothing but flags. */
+/* Admits moderators too; check_edit then lets them change flags only. */
 static enum err may_edit(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
@@ -189,7 +189,7 @@ static enum err edit_message(struct call *call)
     return e ? e : messages_hide_content(call);
 }
 
-/* --- deleting ------------------------------------------------------------------------- */
+/* --- delete ----------------------------------------------------------------------------- */
 
 static enum err may_delete(struct call *call)
 {
@@ -203,7 +203,7 @@ static enum err may_delete(struct call *call)
     return message_stays(call->target.message->type) ? ERR_SYSTEM_MESSAGE : OK;
 }
 
-/* What is locked away stays as it is. */
+/* Messages of an archived and locked thread cannot be deleted without MANAGE_THREADS. */
 static enum err check_delete(const struct call *call, const struct channel *c)
 {
     bool shut =
@@ -233,7 +233,7 @@ struct bulk_deletion {
     struct list messages; /* snowflakes */
 };
 
-/* A wrong count has a code of its own, so the list is read whatever its length. */
+/* The schema accepts any length, because a wrong count has its own error code. */
 static const struct type type_bulk = {
     .kind = KIND_ARRAY, .max = INT32_MAX, .of = &type_id, .doc = "2-100 messages"
 };
@@ -281,9 +281,9 @@ static enum err bulk_delete_messages(struct call *call)
                           (struct list){ 0 });
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- routes ----------------------------------------------------------------------------- */
 
-/* {message.id}: a message of the path's channel. */
+/* Resolves {message.id}: a message of the channel in the path. */
 static enum err resolve_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -301,7 +301,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Both names of the path. */
+/* The pin routes exist under an old and a new path. */
 /* clang-format off */
 #define PIN_ROUTES(path_, pin_, unpin_)                                                            \
     {                                                                                              \
@@ -440,7 +440,7 @@ static const struct route routes[] = {
         .handle = list_pins,
     },
     PIN_ROUTES("/channels/{channel.id}/pins/{message.id}", "pin_message", "unpin_message"),
-    /* The newer names of the same three. */
+    /* The newer paths of the three pin routes. */
     {
         .method = GET,
         .path = "/channels/{channel.id}/messages/pins",

@@ -1,4 +1,4 @@
-/* rows.c - messages and their files in the store. */
+/* rows.c - SQL of messages and attachments. */
 #include "platform/messages/internal.h"
 
 #include "model/fields/ids.h"
@@ -20,7 +20,7 @@ static void read_ids(struct tx *tx, struct str json, struct list *ret)
     void *list;
 
     if (json.n <= 2)
-        return; /* [], as of most messages */
+        return; /* [], as in most messages */
     if (schema_decode(&type_ids, json, &form, &list) == OK)
         *ret = *(struct list *)list;
 }
@@ -35,7 +35,7 @@ static struct str ids_text(struct tx *tx, const struct list *ids)
     return buf_take(&out, tx_arena(tx));
 }
 
-/* Mentions lie in the store as ids; users come later, in their order. */
+/* Mentions are stored as ids; show.c adds the users, in the same order. */
 static void read_mentions(struct tx *tx, struct str json, struct list *ret)
 {
     struct list ids = { 0 };
@@ -57,7 +57,7 @@ static struct str mentions_text(struct tx *tx, const struct list *mentions)
     return ids_text(tx, &ids);
 }
 
-/* Shown only where there is one. */
+/* Absent if the column is null. */
 static struct opt_id shown_id(const struct rows *r, int column)
 {
     return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
@@ -117,7 +117,7 @@ static void read_message(const struct rows *r, void *ret)
         .snapshot = shown_text(r, 31),
         .kept_reactions = shown_text(r, 32),
     };
-    /* As many as there are; what they are is asked for later. */
+    /* Only the number of attachments; the rows are read later if needed. */
     m->attachments.count = (size_t)row_int(r, 21);
     read_mentions(r->tx, row_text(r, 8), &m->mentions);
     read_ids(r->tx, row_text(r, 9), &m->mention_roles);
@@ -169,15 +169,15 @@ static const char PAGE_AFTER[] = "select " PAGE_COLUMNS OF_CHANNEL_AFTER;
 static const char AUTHORS_BEFORE[] = AUTHORS_OF(OF_CHANNEL_BEFORE);
 static const char AUTHORS_AFTER[] = AUTHORS_OF(OF_CHANNEL_AFTER);
 
-/* A page is a stretch of a channel, or two of them around a message. */
+/* A page consists of one range of messages, or of two around a message. */
 struct page_stretch {
-    bool newer; /* than from; else older */
+    bool newer; /* newer than from, else older */
     snowflake from;
     int64_t limit;
 };
 
-/* Half of a page around a message, and one more, is newer than the message or that message
- * itself. The newer stretch comes first. */
+/* Around a message, the newer range has half of the page rounded up, including that message. The
+ * newer range comes first. */
 static size_t page_stretches(const struct message_page *page, struct page_stretch ret[2])
 {
     int64_t newer = (page->limit + 1) / 2;
@@ -238,7 +238,8 @@ static const char PAGE_REST[] =
     "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and id between $2 and $3 and "
     "ephemeral_for is null and shown is null order by id desc";
 
-/* Those without a text are read whole, all at once. Rows and page are in the same order. */
+/* Reads all columns of messages without precomputed text, in one query, in the order of the
+ * page. */
 static enum err read_rest(struct tx *tx, snowflake channel_id, struct list *page)
 {
     struct message *m = page->items, *end = m + page->count, *last = end;
@@ -435,7 +436,7 @@ enum err message_remove(struct tx *tx, snowflake id)
     return tx_exec(tx, "delete from messages where id = $1", BIND(v_id(id)), NULL);
 }
 
-/* --- files ---------------------------------------------------------------------------- */
+/* --- attachments ------------------------------------------------------------------------ */
 
 #define FILE_COLUMNS       "id, filename, description, content_type, size, width, height"
 #define ATTACHMENT_COLUMNS FILE_COLUMNS ", file_id, snapshot, title, duration_secs, waveform, flags"
@@ -513,7 +514,7 @@ enum err attachment_release(struct call *call, const struct attachment *a)
     return e || used ? e : attachment_drop(call, file);
 }
 
-/* Files of options and modals, and those of applications, have addresses of the same kind. */
+/* Files of command options, modals and applications have the same form of URL. */
 static const char FIND_ATTACHMENT[] =
     "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
     "select " FILE_COLUMNS

@@ -1,4 +1,4 @@
-/* schema.c - the bodies that make and change messages, row by row. */
+/* schema.c - JSON schemas of the bodies that create and change messages. */
 #include "platform/messages/internal.h"
 
 #include "base/utf8.h"
@@ -185,7 +185,7 @@ void nonce_check(struct form *form, const struct place *here, const struct opt_s
                   MOST_NONCE);
 }
 
-/* Some libraries send the same embed under both names: the list counts, unless it is empty. */
+/* Some libraries send the same embed under both names: `embeds` counts, unless it is empty. */
 struct opt_list body_embeds(const struct message_body *in)
 {
     struct list one = { .items = in->embed.value, .count = in->embed.given == GIVEN };
@@ -240,7 +240,7 @@ void message_body_check(struct form *form, const struct place *here, const void 
                     in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);
 }
 
-/* The rest depends on what the message is by now. */
+/* Further checks need the stored message; see message_edit. */
 void message_patch_check(struct form *form, const struct place *here, const void *object)
 {
     const struct message_body *in = object;

@@ -1,4 +1,4 @@
-/* send.c - POST /channels/{channel.id}/messages, and who may. */
+/* send.c - POST /channels/{channel.id}/messages and /typing, and their permission checks. */
 #include "platform/messages/internal.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@
 
 enum { NONCE_LIFE_MS = 5 * 60 * 1000 };
 
-/* Rights to write here; in private channels being there is enough. */
+/* Requires SEND_MESSAGES; recipients of private channels always have it. */
 enum err may_send(struct call *call)
 {
     return call->target.rights & PERMISSION(SEND_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-/* --- where messages cannot go --------------------------------------------------------- */
+/* --- channels that accept no messages --------------------------------------------------- */
 
 static enum err check_place(struct call *call, const struct channel *c)
 {
@@ -33,9 +33,9 @@ static enum err check_place(struct call *call, const struct channel *c)
     return OK;
 }
 
-/* --- the route ------------------------------------------------------------------------ */
+/* --- route ------------------------------------------------------------------------------ */
 
-/* With enforce_nonce a message is sent once, however often it is tried. */
+/* With enforce_nonce, a retry returns the message that was already sent. */
 static enum err find_sent(struct call *call, const struct message_draft *d, struct message *ret,
                           bool *ret_found)
 {
@@ -63,8 +63,8 @@ static enum err check_files(struct call *call)
     return check_uploads(call, &(struct list){ 0 });
 }
 
-/* What it answers to, whom it names and what it brings along is asked for and written down besides,
- * which others would wait for. */
+/* Messages with replies, mentions, files, stickers or polls need more queries and run alone, so
+ * that other calls of the same batch do not wait for them. */
 static bool is_plain(const struct message_body *in)
 {
     bool names =
@@ -79,7 +79,7 @@ enum err prepare_create_message(struct call *call)
     const struct message_body *in = call->body;
 
     call->alone = !is_plain(in) || !channel_home_known(call_id(call, "channel.id"));
-    /* Of two with the same nonce the second must see the first. */
+    /* A second message with the same nonce must see the first. */
     call->decides = in->enforce_nonce.value;
     return prepare_sending(call, check_files);
 }
@@ -90,7 +90,7 @@ enum err prefetch_create_message(struct call *call)
     return OK;
 }
 
-/* --- a guild's rules ------------------------------------------------------------------ */
+/* --- auto moderation -------------------------------------------------------------------- */
 
 enum err message_judge(struct call *call, struct text_judged *about)
 {
@@ -112,7 +112,7 @@ enum err message_judged(struct call *call, struct text_judged *about, snowflake 
     return hook_text_written(call, about);
 }
 
-/* What a message says, with what it asks: a poll is looked at as its text is. */
+/* The text that auto moderation checks: the content plus question and answers of a poll. */
 static struct str draft_text(struct call *call, const struct message_draft *d)
 {
     struct str text = d->content;
@@ -140,7 +140,7 @@ static enum err reply_created(struct call *call, const struct message *m)
     return e || !quotes ? e : messages_hide_content(call);
 }
 
-/* POST /channels/{channel.id}/messages: say something. */
+/* POST /channels/{channel.id}/messages: creates a message. */
 enum err create_message(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -222,7 +222,7 @@ static const struct schema cooldown_schema = {
 };
 static const struct type type_cooldown = { .kind = KIND_OBJECT, .schema = &cooldown_schema };
 
-/* Who has to wait before the next message, or the next thread, is told how long. */
+/* Replies with the remaining slow mode time for the next message and the next thread, if any. */
 static enum err reply_cooldown(struct call *call, const struct channel *c)
 {
     struct cooldown left = { 0 };
@@ -241,7 +241,7 @@ static enum err reply_cooldown(struct call *call, const struct channel *c)
     return call_reply_as(call, &type_cooldown, &left);
 }
 
-/* POST /channels/{channel.id}/typing: show that the caller is writing. */
+/* POST /channels/{channel.id}/typing: sends TYPING_START. */
 enum err trigger_typing(struct call *call)
 {
     const struct channel *c = call->target.channel;

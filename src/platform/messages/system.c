@@ -1,13 +1,13 @@
-/* system.c - what the server itself says in channels: who came, what a group is called now. */
+/* system.c - system messages: joins, group changes and the like. */
 #include "platform/messages/internal.h"
 
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* A bit of a guild's system_channel_flags. */
+/* Bit of a guild's system_channel_flags. */
 enum { SUPPRESS_JOIN_NOTIFICATIONS = 1 << 0 };
 
-/* Where a guild is told of newcomers; *ret_found is false where it does not want to be. */
+/* The channel for join messages; *ret_found is false if the guild has disabled them. */
 static enum err system_channel(struct call *call, snowflake guild_id, struct channel *ret,
                                bool *ret_found)
 {

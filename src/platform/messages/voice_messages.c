@@ -1,4 +1,4 @@
-/* voice_messages.c - messages that are one recording, and nothing else. */
+/* voice_messages.c - validates voice messages, which consist of one recording only. */
 #include "model/permissions/permissions.h"
 #include "platform/messages/internal.h"
 

@@ -1,11 +1,11 @@
-/* write.c - from a body to a message, for people, bots and webhooks. */
+/* write.c - builds a message from a request body, for users, bots and webhooks. */
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
 #include "model/permissions/permissions.h"
 #include "platform/message_parts/kept.h"
 
-/* What a sender may say about a message. */
+/* Flags that a sender may set. */
 static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_NOTIFICATIONS |
                                     MESSAGE_IS_VOICE_MESSAGE | MESSAGE_IS_COMPONENTS_V2;
 
@@ -61,9 +61,9 @@ static const struct allowed_mentions *message_allowed(const struct sender *from,
     return in->allowed_mentions.value ? in->allowed_mentions.value : from->allowed;
 }
 
-/* --- a new one ------------------------------------------------------------------------ */
+/* --- new message ------------------------------------------------------------------------ */
 
-/* The message that is answered: of this channel, there, and written by somebody. */
+/* The message to reply to: it must exist in this channel and not be a system message. */
 static enum err find_reference(struct call *call, const struct sender *from,
                                const struct reference_in *in, struct message_draft *draft,
                                snowflake *ret_author)
@@ -85,7 +85,7 @@ static enum err find_reference(struct call *call, const struct sender *from,
         return message_refuse(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE",
                               "Unknown message");
     }
-    /* Clients let people wave to newcomers: that is an answer. */
+    /* Clients offer to wave at new members, which is a reply to the join message. */
     if (message_is_system(m.type) && m.type != MESSAGE_USER_JOIN)
         return message_refuse(call, "message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
                               "Cannot reply to a system message");
@@ -109,7 +109,7 @@ static bool is_empty(const struct message_draft *d)
            d->sticker_items.given != GIVEN && d->snapshot.given != GIVEN;
 }
 
-/* Not every field is in every body: what is absent stays as it is in the draft. */
+/* Bodies differ in their fields: absent ones leave the draft unchanged. */
 static void take_parts(struct call *call, const struct sender *from, struct message_draft *d)
 {
     const struct message_sending *sending = message_sending_of(call);
@@ -147,7 +147,7 @@ static enum err take_poll(struct call *call, const struct sender *from, const st
     return e;
 }
 
-/* Their names and formats are kept with the message, so that it can be drawn without them. */
+/* Names and formats are stored with the message: showing it does not read the stickers. */
 static enum err take_stickers(struct call *call, const struct sender *from, struct opt_str *ret)
 {
     const struct list *ids = &message_sending_of(call)->in->sticker_ids.value;
@@ -185,7 +185,7 @@ static bool is_forward(const struct message_body *in)
            ref->type.value == REFERENCE_FORWARD;
 }
 
-/* A message that takes another one along asks nothing and sticks nothing. */
+/* A forward may have neither a poll nor stickers. */
 static enum err take_forward(struct call *call, const struct sender *from,
                              struct message_draft *draft)
 {
@@ -247,10 +247,9 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
     return OK;
 }
 
-/* --- changing one --------------------------------------------------------------------- */
+/* --- edit ------------------------------------------------------------------------------- */
 
-/* What the body lists stays, what came along is added; without a list all stay, with null
- * none does. */
+/* Retains the listed attachments and adds uploaded ones; an absent list retains all, null none. */
 static enum err edit_attachments(struct call *call, const struct sender *from, struct message *m)
 {
     const struct message_sending *sending = message_sending_of(call);
@@ -316,7 +315,7 @@ static void edit_flags(const struct sender *from, const struct message_body *in,
     if (in->flags.given == ABSENT)
         return;
     m->flags = (m->flags & ~may) | (in->flags.value & may);
-    /* An edit can set this flag and cannot take it back. */
+    /* An edit can set this flag but not clear it. */
     if (from->rich && !from->bare)
         m->flags |= in->flags.value & MESSAGE_IS_COMPONENTS_V2;
 }
@@ -341,7 +340,7 @@ static void edit_parts(struct call *call, const struct sender *from, struct mess
         m->components = components_text(call->arena, (struct list *)&in->components.value);
 }
 
-/* A message that becomes one of components only lets go of everything else. */
+/* A message with IS_COMPONENTS_V2 must have neither text nor embeds. */
 static enum err check_kind(struct call *call, const struct message *m)
 {
     if (!(m->flags & MESSAGE_IS_COMPONENTS_V2) || (!m->content.n && str_is(m->embeds, "[]")))
@@ -351,7 +350,7 @@ static enum err check_kind(struct call *call, const struct message *m)
                           "The message has text or embeds.");
 }
 
-/* What was asked stays; an answer that was only announced may turn out to be a poll. */
+/* An existing poll cannot be edited; only a deferred interaction reply may still become a poll. */
 static enum err edit_poll(struct call *call, const struct sender *from, struct message *m,
                           bool touched)
 {

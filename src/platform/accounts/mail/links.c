@@ -1,4 +1,4 @@
-/* links.c - links that people are mailed: made, found, used. */
+/* links.c - mailed links (verify an address, reset a password): creation, lookup, use. */
 #include "platform/accounts/mail/links.h"
 
 #include <sodium.h>
@@ -14,8 +14,8 @@ enum { SALT_BYTES = 16, TOKEN_BYTES = 32, ADDRESS_BYTES = 16 };
 #define SECOND_US INT64_C(1000000)
 #define HOUR_US   (3600 * SECOND_US)
 
-/* Mails within an hour: to one address, whoever asks and for whatever account; for one account,
- * whatever address it names; and asked for by one client, with whatever accounts. */
+/* Mails per hour: to one address, for one account, and requested by one client address. Each limit
+ * counts regardless of the other two. */
 enum { MAILS_TO_ADDRESS = 5, MAILS_FOR_ACCOUNT = 10, MAILS_FOR_CLIENT = 20 };
 
 static int64_t link_life_us(enum link_purpose purpose)
@@ -66,7 +66,7 @@ static enum err mailbox_count(struct call *call, struct value key, int64_t most,
     return tx_exec(call->tx, KEEP_MAILBOX, BIND(key, v_int(since), v_int(mails + 1)), NULL);
 }
 
-/* A job has no client: the call that scheduled it was counted. */
+/* Jobs have no client address; the request that scheduled the job was already counted. */
 enum err mail_count_client(struct call *call, int64_t *ret_wait_ms)
 {
     struct str client = { 0 };
@@ -133,8 +133,7 @@ static const char KEEP_LINK[] =
     "values ($1, $2, $3, $4, $5) on conflict (user_id, purpose) do update set "
     "address = excluded.address, salt = excluded.salt, expires_at = excluded.expires_at";
 
-/* A link that is still good stays as it is: somebody else who asks must neither make it void nor
- * prolong it. */
+/* A valid link remains unchanged: another requester must neither invalidate nor extend it. */
 enum err link_send(struct call *call, const struct user *u, enum link_purpose purpose,
                    int64_t *ret_wait_ms)
 {

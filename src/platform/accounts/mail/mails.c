@@ -1,8 +1,8 @@
-/* mails.c - the jobs that mail links, with a bounded number of tries.
+/* mails.c - background jobs that send mailed links, with a limited number of retries.
  *
- * A job looks at its link, hands the mail to the mail server on a thread of its own, and
- * notes in the end how it went. A process that dies on the way leaves the job's lease behind,
- * so the mail may come twice; both have the same link. */
+ * A job reads its link, passes the mail to the mailer's thread, and records the result. If the
+ * process dies in between, the job runs again when its lease expires, so a mail can arrive twice;
+ * both copies contain the same link. */
 #include "api/jobs/errand.h"
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
@@ -13,12 +13,12 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mail/links.h"
 
-/* Longer than the mailer's line takes when every mail in it takes all of its time. */
+/* The lease must outlast a full mailer queue in which every mail times out. */
 enum { MAIL_LEASE_MS = 120 * 1000, LONGEST_MAIL = 4096 };
 
 #define SECOND_US INT64_C(1000000)
 
-/* Seconds until the next try, after the first, the second … failure. */
+/* Seconds until the next attempt after the first, second … failure. */
 static const int64_t pauses[] = { 10, 60, 300, 900, 1800 };
 
 enum mail_state { MAIL_NEEDLESS, MAIL_LINE_FULL, MAIL_TRIED };
@@ -32,9 +32,9 @@ struct mail_errand {
     struct call *call;
 };
 
-/* --- what it says --------------------------------------------------------------------- */
+/* --- text of the mail ------------------------------------------------------------------- */
 
-/* Tokens stand behind the #, which browsers tell nobody: neither proxies nor logs see them. */
+/* The token is in the URL fragment (#), which browsers do not send to proxies or logs. */
 static void write_mail(struct buf *out, const struct call *call, const struct link_row *l)
 {
     const struct api_options *o = api_options(call->api);
@@ -64,7 +64,7 @@ static void write_mail(struct buf *out, const struct call *call, const struct li
     buf_printf(out, "If it was not you, there is nothing to do.\r\n");
 }
 
-/* --- its stages ----------------------------------------------------------------------- */
+/* --- stages of the job ------------------------------------------------------------------ */
 
 static void mail_await(struct call *call);
 

@@ -1,7 +1,7 @@
-/* routes.c - verifying an address and getting a new password, by links that are mailed.
+/* routes.c - routes to verify an email address and to reset a password with mailed links.
  *
- * Who asks for a new password learns nothing of accounts: the call notes the login and
- * answers, and whose it is, if anybody's, is looked at afterwards. */
+ * POST /auth/forgot does not reveal which accounts exist: it replies at once and looks up the
+ * login later, in a job. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
@@ -74,7 +74,7 @@ static const struct schema verified_schema = {
 };
 static const struct type verified_reply = { .kind = KIND_OBJECT, .schema = &verified_schema };
 
-/* Mails cost others something: fewer than tries to log in. */
+/* Limits mail requests per client address: each mail costs its recipient and the mail server. */
 static const struct limit limit_mail = {
     .name = "mail", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
@@ -86,7 +86,7 @@ static enum err prepare_mail(struct call *call)
 
 /* --- POST /auth/forgot ---------------------------------------------------------------- */
 
-/* Only an address that its owner confirmed may open the account. */
+/* Only a verified address may receive a password reset link. */
 static enum err run_forgotten(struct call *call, const struct job *job)
 {
     struct user user;
@@ -118,7 +118,7 @@ static enum err forgot_password(struct call *call)
 
 /* --- POST /auth/reset ----------------------------------------------------------------- */
 
-/* A wrong token costs no hash. */
+/* Checks the token first, so that an invalid token does not cost a password hash. */
 static enum err look_at_reset(struct call *call)
 {
     const struct mail_reset *in = call->body;
@@ -157,7 +157,7 @@ static enum err reset_password(struct call *call)
 
 /* --- POST /auth/verify, /auth/verify/resend ------------------------------------------- */
 
-/* No credential is given out: who reads the mail need not be whose account it is. */
+/* Returns no credential: the reader of the mail is not necessarily the account's owner. */
 static enum err verify_email(struct call *call)
 {
     const struct mail_token *in = call->body;

@@ -1,4 +1,4 @@
-/* bodies.h - what is said about second factors, and what is answered. */
+/* bodies.h - request and response bodies of the second-factor routes. */
 #ifndef PLATFORM_ACCOUNTS_MFA_BODIES_H
 #define PLATFORM_ACCOUNTS_MFA_BODIES_H
 

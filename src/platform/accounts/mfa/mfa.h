@@ -1,5 +1,5 @@
-/* mfa.h - the second factor of accounts: codes, backup codes, and what stands for a half-done
- * log-in. */
+/* mfa.h - second factor of accounts: TOTP codes, backup codes, tickets for half-finished
+ * log-ins. */
 #ifndef PLATFORM_ACCOUNTS_MFA_MFA_H
 #define PLATFORM_ACCOUNTS_MFA_MFA_H
 
@@ -19,40 +19,40 @@ struct mfa {
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* ERR_MFA_OFF when the account has none. */
+/* ERR_MFA_OFF if the account has no second factor. */
 enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret);
-/* Turns it on with this secret, a code of which was of that step. */
+/* Enables the second factor. m->last_step: TOTP step of the code that confirmed m->secret. */
 enum err mfa_add(struct call *call, struct mfa *m);
-/* Fine when there is none. */
+/* Does nothing if the account has no second factor. */
 enum err mfa_drop(struct call *call, snowflake user_id);
-/* Other backup codes; those of before are none any more. */
+/* Replaces all backup codes; the previous ones become invalid. */
 enum err mfa_new_codes(struct call *call, struct mfa *m);
 
 /* --- codes ---------------------------------------------------------------------------- */
 
-/* Uses up a code of six digits, or a backup code: ERR_MFA_CODE when it is neither, or was used
- * before. */
+/* Consumes a TOTP code or a backup code. ERR_MFA_CODE if it is wrong or already used. */
 enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code);
 enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code);
-/* In prepare, of a code that the caller gives beside the password: a try counts, and is taken back
- * when it was right. */
+/* Call in prepare if the caller sends a code with the password: counts an attempt, which is
+ * uncounted if the code is right. */
 enum err mfa_count_own_try(struct call *call, const struct opt_str *code);
-/* In the handler: uses up that code, of six digits or a backup code. OK without one for an account
- * that has no second factor; ERR_MFA_CODE otherwise. */
+/* Call in the handler: consumes that code, TOTP or backup. Without a code, OK only if the account
+ * has no second factor, else ERR_MFA_CODE. */
 enum err mfa_use_own(struct call *call, const struct user *caller, const struct opt_str *code);
 
-extern const struct type type_mfa_code; /* of bodies with such a code */
-/* Backup codes by their number, in the call's arena. */
+extern const struct type type_mfa_code; /* for bodies with such a code */
+/* A backup code by its index, allocated in the call's arena. */
 struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number);
 bool mfa_backup_used(const struct mfa *m, int number);
 
-/* --- tickets: for a few minutes, of one account, for one purpose ----------------------- */
+/* --- tickets: signed, valid for minutes, one account, one purpose ----------------------- */
 
 enum ticket_purpose { TICKET_LOGIN, TICKET_UNDELETE, TICKET_CODES, TICKET_NEW_CODES };
 
-/* Void as soon as the account has another password. */
+/* The ticket becomes invalid when the account's password changes. */
 struct str ticket_make(const struct call *call, const struct user *u, enum ticket_purpose purpose);
-/* Without the store: is it one of ours, and whose? ticket_fits says whether it is still good. */
+/* Verifies a ticket's signature, purpose and expiry without the database and returns its account.
+ * ticket_fits then checks it against the current password. */
 bool ticket_read(const struct call *call, struct str ticket, enum ticket_purpose purpose,
                  snowflake *ret_user_id);
 bool ticket_fits(const struct call *call, struct str ticket, const struct user *u);

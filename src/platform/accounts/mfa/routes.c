@@ -1,4 +1,4 @@
-/* routes.c - a second factor: turning it on and off, backup codes, logging in with it. */
+/* routes.c - routes of the second factor: enable, disable, backup codes, log-in with a code. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "platform/accounts/internal.h"
@@ -16,13 +16,12 @@ static struct list backup_codes_of(const struct call *call, const struct mfa *m)
     return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
 }
 
-/* --- how often ------------------------------------------------------------------------ */
+/* --- rate limits ------------------------------------------------------------------------ */
 
 static const struct limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
-/* Wrong codes: of one ticket, and of one account whatever they came with. Three of a million
- * codes are right at any time. */
+/* Limits on wrong codes, per ticket and per account. At any time 3 of a million codes are valid. */
 static const struct limit limit_ticket = {
     .name = "mfa-ticket", .count = 5, .window_s = 300, .strict = true
 };
@@ -32,7 +31,7 @@ static const struct limit limit_wrong_codes = {
 
 struct mfa_try {
     snowflake user_id;
-    struct str ticket; /* p == NULL: of somebody who is in already */
+    struct str ticket; /* p == NULL: caller is logged in */
     bool undelete;
 };
 
@@ -41,7 +40,7 @@ static struct str account_key(const snowflake *user_id)
     return str_slice((const char *)user_id, sizeof *user_id);
 }
 
-/* A try counts before it is looked at, and is taken back when it was right. */
+/* Counts every attempt before the check; a right code is uncounted. */
 static enum err try_count(struct call *call, const struct mfa_try *t)
 {
     if (t->ticket.p && call_count(call, &limit_ticket, t->ticket) != OK)
@@ -144,7 +143,7 @@ static enum err prepare_enable(struct call *call)
     return OK;
 }
 
-/* What can still go wrong is in the order that clients ask in: first the secret, then a code. */
+/* Checks in the order in which clients ask: first the secret, then the code. */
 static enum err read_factor(const struct mfa_enable *in, struct mfa *m)
 {
     if (in->secret.given != GIVEN || !totp_secret_read(in->secret.value, m->secret))
@@ -215,7 +214,7 @@ static enum err prepare_challenge(struct call *call)
     return mfa_count_own_try(call, &in->code);
 }
 
-/* Backup codes turn the second factor off, so the password alone does not show them. */
+/* Backup codes can disable the second factor, so viewing them needs a code and the password. */
 static enum err view_backup_codes_challenge(struct call *call)
 {
     const struct mfa_challenge *in = call->body;

@@ -1,4 +1,4 @@
-/* schema.c - bodies and answers about second factors, row by row. */
+/* schema.c - JSON schemas of the second-factor bodies. */
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/bodies.h"
 #include "platform/accounts/mfa/mfa.h"

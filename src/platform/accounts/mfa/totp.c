@@ -1,4 +1,4 @@
-/* totp.c - codes that change every 30 seconds (RFC 6238: SHA-1, six digits). */
+/* totp.c - time-based one-time passwords (RFC 6238: SHA-1, six digits, 30 seconds). */
 #include "platform/accounts/mfa/totp.h"
 
 #include <openssl/evp.h>

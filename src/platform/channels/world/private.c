@@ -1,11 +1,11 @@
-/* world_private.c - direct channels and groups, in and out of world files. */
+/* world_private.c - import and export of direct channels and groups in world files. */
 #include "base/clock.h"
 #include "model/channel.h"
 #include "model/fields/ids.h"
 #include "platform/channels/internal.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
 /* A direct channel (two people) or a group. */
 struct world_private {
@@ -24,7 +24,7 @@ static const struct field private_fields[] = {
 
 WORLD_OBJECT(private, private_fields, NULL);
 
-/* --- people of a private channel ------------------------------------------------------ */
+/* --- recipients ------------------------------------------------------------------------- */
 
 static const char ADD_RECIPIENT[] =
     "insert into recipients (channel_id, user_id, since, in_group) "
@@ -142,7 +142,7 @@ static enum err import_group(struct importing *im, const void *entry, const stru
     return e ? e : world_import_parts(im, "private", entry, at, id);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char PEOPLE[] = "select u.username from recipients r join users u on u.id = r.user_id "
                              "where r.channel_id = $1 order by r.user_id";
@@ -162,7 +162,7 @@ static enum err export_people(struct tx *tx, snowflake channel, struct opt_list 
     return rows_end(&r);
 }
 
-/* Direct channels, or groups. */
+/* type: direct channels or groups. */
 static enum err export_private(struct exporting *ex, int64_t type, struct opt_list *ret)
 {
     size_t size = world_entry_size(ex->format, "private");

@@ -1,5 +1,4 @@
-/* world_threads.c - what forums, media channels and threads have besides, in and out of world
- * files. */
+/* world_threads.c - import and export of forum settings, tags and threads in world files. */
 #include "model/channel.h"
 #include "model/fields/ids.h"
 #include "platform/channels/deletion.h"
@@ -7,7 +6,7 @@
 #include "platform/emojis/world.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
 static const struct type type_tag_name = { .kind = KIND_STRING, .min = 1, .max = 20 };
 static const struct field tag_fields[] = {
@@ -20,7 +19,7 @@ static const struct field tag_fields[] = {
 
 WORLD_OBJECT(tag, tag_fields, NULL);
 
-/* --- forums in ------------------------------------------------------------------------ */
+/* --- import of forums ------------------------------------------------------------------- */
 
 static const char FORUM_TAGS[] = "select available_tags from channels where id = $1";
 static const char DRESS_FORUM[] =
@@ -43,7 +42,7 @@ static enum err load_tags(struct importing *im, snowflake forum, struct list *re
     return e;
 }
 
-/* By name, or by id where `to` is one; NULL: there is none. */
+/* Finds a tag by name, else by id; NULL if there is none. */
 static const struct forum_tag *tag_named(const struct list *tags, struct str to)
 {
     const struct forum_tag *t = tags->items;
@@ -59,7 +58,7 @@ static const struct forum_tag *tag_named(const struct list *tags, struct str to)
     return NULL;
 }
 
-/* A tag that is there already keeps its id. */
+/* A tag that already exists retains its id. */
 static enum err import_tags(struct importing *im, const struct opt_list *in, snowflake forum,
                             snowflake guild, const struct place *up, struct list *ret)
 {
@@ -129,7 +128,7 @@ enum err import_forum(struct importing *im, const struct world_channel *c, snowf
         NULL);
 }
 
-/* --- threads in ----------------------------------------------------------------------- */
+/* --- import of threads ------------------------------------------------------------------ */
 
 static const char DRESS_THREAD[] =
     "update channels set applied_tags = coalesce($2, applied_tags, (select '[]' from channels p "
@@ -138,7 +137,7 @@ static const char DRESS_THREAD[] =
 static const char ADD_PERSON[] =
     "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
     "select id, $2, guild_id, $3, 1 from channels where id = $1 on conflict do nothing";
-/* A private thread of which a file names no people has its starter. */
+/* If the file names no members of a private thread, its creator becomes one. */
 static const char ADD_STARTER[] =
     "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
     "select id, owner_id, guild_id, $2, 1 from channels where id = $1 and type = 12 and "
@@ -192,7 +191,7 @@ enum err import_thread(struct importing *im, const struct world_channel *c, snow
     return e;
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char FORUMS_AND_THREADS[] =
     "select c.id, c.type, c.available_tags, c.default_reaction, c.default_sort_order, "
@@ -226,7 +225,7 @@ static void show_forum(const struct rows *r, struct tx *tx, struct world_channel
     c->default_tag_setting = shown_text(r, 6, NULL);
 }
 
-/* Tags that the forum has no more an import could not find. */
+/* Omits tags that the forum no longer has, because an import could not find them. */
 static void show_thread(const struct rows *r, struct tx *tx, struct world_channel *c)
 {
     struct list ids =

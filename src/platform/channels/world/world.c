@@ -1,7 +1,6 @@
-/* world.c - a guild's channels and their overwrites, in and out of world files.
+/* world.c - import and export of guild channels and their overwrites in world files.
  *
- * All channels of a guild are made before the first is given its parent, so
- * that a file may list them in any order. */
+ * All channels of a guild are created before any gets its parent, so they may be in any order. */
 #include "model/channel.h"
 #include "model/guild.h"
 #include "platform/channels/deletion.h"
@@ -9,7 +8,7 @@
 #include "platform/channels/world/world.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
 static const struct choice channel_words[] = {
     { CHANNEL_TEXT, "text", "TEXT", "" },
@@ -107,7 +106,7 @@ static const struct field channel_fields[] = {
 
 WORLD_OBJECT(channel, channel_fields, NULL);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------- */
 
 static const char ADD_CHANNEL[] =
     "insert into channels (id, guild_id, type, name, position) values ($1, $2, $3, $4, "
@@ -169,7 +168,7 @@ static enum err import_overwrites(struct importing *im, const struct world_chann
     return e || c->overwrites.given != GIVEN ? e : overwrites_replace(im->tx, channel, &made);
 }
 
-/* --- all that a channel has ----------------------------------------------------------- */
+/* --- second pass: everything that belongs to a channel ---------------------------------- */
 
 static const char DRESS_CHANNEL[] =
     "update channels set name = $2, type = $3, parent_id = coalesce($4, parent_id), "
@@ -204,7 +203,7 @@ static enum err dress_channel(struct importing *im, const void *entry, const str
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0, owner = 0;
 
-    /* What import_channel could not make has its problem noted there. */
+    /* Skip entries for which import_channel already reported a problem. */
     if (form_failed_at(im->form, at))
         return OK;
     enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
@@ -221,7 +220,7 @@ static enum err dress_channel(struct importing *im, const void *entry, const str
     return e || !id ? e : world_import_parts(im, "channel", entry, at, id);
 }
 
-/* A thread's tags are its forum's, which may be listed later. */
+/* Third pass, because a thread's tags belong to its forum, which may be listed later. */
 static enum err fill_thread(struct importing *im, const void *entry, const struct place *at,
                             snowflake guild)
 {
@@ -236,7 +235,7 @@ static enum err fill_thread(struct importing *im, const void *entry, const struc
     return e || !id ? e : import_thread(im, c, id, parent, at);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char OVERWRITES[] =
     "select o.target_id, o.type, o.allow, o.deny, u.username from overwrites o "

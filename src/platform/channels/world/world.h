@@ -1,4 +1,4 @@
-/* world.h - channels of world files, for the files about them. */
+/* world.h - entry of a channel in world files, shared by the import and export of channels. */
 #ifndef PLATFORM_CHANNELS_WORLD_H
 #define PLATFORM_CHANNELS_WORLD_H
 
@@ -16,7 +16,7 @@ struct world_channel {
     struct opt_bool nsfw, archived, locked;
     struct opt_list overwrites; /* struct world_overwrite */
 
-    /* Of forums and media channels, and of what stands in channels; threads.c. */
+    /* Forums, media channels and threads; see world_threads.c. */
     struct opt_list tags; /* struct world_tag */
     struct opt_str default_reaction, default_tag_setting;
     struct opt_int default_sort_order, default_forum_layout, default_thread_rate_limit_per_user;
@@ -31,7 +31,7 @@ struct world_tag {
 };
 extern const struct type world_tag_list;
 
-/* world_threads.c: what only some channels have; all channels are there. */
+/* world_threads.c: fields of forums and threads; all channels must exist. */
 enum err import_forum(struct importing *im, const struct world_channel *c, snowflake id,
                       snowflake guild, const struct place *at);
 enum err import_thread(struct importing *im, const struct world_channel *c, snowflake id,

@@ -1,7 +1,7 @@
-/* content.c - answers without the content of messages, for bots that may not have it.
+/* content.c - removes message content from replies to bots without the MESSAGE_CONTENT intent.
  *
- * The rule is that of events (model/permissions/message_content.h). Handlers that answer with
- * messages of others call messages_hide_content when the answer is written. */
+ * The rule is the same as for events (model/permissions/message_content.h). Handlers that reply
+ * with messages of others call messages_hide_content after writing the reply. */
 #include "platform/messages/internal.h"
 
 #include <limits.h>
@@ -37,7 +37,7 @@ static const struct type *member_type(const struct schema *s, struct str name)
     return NULL;
 }
 
-/* Copies a value of this type (NULL: not known), the messages in it as the reader gets them. */
+/* Copies a value of this type (NULL: unknown), with its messages reduced for the reader. */
 static void content_copy(struct content_copy *c, const struct type *t, struct str raw)
 {
     struct json_reader r;
@@ -54,7 +54,7 @@ static void content_copy(struct content_copy *c, const struct type *t, struct st
         return;
     }
     json_reader_init(&r, raw, c->arena);
-    r.values_max = UINT_MAX; /* the answer was written by this program */
+    r.values_max = UINT_MAX; /* trusted: this program wrote the reply */
     json_enter(&r);
     if (t->kind == KIND_ARRAY) {
         json_array(&c->json);

@@ -1,17 +1,17 @@
-/* kept_pages.c - pages of messages that were just written out, for whoever reads them next.
+/* kept_pages.c - cache of encoded message pages, for the next readers of the same page.
  *
- * Everybody who opens a channel asks for the same page. It is kept as it is written, with marks
- * where it depends on the reader (own_marks.c). Only pages of messages that lie ready in their rows
- * are kept (shown.c), so a page holds while the rows of its messages, of their authors and of the
- * channel stay as they are; the channel's changes with each new message, a message's with each
- * reaction. Whether the caller may read the channel was decided before this is asked. */
+ * All users who open a channel request the same page. It is cached as encoded, with the offsets of
+ * reader-specific values (own_marks.c), if all of its messages have a precomputed text (shown.c). A
+ * page is valid while the rows of its messages, their authors and the channel are unchanged; a new
+ * message changes the channel's row, a reaction the message's. The caller's permission to read the
+ * channel is checked before. Only SQLite uses the cache (store/kept.h). */
 #include "platform/messages/internal.h"
 
 #include "store/kept.h"
 
 struct kept_page {
     struct str text;
-    struct own_marks *marks; /* NULL: nobody has reacted */
+    struct own_marks *marks; /* NULL: no reactions */
 };
 
 static struct kept_key page_key(snowflake channel_id, const struct message_page *asked)
@@ -41,9 +41,9 @@ enum err kept_page_reply(struct call *call, const struct kept_page *p)
     return e;
 }
 
-/* --- keeping -------------------------------------------------------------------------- */
+/* --- filling the cache ------------------------------------------------------------------ */
 
-/* Lanes count beside the row, and are only where nothing is kept. */
+/* Sharded reaction counts are not in the row; only PostgreSQL has them, without this cache. */
 static bool lies_ready(const struct message *m)
 {
     return m->shown.p && m->reacted != REACTED_IN_LANES;
@@ -81,8 +81,7 @@ static void name_rows(struct kept_read *kept, const struct list *messages)
     }
 }
 
-/* Writes the page as everybody sees it. What stands in the answer then is the caller's, unless
- * something of it is the caller's own. */
+/* Writes the page without reader-specific values, then corrects it if the caller has reacted. */
 static enum err page_answer(struct call *call, struct kept_page *p, struct arena *arena,
                             const struct list *messages)
 {
@@ -93,7 +92,7 @@ static enum err page_answer(struct call *call, struct kept_page *p, struct arena
     messages_write(&j, messages, p->marks);
     p->text = str_dup(arena, buf_str(&call->reply));
     if (p->marks && (buf_full(&call->reply) || !own_marks_keep(p->marks, arena)))
-        return ERR_ANSWER_TOO_LARGE; /* marks would point anywhere */
+        return ERR_ANSWER_TOO_LARGE; /* offsets would be wrong */
     if (p->marks)
         e = own_marks_find(call, p->marks, &places);
     if (!e && places.count) {

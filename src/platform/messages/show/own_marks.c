@@ -1,8 +1,8 @@
-/* own_marks.c - where a page that many read says what is its reader's own.
+/* own_marks.c - reader-specific values ("me" of reactions) in a shared encoded page.
  *
- * A page is written once as if nobody who reads it had reacted: "me":false under each emoji. A
- * reader gets a copy in which some of these say true. Of messages whose row names everybody who
- * has reacted the places are found by the reader's id; of others by one look for the page. */
+ * A page is encoded once with "me":false for each reaction; a reader gets a copy in which some
+ * values are true. If a message's row lists all users who reacted, the offsets are found by user
+ * id; for other messages one query per page reads the reader's reactions. */
 #include "platform/messages/internal.h"
 
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 
 enum { CHAINS = 256, MOST_MARKS = 1 << 20 };
 
-/* Somebody who is named at an emoji. */
+/* A user in the list of a reaction. */
 struct named_mark {
     snowflake user_id;
     uint32_t me;
-    uint32_t next; /* of the same chain, plus one; 0: the last */
+    uint32_t next; /* next in chain, plus one; 0: end */
 };
 
-/* An emoji whose users are not all named. */
+/* A reaction whose users are not all listed in the row. */
 struct counted_mark {
     snowflake message_id, reaction_id;
     uint32_t me, me_burst;
@@ -30,10 +30,10 @@ struct own_marks {
     const struct counted_mark *all_counted;
     size_t named_count, counted_count;
     snowflake channel_id;
-    uint32_t chains[CHAINS]; /* the first of each, plus one */
+    uint32_t chains[CHAINS]; /* index of the first entry, plus one */
 };
 
-/* The lowest bits of an id count within a millisecond and are 0 for most. */
+/* Mixes in higher bits: the low bits of an id are a per-millisecond counter and mostly 0. */
 static size_t chain_of(snowflake user_id)
 {
     return (user_id ^ user_id >> 22) % CHAINS;
@@ -86,7 +86,7 @@ void own_marks_write(struct own_marks *marks, struct json *j, const struct messa
     json_array_end(j);
 }
 
-/* Chains are walked in the order of the page. */
+/* Links in reverse, so that chains are walked in page order. */
 static void named_link(struct own_marks *marks)
 {
     for (size_t i = marks->named_count; i-- > 0;) {
@@ -140,7 +140,7 @@ static void places_named(struct call *call, const struct own_marks *marks, struc
     }
 }
 
-/* Both are ordered by message, the newest first. */
+/* Both lists are ordered by message id, newest first. */
 static void places_counted(struct call *call, const struct own_marks *marks, const struct list *own,
                            struct list *places)
 {

@@ -1,4 +1,4 @@
-/* show.c - from rows to what the interface shows. */
+/* show.c - builds the API object of a message from its row. */
 #include "platform/messages/internal.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 enum { URL_LIFE_S = 24 * 60 * 60 };
 
-/* --- signed addresses ----------------------------------------------------------------- */
+/* --- signed URLs ------------------------------------------------------------------------ */
 
 static struct str message_signature(struct call *call, struct str path, struct str ex,
                                     struct str is)
@@ -80,7 +80,7 @@ bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, st
 
 /* --- users ---------------------------------------------------------------------------- */
 
-/* Accounts that a page speaks of, each asked for once. */
+/* Accounts that a page refers to, each read once. */
 struct shown_people {
     const struct user *list[128];
     size_t count;
@@ -147,7 +147,7 @@ const struct user *message_webhook_author(struct arena *arena, const struct mess
 
 /* --- messages ------------------------------------------------------------------------- */
 
-/* The files of what a message took along stand there, not among its own. */
+/* Moves the attachments that belong to a forwarded snapshot to snapshot_files. */
 static void part_files(struct call *call, struct message *m)
 {
     struct attachment *a = m->attachments.items;
@@ -177,7 +177,7 @@ static enum err message_complete_one(struct call *call, struct shown_people *peo
     else if (lacks_author(m))
         e = find_user(call, people, m->author_id, &m->author);
     if (m->shown.p)
-        return e; /* it shows nothing else that is not in its row */
+        return e; /* everything else is in its row */
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
         struct mention *mention = &((struct mention *)m->mentions.items)[i];
         const struct user *u;
@@ -208,13 +208,13 @@ bool message_shows_reference(const struct message *m)
             m->type == MESSAGE_CONTEXT_MENU_COMMAND);
 }
 
-/* What only one account may see is not shown to others in what refers to it. */
+/* An ephemeral message is not shown to others inside a message that refers to it. */
 static bool may_show(const struct message *m, const struct message *other)
 {
     return !other->ephemeral_for || other->ephemeral_for == m->ephemeral_for;
 }
 
-/* One step back and no further: what was answered shows what it answered no more. */
+/* Resolves one level only: a referenced message does not include its own reference. */
 static enum err complete_reference(struct call *call, struct shown_people *people,
                                    struct message *m)
 {
@@ -232,7 +232,7 @@ static enum err complete_reference(struct call *call, struct shown_people *peopl
     return message_complete_one(call, people, other);
 }
 
-/* The thread that was started from a message has its id. */
+/* The thread started from a message has the message's id. */
 static enum err show_thread(struct call *call, struct message *m)
 {
     if (m->shown.p || !(m->flags & MESSAGE_HAS_THREAD) || m->thread)
@@ -321,7 +321,7 @@ enum err message_for_gateway(struct call *call, const struct channel *c, struct 
         struct channel *thread = arena_alloc(call->arena, sizeof *thread);
 
         *thread = *m->thread;
-        thread->member = NULL; /* it is the caller's */
+        thread->member = NULL; /* membership of the caller only */
         m->thread = thread;
     }
     if (channel_is_private(c->type) || m->ephemeral_for)

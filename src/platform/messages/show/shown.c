@@ -1,11 +1,10 @@
-/* shown.c - what answers show of a message, kept in its row as text.
+/* shown.c - precomputed JSON text of a message, stored in its row (messages.shown).
  *
- * Most messages show nothing but what their own row says, and who wrote them. That text
- * (messages.shown: the members of the object that follow the author) is written with the row, so
- * that a page of messages is copied together: ids, the author as it is called now, the text, the
- * reactions as the reader sees them. A message that shows something of other rows besides, which
- * may change without it (people it speaks to, files, what it answers, a thread, a poll), has no
- * such text and is put together from its columns. Nothing in the text depends on the reader. */
+ * Most messages consist only of their own row and the author. Their JSON members after the author
+ * are stored with the row, so that a page is assembled by copying: ids, the current author, the
+ * text, the reactions as the reader sees them. A message that includes data of other rows, which
+ * can change independently (mentions, attachments, a reference, a thread, a poll), has no such text
+ * and is built from its columns. The text never depends on the reader. */
 #include "platform/messages/internal.h"
 
 #include "model/text/reaction_text.h"
@@ -43,7 +42,7 @@ struct str message_shown_text(struct arena *arena, const struct message *m)
 
     if (shows_other_rows(m))
         return (struct str){ 0 };
-    shown.nonce.given = ABSENT; /* only who sent it is told of it */
+    shown.nonce.given = ABSENT; /* only the sender receives the nonce */
     if (by_webhook)
         shown.author = message_webhook_author(arena, m);
     buf_init(&out, MOST_SHOWN);
@@ -53,13 +52,13 @@ struct str message_shown_text(struct arena *arena, const struct message *m)
     return object.n ? str_slice(object.p + 1, object.n - 2) : object;
 }
 
-/* The text of a webhook's message begins with its author, others with their content. */
+/* The text of a webhook message starts with "author", that of others with "content". */
 bool message_text_has_author(const struct message *m)
 {
     return m->shown.n > 1 && m->shown.p[1] == 'a';
 }
 
-/* --- new ones ------------------------------------------------------------------------- */
+/* --- new messages ----------------------------------------------------------------------- */
 
 static void event_write(struct json *j, const struct message *m)
 {
@@ -109,7 +108,7 @@ struct str message_event_text(struct arena *arena, const struct message *m, stru
 
 enum { AUTHORS_NOTED = 32 };
 
-/* Authors of a page, and where each stands in the answer. */
+/* Authors of a page, and the position of their first encoding in the reply. */
 struct noted_authors {
     struct {
         const struct user *user;

@@ -1,4 +1,4 @@
-/* cloud_rows.c - files that wait for their message, in the store. */
+/* cloud_rows.c - SQL of files uploaded before their message (cloud_uploads). */
 #include "platform/messages/uploads/cloud_uploads.h"
 
 #include "model/fields/rows.h"

@@ -1,4 +1,4 @@
-/* cloud_schema.c - what is asked for and answered before files are sent, row by row. */
+/* cloud_schema.c - JSON schemas of the routes for uploads before a message. */
 #include "model/fields/types.h"
 #include "platform/messages/uploads/cloud_uploads.h"
 

@@ -1,4 +1,4 @@
-/* cloud_uploads.c - asking for addresses, sending bytes there, and what messages take of it. */
+/* cloud_uploads.c - uploads before a message: request URLs, upload the bytes, attach them. */
 #include "platform/messages/uploads/cloud_uploads.h"
 
 #include <inttypes.h>
@@ -10,12 +10,12 @@
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
 
-/* Each is a row and a job for a day, whether anything is sent there or not. */
+/* Each is a row and a job for one day, whether or not bytes are uploaded. */
 enum { MOST_OPEN_UPLOADS = 100 };
 
-/* --- asking for addresses ------------------------------------------------------------- */
+/* --- request URLs ----------------------------------------------------------------------- */
 
-/* A random UUID (version 4), as clients know these names. */
+/* A random UUID (version 4), the format that clients expect. */
 static struct str upload_key(struct arena *arena)
 {
     unsigned char b[16];
@@ -88,7 +88,7 @@ static enum err create_attachments(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- sending bytes -------------------------------------------------------------------- */
+/* --- upload bytes ----------------------------------------------------------------------- */
 
 static struct str sent_token(const struct call *call)
 {
@@ -103,7 +103,7 @@ static struct str sent_token(const struct call *call)
     return token;
 }
 
-/* The address is the secret: who has it may send. */
+/* The URL contains a secret token: whoever has the URL may upload. */
 static enum err path_upload(struct call *call, struct cloud_upload *ret)
 {
     struct str token = sent_token(call);
@@ -124,7 +124,7 @@ struct upload_sent {
     struct attachment kept;
 };
 
-/* Asked before the bytes come, too: they are not taken from somebody who made an address up. */
+/* Also runs before the body is received, so that an invalid URL cannot upload bytes. */
 static enum err admit_upload(struct call *call)
 {
     const struct http_request *r = call->exchange->request;
@@ -140,7 +140,7 @@ static enum err admit_upload(struct call *call)
     return e;
 }
 
-/* The length of a chunked body is known only now. */
+/* The length of a chunked body is known only after it was received. */
 static enum err look_upload(struct call *call)
 {
     const struct upload_sent *sent = call_passed(call, "upload_sent");
@@ -148,7 +148,7 @@ static enum err look_upload(struct call *call)
     return (int64_t)call->exchange->body.n == sent->upload.size ? OK : ERR_BAD_REQUEST;
 }
 
-/* On the pool: neither the writer nor a loop waits for the disk. */
+/* Runs on the thread pool: neither the writer nor an event loop waits for the disk. */
 static enum err keep_upload(struct call *call)
 {
     struct upload_sent *sent = call_passed(call, "upload_sent");
@@ -164,7 +164,7 @@ static enum err prepare_put_upload(struct call *call)
     return OK;
 }
 
-/* PUT /uploads/{upload.key}/{upload.filename}: what was sent before is replaced. */
+/* PUT /uploads/{upload.key}/{upload.filename}: replaces an earlier upload. */
 static enum err put_upload(struct call *call)
 {
     const struct upload_sent *sent = call_passed(call, "upload_sent");
@@ -182,9 +182,9 @@ static enum err put_upload(struct call *call)
     return cloud_upload_fill(call->tx, &u);
 }
 
-/* --- what messages take --------------------------------------------------------------- */
+/* --- attach to a message ---------------------------------------------------------------- */
 
-/* Its key; the name behind the slash is only for people. */
+/* The key of "key/filename"; the filename is not needed. */
 static struct str key_named(struct str uploaded_filename)
 {
     return str_cut(&uploaded_filename, '/');
@@ -220,7 +220,7 @@ static enum err upload_take(struct call *call, const struct attachment_in *in, s
     return OK;
 }
 
-/* The handler may run again, so what came along stays as it is. */
+/* The handler may be retried, so the list of uploaded files is copied, not changed. */
 enum err uploads_take_named(struct call *call, snowflake owner_id, struct list *ret)
 {
     const struct message_sending *sending = message_sending_of(call);
@@ -266,7 +266,7 @@ enum err upload_show(struct call *call, snowflake place_id, const struct attachm
     return e ? e : cloud_upload_watch(call, &u);
 }
 
-/* --- what nobody wants ---------------------------------------------------------------- */
+/* --- deletion and expiry ---------------------------------------------------------------- */
 
 static enum err upload_forget(struct call *call, const struct cloud_upload *u)
 {
@@ -315,7 +315,7 @@ const struct job_kind cloud_upload_expiry = {
     .run = expire_upload,
 };
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- routes ----------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "upload.key",

@@ -1,6 +1,6 @@
-/* cloud_uploads.h - files that come before their message: an address is asked for, bytes are sent
- * there, and a message names what was sent. Who asked owns it; what no message names goes after
- * a day. */
+/* cloud_uploads.h - files uploaded before their message: a client requests a URL, uploads the
+ * bytes, and names them in a message. The requester owns them; unused uploads expire after a
+ * day. */
 #ifndef PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 #define PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 
@@ -9,18 +9,18 @@
 
 struct cloud_upload {
     snowflake id, owner_id;
-    struct str key, filename; /* key/filename is what messages name */
-    int64_t size;             /* as announced */
-    snowflake file_id;        /* 0: nothing was sent yet */
+    struct str key, filename; /* messages name it as key/filename */
+    int64_t size;             /* as the client declared */
+    snowflake file_id;        /* 0: nothing uploaded yet */
     struct opt_str content_type;
     struct opt_int width, height;
-    snowflake place_id; /* 0: it waits for a message; else it is shown there */
+    snowflake place_id; /* 0: waits for a message; else shown there */
 };
 
 /* --- cloud_schema.c ------------------------------------------------------------------- */
 
 struct upload_wanted {
-    struct opt_str id; /* given back as it came */
+    struct opt_str id; /* returned unchanged */
     struct str filename;
     int64_t file_size;
     struct opt_bool is_clip;
@@ -41,13 +41,13 @@ extern const struct type uploads_body, uploads_reply;
 
 /* --- cloud_rows.c --------------------------------------------------------------------- */
 
-/* How many of an account wait for a message. */
+/* Number of uploads of an account that wait for a message. */
 enum err cloud_uploads_count(struct tx *tx, snowflake owner_id, int64_t *ret);
 enum err cloud_upload_insert(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found,
                            struct cloud_upload *ret);
 enum err cloud_upload_by_id(struct tx *tx, snowflake id, bool *ret_found, struct cloud_upload *ret);
-/* Notes what was sent. */
+/* Records the uploaded file. */
 enum err cloud_upload_fill(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_delete(struct tx *tx, snowflake id);
 

@@ -1,4 +1,4 @@
-/* files.c - files that come with messages: taken in, kept, sent out again. */
+/* files.c - attachments: receives, stores and serves files. */
 #include "platform/messages/internal.h"
 
 #include <inttypes.h>
@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "net/http/server.h"
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- upload ----------------------------------------------------------------------------- */
 
-/* Spread over folders; the name that people see is in the row only. */
+/* Blobs are spread over 256 folders; the visible filename is only in the row. */
 void attachment_blob(snowflake id, char out[64])
 {
     snprintf(out, 64, "attachments/%02x/%" PRIu64, (unsigned)(id >> 22 & 0xff), id);
@@ -39,7 +39,7 @@ size_t upload_count(const struct call *call)
     return count;
 }
 
-/* "files[3]" is 3; other names are counted. */
+/* "files[3]" is 3; other names use their position. */
 static uint64_t upload_number(const struct part *p, size_t nth)
 {
     struct str name = str_of(p->name);
@@ -162,10 +162,10 @@ enum err uploads_keep(struct call *call, const struct list *words, struct list *
     return e;
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- download --------------------------------------------------------------------------- */
 
-/* A browser says what it wants a file for. Our pages allow scripts and styles of this server:
- * a file that somebody sent must never be one of them. */
+/* Browsers send the purpose of a request (Sec-Fetch-Dest). This server's pages may run its own
+ * scripts and styles, so an attachment must never be loaded as one. */
 static bool is_for_showing(const struct call *call)
 {
     static const char *const fine[] = { "empty", "document", "image", "audio", "video" };
@@ -177,8 +177,8 @@ static bool is_for_showing(const struct call *call)
     return !wanted.p;
 }
 
-/* GET /attachments/{place.id}/{attachment.id}/{filename}: for whoever has a signed
- * address. What browsers could take for a page of ours is only for downloading. */
+/* GET /attachments/{place.id}/{attachment.id}/{filename}: needs a signed URL. Content that a
+ * browser could treat as a page of this server is served as a download only. */
 static enum err get_attachment(struct call *call)
 {
     snowflake channel_id = call_id(call, "place.id"), id = call_id(call, "attachment.id");

@@ -1,4 +1,4 @@
-/* media.c - what a file is, told by its first bytes and by its name. */
+/* media.c - detects the media type of a file from its first bytes and its name. */
 #include "platform/messages/internal.h"
 
 #include "base/mem.h"
@@ -21,7 +21,7 @@ static struct str media_extension(struct str name)
     return dot ? str_from(name, (size_t)(dot - name.p)) : STR("");
 }
 
-/* The end of a name says what it is, so it is the middle that gives way. */
+/* Shortens the middle of a name, because the extension states its type. */
 static struct str media_shortened(struct arena *a, struct str name)
 {
     struct str end = media_extension(name);
@@ -41,7 +41,7 @@ struct str safe_filename(struct arena *a, struct str name)
     for (size_t i = 0; i < name.n; i++) {
         if (is_safe(name.p[i]))
             out[n++] = name.p[i];
-        else if ((name.p[i] & 0xc0) != 0x80) /* a character is one underscore */
+        else if ((name.p[i] & 0xc0) != 0x80) /* one underscore per character */
             out[n++] = '_';
     }
     struct str safe = str_slice(out, n);
@@ -50,11 +50,11 @@ struct str safe_filename(struct arena *a, struct str name)
     return safe.n ? media_shortened(a, safe) : STR("file");
 }
 
-/* --- everything else ------------------------------------------------------------------ */
+/* --- media types ------------------------------------------------------------------------ */
 
 struct file_kind {
     const char *extension, *type;
-    bool safe; /* may be shown in a page's place */
+    bool safe; /* browsers may display it inline */
 };
 
 static const struct file_kind kinds[] = {

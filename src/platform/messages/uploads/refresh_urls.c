@@ -1,4 +1,4 @@
-/* refresh_urls.c - addresses of files, signed anew for those who may see them. */
+/* refresh_urls.c - POST /attachments/refresh-urls: signs attachment URLs again. */
 #include "platform/messages/internal.h"
 
 #include "model/fields/types.h"
@@ -54,14 +54,14 @@ static const struct schema out_schema = {
 };
 static const struct type urls_reply = { .kind = KIND_OBJECT, .schema = &out_schema };
 
-/* --- one address ---------------------------------------------------------------------- */
+/* --- single URL ------------------------------------------------------------------------- */
 
 struct url_parts {
     snowflake channel_id, id;
     struct str filename, query;
 };
 
-/* …/attachments/{channel}/{file}/{name}?…, whoever's server it says before that. */
+/* Parses …/attachments/{channel}/{file}/{name}?…, with any host. */
 static bool url_split(struct str url, struct url_parts *ret)
 {
     static const char AREA[] = "/attachments/";
@@ -78,7 +78,7 @@ static bool url_split(struct str url, struct url_parts *ret)
            ret->filename.n > 0;
 }
 
-/* What else the address said stays. */
+/* Retains all query parameters but the signature. */
 static struct str other_parameters(struct arena *arena, struct str query)
 {
     struct buf out;
@@ -95,7 +95,7 @@ static struct str other_parameters(struct arena *arena, struct str query)
     return buf_take(&out, arena);
 }
 
-/* Where the caller does not look, an address stays what it is. */
+/* If the caller cannot view the channel, the URL is returned unchanged. */
 static enum err url_refresh(struct call *call, struct str url, struct str *ret)
 {
     struct url_parts parts;

@@ -1,13 +1,12 @@
-/* world_forwards.c - what messages took along of others, in and out of world files; without its
- * files. */
+/* world_forwards.c - import and export of forwarded snapshots, without files, in world files. */
 #include "base/mem.h"
 #include "model/message.h"
 #include "platform/message_parts/kept.h"
 #include "platform/messages/world/world.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
-/* What is kept, in the order in which it is shown. */
+/* Stored fields, in the order of the API object. */
 /* clang-format off */
 #define TAKEN_FIELDS                                                                               \
     MAYBE(struct world_forward, type, type_count),                                                 \
@@ -47,14 +46,14 @@ static void check_forward(struct form *form, const struct place *here, const voi
 
 WORLD_SINGLE(forward, forward_fields, check_forward);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------- */
 
 static struct opt_str list_kept(const struct importing *im, struct opt_str json)
 {
     return given_str(json.given == GIVEN ? layout_compact(im->arena, json.value) : STR("[]"));
 }
 
-/* As it stands in a message's row: up to the list of its files. */
+/* The text stored in a message's row: the snapshot up to its list of attachments. */
 static struct str forward_kept(const struct importing *im, const struct world_forward *in)
 {
     struct world_forward f = *in;
@@ -89,13 +88,13 @@ void import_forward(struct importing *im, const struct world_forward *in, struct
     ret->flags |= MESSAGE_HAS_SNAPSHOT;
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char TAKEN_ALONG[] =
     "select id, snapshot, reference_message_id, reference_channel_id, reference_guild_id from "
     "messages where channel_id = $1 and snapshot is not null order by id";
 
-/* What an import takes anyway is not said. */
+/* Omits values that an import would assume by default. */
 static void leave_out_usual(struct world_forward *f)
 {
     struct opt_str *const lists[] = { &f->mentions, &f->embeds, &f->components };

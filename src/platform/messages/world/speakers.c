@@ -1,10 +1,10 @@
-/* world_speakers.c - who said something: people, or webhooks by names and pictures of their own. */
+/* world_speakers.c - message authors in world files: users, or webhooks with name and avatar. */
 #include "model/user.h"
 #include "platform/accounts/accounts.h"
 #include "platform/worlds/file.h"
 #include "platform/messages/world/world.h"
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------- */
 
 static const char HOME_OF_CHANNEL[] = "select guild_id from channels where id = $1";
 static const char WEBHOOK_NAME[] = "select name from webhooks where id = $1";
@@ -42,7 +42,7 @@ enum err import_speaker(struct importing *im, const struct world_message *m, sno
     return e || !ret->webhook ? e : dress_webhook(im, m, ret);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char SPEAKERS[] =
     "select m.id, h.id, m.webhook_name, h.name, p.url from messages m join webhooks h on "
@@ -60,7 +60,7 @@ enum err export_speakers(struct exporting *ex, struct world_entries to)
         struct world_message *m = world_entry_member(&to, row_id(&r, 0));
 
         if (!m)
-            continue; /* a message that is not exported */
+            continue; /* this message is not exported */
         m->webhook = given_str(shown_id(ex->tx, row_id(&r, 1)));
         if (!str_eq(row_text(&r, 2), row_text(&r, 3)))
             m->username = shown_text(&r, 2, NULL);

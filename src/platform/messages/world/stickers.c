@@ -1,9 +1,9 @@
-/* world_stickers.c - stickers of messages, in and out of world files. */
+/* world_stickers.c - import and export of message stickers in world files. */
 #include "model/sticker.h"
 #include "platform/stickers/stickers.h"
 #include "platform/messages/world/world.h"
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------- */
 
 static const char FIND_ITEM[] = "select id, name, format from stickers where id = $1";
 static const char GUILD_OF[] = "select guild_id from channels where id = $1";
@@ -45,14 +45,14 @@ enum err import_message_stickers(struct importing *im, const struct opt_list *st
     return e;
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
 static const char STUCK[] =
     "select m.id, m.sticker_items, c.guild_id from messages m join channels c on "
     "c.id = m.channel_id where m.channel_id = $1 and m.sticker_items is not null order by m.id";
 static const char IS_THERE[] = "select 1 from stickers where id = $1 and guild_id = $2";
 
-/* Those of other guilds, and those that are gone, an import could not find. */
+/* Omits stickers of other guilds and deleted ones, because an import could not find them. */
 static enum err export_items(struct tx *tx, struct str json, snowflake guild, struct opt_list *ret)
 {
     struct list items = column_list(tx_arena(tx), &type_sticker_items, json);

@@ -1,10 +1,10 @@
-/* world.c - what was said in channels, in and out of world files. */
+/* world.c - import and export of messages in world files. */
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
 #include "platform/messages/world/world.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------- */
 
 static const struct field message_fields[] = {
     MAYBE(struct world_message, id, type_id),
@@ -25,7 +25,7 @@ static const struct field message_fields[] = {
     { 0 },
 };
 
-/* A message without an id gets one of its moment, if there are such ids. */
+/* A message without an id gets one for its time, so the time must be within the range of ids. */
 static void check_moment(struct form *form, const struct place *here, const struct world_message *m)
 {
     bool said = m->at.given == GIVEN;
@@ -54,7 +54,7 @@ static void check_message(struct form *form, const struct place *here, const voi
 
 WORLD_OBJECT(message, message_fields, check_message);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------- */
 
 static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
 static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
@@ -62,7 +62,7 @@ static const char NOTE_LAST[] =
     "update channels set last_message_id = "
     "(select max(id) from messages where channel_id = $1) where id = $1";
 
-/* An id of that moment that nobody has. */
+/* The first unused id for that time. */
 static enum err free_id(struct importing *im, int64_t ms, snowflake *ret)
 {
     struct rows row;
@@ -74,7 +74,7 @@ static enum err free_id(struct importing *im, int64_t ms, snowflake *ret)
     return e;
 }
 
-/* Which id a message gets; 0: it was imported before. */
+/* The id for a message; 0: it was imported before. */
 static enum err message_id(struct importing *im, const struct world_message *m, bool quiet,
                            snowflake *ret)
 {
@@ -136,7 +136,7 @@ static enum err import_message(struct importing *im, const struct world_message 
     return e ? e : world_import_parts(im, "message", m, up, id);
 }
 
-/* A post begins with a message of the thread's own id, which is not counted. */
+/* The first message of a post has the thread's id and is not counted. */
 static const char COUNT_MESSAGES_OF[] =
     "update channels set thread_message_count = (select count(*) from messages m where "
     "m.channel_id = $1), thread_begun = case when exists (select 1 from messages m where "
@@ -154,8 +154,7 @@ static enum err count_in_thread(struct importing *im, snowflake id)
     return e || !threads ? e : tx_exec(im->tx, NUMBER_MESSAGES, BIND(v_id(id)), NULL);
 }
 
-/* Messages without an id are for channels where nothing was said yet: importing them again would
- * say them again. */
+/* Messages without an id need an empty channel, because a second import would duplicate them. */
 static enum err import_messages(struct importing *im, const void *entries, const struct place *all,
                                 snowflake channel)
 {
@@ -180,10 +179,10 @@ static enum err import_messages(struct importing *im, const void *entries, const
     return e ? e : count_in_thread(im, channel);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export ----------------------------------------------------------------------------- */
 
-/* What the platform itself said, and webhooks that are gone or follow a channel, has no author that
- * an import could find; nor has an app's answer to a command, which has no name of its own. */
+/* Omits messages whose author an import could not find: system messages, messages of deleted or
+ * channel-following webhooks, and interaction replies. */
 static const char MESSAGES[] =
     "select m.id, u.username, m.content, m.edited_at, m.embeds, m.pinned from messages m "
     "left join users u on u.id = m.author_id and m.webhook_id is null "

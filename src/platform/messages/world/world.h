@@ -1,4 +1,4 @@
-/* world.h - what was said, in world files: what the files about messages share. */
+/* world.h - entries of messages in world files, shared by the import and export of messages. */
 #ifndef PLATFORM_MESSAGES_WORLD_H
 #define PLATFORM_MESSAGES_WORLD_H
 
@@ -7,8 +7,8 @@
 
 struct world_message {
     struct opt_id id;
-    struct opt_str author, webhook;      /* one of them */
-    struct opt_str username, avatar_url; /* a webhook's, if it spoke by others than its own */
+    struct opt_str author, webhook;      /* exactly one of them */
+    struct opt_str username, avatar_url; /* if they differ from the webhook's */
     struct str content;
     struct opt_int at, minutes_ago, edited_at;
     struct opt_str embeds;
@@ -16,7 +16,7 @@ struct world_message {
     struct opt_object forward; /* struct world_forward */
     struct opt_list stickers;  /* struct str */
 };
-/* What it took along of another message, and where that stands. */
+/* The forwarded snapshot, and where its source is. */
 struct world_forward {
     struct opt_id message_id, guild_id;
     snowflake channel_id;
@@ -29,12 +29,12 @@ struct world_forward {
 
 extern const struct type world_forward_type;
 
-/* world_forwards.c: what a message took along; in: NULL where there is nothing. */
+/* world_forwards.c: forwarded snapshots; in: NULL if there is none. */
 void import_forward(struct importing *im, const struct world_forward *in, struct message *ret);
 enum err export_forwards(struct exporting *ex, struct world_entries to);
-/* world_speakers.c: who says it. author 0, and a problem is noted, when there is nobody. */
+/* world_speakers.c: the author. On failure author is 0 and a form error is reported. */
 struct world_speaker {
-    snowflake author, webhook; /* the same for a webhook */
+    snowflake author, webhook; /* equal for a webhook */
     struct opt_str name, avatar;
 };
 enum err import_speaker(struct importing *im, const struct world_message *m, snowflake channel,
