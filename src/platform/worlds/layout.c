@@ -1,11 +1,11 @@
-/* layout.c - JSON laid out for people, and problems a line each. */
+/* layout.c - formats JSON for people, and validation errors as lines of text. */
 #include "platform/worlds/file.h"
 
 #include "json/read.h"
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-/* The end of a string that begins at p[0]; all of it is valid JSON. */
+/* Returns the length of the string at p, with its quotes. The JSON is valid. */
 static size_t string_length(const char *p)
 {
     size_t n = 1;
@@ -103,7 +103,7 @@ void layout_json(struct str json, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-/* --- problems ------------------------------------------------------------------------- */
+/* --- validation errors ------------------------------------------------------------------ */
 
 static void add_problem(struct json_reader *r, struct str path, struct buf *out)
 {
