@@ -79,7 +79,7 @@ static const struct choice type_choices[] = {
 };
 static const struct type type_wanted = { .kind = KIND_INT, .choices = type_choices };
 
-/* Whoever is blocked is not written to: then nothing but the type counts. */
+/* With type BLOCKED, ignores errors in the fields of a friend request. */
 static void check_relationship(struct form *form, const struct place *here, const void *object)
 {
     static const char *const others[] = { "from_friend_suggestion", "confirm_stranger_request",

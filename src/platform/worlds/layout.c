@@ -15,7 +15,7 @@ static size_t string_length(const char *p)
     return n + 1;
 }
 
-/* Does the object or array at p hold an object? */
+/* Returns whether the object or array at p contains an object. */
 static bool holds_object(const char *p)
 {
     int depth = 0;
@@ -61,7 +61,7 @@ static void new_line(struct buf *out, int depth)
 
 void layout_json(struct str json, struct buf *out)
 {
-    uint64_t broken = 0; /* one bit a level: its members have lines of their own */
+    uint64_t broken = 0; /* one bit per level: its members are on separate lines */
     int depth = 0;
 
     for (size_t i = 0; i < json.n; i++) {
