@@ -18,7 +18,7 @@ bool rules_have_action(const struct list *rules, enum automod_action_type type)
     return false;
 }
 
-/* --- the execution event and the alert ------------------------------------------------- */
+/* --- the execution event and the alert ------------------------------------------------ */
 
 /* One broken rule. */
 struct breach {
@@ -221,7 +221,7 @@ static enum err breach_quarantine(struct call *call, const struct breach *b,
     return e;
 }
 
-/* --- executing the actions of the broken rules ------------------------------------------- */
+/* --- executing the actions of the broken rules ---------------------------------------- */
 
 static enum err breach_act(struct call *call, const struct breach *b,
                            const struct automod_action *a)

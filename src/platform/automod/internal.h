@@ -66,7 +66,7 @@ enum err automod_audit(struct call *call, const struct automod_rule *before,
 /* Adds the rules that the shown audit log entries refer to. */
 enum err automod_in_audit(struct call *call, struct audit_shown *log);
 
-/* --- judge.c: finds the rules that a text breaks ---------------------------------------- */
+/* --- judge.c: finds the rules that a text breaks -------------------------------------- */
 
 /* The texts of one request and the rules that they break. */
 struct judging {
@@ -90,7 +90,7 @@ enum err judge_exempt(struct call *call, const struct member *m, const struct ch
 
 extern const struct hooks automod_hooks;
 
-/* --- actions.c: executes the actions of broken rules ------------------------------------- */
+/* --- actions.c: executes the actions of broken rules ---------------------------------- */
 
 /* The offending text or name and its author. */
 struct offence {
@@ -100,12 +100,12 @@ struct offence {
     struct str content;
     bool blocked;
     const char *profile; /* names: the changed field, or where the name was found; else NULL */
-    const char *seen_by; /* existing names: the occasion of the check */
+    const char *seen_by; /* for existing names: the occasion of the check */
 };
 
 /* Returns true if one of these rules has this action. */
 bool rules_have_action(const struct list *rules, enum automod_action_type type);
-/* Executes all alerts, then all time-outs, then writes the audit log entries of blocks. */
+/* Executes the actions by type: alerts, time-outs, quarantines, then blocks. */
 enum err offence_answer(struct call *call, const struct offence *o, const struct list *hits,
                         const struct list *rules);
 /* Replies with status 400 and this code; the transaction still commits. */

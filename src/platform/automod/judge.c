@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- matching with the compiled set ------------------------------------------------------ */
+/* --- matching with the compiled set --------------------------------------------------- */
 
 static void set_judge(const struct automod_set *s, struct arena *arena, struct judging *j)
 {
@@ -81,7 +81,7 @@ enum err judge_texts(struct call *call, struct judging *about)
     return call_look_again(call);
 }
 
-/* --- exemptions ------------------------------------------------------------------------- */
+/* --- exemptions ----------------------------------------------------------------------- */
 
 static bool any_held(const struct list *ids, const struct list *of)
 {

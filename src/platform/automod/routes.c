@@ -6,7 +6,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- checks that need the store ----------------------------------------------------------- */
+/* --- checks that need the store ------------------------------------------------------- */
 
 /* Limit on the number of rules per trigger type in a guild. */
 static int64_t most_of_type(int64_t trigger)
@@ -207,7 +207,7 @@ static enum err delete_auto_moderation_rule(struct call *call)
     return e;
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "rule.id", .field = "rule_id", .doc = "A rule of the guild." },

@@ -122,7 +122,7 @@ static const struct type type_name = { .kind = KIND_STRING, .min = 1, .max = 100
 static const struct type type_exempt_roles = { .kind = KIND_ARRAY, .max = 20, .of = &type_id };
 static const struct type type_exempt_channels = { .kind = KIND_ARRAY, .max = 50, .of = &type_id };
 
-/* --- rules and request bodies --------------------------------------------------------------- */
+/* --- rules and request bodies --------------------------------------------------------- */
 
 static const struct field rule_fields[] = {
     { FIELD(struct automod_rule, id), .type = &type_id },
@@ -199,7 +199,7 @@ const struct schema automod_execution_schema = {
     .doc = "A rule was broken and something was done.",
 };
 
-/* --- fields that depend on each other -------------------------------------------------- */
+/* --- fields that depend on each other ------------------------------------------------- */
 
 static bool trigger_has_words(int64_t trigger)
 {

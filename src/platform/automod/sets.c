@@ -33,7 +33,7 @@ struct automod_set {
     struct words *words;
 };
 
-/* --- compiling -------------------------------------------------------------------------- */
+/* --- compiling ------------------------------------------------------------------------ */
 
 struct set_making {
     struct automod_set *set;
@@ -162,7 +162,7 @@ void automod_set_unref(struct automod_set *s)
     mem_free(s);
 }
 
-/* --- matching --------------------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------------------- */
 
 bool automod_set_is_slow(const struct automod_set *s, size_t bytes)
 {

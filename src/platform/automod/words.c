@@ -51,7 +51,7 @@ bool word_read(struct arena *arena, struct str keyword, struct word_entry *ret)
     return ret->text.n > 0;
 }
 
-/* --- construction ------------------------------------------------------------------------- */
+/* --- construction --------------------------------------------------------------------- */
 
 static bool same_word(const struct word_entry *a, const struct word_entry *b)
 {
@@ -249,7 +249,7 @@ size_t words_cost(const struct words *w)
     return w ? w->cost : 0;
 }
 
-/* --- matching ----------------------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------------------- */
 
 /* One pass over a text. If any rule has an allow list, a first pass finds the allowed ranges. */
 struct words_reading {

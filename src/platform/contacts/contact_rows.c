@@ -156,7 +156,7 @@ enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, boo
     return tx_one(tx, EXISTS, BIND(v_id(user_id), v_bytes(digest)), &row, ret);
 }
 
-/* --- accounts by phone number ----------------------------------------------------------- */
+/* --- accounts by phone number --------------------------------------------------------- */
 
 static const char BY_PHONES[] =
     "select id, phone from users where phone in ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "

@@ -30,7 +30,7 @@ static void tell_connections(struct call *call)
               &connections_changed_schema, &changed);
 }
 
-/* --- suggestions of the caller to others ------------------------------------------------ */
+/* --- suggestions of the caller to others ---------------------------------------------- */
 
 /* Returns whether the address book still allows suggesting the caller to the owner of this number:
  * it allows everybody, or it contains the number. A reverse suggestion needs both. */

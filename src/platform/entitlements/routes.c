@@ -192,7 +192,7 @@ static enum err get_activity_instance(struct call *call)
     return ERR_NOT_FOUND;
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "entitlement.id", .field = "entitlement_id", .doc = "An entitlement." },

@@ -6,7 +6,7 @@
 #include "api/jobs/jobs.h"
 #include "platform/exports/exports.h"
 
-/* --- parts.c: the exported data, part by part -------------------------------------------- */
+/* --- parts.c: the exported data, part by part ----------------------------------------- */
 
 struct export_part {
     const char *name;

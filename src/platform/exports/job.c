@@ -73,7 +73,7 @@ static enum err step_look(struct call *call)
     return step_read(call, s);
 }
 
-/* --- writing, on the thread pool -------------------------------------------------------- */
+/* --- writing, on the thread pool ------------------------------------------------------ */
 
 static bool write_zeros(int fd, int64_t n)
 {
@@ -182,7 +182,7 @@ static enum err step_compute(struct call *call)
     return OK;
 }
 
-/* --- saving the position ---------------------------------------------------------------- */
+/* --- saving the position -------------------------------------------------------------- */
 
 static const char SET_READY[] =
     "update exports set ready = 1, bytes = $2, expires_at = $3 where user_id = $1 and ready = 0";

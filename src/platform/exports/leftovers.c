@@ -25,7 +25,7 @@ struct export_leftovers {
     bool ended;
 };
 
-/* --- on the thread pool ---------------------------------------------------------------- */
+/* --- on the thread pool --------------------------------------------------------------- */
 
 static bool export_of_file(const char *name, snowflake *ret)
 {
@@ -44,7 +44,7 @@ static enum err leftovers_remove(struct call *call)
     return OK;
 }
 
-/* --- in a read transaction ------------------------------------------------------------- */
+/* --- in a read transaction ------------------------------------------------------------ */
 
 static const char FIND_WANTED[] =
     "select 1 from exports where id = $1 and (ready = 0 or expires_at > $2)";
@@ -64,7 +64,7 @@ static enum err leftovers_look(struct call *call)
     return e;
 }
 
-/* --- steps ----------------------------------------------------------------------------- */
+/* --- steps ---------------------------------------------------------------------------- */
 
 /* Also runs on the thread pool. The folder does not exist before the first export. */
 static enum err leftovers_list(struct call *call)

@@ -352,7 +352,7 @@ enum err ready_guild_settings(struct tx *tx, snowflake user_id, bool entries, st
     return e ? e : write_flags(tx, user_id, out);
 }
 
-/* --- leaving a guild -------------------------------------------------------------------- */
+/* --- leaving a guild ------------------------------------------------------------------ */
 
 static enum err settings_leave(struct call *call, const struct member_leave *leave)
 {
@@ -360,7 +360,7 @@ static enum err settings_leave(struct call *call, const struct member_leave *lea
                    BIND(v_id(leave->user->id), v_id(leave->guild_id)), NULL);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct limit settings_limit = { .name = "guild-settings",
                                              .count = 20,

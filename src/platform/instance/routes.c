@@ -80,7 +80,7 @@ static enum err get_instance_domains(struct call *call)
                             });
 }
 
-/* --- server description ---------------------------------------------------------------- */
+/* --- server description --------------------------------------------------------------- */
 
 static struct instance_about instance_about(const struct call *call)
 {
@@ -175,7 +175,7 @@ static enum err get_instance_config(struct call *call)
     return OK;
 }
 
-/* --- ignored telemetry ------------------------------------------------------------------ */
+/* --- ignored telemetry ---------------------------------------------------------------- */
 
 /* POST /science, /track: clients send telemetry continuously; the server discards it. */
 static enum err forget_measurements(struct call *call)

@@ -8,7 +8,7 @@
 
 enum { MOST_INVITES = 1000 };
 
-/* --- rows.c: SQL; expired invites are never returned ------------------------------------ */
+/* --- rows.c: SQL; expired invites are never returned ---------------------------------- */
 
 enum err invites_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);

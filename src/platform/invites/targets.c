@@ -126,7 +126,7 @@ enum err invite_check_target(struct tx *tx, const struct invite *i, snowflake us
     return e || ids_hold(&ids, user_id) ? e : ERR_UNKNOWN_INVITE;
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 static enum err targets_admit(struct call *call, uint64_t any)
 {

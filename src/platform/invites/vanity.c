@@ -83,7 +83,7 @@ enum err vanity_use(struct tx *tx, snowflake guild_id)
                    BIND(v_id(guild_id)), NULL);
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 enum err admit_vanity(struct call *call)
 {

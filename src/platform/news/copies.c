@@ -12,7 +12,7 @@ enum { COPIES_AT_ONCE = 20 };
 
 static const int64_t COPIED_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_IS_COMPONENTS_V2;
 
-/* --- the source message ----------------------------------------------------------------- */
+/* --- the source message --------------------------------------------------------------- */
 
 /* The job's data: the source's channel, and the cursor. */
 static enum err copies_schedule(struct call *call, const struct job_kind *kind, snowflake message,

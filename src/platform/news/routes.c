@@ -180,7 +180,7 @@ static enum err follow_channel(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct limit publishing = {
     .name = "crosspost", .count = 10, .window_s = 3600, .shared = true

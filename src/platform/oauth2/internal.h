@@ -238,7 +238,7 @@ enum err get_userinfo(struct call *call);
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 
-/* Deletes the unused codes of an account, because they can be exchanged for tokens. */
+/* Deletes the codes of an account, because they can be exchanged for tokens. */
 enum err codes_revoke(struct call *call, snowflake user_id);
 extern const struct deletion_rule oauth2_deletions[];
 

@@ -152,7 +152,7 @@ enum err openid_issue(struct call *call, snowflake user_id, snowflake applicatio
     return OK;
 }
 
-/* --- routes for applications ------------------------------------------------------------ */
+/* --- routes for applications ---------------------------------------------------------- */
 
 /* GET /oauth2/keys: empty until the scope openid is first granted. */
 enum err list_oauth2_keys(struct call *call)

@@ -94,7 +94,7 @@ enum err answers_forget(struct tx *tx, snowflake guild_id, snowflake user_id)
                    BIND(v_id(guild_id), v_id(user_id)), NULL);
 }
 
-/* --- roles and channels of a guild ------------------------------------------------------ */
+/* --- roles and channels of a guild ---------------------------------------------------- */
 
 static int role_order_by_id(const void *a, const void *b)
 {

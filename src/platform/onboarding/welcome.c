@@ -102,7 +102,7 @@ enum err welcome_save(struct tx *tx, snowflake guild_id, const struct welcome_ro
                    NULL);
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 /* GET /guilds/{guild.id}/welcome-screen */
 static enum err get_welcome_screen(struct call *call)

@@ -25,7 +25,7 @@ enum err reaction_users(struct tx *tx, snowflake id, bool burst, snowflake after
 enum err reactions_show(struct call *call, struct list *messages);
 enum err reactions_find_own(struct call *call, struct own_reactions *own);
 
-/* --- counts.c: for messages that reactions_show has filled ------------------------------- */
+/* --- counts.c: for messages that reactions_show has filled ---------------------------- */
 
 /* Returns the number of different emoji. */
 size_t reaction_kinds(struct str text);
@@ -41,7 +41,7 @@ enum err reactions_take_off(struct tx *tx, const struct message *m, snowflake id
 enum err reaction_delete(struct tx *tx, const struct message *m, snowflake id);
 enum err reaction_lanes_drop(struct tx *tx, snowflake message_id);
 
-/* --- removal.c: removal of emoji with many users ------------------------------------------ */
+/* --- removal.c: removal of emoji with many users -------------------------------------- */
 
 /* Removes one emoji, or all (0), from a message, and deletes a batch of its users; a job deletes
  * the rest. */

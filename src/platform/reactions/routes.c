@@ -54,7 +54,7 @@ static enum err list_reactions(struct call *call)
     return e ? e : call_reply(call, &users);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

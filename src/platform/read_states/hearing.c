@@ -89,7 +89,7 @@ enum err read_states_hear(struct call *call, const struct message_made *made)
     return e;
 }
 
-/* --- leaving a guild -------------------------------------------------------------------- */
+/* --- leaving a guild ------------------------------------------------------------------ */
 
 static const char LEAVE_GUILD[] =
     "delete from read_states where user_id = $1 and (kind, entity_id) in (select kind, entity_id "

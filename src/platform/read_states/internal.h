@@ -15,7 +15,7 @@ enum read_state_kind {
 };
 
 enum {
-    MENTIONS_MOST = 250,    /* mention rows per channel; also the maximum count */
+    MENTIONS_MOST = 250,    /* messages with mentions per channel; also the maximum count */
     MENTIONS_DAYS = 7,      /* age limit of the inbox */
     STATES_OF_GUILD = 1000, /* rows deleted when a member leaves */
 };
@@ -42,7 +42,7 @@ enum err read_version(struct tx *tx, snowflake user_id, int64_t *ret);
 /* ret: struct read_state. */
 enum err read_states_of(struct tx *tx, snowflake user_id, struct list *ret);
 
-/* --- hearing.c: effects of new messages ------------------------------------------------- */
+/* --- hearing.c: effects of new messages ----------------------------------------------- */
 
 enum err read_states_hear(struct call *call, const struct message_made *made);
 enum err read_states_leave(struct call *call, const struct member_leave *leave);

@@ -22,7 +22,7 @@ static enum err check_asker(const struct user *me)
     return me->flags & USER_QUARANTINED ? ERR_FRIEND_REQUESTS_LIMITED : OK;
 }
 
-/* --- sending a request ------------------------------------------------------------------ */
+/* --- sending a request ---------------------------------------------------------------- */
 
 static enum err check_welcome(struct call *call, const struct friend_asking *in,
                               const struct acquaintance *known)
@@ -102,7 +102,7 @@ static enum err friend_ask(struct call *call, const struct friend_asking *in, co
     return e ? e : suggestion_drop(call, me->id, in->user->id);
 }
 
-/* --- accepting --------------------------------------------------------------------------- */
+/* --- accepting ------------------------------------------------------------------------ */
 
 /* The stored is_stranger flag may be outdated: the two may share a guild or friend by now. */
 static enum err check_confirmed(struct call *call, const struct friend_asking *in,

@@ -103,7 +103,7 @@ enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bo
     return e;
 }
 
-/* --- schema values ---------------------------------------------------------------------- */
+/* --- schema values -------------------------------------------------------------------- */
 
 /* The relationship type determines which fields are present. */
 static void bond_show(const struct side *s, snowflake id, const struct user *user,

@@ -28,7 +28,7 @@ struct bond {
 /* Reads both sides for a change. Removes a relationship that only one side has. */
 enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bond *ret);
 
-/* --- changes ---------------------------------------------------------------------------- */
+/* --- changes -------------------------------------------------------------------------- */
 
 /* The event that one side receives. */
 enum side_news { NEWS_NONE, NEWS_ADDED, NEWS_UPDATED, NEWS_REMOVED };

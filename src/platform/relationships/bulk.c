@@ -88,7 +88,7 @@ static enum err find_token(struct call *call, struct str token, struct list *ret
     return OK;
 }
 
-/* --- requests -------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------- */
 
 static bool bulk_holds(const struct list *ids, size_t count, snowflake id)
 {

@@ -33,7 +33,7 @@ static enum err list_game_relationships(struct call *call)
     return e ? e : call_reply(call, &list);
 }
 
-/* --- changes ---------------------------------------------------------------------------- */
+/* --- changes -------------------------------------------------------------------------- */
 
 static enum err check_target(struct call *call, const struct user *user)
 {

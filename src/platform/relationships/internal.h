@@ -19,7 +19,7 @@ enum {
     SMALL_GUILD = 200, /* members; a shared guild up to this size makes two users acquainted */
 };
 
-/* --- rules.c: pure functions ------------------------------------------------------------ */
+/* --- rules.c: pure functions ---------------------------------------------------------- */
 
 enum operation {
     OPERATION_ASK,    /* accepts if the other has sent a request */
@@ -134,7 +134,7 @@ extern const struct type request_body, relationship_body, nickname_body, removal
     bulk_reply;
 extern const struct type game_request_body, game_body, game_accept_body;
 
-/* --- ask.c: friend requests ------------------------------------------------------------- */
+/* --- ask.c: friend requests ----------------------------------------------------------- */
 
 struct friend_asking {
     enum operation op; /* OPERATION_ASK or OPERATION_ACCEPT */

@@ -116,7 +116,7 @@ static const struct schema profile_schema = {
 };
 static const struct type profile_reply = { .kind = KIND_OBJECT, .schema = &profile_schema };
 
-/* --- access ------------------------------------------------------------------------------ */
+/* --- access --------------------------------------------------------------------------- */
 
 static const char MUTUAL_GUILDS[] =
     "select b.guild_id, b.nick from members a join members b on b.guild_id = a.guild_id "
@@ -137,8 +137,8 @@ static enum err find_mutual_guilds(struct tx *tx, snowflake me, snowflake other,
     return rows_end(&rows);
 }
 
-/* Visible: oneself, bots, friends, users with a pending request, suggested users, and members of a
- * mutual guild. */
+/* Visible: oneself, bots, friends, users who sent the caller a friend request, suggested users, and
+ * members of a mutual guild. */
 static enum err check_known(struct call *call, const struct list *guilds)
 {
     const struct user *user = call->target.user;
@@ -156,7 +156,7 @@ static enum err check_known(struct call *call, const struct list *guilds)
     return ERR_MISSING_ACCESS;
 }
 
-/* --- content ---------------------------------------------------------------------------- */
+/* --- content -------------------------------------------------------------------------- */
 
 static enum err add_friends(struct call *call, struct profile *p)
 {

@@ -54,7 +54,7 @@ static enum err list_relationships(struct call *call)
     return e ? e : call_reply(call, &list);
 }
 
-/* --- requesting, accepting, blocking ---------------------------------------------------- */
+/* --- requesting, accepting, blocking -------------------------------------------------- */
 
 /* POST /users/@me/relationships: sends a request by username. */
 static enum err send_friend_request(struct call *call)
@@ -124,7 +124,7 @@ static enum err create_relationship(struct call *call)
                                             : relationship_ask(call, &asking);
 }
 
-/* --- ignoring, nicknames, removal -------------------------------------------------------- */
+/* --- ignoring, nicknames, removal ----------------------------------------------------- */
 
 /* PUT /users/@me/relationships/{user.id}/ignore */
 static enum err ignore_user(struct call *call)

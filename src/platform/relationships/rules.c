@@ -44,7 +44,7 @@ bool bond_is_legal(int64_t mine, int64_t theirs)
     return state_of(mine, theirs) != SAME;
 }
 
-/* --- transitions ------------------------------------------------------------------------ */
+/* --- transitions ---------------------------------------------------------------------- */
 
 struct transition {
     enum bond_state to;
@@ -149,7 +149,7 @@ bool change_is_none(const struct bond *before, const struct bond_change *c)
            before->theirs.type == c->theirs.type && before->theirs.ignored == c->theirs.ignored;
 }
 
-/* --- who may send requests -------------------------------------------------------------- */
+/* --- who may send requests ------------------------------------------------------------ */
 
 bool is_stranger(const struct acquaintance *a)
 {

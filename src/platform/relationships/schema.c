@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* --- types shared by several bodies ----------------------------------------------------- */
+/* --- types shared by several bodies --------------------------------------------------- */
 
 static const struct type type_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .min = 1, .doc = "Name of an account"

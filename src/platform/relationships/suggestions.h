@@ -58,7 +58,7 @@ enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, 
 enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret);
 enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret);
 
-/* --- suggestions_found.c: suggestions computed by the server ---------------------------- */
+/* --- suggestions_found.c: suggestions computed by the server -------------------------- */
 
 /* Schedules the daily search for mutual friends and connected-platform friends; the first run is
  * within 24 hours. */

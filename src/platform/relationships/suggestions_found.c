@@ -115,7 +115,7 @@ static enum err find_mutual(struct call *call, snowflake owner, const struct lis
     return e ? e : suggestions_replace(call, owner, STR(SOURCE_MUTUAL), &offers);
 }
 
-/* --- friends on connected platforms ------------------------------------------------------ */
+/* --- friends on connected platforms --------------------------------------------------- */
 
 /* Both accounts must have enabled friend sync. */
 static const char KNOWN_ELSEWHERE[] =
@@ -178,7 +178,7 @@ enum err suggestions_from_connections(struct call *call, snowflake owner)
     return e ? e : find_all_elsewhere(call, owner, &platforms);
 }
 
-/* --- the daily job --------------------------------------------------------------------- */
+/* --- the daily job -------------------------------------------------------------------- */
 
 /* For an account without friends and connections, schedules no next run. */
 static enum err look_around(struct call *call, const struct job *job)

@@ -2,7 +2,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/scheduled_events/internal.h"
 
-/* --- applying request bodies ------------------------------------------------------------ */
+/* --- applying request bodies ---------------------------------------------------------- */
 
 /* The image is stored before the transaction. */
 struct event_upload {

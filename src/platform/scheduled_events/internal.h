@@ -64,7 +64,7 @@ extern const struct type event_draft_body, event_patch_body, exception_draft_bod
     event_users_reply, event_counts_reply;
 extern const struct schema event_query_schema, event_users_query_schema, event_counts_query_schema;
 
-/* --- rules.c: date arithmetic, without the store ---------------------------------------- */
+/* --- rules.c: date arithmetic, without the store -------------------------------------- */
 
 /* Returns the first occurrence after a moment. */
 int64_t recurrence_next(const struct event_recurrence *r, int64_t after);
@@ -126,7 +126,7 @@ enum err event_permit(struct call *call, const struct scheduled_event *e, uint64
 /* Checks that the channel belongs to the guild and fits the event's type. */
 enum err event_check_channel(struct call *call, const struct scheduled_event *e);
 
-/* --- events.c, users.c, exceptions.c: handlers ----------------------------------------- */
+/* --- events.c, users.c, exceptions.c: handlers ---------------------------------------- */
 
 enum err path_event(struct call *call, struct scheduled_event *ret);
 enum err list_scheduled_events(struct call *call);

@@ -155,7 +155,7 @@ bool event_has_time(const struct scheduled_event *e, snowflake exception_id)
            day >= from && day <= from + DAYS_AHEAD;
 }
 
-/* --- fields that depend on each other ----------------------------------------------------- */
+/* --- fields that depend on each other ------------------------------------------------- */
 
 static void event_refuse(struct form *form, const char *key, const char *code, const char *message)
 {

@@ -11,7 +11,7 @@ enum {
     SEARCH_UNINDEXED = 2000 /* unindexed messages that a search scans itself */
 };
 
-/* --- document.c: search terms of a message ---------------------------------------------- */
+/* --- document.c: search terms of a message -------------------------------------------- */
 
 struct search_document {
     snowflake id;
@@ -41,7 +41,7 @@ struct search_query {
 };
 extern const struct schema guild_search_schema, channel_search_schema;
 
-/* --- terms.c: index queries ------------------------------------------------------------- */
+/* --- terms.c: index queries ----------------------------------------------------------- */
 
 /* Requires one of these marks, or none of them. */
 struct term_group {
@@ -73,7 +73,7 @@ bool terms_match(const struct search_terms *t, struct search_document *d);
 bool terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
                          double *ret_score);
 
-/* --- places.c: channels that the caller may search -------------------------------------- */
+/* --- places.c: channels that the caller may search ------------------------------------ */
 
 /* ERR_MISSING_PERMISSIONS: the caller can read no channel of the guild. */
 enum err places_of_guild(struct call *call, const struct search_query *q, struct search_terms *t);

@@ -97,7 +97,7 @@ static void hits_order(struct list *hits, int (*order)(const void *, const void 
         qsort(hits->items, hits->count, sizeof(struct search_hit), order);
 }
 
-/* --- word order and distance ------------------------------------------------------------ */
+/* --- word order and distance ---------------------------------------------------------- */
 
 enum { CONTENTS_AT_ONCE = 250 };
 
@@ -109,7 +109,7 @@ static bool needs_contents(const struct search_terms *t, const struct search_que
            str_is(q->sort_by.value, "relevance");
 }
 
-/* Checks a batch of consecutive hits, ordered by id, and moves the matches to the front. */
+/* Appends the hits of a batch whose content matches to `kept`. */
 static enum err hits_judge(struct call *call, const struct search_terms *t, struct search_hit *hits,
                            size_t count, struct list *kept)
 {
@@ -315,7 +315,7 @@ static enum err search_and_reply(struct call *call, struct search_terms *t)
     return ready ? reply_hits(call, q, &hits) : reply_unready(call);
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 /* A bot without the MESSAGE_CONTENT intent must not search. */
 static enum err may_search(struct call *call)

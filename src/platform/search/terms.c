@@ -258,7 +258,7 @@ struct str terms_text(struct arena *a, const struct search_terms *t, bool sqlite
     return buf_take(&text, a);
 }
 
-/* --- evaluation on one message ---------------------------------------------------------- */
+/* --- evaluation on one message -------------------------------------------------------- */
 
 static int mark_order(const void *a, const void *b)
 {
@@ -309,7 +309,7 @@ bool terms_match(const struct search_terms *t, struct search_document *d)
     return true;
 }
 
-/* --- word order and distance -------------------------------------------------------------- */
+/* --- word order and distance ---------------------------------------------------------- */
 
 static bool word_fits(const struct term_phrase *p, size_t n, struct str word)
 {

@@ -323,7 +323,7 @@ static enum err delete_guild_sound(struct call *call)
     return e;
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "sound.id", .field = "sound_id", .doc = "A sound of the guild." },

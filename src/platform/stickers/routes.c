@@ -72,7 +72,7 @@ static enum err get_sticker_pack(struct call *call)
     return ERR_UNKNOWN_STICKER_PACK;
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "sticker.id", .field = "sticker_id", .doc = "A sticker." },

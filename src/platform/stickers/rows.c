@@ -78,7 +78,7 @@ enum err sticker_delete(struct call *call, const struct sticker *s)
     return e ? e : tx_exec(call->tx, "delete from stickers where id = $1", BIND(v_id(s->id)), NULL);
 }
 
-/* --- uploaders, and who may use a sticker ----------------------------------------------- */
+/* --- uploaders, and who may use a sticker --------------------------------------------- */
 
 enum err stickers_load_users(struct tx *tx, struct list *stickers)
 {

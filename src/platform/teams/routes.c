@@ -172,7 +172,7 @@ static enum err delete_team(struct call *call)
     return e ? e : team_delete(call->tx, call->target.team->id);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

@@ -247,7 +247,7 @@ static enum err delete_guild_template(struct call *call)
     return e ? e : call_reply_as(call, &type_kept_template, &w->template);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "template.code", .field = "code", .is_text = true, .doc = "A template's code." },

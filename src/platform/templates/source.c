@@ -160,7 +160,7 @@ static const struct type type_template_frame = { .kind = KIND_OBJECT, .schema = 
 
 /* --- from a guild --------------------------------------------------------------------- */
 
-/* Maps ids to small numbers: the position in the list, counted from `first`. */
+/* Maps ids of roles or channels to their numbers in the template; sorted by id. */
 struct numbering {
     struct numbered {
         snowflake id;
@@ -325,7 +325,7 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
     return OK;
 }
 
-/* --- JSON and compression -------------------------------------------------------------- */
+/* --- JSON and compression ------------------------------------------------------------- */
 
 /* The text is one JSON object with one line per channel. All channels together may exceed the JSON
  * reader's value limit, so they are parsed line by line. */

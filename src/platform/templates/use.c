@@ -43,7 +43,7 @@ struct template_plan {
     struct str told; /* JSON of .shown */
 };
 
-/* --- numbers of the template to ids ----------------------------------------------------- */
+/* --- numbers of the template to ids --------------------------------------------------- */
 
 static snowflake plan_role(const struct template_plan *p, int64_t number)
 {

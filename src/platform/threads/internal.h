@@ -49,7 +49,7 @@ extern const struct type thread_draft_body, message_thread_body, thread_settings
 extern const struct type thread_list_type;
 extern const struct schema archived_query_schema, joined_query_schema, thread_members_query_schema;
 
-/* --- joining.c: thread members --------------------------------------------------------- */
+/* --- joining.c: thread members -------------------------------------------------------- */
 
 /* Fills .member with the guild member. ERR_UNKNOWN_MEMBER. */
 enum err thread_member_show(struct call *call, snowflake guild_id, struct thread_member *m);
@@ -118,7 +118,7 @@ enum err search_threads(struct call *call);
 extern const struct type post_data_body, post_data_reply;
 enum err get_post_data(struct call *call);
 
-/* --- lists.c: threads that audit log entries refer to ------------------------------------ */
+/* --- lists.c: threads that audit log entries refer to --------------------------------- */
 
 enum err threads_in_audit(struct call *call, struct audit_shown *log);
 

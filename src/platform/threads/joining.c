@@ -233,7 +233,7 @@ static bool is_spoken(const struct message *m)
     return !webhook && !message_is_system(m->type);
 }
 
-/* In a private thread only users who may invite can add mentioned users. */
+/* In a private thread that is not invitable, only MANAGE_THREADS can add mentioned users. */
 static bool may_call_in(const struct call *call, const struct channel *thread)
 {
     if (thread->type != CHANNEL_PRIVATE_THREAD || thread->thread_metadata->invitable.value)

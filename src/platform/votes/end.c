@@ -179,7 +179,7 @@ enum err poll_watch(struct call *call, const struct message *m)
                         str_printf(call->arena, "%" PRIu64, m->channel_id));
 }
 
-/* --- deletion with the message ---------------------------------------------------------- */
+/* --- deletion with the message -------------------------------------------------------- */
 
 enum { VOTES_SETTLE_US = 10 * 1000 * 1000 };
 

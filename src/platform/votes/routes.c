@@ -85,7 +85,7 @@ static enum err list_poll_voters(struct call *call)
     return e ? e : call_reply(call, &voters);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "answer.id", .field = "answer_id", .doc = "An answer of the poll, from 1." },

@@ -265,7 +265,7 @@ enum err webhook_send_for_service(struct call *call)
     return e ? e : webhook_send(call, false, &m);
 }
 
-/* --- existing messages ----------------------------------------------------------------- */
+/* --- existing messages ---------------------------------------------------------------- */
 
 /* GET …/messages/{webhook.message.id} */
 enum err get_webhook_message(struct call *call)

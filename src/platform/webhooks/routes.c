@@ -5,7 +5,7 @@
 #include "platform/messages/body.h"
 #include "platform/webhooks/internal.h"
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

@@ -180,7 +180,7 @@ static const struct schema slack_message_schema = {
 };
 const struct type slack_body = { .kind = KIND_OBJECT, .schema = &slack_message_schema };
 
-/* --- conversion to a message body ------------------------------------------------------- */
+/* --- conversion to a message body ----------------------------------------------------- */
 
 /* Parses a link with a label at the start: <url|label>. *ret_bar is the offset of the bar. */
 static bool slack_link_at(struct str s, size_t *ret_bar, size_t *ret_end)

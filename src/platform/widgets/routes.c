@@ -326,7 +326,7 @@ static enum err get_guild_widget(struct call *call)
     return e ? e : call_reply(call, &w);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct limit limit_widget_look = { .name = "widget-look",
                                                 .count = 10,

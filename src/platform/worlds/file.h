@@ -55,7 +55,7 @@ void world_check_texts(struct form *form, const struct place *here, const char *
 void world_check_rights(struct form *form, const struct place *here, const char *name,
                         const struct opt_str *rights);
 
-/* --- rights.c: permission sets in readable form ----------------------------------------- */
+/* --- rights.c: permission sets in readable form --------------------------------------- */
 
 /* Parses ["VIEW_CHANNEL", …], "ALL", "DEFAULT", or a number. False: *ret_wrong is the bad value. */
 bool rights_read(struct str json, struct arena *arena, uint64_t *ret, struct str *ret_wrong);
@@ -180,7 +180,7 @@ struct world_file_note {
 };
 /* Writes the rows of a file. import.c stores its bytes before the commit. */
 enum err world_note_file(struct importing *im, const struct world_file_note *note);
-/* --- export ----------------------------------------------------------------------------- */
+/* --- export --------------------------------------------------------------------------- */
 
 struct named_row {
     snowflake id;

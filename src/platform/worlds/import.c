@@ -126,7 +126,7 @@ enum err world_import(struct store *store, const struct world_options *options, 
     return explain_problems(e, &in.form, text, arena, &ret->problems);
 }
 
-/* --- is the store empty? ------------------------------------------------------------------ */
+/* --- is the store empty? -------------------------------------------------------------- */
 
 static enum err find_anybody(struct tx *tx, void *arg)
 {

@@ -103,7 +103,7 @@ void layout_json(struct str json, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-/* --- validation errors ------------------------------------------------------------------ */
+/* --- validation errors ---------------------------------------------------------------- */
 
 static void add_problem(struct json_reader *r, struct str path, struct buf *out)
 {

@@ -181,7 +181,7 @@ enum err import_each(struct importing *im, const struct opt_list *list, size_t s
     return e;
 }
 
-/* --- names for the export --------------------------------------------------------------- */
+/* --- names for the export ------------------------------------------------------------- */
 
 struct opt_str shown_reference(struct tx *tx, const struct list *things, snowflake id)
 {
