@@ -1,4 +1,4 @@
-/* actions.c - what is done when a rule is broken: alerts, time-outs, and who is told. */
+/* actions.c - actions of a broken AutoMod rule: alert messages, time-outs, quarantine, events. */
 #include "platform/automod/internal.h"
 
 #include "base/clock.h"
@@ -18,9 +18,9 @@ bool rules_have_action(const struct list *rules, enum automod_action_type type)
     return false;
 }
 
-/* --- who is told ---------------------------------------------------------------------- */
+/* --- the execution event and the alert ------------------------------------------------ */
 
-/* One rule that was broken. */
+/* One broken rule. */
 struct breach {
     const struct offence *offence;
     const struct automod_rule *rule;
@@ -111,7 +111,7 @@ static void embed_profile(struct json *j, const struct offence *o)
     embed_field(j, "quarantine_event", str_of(o->seen_by));
 }
 
-/* Clients show the alert from these fields, all of them text. */
+/* Clients render the alert from these embed fields. All values are strings. */
 static void embed_fields(struct call *call, struct json *j, const struct breach *b)
 {
     const struct offence *o = b->offence;
@@ -152,7 +152,7 @@ static struct str alert_embed(struct call *call, const struct breach *b)
     return buf_take(&out, call->arena);
 }
 
-/* A channel that is gone is told nothing. */
+/* Skips the alert if its channel has been deleted. */
 static enum err breach_alert(struct call *call, const struct breach *b,
                              const struct automod_action *action)
 {
@@ -202,7 +202,7 @@ static enum err breach_timeout_member(struct call *call, const struct breach *b,
     return e;
 }
 
-/* A nickname that was refused changes nothing about who wanted it. */
+/* A refused nickname was never stored, so its member is not quarantined. */
 static enum err breach_quarantine(struct call *call, const struct breach *b,
                                   const struct automod_action *action)
 {
@@ -221,7 +221,7 @@ static enum err breach_quarantine(struct call *call, const struct breach *b,
     return e;
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- executing the actions of the broken rules ---------------------------------------- */
 
 static enum err breach_act(struct call *call, const struct breach *b,
                            const struct automod_action *a)
@@ -283,7 +283,8 @@ static const struct schema refusal_schema = {
 };
 static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusal_schema };
 
-/* An error would take back the alert and the time-out, so this is an answer like others. */
+/* Replies with status 400 instead of returning an error: an error would roll back the alert and the
+ * time-out. */
 enum err offence_refuse(struct call *call, enum err code)
 {
     const struct error_info *info = error_info(code);

@@ -1,4 +1,4 @@
-/* audit.c - what the audit log tells of rules. */
+/* audit.c - audit log entries for changes of AutoMod rules. */
 #include "platform/automod/internal.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 struct rule_noting {
     struct call *call;
-    const struct automod_rule *before, *now; /* NULL: there is none */
+    const struct automod_rule *before, *now; /* NULL: the rule does not exist */
     struct list changes;                     /* struct audit_change */
 };
 
@@ -25,7 +25,7 @@ static int text_compare(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* A copy to be searched: a thousand texts are compared with a thousand others. */
+/* Returns a sorted copy for binary search: lists have up to 1,000 texts. */
 static struct list texts_sorted(struct arena *a, const struct list *texts)
 {
     size_t size = texts->count * sizeof(struct str);
@@ -38,7 +38,7 @@ static struct list texts_sorted(struct arena *a, const struct list *texts)
     return sorted;
 }
 
-/* What one list has and the other has not, under "$add_…" or "$remove_…". */
+/* Adds the texts that are in `of` but not in `without`, under "$add_…" or "$remove_…". */
 static void note_difference(struct rule_noting *n, const char *sign, const char *key,
                             const struct list *of, const struct list *without)
 {

@@ -1,10 +1,10 @@
-/* automod.h - rules that a guild has its messages and names looked at by.
+/* automod.h - AutoMod: rules that check the messages and names of a guild.
  *
- * This folder owns the rules, what they are compiled to, and what happens when one is broken. It
- * is told of texts by hooks (hooks.h: struct text_judged, struct name_judged), which are called
- * only in guilds that have rules in force. A guild's rules are compiled to one set (sets.c) on the
- * pool, kept in memory under the version that the guild's row names, and freed when another
- * version takes its place. Begin with routes.c for the rules, with judge.c for texts. */
+ * This folder owns the rules, their compiled form, and the actions of broken rules. It receives
+ * texts through hooks (hooks.h: struct text_judged, struct name_judged), which are called only in
+ * guilds with enabled rules. The thread pool compiles all rules of a guild to one set (sets.c). The
+ * cache keys it by the version in the guild's row; a newer version replaces and frees it. Start
+ * with routes.c for the rules and with judge.c for the check of a text. */
 #ifndef PLATFORM_AUTOMOD_AUTOMOD_H
 #define PLATFORM_AUTOMOD_AUTOMOD_H
 
@@ -28,7 +28,7 @@ enum automod_action_type {
     AUTOMOD_QUARANTINE = 4,
 };
 
-/* What is not of a rule's trigger is absent. */
+/* Fields that do not belong to the rule's trigger type are absent. */
 struct automod_metadata {
     struct opt_list keyword_filter, regex_patterns, allow_list; /* struct str */
     struct opt_list presets;                                    /* int64_t */
@@ -52,34 +52,34 @@ struct automod_rule {
     struct list actions; /* struct automod_action */
     bool enabled;
     struct list exempt_roles, exempt_channels; /* snowflakes */
-    int64_t pattern_cost; /* of its patterns together; written, never read back */
+    int64_t pattern_cost;                      /* sum over its patterns; write-only column */
 };
 
-/* What the patterns of a guild may cost together (pattern_cost): 4,000 characters take 20 ms. */
+/* Limit on the pattern_cost sum of a guild. At the limit, 4,000 characters take 20 ms. */
 enum { AUTOMOD_MOST_COST = 1200 };
 
 extern const struct type type_automod_rule, type_automod_metadata, type_automod_actions,
     type_automod_trigger;
 
-/* Writes a rule that has been checked; the guild's messages are looked at by it from then on. */
+/* Writes a validated rule. The rule applies to all messages after the commit. */
 enum err automod_rule_insert(struct tx *tx, const struct automod_rule *r);
-/* The oldest first. struct automod_rule */
+/* Returns struct automod_rule, oldest first. */
 enum err automod_rules(struct tx *tx, snowflake guild_id, struct list *ret);
-/* What a rule's trigger says nothing of is taken out of its metadata, what it needs put in. */
+/* Removes metadata that the trigger type does not use, and adds defaults that it needs. */
 void automod_rule_settle(struct arena *arena, struct automod_rule *r);
-/* What the patterns of the guild's other rules cost. */
+/* Returns the sum of pattern_cost over the other rules of the guild. */
 enum err automod_cost_of_others(struct tx *tx, snowflake guild_id, snowflake id, int64_t *ret);
-/* What a body or a world file could have wrong, noted below `here`. others: what patterns of other
- * rules cost. Sets .pattern_cost. */
+/* Validates a rule of a request body or a world file; errors go below the path `here`. others:
+ * pattern_cost sum of the other rules. Sets .pattern_cost. */
 void automod_rule_check(struct form *form, const struct place *here, struct automod_rule *r,
                         int64_t others);
-/* Gives the guild's rules another version. */
+/* Sets a new version for the guild's rules, which invalidates the compiled set. */
 enum err automod_renew(struct tx *tx, snowflake guild_id);
 
 /* --- presets -------------------------------------------------------------------------- */
 
-/* Words that presets stand for, from a file: lines, below [profanity], [sexual] or [slurs]; NULL
- * or "": none. At the start of a process, before there are threads. */
+/* Reads the keywords of the presets from a file: one per line, below [profanity], [sexual] or
+ * [slurs]. NULL or "": no keywords. Call at process start, before threads exist. */
 bool automod_presets_set(const char *path, const char **ret_problem);
 
 extern const struct domain automod_domain;

@@ -1,4 +1,4 @@
-/* exempt.c - rules no longer name roles and channels that are gone. */
+/* exempt.c - removes deleted roles and channels from the exemptions of AutoMod rules. */
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/automod/internal.h"
@@ -21,14 +21,14 @@ static void ids_remove(struct list *ids, snowflake id)
     ids->count = kept;
 }
 
-/* What is compiled of a rule does not name them, so the version stays. */
+/* The compiled set does not contain exemptions, so the version does not change. */
 static enum err rule_forget(struct call *call, snowflake guild_id, snowflake rule_id, snowflake id)
 {
     struct arena *a = call->arena;
     struct automod_rule r;
     enum err e = automod_rule_find(call->tx, guild_id, rule_id, &r);
 
-    /* One that is written with the same digits among its own was found, too. */
+    /* The SQL filter matches substrings of ids; check for the exact id. */
     if (e || !(ids_hold(&r.exempt_roles, id) || ids_hold(&r.exempt_channels, id)))
         return e;
     ids_remove(&r.exempt_roles, id);

@@ -1,11 +1,11 @@
-/* fold.c - texts without case, and where words begin and end. */
+/* fold.c - lower-cases texts for matching, and finds word boundaries. */
 #include "platform/automod/matching.h"
 
 #include <utf8proc.h>
 
 #include "base/utf8.h"
 
-/* A character may need more bytes without case than with it, never more than four. */
+/* The lower-case form of a character may need more bytes than the original, at most four. */
 struct folded_text text_fold(struct arena *arena, struct str text)
 {
     struct folded_text ret = { .original = text };

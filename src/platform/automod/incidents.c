@@ -1,5 +1,5 @@
-/* incidents.c - PUT /guilds/{guild.id}/incident-actions: a guild stops invites, or messages between
- * members who have nothing else in common, for a day at most. */
+/* incidents.c - PUT /guilds/{guild.id}/incident-actions: disables invites, or direct messages
+ * between members without another relation, for at most 24 hours. */
 #include "base/clock.h"
 #include "model/fields/rows.h"
 #include "platform/automod/internal.h"
@@ -44,7 +44,8 @@ static int64_t last_stop(const struct guild_incidents *i)
     return invites > dms ? invites : dms;
 }
 
-/* Where the guild wants to hear of it: when something is stopped, and when nothing is any more. */
+/* Posts to the safety alerts channel when the first restriction begins and when the last one
+ * ends. */
 static enum err say_incident(struct call *call, const struct guild *g, bool was, int64_t until)
 {
     struct str text = until ? column_encode(call->arena, &type_time, &until) : STR("\"\"");

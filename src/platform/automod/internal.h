@@ -1,4 +1,4 @@
-/* internal.h - what the files of automod/ share. */
+/* internal.h - declarations shared by the files of automod/. */
 #ifndef PLATFORM_AUTOMOD_INTERNAL_H
 #define PLATFORM_AUTOMOD_INTERNAL_H
 
@@ -8,7 +8,7 @@
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* What a body says of a rule; bodies of new ones must say more of it. */
+/* Request body of PATCH. The body of POST has more required fields. */
 struct automod_patch {
     struct opt_str name;
     struct opt_int event_type, trigger_type;
@@ -42,9 +42,9 @@ enum err automod_rule_find(struct tx *tx, snowflake guild_id, snowflake id,
 enum err automod_rule_update(struct tx *tx, const struct automod_rule *r);
 enum err automod_rule_delete(struct tx *tx, snowflake id);
 enum err automod_count_of_type(struct tx *tx, snowflake guild_id, int64_t trigger, int64_t *ret);
-/* The rules in force without their metadata: what is done and to whom it does not apply. */
+/* Returns the enabled rules without their metadata: only actions and exemptions. */
 enum err automod_rules_light(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Notes that somebody wrote this, and says whether it is the fifth time within ten seconds. */
+/* Counts this text for its author. Sets *ret_spam if it is the fifth time within ten seconds. */
 enum err automod_count_echo(struct tx *tx, snowflake guild_id, snowflake user_id, struct str text,
                             bool *ret_spam);
 
@@ -59,61 +59,61 @@ enum err automod_forget_channel(struct call *call, const struct channel *c);
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* before, now: NULL where there was none, or is none any more. */
+/* before: NULL for a new rule. now: NULL for a deleted rule. */
 enum err automod_audit(struct call *call, const struct automod_rule *before,
                        const struct automod_rule *now);
 
-/* Those that entries of the log are about. */
+/* Adds the rules that the shown audit log entries refer to. */
 enum err automod_in_audit(struct call *call, struct audit_shown *log);
 
-/* --- judge.c: from a text to the rules that it breaks ---------------------------------- */
+/* --- judge.c: finds the rules that a text breaks -------------------------------------- */
 
-/* A text that somebody wants to be seen, and what was found in it. */
+/* The texts of one request and the rules that they break. */
 struct judging {
     snowflake guild_id, version;
     struct str title, text, name;
-    struct list rules; /* struct automod_rule, for the pool to compile; empty: they are kept */
-    struct list hits;  /* struct automod_hit: of title and text … */
-    struct list named; /* … and of the name */
-    snowflake spam;    /* the rule against repetition, or 0 */
-    bool found;        /* these are those of this version */
+    struct list rules; /* struct automod_rule, for the pool to compile; empty: set is cached */
+    struct list hits;  /* struct automod_hit: of title and text */
+    struct list named; /* hits of the name */
+    snowflake spam;    /* the rule against spam, or 0 */
+    bool found;        /* the results are valid for .version */
 };
 
-/* Fills in what the set in force finds, at once or, where that takes long or the set is not
- * compiled, by going back to the stages before the transaction: then the error is that of
- * call_look_again. */
+/* Matches the texts with the guild's set. If the set is not compiled or the match takes long,
+ * restarts the call: the match then runs on the pool before the transaction, and the result is the
+ * error of call_look_again. */
 enum err judge_texts(struct call *call, struct judging *about);
-/* Leaves the hits of rules that count for this member here. channel: NULL where it is about a
- * name. rules: struct automod_rule, of the hits that stay, in their order. */
+/* Removes the hits of rules that exempt this member or channel. channel: NULL for a name. Returns
+ * the struct automod_rule of each remaining hit, in the same order. */
 enum err judge_exempt(struct call *call, const struct member *m, const struct channel *channel,
                       struct list *hits, struct list *ret_rules);
 
 extern const struct hooks automod_hooks;
 
-/* --- actions.c: what follows ----------------------------------------------------------- */
+/* --- actions.c: executes the actions of broken rules ---------------------------------- */
 
-/* What was written or named, and by whom. */
+/* The offending text or name and its author. */
 struct offence {
     const struct member *member;
     const struct channel *channel; /* NULL: a name */
-    snowflake message_id;          /* 0: it is not to be seen */
+    snowflake message_id;          /* 0: the message was not stored */
     struct str content;
     bool blocked;
-    const char *profile; /* of names: what was changed, or where it was seen; else NULL */
-    const char *seen_by; /* of names that are seen: on which occasion */
+    const char *profile; /* names: the changed field, or where the name was found; else NULL */
+    const char *seen_by; /* for existing names: the occasion of the check */
 };
 
-/* Whether one of these rules does this. */
+/* Returns true if one of these rules has this action. */
 bool rules_have_action(const struct list *rules, enum automod_action_type type);
-/* Alerts first, then time-outs, then what is noted of blocks. */
+/* Executes the actions by type: alerts, time-outs, quarantines, then blocks. */
 enum err offence_answer(struct call *call, const struct offence *o, const struct list *hits,
                         const struct list *rules);
-/* Answers 400 with this code, and what was done stays done. */
+/* Replies with status 400 and this code; the transaction still commits. */
 enum err offence_refuse(struct call *call, enum err code);
 
 /* --- names.c -------------------------------------------------------------------------- */
 
-/* All names that somebody has there, of a line each. */
+/* Returns all names of a member, one per line. */
 enum err automod_names(struct call *call, const struct member *m, struct str *ret);
 enum err automod_judge_name(struct call *call, struct name_judged *about);
 enum err automod_meet_newcomer(struct call *call, const struct member *m);
@@ -121,7 +121,7 @@ enum err automod_account_changed(struct call *call, const struct user *user);
 
 /* --- incidents.c ---------------------------------------------------------------------- */
 
-extern const struct type incident_body; /* and what is answered */
+extern const struct type incident_body; /* also the response */
 enum err put_incident_actions(struct call *call);
 
 #endif

@@ -1,11 +1,11 @@
-/* judge.c - which rules a text breaks, and what becomes of it. */
+/* judge.c - matches texts with the guild's AutoMod rules, and blocks or reports them. */
 #include "platform/automod/internal.h"
 
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- what the set in force says ------------------------------------------------------- */
+/* --- matching with the compiled set --------------------------------------------------- */
 
 static void set_judge(const struct automod_set *s, struct arena *arena, struct judging *j)
 {
@@ -23,7 +23,7 @@ static void set_judge(const struct automod_set *s, struct arena *arena, struct j
     j->found = true;
 }
 
-/* Before the transaction: the rules are read here and compiled on the pool. */
+/* Runs before the transaction: reads the rules, which the thread pool then compiles. */
 static enum err look_at_rules(struct call *call)
 {
     struct judging *j = call_passed(call, "judging");
@@ -81,7 +81,7 @@ enum err judge_texts(struct call *call, struct judging *about)
     return call_look_again(call);
 }
 
-/* --- whom rules do not apply to ------------------------------------------------------- */
+/* --- exemptions ----------------------------------------------------------------------- */
 
 static bool any_held(const struct list *ids, const struct list *of)
 {
@@ -91,7 +91,7 @@ static bool any_held(const struct list *ids, const struct list *of)
     return false;
 }
 
-/* The channel, for a thread its channel, and their category. */
+/* Returns the ids of the channel, of a thread's parent channel, and of their category. */
 static enum err places_of(struct call *call, const struct channel *c, struct list *ret)
 {
     struct channel parent;
@@ -142,7 +142,7 @@ enum err judge_exempt(struct call *call, const struct member *m, const struct ch
 
 /* --- texts ---------------------------------------------------------------------------- */
 
-/* What is kept between the judgement and the writing. */
+/* Hits that are passed from the check to the write of the message. */
 struct found_offence {
     struct list hits, rules;
 };
@@ -155,7 +155,7 @@ static enum err add_repetition(struct call *call, const struct text_judged *abou
                                .content.given = GIVEN_NULL };
     struct list one = { &hit, 1 }, rules;
     bool spam = false;
-    /* Whom the rule does not apply to is not counted either. */
+    /* Messages of exempt members do not count as repetitions. */
     enum err e = judge_exempt(call, about->member, about->channel, &one, &rules);
 
     if (!e && one.count)
@@ -191,7 +191,7 @@ static enum err text_refuse(struct call *call, struct text_judged *about,
     return e ? e : offence_refuse(call, title ? ERR_TITLE_BLOCKED : ERR_MESSAGE_BLOCKED);
 }
 
-/* Somebody whose name breaks a rule is found out when they write. */
+/* Blocks the message if a name of its author breaks a rule with the quarantine action. */
 static enum err refuse_named(struct call *call, struct text_judged *about,
                              const struct judging *judged)
 {

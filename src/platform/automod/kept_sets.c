@@ -1,4 +1,4 @@
-/* kept_sets.c - compiled rules that loops and the store's threads share. */
+/* kept_sets.c - process-wide cache of compiled rule sets, shared by all threads. */
 #include <pthread.h>
 
 #include "base/cache.h"
@@ -8,7 +8,7 @@
 
 struct cached_set {
     struct cache_entry entry;
-    uint64_t server; /* api_number: a process of tests has several */
+    uint64_t server; /* api_number: a test process runs several servers */
     snowflake guild_id, version;
     struct automod_set *set;
 };
@@ -27,7 +27,7 @@ static void cached_set_free(struct cache_entry *e)
     mem_free(e);
 }
 
-/* Rules of idle guilds are freed, because the guild may be deleted. */
+/* Evicts the sets of idle guilds, because a deleted guild never asks for its set again. */
 static struct cache_kind compiled = {
     .name = "compiled automod rules",
     .entries = 256,

@@ -1,8 +1,8 @@
-/* matching.h - finding what rules forbid in a text, without the store.
+/* matching.h - finds keywords and regular expressions of rules in a text, without the store.
  *
- * Words are looked for all at once by one automaton (words.c), patterns one after the other in
- * time that grows with the text and with nothing else (patterns.c). Both are made once and only
- * read from then on, by any number of threads. */
+ * One Aho-Corasick automaton finds all keywords in one pass (words.c). Patterns run one after the
+ * other, each in time linear in the text (patterns.c). Both structures are immutable after
+ * construction, so any number of threads may use them. */
 #ifndef PLATFORM_AUTOMOD_MATCHING_H
 #define PLATFORM_AUTOMOD_MATCHING_H
 
@@ -14,58 +14,57 @@
 
 /* --- fold.c --------------------------------------------------------------------------- */
 
-/* A text as it is compared: without case. */
+/* A lower-cased text with a map back to the original. */
 struct folded_text {
     struct str text, original;
-    const uint32_t *offsets; /* of each byte in the original, and of its end; NULL: the same */
+    const uint32_t *offsets; /* of each byte, and the end, in the original; NULL: identical */
 };
 
 struct folded_text text_fold(struct arena *arena, struct str text);
-/* The part of the original that a part of the folded text came from. */
+/* Returns the part of the original that corresponds to this range of the folded text. */
 struct str text_unfold(const struct folded_text *t, size_t start, size_t end);
-/* Letters, digits, and the marks that letters carry. */
+/* Letters, digits and combining marks. */
 bool is_of_a_word(uint32_t c);
-/* Whether words end at this place of valid text: on one side at least there is none. */
+/* Returns true if `at` is a word boundary: at most one side of it is a word character. */
 bool text_bounds(struct str text, size_t at);
 
 /* --- words.c -------------------------------------------------------------------------- */
 
-/* What an automaton looks for. */
+/* One keyword of the automaton. */
 struct word_entry {
-    struct str text;             /* folded, without its stars */
-    bool begins_word, ends_word; /* it counts only there */
-    bool allowed;                /* no offence: what lies inside it does not count */
-    uint32_t rule, number;       /* whose, and which of its words */
+    struct str text;             /* folded, without leading and trailing "*" */
+    bool begins_word, ends_word; /* matches only at a word boundary */
+    bool allowed;                /* from the allow list: offences inside it do not count */
+    uint32_t rule, number;       /* owning rule, and index in its list */
 };
 
-/* "*cat*" and its like, folded, in the arena. False: nothing is left of it. */
+/* Parses "*cat*" and the like; folds the text into the arena. False: no text is left. */
 bool word_read(struct arena *arena, struct str keyword, struct word_entry *ret);
 
 struct words;
 
-/* Copies what it needs. rules: how many there are. NULL when there are no entries. */
+/* Copies the entries. rules: number of rules. Returns NULL if there are no entries. */
 struct words *words_new(const struct word_entry *entries, size_t count, uint32_t rules);
 void words_free(struct words *w);
 size_t words_bytes(const struct words *w);
-/* The most words that may end at one byte of a text. */
+/* Returns the largest number of keywords that can end at one byte of a text. */
 size_t words_cost(const struct words *w);
 
-/* The first offence of a rule; number -1: none. */
+/* The first offence of a rule; number is -1 if there is none. */
 struct word_hit {
     int64_t number;
     uint32_t start, end; /* in the folded text */
 };
 
 struct words_found {
-    struct word_hit *hits; /* of each rule; NULL: there are no words */
-    uint32_t **reach;      /* [rule][i]: how far what it allows goes that begins at i or before;
-                              NULL: the rule allows nothing */
-    size_t steps;          /* of the automaton, for tests: at most two for each byte of the text
-                              and each time that it reads it */
+    struct word_hit *hits; /* indexed by rule; NULL: no keywords */
+    uint32_t **reach; /* [rule][i]: end of the longest allowed range that starts at or before i;
+                         NULL: no allow list */
+    size_t steps;     /* automaton steps, for tests: at most two per byte and pass */
 };
 struct words_found words_find(const struct words *w, struct arena *arena, struct str folded);
 
-/* Whether a part of the original lies inside something that the rule allows. */
+/* Returns true if this range of the original lies inside a text on the rule's allow list. */
 bool words_allow(const struct words_found *found, uint32_t rule, const struct folded_text *text,
                  size_t start, size_t end);
 
@@ -73,15 +72,14 @@ bool words_allow(const struct words_found *found, uint32_t rule, const struct fo
 
 struct pattern;
 
-/* A regular expression without back references and without looking around, so that it can be
- * followed in linear time. NULL: *ret_problem is a sentence. */
+/* Compiles a regular expression without back references and lookaround, so that matching takes
+ * linear time. NULL: *ret_problem is an error sentence. */
 struct pattern *pattern_new(struct str text, const char **ret_problem);
 void pattern_free(struct pattern *p);
-/* The most states that one character of a text may lead to: what a text takes is this, times its
- * characters, times three to five nanoseconds. */
+/* Returns the largest number of states that one character can activate. Matching takes about cost ×
+ * characters × 3 to 5 ns. */
 size_t pattern_cost(const struct pattern *p);
-/* The first place where it matches, there the longest; what matches nothing at all counts
- * for no match. */
+/* Finds the leftmost longest match. An empty match does not count. */
 bool pattern_find(const struct pattern *p, struct arena *arena, struct str text, size_t *ret_start,
                   size_t *ret_end);
 

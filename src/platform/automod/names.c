@@ -1,4 +1,4 @@
-/* names.c - names that break a rule: nicknames are refused, who is called so is quarantined. */
+/* names.c - AutoMod for names: refuses nicknames, quarantines members with forbidden names. */
 #include "platform/automod/internal.h"
 
 #include "model/fields/ids.h"
@@ -14,7 +14,7 @@ enum err automod_names(struct call *call, const struct member *m, struct str *re
         return e;
     if (!user)
         user = &loaded;
-    /* Of one line each, so that no word is found across two of them. */
+    /* One name per line, so that no keyword matches across two names. */
     *ret = STR_CONCAT(call->arena, user->username, STR("\n"),
                       user->global_name.given == GIVEN ? user->global_name.value : STR(""),
                       STR("\n"), m->nick.given == GIVEN ? m->nick.value : STR(""));
@@ -33,7 +33,7 @@ static enum err version_of(struct call *call, snowflake guild_id, snowflake *ret
     return e;
 }
 
-/* The rules about names that somebody's break. */
+/* Returns the rules that a member's names break, without those that exempt the member. */
 static enum err find_named(struct call *call, const struct member *m, snowflake version,
                            struct str name, struct list *ret_hits, struct list *ret_rules)
 {
@@ -45,7 +45,7 @@ static enum err find_named(struct call *call, const struct member *m, snowflake 
     return e || !j.named.count ? e : judge_exempt(call, m, NULL, ret_hits, ret_rules);
 }
 
-/* A member in quarantine whose name breaks no rule any more is let out. */
+/* Ends the quarantine of a member whose names no longer break a rule. */
 static enum err name_release(struct call *call, struct member *m, snowflake version)
 {
     struct list hits, rules;

@@ -1,4 +1,4 @@
-/* pattern_classes.c - which characters a place of a regular expression takes. */
+/* pattern_classes.c - parses the character classes of a regular expression. */
 #include <utf8proc.h>
 
 #include "base/mem.h"
@@ -66,7 +66,7 @@ static void class_add_spaces(struct char_class *c, bool others)
         class_add_range(c, from, 0x10ffff);
 }
 
-/* The names of general categories, in the order of utf8proc's numbers from 1 on. */
+/* Two-letter names of the Unicode general categories, in the order of utf8proc's numbers from 1. */
 static const char category_names[] = "LuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCo";
 
 static uint32_t categories_named(struct str name)
@@ -79,7 +79,7 @@ static uint32_t categories_named(struct str name)
     return found;
 }
 
-/* After \p or \P. */
+/* Parses a Unicode property after \p or \P. */
 static void class_add_property(struct pattern_parse *p, struct char_class *c, bool others)
 {
     struct str name = str_slice(p->rest.p, p->rest.n ? 1 : 0);
@@ -94,7 +94,7 @@ static void class_add_property(struct pattern_parse *p, struct char_class *c, bo
     class_add_categories(c, others ? ALL_CATEGORIES & ~categories : categories);
 }
 
-/* \d and its like. False: it is none. */
+/* Adds \d, \w, \s or their negations. Returns false for other letters. */
 bool class_add_kind(struct pattern_parse *p, struct char_class *c, uint32_t letter)
 {
     switch (letter) {
@@ -133,7 +133,7 @@ static int hex_value(char c)
                                   : -1;
 }
 
-/* \x41, \u0041, \U00000041, and all three with braces. */
+/* Parses the digits of \x41, \u0041 and \U00000041, with or without braces. */
 static uint32_t parse_hex(struct pattern_parse *p, size_t digits)
 {
     struct str number = str_slice(p->rest.p, p->rest.n < digits ? p->rest.n : digits);
@@ -155,7 +155,7 @@ static uint32_t parse_hex(struct pattern_parse *p, size_t digits)
     return c;
 }
 
-/* What follows a backslash and stands for one character. */
+/* Returns the single character of an escape sequence; c follows the backslash. */
 uint32_t parse_escape(struct pattern_parse *p, uint32_t c)
 {
     switch (c) {
@@ -223,7 +223,7 @@ static void parse_named_class(struct pattern_parse *p, struct char_class *c)
     parse_refuse(p, "The pattern has a class of characters that is not known.");
 }
 
-/* One character of a class, or a kind of them: then *ret_kind. */
+/* Returns one character of a class. Sets *ret_kind if the item was a class such as \d instead. */
 static uint32_t parse_class_item(struct pattern_parse *p, struct char_class *c, bool *ret_kind)
 {
     *ret_kind = false;

@@ -1,22 +1,21 @@
-/* pattern_cost.c - what the worst character costs a pattern, before any text is read.
+/* pattern_cost.c - computes an upper bound of a pattern's matching cost per character.
  *
- * A character leads to those states only that stand behind a place which takes it. So a long list
- * of words costs little, because few of its letters are the same, and a dot that is repeated costs
- * as much as it says. */
+ * A character activates only the states behind the classes that accept it. A long list of words is
+ * cheap, because its words share few letters. A repeated dot costs its repeat count. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "platform/automod/patterns.h"
 
-enum { BEYOND_ASCII = 128 }; /* all other characters, as if they were one */
+enum { BEYOND_ASCII = 128 }; /* stands for all characters beyond ASCII */
 
 struct cost_count {
     const struct pattern *pattern;
-    uint32_t *waiting, *seen; /* of each state: the round in which it was counted */
+    uint32_t *waiting, *seen; /* per state: the round in which it was counted */
     uint32_t round, count;
 };
 
-/* What holds somewhere is taken to hold everywhere. */
+/* Upper bound: assumes that every assertion holds. */
 static void cost_follow(struct cost_count *c, uint32_t state)
 {
     uint32_t waiting = 0;
@@ -39,7 +38,7 @@ static void cost_follow(struct cost_count *c, uint32_t state)
     }
 }
 
-/* Letters beyond ASCII whose other case is an i, a k or an s. */
+/* Characters beyond ASCII whose other case is i, k or s. */
 static bool class_folds_beyond(const struct char_class *c)
 {
     return c->folds && (class_takes(c, 0x130) || class_takes(c, 0x131) || class_takes(c, 0x17f) ||
@@ -53,7 +52,7 @@ static bool class_may_take(const struct char_class *c, uint32_t character)
     return c->categories || c->count || c->negated || class_folds_beyond(c);
 }
 
-/* Whether a character is treated as the one before it, whatever the state. */
+/* Returns true if every class treats this character like the previous one. */
 static bool is_like_the_last(const struct pattern *p, uint32_t character)
 {
     for (uint32_t i = 0; i < p->class_count; i++)
@@ -69,7 +68,7 @@ static uint32_t cost_of_character(struct cost_count *c, uint32_t character)
 
     c->round++;
     c->count = 0;
-    cost_follow(c, 0); /* a match may begin at each character */
+    cost_follow(c, 0); /* a match may begin at every character */
     for (uint32_t i = 0; i < p->count; i++)
         if (p->states[i].op == OP_CLASS && class_may_take(&p->classes[p->states[i].x], character))
             cost_follow(c, i + 1);

@@ -1,4 +1,4 @@
-/* pattern_parse.c - from the text of a regular expression to states. */
+/* pattern_parse.c - parses a regular expression into NFA states. */
 #include "platform/automod/pattern_parse.h"
 
 #include "base/mem.h"
@@ -60,7 +60,7 @@ void state_add(struct pattern_parse *p, struct pattern_state s)
         p->out->states[p->out->count++] = s;
 }
 
-/* Before a part that is there already. */
+/* Inserts a state before a part that was already written. */
 static void state_insert(struct pattern_parse *p, uint32_t at, struct pattern_state s)
 {
     struct pattern *o = p->out;
@@ -134,7 +134,7 @@ static void parse_backslash(struct pattern_parse *p)
     state_add(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
-/* (?i), (?s-i:…). True: a group follows. */
+/* Parses (?i) or (?s-i:…). Returns true if a group follows. */
 static bool parse_flags(struct pattern_parse *p)
 {
     bool on = true;
@@ -159,7 +159,7 @@ static bool parse_flags(struct pattern_parse *p)
     return false;
 }
 
-/* After "(": flags change what follows in the group around them. */
+/* Parses a group after "(". Flags inside a group end with the group. */
 static void parse_group(struct pattern_parse *p)
 {
     bool folds = p->folds, dot = p->dot_takes_lines, lines = p->lines;
@@ -236,7 +236,7 @@ static bool parse_counts(struct pattern_parse *p, int64_t *ret_least, int64_t *r
             parse_refuse(p, "The pattern repeats something a number of times that is none.");
     } else
         return false;
-    parse_eats(p, "?"); /* whether much or little is taken: the longest is found anyway */
+    parse_eats(p, "?"); /* greedy or lazy: the longest match is reported in both cases */
     return true;
 }
 
@@ -249,7 +249,8 @@ static void part_append(struct pattern_parse *p, const struct pattern_state *par
     p->out->count += count;
 }
 
-/* Of what begins at `from` and was written once: so often as asked for. */
+/* Repeats the states from `from` to the end, which were written once, between least and most
+ * times. */
 static void part_repeat(struct pattern_parse *p, uint32_t from, int64_t least, int64_t most)
 {
     uint32_t count = p->out->count - from;

@@ -1,11 +1,11 @@
-/* pattern_parse.h - a pattern that is being read: pattern_parse.c follows its parts,
- * pattern_classes.c reads which characters they take. */
+/* pattern_parse.h - parser state of a regular expression: pattern_parse.c parses the structure,
+ * pattern_classes.c parses character classes. */
 #ifndef PLATFORM_AUTOMOD_PATTERN_PARSE_H
 #define PLATFORM_AUTOMOD_PATTERN_PARSE_H
 
 #include "platform/automod/patterns.h"
 
-/* A parse that has failed goes on without effect until its end. */
+/* After an error the parser continues without effect until the end. */
 struct pattern_parse {
     struct pattern *out;
     struct str rest;
@@ -14,25 +14,25 @@ struct pattern_parse {
     bool folds, dot_takes_lines, lines; /* the flags i, s and m */
 };
 
-/* Notes what is wrong, unless something was before. */
+/* Records the first error; ignores later ones. */
 void parse_refuse(struct pattern_parse *p, const char *problem);
-/* Does the rest begin with it? parse_eats goes on behind it then. */
+/* Tests whether the rest begins with this text. parse_eats also skips the text. */
 bool parse_sees(const struct pattern_parse *p, const char *text);
 bool parse_eats(struct pattern_parse *p, const char *text);
-/* One character; the end of the text is refused. */
+/* Returns the next character; reports an error at the end of the text. */
 uint32_t parse_next(struct pattern_parse *p);
 void state_add(struct pattern_parse *p, struct pattern_state s);
 
 /* --- pattern_classes.c ---------------------------------------------------------------- */
 
-/* NULL: there are too many, which is noted. */
+/* Returns NULL and records an error if there are too many classes. */
 struct char_class *class_add(struct pattern_parse *p);
 void class_add_range(struct char_class *c, uint32_t first, uint32_t last);
-/* \d and its like. False: it is none. */
+/* Adds \d, \w, \s or their negations. Returns false for other letters. */
 bool class_add_kind(struct pattern_parse *p, struct char_class *c, uint32_t letter);
-/* What follows a backslash and stands for one character. */
+/* Returns the single character of an escape sequence; c follows the backslash. */
 uint32_t parse_escape(struct pattern_parse *p, uint32_t c);
-/* After "[". */
+/* Parses a bracket expression after "[". */
 void parse_class(struct pattern_parse *p);
 
 #endif

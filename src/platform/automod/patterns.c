@@ -1,7 +1,7 @@
-/* patterns.c - following a regular expression through a text, all its ways at once.
+/* patterns.c - runs a regular expression as a nondeterministic automaton (Thompson).
  *
- * A character costs at most as much as the pattern has states, whatever the text (Thompson's
- * construction): nobody can write a text that takes long. */
+ * Each character costs at most one step per state of the pattern, so no text can cause exponential
+ * time. */
 #include "platform/automod/patterns.h"
 
 #include <utf8proc.h>
@@ -20,7 +20,7 @@ static bool class_names(const struct char_class *c, uint32_t character)
     return false;
 }
 
-/* A class that knows no case names a character also by its other forms. */
+/* Case-insensitive classes also test the upper-case and lower-case form. */
 static bool class_decide(const struct char_class *c, uint32_t character)
 {
     bool named = class_names(c, character);
@@ -45,17 +45,17 @@ bool class_takes(const struct char_class *c, uint32_t character)
     return class_decide(c, character);
 }
 
-/* A way through the pattern: where it is, and where in the text it began. */
+/* An active state, and the text offset at which its match began. */
 struct pattern_way {
     uint32_t state, start;
 };
 struct pattern_ways {
     struct pattern_way *all;
     uint32_t count;
-    uint32_t *seen; /* of each state: the round in which it was last added, and one */
+    uint32_t *seen; /* per state: the round in which it was last added */
 };
 
-/* What a class said of the character that is read now; asked once, not by each state. */
+/* Memoized result of one class for the current character. */
 struct class_answer {
     uint32_t round;
     bool takes;
@@ -64,13 +64,13 @@ struct class_answer {
 struct pattern_search {
     const struct pattern *pattern;
     struct str text;
-    size_t at; /* where the next character begins */
+    size_t at; /* offset of the next character */
     struct pattern_ways now, next;
-    uint32_t *waiting; /* states that are still to be looked at */
+    uint32_t *waiting; /* stack of states to expand */
     struct class_answer *answers;
     uint32_t round;
-    uint32_t asserted; /* bits of enum pattern_assert that hold at .at … */
-    bool knows;        /* … if they were asked for there */
+    uint32_t asserted; /* bits of enum pattern_assert that hold at .at */
+    bool knows;        /* .asserted is computed for .at */
     bool found;
     size_t start, end;
 };
@@ -80,7 +80,7 @@ static bool is_word_character(uint32_t c)
     return c == '_' || is_of_a_word(c);
 }
 
-/* The character before a place, or 0. */
+/* Returns the character before an offset, or 0. */
 static uint32_t character_before(struct str text, size_t at)
 {
     size_t from = at;
@@ -95,7 +95,7 @@ static uint32_t character_before(struct str text, size_t at)
     return c;
 }
 
-/* The bits of what holds at a place. */
+/* Returns the bits of all assertions that hold at an offset. */
 static uint32_t asserts_at(struct str text, size_t at)
 {
     uint32_t before = character_before(text, at), after = 0;
@@ -116,7 +116,7 @@ static bool assert_holds(struct pattern_search *s, enum pattern_assert what)
     return s->asserted >> what & 1;
 }
 
-/* Ways are added in the order of where they began: of two at the same state the first stays. */
+/* Callers add in order of `start`: if two matches are in the same state, the earlier one stays. */
 static void ways_add(struct pattern_search *s, struct pattern_ways *ways, uint32_t state,
                      uint32_t start)
 {
@@ -142,7 +142,7 @@ static void ways_add(struct pattern_search *s, struct pattern_ways *ways, uint32
     }
 }
 
-/* What began earlier wins, then what is longer. */
+/* The earliest start wins, then the longest match. */
 static void search_note(struct pattern_search *s, uint32_t start)
 {
     if (s->at == start || (s->found && start > s->start))

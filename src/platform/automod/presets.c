@@ -1,4 +1,4 @@
-/* presets.c - the lists of words that rules of the preset kind look for. */
+/* presets.c - keyword lists of the AutoMod presets, read from the configured file. */
 #include "platform/automod/presets.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 enum { MOST_WORDS = 5000, LONGEST_WORD = 60, PRESETS = 3 };
 
 static const char *const names[PRESETS] = { "[profanity]", "[sexual]", "[slurs]" };
-static struct arena *arena; /* of the words; as long as the process */
+static struct arena *arena; /* owns the keywords; never freed */
 static struct list lists[PRESETS];
 
 const struct list *automod_preset(int64_t preset)
@@ -21,7 +21,7 @@ const struct list *automod_preset(int64_t preset)
     return preset >= 1 && preset <= PRESETS ? &lists[preset - 1] : &none;
 }
 
-/* One line: the name of a list, a word, a comment, or nothing. NULL: it is fine. */
+/* Parses one line: a list name, a keyword, a comment, or nothing. Returns NULL on success. */
 static const char *presets_take(struct str line, struct list **now)
 {
     if (!line.n || line.p[0] == '#')
@@ -64,6 +64,6 @@ bool automod_presets_set(const char *path, const char **ret_problem)
     }
     if (f)
         fclose(f);
-    free(line); /* getline's own */
+    free(line); /* allocated by getline */
     return !*ret_problem;
 }

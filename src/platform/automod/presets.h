@@ -1,10 +1,10 @@
-/* presets.h - words that come with the server's configuration. */
+/* presets.h - keyword lists of the AutoMod presets. */
 #ifndef PLATFORM_AUTOMOD_PRESETS_H
 #define PLATFORM_AUTOMOD_PRESETS_H
 
 #include "json/schema.h"
 
-/* struct str; empty where the file has none. */
+/* Returns a list of struct str; empty if the file has no keywords for this preset. */
 const struct list *automod_preset(int64_t preset);
 
 #endif

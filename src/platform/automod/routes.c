@@ -1,4 +1,4 @@
-/* routes.c - rules of auto moderation: reading, making, changing and deleting them. */
+/* routes.c - routes of AutoMod rules: list, get, create, validate, modify, delete. */
 #include "platform/automod/internal.h"
 
 #include "model/fields/rows.h"
@@ -6,9 +6,9 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- what a body needs besides its form ------------------------------------------------ */
+/* --- checks that need the store ------------------------------------------------------- */
 
-/* How many rules of a trigger a guild may have. */
+/* Limit on the number of rules per trigger type in a guild. */
 static int64_t most_of_type(int64_t trigger)
 {
     return trigger == AUTOMOD_KEYWORD ? 6 : 1;
@@ -46,7 +46,7 @@ static enum err check_alert(struct call *call, size_t number, snowflake channel_
     return OK;
 }
 
-/* Who lets a rule time somebody out could do so. */
+/* A time-out or quarantine action requires that the author has MODERATE_MEMBERS. */
 static enum err check_actions(struct call *call, const struct automod_rule *r)
 {
     const struct automod_patch *in = call->body;
@@ -157,7 +157,7 @@ static enum err create_auto_moderation_rule(struct call *call)
     return call_reply(call, &rule);
 }
 
-/* POST /guilds/{guild.id}/auto-moderation/rules/validate: as if it were made. */
+/* POST /guilds/{guild.id}/auto-moderation/rules/validate: the checks of create, without a write. */
 static enum err validate_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
@@ -207,7 +207,7 @@ static enum err delete_auto_moderation_rule(struct call *call)
     return e;
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "rule.id", .field = "rule_id", .doc = "A rule of the guild." },

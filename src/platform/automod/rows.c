@@ -1,4 +1,4 @@
-/* rows.c - rules in the store, and what was said lately where repetition counts. */
+/* rows.c - SQL of AutoMod rules, and of recent messages for the spam trigger. */
 #include "platform/automod/internal.h"
 
 #include "base/clock.h"
@@ -94,7 +94,7 @@ static const char ADD_RULE[] =
     "name = $4, event_type = $5, actions = $7, enabled = $8, exempt_roles = $9, "
     "exempt_channels = $10, metadata = $11, pattern_cost = $12";
 
-/* The version is 0 while no rule is in force: then nothing is asked of a message. */
+/* The version is 0 while no rule is enabled; messages are then not checked. */
 static const char RENEW[] =
     "update guilds set automod_version = case when exists (select 1 from automod_rules where "
     "guild_id = $1 and enabled = 1) then cast($2 as bigint) else 0 end where id = $1";
@@ -137,7 +137,7 @@ enum { ECHO_WINDOW_US = 10 * 1000 * 1000 };
 
 static const char FORGET_ECHOES[] =
     "delete from automod_echoes where guild_id = $1 and user_id = $2 and first_at < $3";
-/* The last four times; the oldest of them is what the fifth is measured by. */
+/* Stores the last four times. The fifth is spam if the oldest of them is within the window. */
 static const char ADD_ECHO[] =
     "insert into automod_echoes (guild_id, user_id, hash, first_at, second_at, third_at, fourth_at) "
     "values ($1, $2, $3, $4, 0, 0, 0) on conflict (guild_id, user_id, hash) do update set "
@@ -146,7 +146,7 @@ static const char ADD_ECHO[] =
 static const char FOURTH_ECHO[] = "select fourth_at from automod_echoes where guild_id = $1 and "
                                   "user_id = $2 and hash = $3";
 
-/* The same for all processes that share the store (FNV-1a). */
+/* FNV-1a, because all processes that share the store need the same hash. */
 static int64_t echo_hash(struct str s)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);

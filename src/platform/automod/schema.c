@@ -1,4 +1,4 @@
-/* schema.c - rules as the interface shows them, and what a body may say of one. */
+/* schema.c - JSON schemas of AutoMod rules and request bodies, and their validation. */
 #include "platform/automod/internal.h"
 
 #include "model/fields/types.h"
@@ -122,7 +122,7 @@ static const struct type type_name = { .kind = KIND_STRING, .min = 1, .max = 100
 static const struct type type_exempt_roles = { .kind = KIND_ARRAY, .max = 20, .of = &type_id };
 static const struct type type_exempt_channels = { .kind = KIND_ARRAY, .max = 50, .of = &type_id };
 
-/* --- the rule, and bodies ------------------------------------------------------------- */
+/* --- rules and request bodies --------------------------------------------------------- */
 
 static const struct field rule_fields[] = {
     { FIELD(struct automod_rule, id), .type = &type_id },
@@ -199,7 +199,7 @@ const struct schema automod_execution_schema = {
     .doc = "A rule was broken and something was done.",
 };
 
-/* --- what belongs together ------------------------------------------------------------ */
+/* --- fields that depend on each other ------------------------------------------------- */
 
 static bool trigger_has_words(int64_t trigger)
 {
@@ -316,7 +316,7 @@ void automod_rule_check(struct form *form, const struct place *here, struct auto
     }
 }
 
-/* Clients read the keys of a rule's kind without asking whether they are there. */
+/* Clients read the metadata keys of a trigger type without a check, so they must be present. */
 static void list_settle(struct opt_list *list, bool fits)
 {
     list->given = fits ? GIVEN : ABSENT;

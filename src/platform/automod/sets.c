@@ -1,4 +1,4 @@
-/* sets.c - from the rows of a guild's rules to something that a text is compared with at once. */
+/* sets.c - compiles the AutoMod rules of a guild into one set and matches texts with it. */
 #include "platform/automod/sets.h"
 
 #include <stdatomic.h>
@@ -9,23 +9,23 @@
 #include "platform/automod/presets.h"
 
 enum {
-    MOST_STEPS = 400 * 1000, /* of patterns and words, in a transaction: about a millisecond */
+    MOST_STEPS = 400 * 1000, /* of patterns and keywords, in a transaction: about 1 ms */
 };
 
 struct set_rule {
     snowflake id;
     int64_t event, trigger;
     int64_t mention_limit;
-    size_t keyword_count, first_keyword; /* among the set's */
+    size_t keyword_count, first_keyword; /* offset in the set's .keywords */
     size_t pattern_count, first_pattern;
 };
 
 struct automod_set {
     atomic_int refs;
-    struct arena *arena; /* of texts */
+    struct arena *arena; /* owns the texts */
     struct set_rule *rules;
     size_t rule_count;
-    struct str *keywords; /* as they were written, rule after rule */
+    struct str *keywords; /* original spelling, grouped by rule */
     size_t keyword_count;
     struct str *pattern_texts;
     struct pattern **patterns;
@@ -33,7 +33,7 @@ struct automod_set {
     struct words *words;
 };
 
-/* --- making one ----------------------------------------------------------------------- */
+/* --- compiling ------------------------------------------------------------------------ */
 
 struct set_making {
     struct automod_set *set;
@@ -111,8 +111,8 @@ static void set_add_rule(struct set_making *m, const struct automod_rule *in)
     set_add_allowed(m, rule, &d->allow_list.value);
 }
 
-/* Of rules from before there was a limit. A pattern that is left out keeps its number, so that the
- * others keep theirs. */
+/* Rules older than the cost limit may exceed it: drops the most expensive patterns. The slot of a
+ * dropped pattern stays, so that the indexes of the others do not change. */
 static void set_leave_out(struct automod_set *s, snowflake guild_id)
 {
     while (s->cost > AUTOMOD_MOST_COST) {
@@ -162,7 +162,7 @@ void automod_set_unref(struct automod_set *s)
     mem_free(s);
 }
 
-/* --- using one ------------------------------------------------------------------------ */
+/* --- matching ------------------------------------------------------------------------- */
 
 bool automod_set_is_slow(const struct automod_set *s, size_t bytes)
 {
@@ -222,7 +222,8 @@ static void find_pattern(const struct automod_set *s, const struct set_rule *r, 
 
 /* --- mentions ------------------------------------------------------------------------- */
 
-/* <@1>, <@!1>, <@&1> at the front of a text: whom, with roles apart; 0: nobody. */
+/* Parses <@1>, <@!1> or <@&1> at the start of a text. Roles and users get different ids; 0:
+ * none. */
 static snowflake read_mention(struct str text, size_t *ret_size)
 {
     struct str rest = text, number;
@@ -262,7 +263,7 @@ static bool exceeds_mentions(struct str text, int64_t limit)
     return count > limit;
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- all triggers --------------------------------------------------------------------- */
 
 void automod_set_find(const struct automod_set *s, enum automod_event event, struct arena *arena,
                       struct str text, struct list *ret)

@@ -1,7 +1,7 @@
-/* sets.h - the rules of a guild, compiled, and where they are kept.
+/* sets.h - the compiled AutoMod rules of a guild, and their cache.
  *
- * A set is made once and only read; whoever uses one holds a reference. The store says which
- * version is in force, so one that is kept here is never used too long. */
+ * A set is immutable and reference counted. Callers look it up by the version from the guild's row,
+ * so a stale set is never used. */
 #ifndef PLATFORM_AUTOMOD_SETS_H
 #define PLATFORM_AUTOMOD_SETS_H
 
@@ -10,34 +10,33 @@
 
 struct automod_set;
 
-/* Of rules that are in force. */
+/* Compiles enabled rules. */
 struct automod_set *automod_set_new(const struct list *rules);
 struct automod_set *automod_set_ref(struct automod_set *s);
 void automod_set_unref(struct automod_set *s); /* accepts NULL */
 
-/* What a rule found in a text. */
+/* One match of a rule in a text. */
 struct automod_hit {
     snowflake rule_id;
-    struct opt_str keyword, content; /* null: nothing in particular */
+    struct opt_str keyword, content; /* null: no specific text matched */
     bool in_title;
 };
 
-/* Whether a text is too long for patterns such as these to be looked at in a transaction. */
+/* Returns true if matching a text of this size takes too long for a transaction. */
 bool automod_set_is_slow(const struct automod_set *s, size_t bytes);
-/* Adds a struct automod_hit for each rule of this event that the text breaks by itself. */
+/* Adds a struct automod_hit for each rule of this event type that the text breaks. */
 void automod_set_find(const struct automod_set *s, enum automod_event event, struct arena *arena,
                       struct str text, struct list *ret);
-/* The rule against repetition, or 0. */
+/* Returns the id of the rule against spam, or 0. */
 snowflake automod_set_spam(const struct automod_set *s);
-/* Whether a rule is about names. */
+/* Returns true if a rule applies to names. */
 bool automod_set_has_profile(const struct automod_set *s);
 
-/* --- kept ones ------------------------------------------------------------------------ */
+/* --- cache ---------------------------------------------------------------------------- */
 
-/* A reference, or NULL when there is none of this version. The server is known by its api_number.
- */
+/* Returns a reference, or NULL if this version is not cached. server: its api_number. */
 struct automod_set *automod_kept(uint64_t server, snowflake guild_id, snowflake version);
-/* Takes the place of an older version; the caller keeps its reference. */
+/* Replaces an older version. The caller retains its own reference. */
 void automod_keep(uint64_t server, snowflake guild_id, snowflake version, struct automod_set *s);
 
 #endif

@@ -1,8 +1,8 @@
-/* words.c - one automaton for all words of a guild's rules (Aho and Corasick).
+/* words.c - Aho-Corasick automaton for all keywords of a guild's rules.
  *
- * Nodes are numbered breadth first from the sorted words, so the children of a node have
- * consecutive numbers in the order of their bytes, and a node is a few numbers without pointers:
- * a hundred thousand words fit into a few megabytes. */
+ * Nodes are numbered breadth-first from the sorted keywords, so the children of a node have
+ * consecutive numbers in the order of their bytes. Nodes contain no pointers: 100,000 keywords fit
+ * into a few megabytes. */
 #include "platform/automod/matching.h"
 
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 enum { ROOT = 0, NONE = UINT32_MAX };
 
 struct word_node {
-    uint32_t child;   /* its first; they end where those of the next node begin */
-    uint32_t fail;    /* the longest end of its text that is a node too */
-    uint32_t next;    /* the nearest node on the way of .fail that ends a word, or NONE */
-    uint32_t entries; /* the first of the words that end here … */
-    uint32_t count;   /* … and how many */
+    uint32_t child;   /* first child; the range ends at the next node's .child */
+    uint32_t fail;    /* failure link: the longest proper suffix that is a node */
+    uint32_t next;    /* next node on the .fail chain where a keyword ends, or NONE */
+    uint32_t entries; /* first keyword that ends here */
+    uint32_t count;   /* number of keywords that end here */
 };
 
 struct word_mark {
@@ -27,13 +27,13 @@ struct word_mark {
 };
 
 struct words {
-    struct word_node *nodes; /* one more than there are */
+    struct word_node *nodes; /* plus one sentinel */
     unsigned char *labels;   /* the byte that leads to each node */
-    struct word_mark *marks; /* in the order of the sorted words */
+    struct word_mark *marks; /* parallel to the sorted keywords */
     uint32_t count, rules;
-    uint32_t roots[256]; /* where each byte leads from the root, or ROOT */
+    uint32_t roots[256]; /* child of the root for each byte, or ROOT */
     size_t bytes, cost;
-    bool *lenient; /* of each rule: it allows something */
+    bool *lenient; /* per rule: it has an allow list */
     bool any_lenient;
 };
 
@@ -51,7 +51,7 @@ bool word_read(struct arena *arena, struct str keyword, struct word_entry *ret)
     return ret->text.n > 0;
 }
 
-/* --- making it ------------------------------------------------------------------------ */
+/* --- construction --------------------------------------------------------------------- */
 
 static bool same_word(const struct word_entry *a, const struct word_entry *b)
 {
@@ -59,7 +59,7 @@ static bool same_word(const struct word_entry *a, const struct word_entry *b)
            a->ends_word == b->ends_word && str_eq(a->text, b->text);
 }
 
-/* The same word of the same rule stands together, the first that was written before the others. */
+/* Sorts equal keywords of a rule next to each other, in list order. */
 static int word_compare(const void *a, const void *b)
 {
     const struct word_entry *x = a, *y = b;
@@ -73,7 +73,7 @@ static int word_compare(const void *a, const void *b)
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/* A word that a rule names a thousand times is looked for once. */
+/* Sorts the keywords and removes duplicates within a rule. */
 static size_t words_sort(struct word_entry *entries, size_t count)
 {
     size_t kept = 0;
@@ -85,15 +85,14 @@ static size_t words_sort(struct word_entry *entries, size_t count)
     return kept;
 }
 
-/* The words that go through a node: a part of the sorted ones, and how long their common
- * beginning is. */
+/* The sorted keywords that share the prefix of a node; depth is the length of the prefix. */
 struct word_range {
     uint32_t from, to, depth;
 };
 
 struct words_making {
     struct words *words;
-    struct word_range *ranges; /* of each node */
+    struct word_range *ranges; /* indexed by node */
     const struct word_entry *sorted;
     uint32_t room;
 };
@@ -114,7 +113,7 @@ static uint32_t node_add(struct words_making *m, struct word_range range, unsign
     return w->count++;
 }
 
-/* The words that end at a node come first among those that go through it. */
+/* Keywords that end at a node sort before the longer ones with the same prefix. */
 static void node_expand(struct words_making *m, uint32_t node)
 {
     struct word_range r = m->ranges[node];
@@ -176,7 +175,7 @@ static void words_link(struct words *w)
         }
 }
 
-/* Nodes follow those that they fail to, so the words that end with theirs are counted already. */
+/* A failure link points to a lower node number, so its count is already computed. */
 static size_t most_that_end(const struct words *w)
 {
     uint32_t *ends = mem_new(w->count * sizeof *ends), most = 0;
@@ -250,15 +249,15 @@ size_t words_cost(const struct words *w)
     return w ? w->cost : 0;
 }
 
-/* --- using it ------------------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------------------- */
 
-/* One reading of a text. The first looks for what is allowed, if any rule allows something. */
+/* One pass over a text. If any rule has an allow list, a first pass finds the allowed ranges. */
 struct words_reading {
     const struct words *words;
     struct str text;
-    const bool *bounds; /* of each place in the text: words end there */
+    const bool *bounds; /* per offset: it is a word boundary */
     uint32_t **reach;
-    struct word_hit *hits; /* NULL: what is allowed is looked for */
+    struct word_hit *hits; /* NULL: this pass finds allowed ranges */
 };
 
 static const bool *bounds_of(struct arena *arena, struct str text)
@@ -354,7 +353,7 @@ struct words_found words_find(const struct words *w, struct arena *arena, struct
     return found;
 }
 
-/* Where a place of the original is in the folded text. */
+/* Converts an offset of the original to an offset of the folded text. */
 static size_t folded_at(const struct folded_text *t, size_t at)
 {
     size_t i = 0;

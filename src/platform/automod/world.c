@@ -1,8 +1,8 @@
-/* world.c - rules of auto moderation, in and out of world files. */
+/* world.c - import and export of AutoMod rules in world files. */
 #include "platform/automod/automod.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_rule {
     struct opt_id id;
@@ -29,7 +29,7 @@ static const struct field rule_fields[] = {
 
 WORLD_OBJECT(rule, rule_fields, NULL);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 static const struct naming rule_naming = WORLD_NAMING("rule", "automod_rules", "guild_id");
 
@@ -70,7 +70,7 @@ static enum err import_rule(struct importing *im, const void *entry, const struc
     return automod_rule_insert(im->tx, &rule);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 static enum err export_rules(struct exporting *ex, struct opt_list *ret)
 {

@@ -1,4 +1,4 @@
-/* contact_rows.c - address books in the store. */
+/* contact_rows.c - SQL of address books. */
 #include "platform/contacts/internal.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { DIGEST_BYTES = 32 };
 
-/* --- the book itself ------------------------------------------------------------------ */
+/* --- the address book ----------------------------------------------------------------- */
 
 static const char FIND_LIST[] =
     "select name, friend_sync, allowed_in_suggestions from contact_lists where user_id = $1";
@@ -45,7 +45,7 @@ enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contac
                    NULL);
 }
 
-/* --- numbers -------------------------------------------------------------------------- */
+/* --- phone numbers -------------------------------------------------------------------- */
 
 struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number)
 {
@@ -78,7 +78,7 @@ static bool same_name(struct opt_str a, struct opt_str b)
     return (a.given == GIVEN) == (b.given == GIVEN) && str_eq(a.value, b.value);
 }
 
-/* Sorted, each number once. */
+/* Sorts by digest and removes duplicates. */
 static void contact_rows_tidy(struct list *contacts)
 {
     struct contact *all = contacts->items;
@@ -124,7 +124,7 @@ static enum err add_entries(struct tx *tx, snowflake user_id, const struct list 
     return e;
 }
 
-/* An address book has thousands and is sent again and again: only what differs is written. */
+/* Writes only differences, because clients upload the same address book again and again. */
 enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contacts)
 {
     struct contact *all = contacts->items;
@@ -156,7 +156,7 @@ enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, boo
     return tx_one(tx, EXISTS, BIND(v_id(user_id), v_bytes(digest)), &row, ret);
 }
 
-/* --- whose they are ------------------------------------------------------------------- */
+/* --- accounts by phone number --------------------------------------------------------- */
 
 static const char BY_PHONES[] =
     "select id, phone from users where phone in ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "

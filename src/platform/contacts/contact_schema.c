@@ -1,4 +1,4 @@
-/* contact_schema.c - what the routes of address books take and answer, row by row. */
+/* contact_schema.c - JSON schemas of the address book routes. */
 #include "platform/contacts/internal.h"
 
 static const struct type type_list_name = {

@@ -1,14 +1,14 @@
-/* contacts.c - finding people by an address book: the handlers and their rows.
+/* contacts.c - routes that find users by an uploaded address book.
  *
- * Numbers of others are kept as keyed digests only. Somebody is found by number when they
- * said so in their settings; without that nobody is suggested to anybody. */
+ * The store contains only keyed digests of other people's phone numbers. Only accounts that enabled
+ * discovery by phone number can be found and suggested. */
 #include "model/fields/ids.h"
 #include "api/deletion.h"
 #include "platform/contacts/internal.h"
 
 static const struct limit limit_contacts = { .name = "contacts", .count = 10, .window_s = 600 };
 
-/* An account needs a number of its own to look for others by theirs. */
+/* The caller needs its own phone number to search by phone number. */
 static enum err own_phone(struct call *call, struct str *ret)
 {
     struct user me;
@@ -30,10 +30,10 @@ static void tell_connections(struct call *call)
               &connections_changed_schema, &changed);
 }
 
-/* --- who hears of the caller ---------------------------------------------------------- */
+/* --- suggestions of the caller to others ---------------------------------------------- */
 
-/* Whether the address book still lets the caller be suggested to whoever has this number:
- * because it lets everybody know, or because the number is in it; in reverse both. */
+/* Returns whether the address book still allows suggesting the caller to the owner of this number:
+ * it allows everybody, or it contains the number. A reverse suggestion needs both. */
 static enum err still_allowed(struct call *call, const struct contact_list *mine, bool reverse,
                               struct opt_str phone, bool *ret)
 {
@@ -47,7 +47,7 @@ static enum err still_allowed(struct call *call, const struct contact_list *mine
                           ret);
 }
 
-/* Takes the caller back from those to whom the address book no longer leads. */
+/* Withdraws the caller's suggestions to users that the address book no longer allows. */
 static enum err take_back(struct call *call, const struct contact_list *mine, struct str source)
 {
     snowflake me = call->caller->id;
@@ -78,7 +78,7 @@ static enum err take_back_all(struct call *call, const struct contact_list *mine
 
 /* --- PUT /users/@me/connections/contacts/@me ------------------------------------------ */
 
-/* Removes everything that the address book brought. */
+/* Deletes the address book and all suggestions that it caused. */
 static enum err contact_withdraw(struct call *call)
 {
     struct list none = { 0 };
@@ -125,7 +125,7 @@ static enum err put_contact_account(struct call *call)
 
 /* --- PUT …/external-friend-list-entries ----------------------------------------------- */
 
-/* Thousands of digests take a while. */
+/* Runs on the thread pool, because thousands of digests take long. */
 static enum err digest_contacts(struct call *call)
 {
     const struct contacts_body *in = call->body;
@@ -158,7 +158,7 @@ static enum err can_be_found(struct tx *tx, snowflake id, bool *ret)
     return e;
 }
 
-/* Some want to be known only to those whom they know. */
+/* Some accounts allow suggestions only to users in their own address book. */
 static enum err contact_allows(struct call *call, snowflake other, struct str my_digest,
                                const struct contact_list *theirs, bool *ret)
 {
@@ -202,7 +202,7 @@ static bool is_offered(const struct list *offers, snowflake id)
     return false;
 }
 
-/* The name under which the caller's address book has a number first. */
+/* Returns the first name under which the caller's address book contains a number. */
 static struct opt_str name_in_book(const struct contacts_body *in, struct str phone)
 {
     const struct contact_entry *all = in->friend_list_entries.items;
@@ -213,7 +213,7 @@ static struct opt_str name_in_book(const struct contacts_body *in, struct str ph
     return all[i].name;
 }
 
-/* People who are in the caller's address book. */
+/* Finds accounts in the caller's address book. */
 static enum err find_contacts(struct call *call, struct str my_digest, struct list *offers)
 {
     const struct contacts_body *in = call->body;
@@ -236,7 +236,7 @@ static enum err find_contacts(struct call *call, struct str my_digest, struct li
     return e;
 }
 
-/* People in whose address books the caller is. */
+/* Finds accounts whose address book contains the caller. */
 static enum err find_reverse(struct call *call, struct str my_digest, struct list *offers)
 {
     const struct contacts_body *in = call->body;
@@ -287,7 +287,7 @@ static bool is_from_contacts(const struct friend_suggestion *s)
     return false;
 }
 
-/* What the address book led to, and the token to ask them all. */
+/* Replies with the suggestions, and a token for requests to all of them. */
 static enum err reply_found(struct call *call)
 {
     struct contacts_reply out = { .bulk_add_token = { .given = GIVEN_NULL } };
@@ -344,7 +344,7 @@ static enum err get_contact_settings(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- the rows ------------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 #define CONTACTS "/users/@me/connections/contacts/@me"
 

@@ -1,4 +1,4 @@
-/* contacts.h - finding people by an address book. */
+/* contacts.h - finds users by an uploaded address book. Start with contacts.c. */
 #ifndef PLATFORM_CONTACTS_CONTACTS_H
 #define PLATFORM_CONTACTS_CONTACTS_H
 

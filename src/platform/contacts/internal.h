@@ -1,4 +1,4 @@
-/* internal.h - what the files of contacts/ share. */
+/* internal.h - declarations shared by the files of contacts/. */
 #ifndef PLATFORM_CONTACTS_INTERNAL_H
 #define PLATFORM_CONTACTS_INTERNAL_H
 
@@ -27,12 +27,12 @@ struct contacts_reply {
     struct opt_str bulk_add_token;
     struct list friend_suggestions; /* struct friend_suggestion */
 };
-/* The address book, as the connection that it is. */
+/* The address book in the format of a connection. */
 struct contact_account {
     struct str id, type, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;
     int64_t visibility, metadata_visibility;
-    struct list integrations; /* none: an address book leads to no guild */
+    struct list integrations; /* always empty */
 };
 struct contact_settings {
     int64_t allowed_in_suggestions;
@@ -47,24 +47,24 @@ extern const struct schema connections_changed_schema;
 
 /* --- contact_rows.c: address books ---------------------------------------------------- */
 
-/* Whose contacts hear of somebody who has an address book here. */
+/* To whose owners an account with an address book may be suggested. */
 enum allowed_in { ALLOWED_MUTUAL = 1, ALLOWED_ALL = 2 };
 
 struct contact_list {
-    struct opt_str name; /* GIVEN_NULL: there is none yet */
+    struct opt_str name; /* GIVEN_NULL: no address book yet */
     bool friend_sync;
     int64_t allowed_in_suggestions;
 };
 enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list *ret);
 enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contact_list *l);
 
-/* A number as it is kept. */
+/* A phone number in its stored form. */
 struct contact {
     struct str digest;
     struct opt_str name;
 };
 struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number);
-/* From now on the address book has these (struct contact; it sorts them) and no others. */
+/* Replaces the address book with these entries (struct contact); sorts the list. */
 enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contacts);
 enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret);
 
@@ -72,9 +72,9 @@ struct phone_owner {
     snowflake id;
     struct str phone;
 };
-/* The accounts (struct phone_owner) with the numbers of these (struct contact_entry). */
+/* Returns the accounts (struct phone_owner) with these numbers (struct contact_entry). */
 enum err users_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
-/* Whose address books have this number and let everybody know (snowflakes). */
+/* Returns the ids of accounts whose address book contains this number and allows everybody. */
 enum err owners_of_contact(struct tx *tx, struct str digest, struct list *ret);
 
 #endif

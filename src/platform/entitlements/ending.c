@@ -1,4 +1,4 @@
-/* ending.c - entitlements of an account that is deleted end, some at a time. */
+/* ending.c - deletes the entitlements of a deleted account, in batches. */
 #include "platform/entitlements/internal.h"
 
 #include "model/fields/types.h"
@@ -31,7 +31,7 @@ static void read_ended(const struct rows *r, snowflake user_id, struct ended_ent
     };
 }
 
-/* An application is told what it had granted; what was removed before it knows already. */
+/* Sends the application the deletion, unless the entitlement was already removed. */
 static enum err entitlement_drop(struct call *call, struct ended_entitlement *x)
 {
     x->was.deleted = true;

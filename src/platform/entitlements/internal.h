@@ -1,4 +1,4 @@
-/* internal.h - what the files of entitlements/ share. */
+/* internal.h - declarations shared by the files of entitlements/. */
 #ifndef PLATFORM_ENTITLEMENTS_INTERNAL_H
 #define PLATFORM_ENTITLEMENTS_INTERNAL_H
 
@@ -34,17 +34,17 @@ extern const struct schema entitlements_query_schema, own_entitlements_query_sch
 enum err application_skus(struct tx *tx, snowflake application_id, struct list *ret);
 /* ERR_UNKNOWN_SKU. */
 enum err sku_find(struct tx *tx, snowflake id, struct sku *ret);
-/* ERR_UNKNOWN_ENTITLEMENT: of that application there is none, or none any more. */
+/* ERR_UNKNOWN_ENTITLEMENT: the application has no such entitlement, or it was removed. */
 enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret);
-/* By id, the oldest first; before one: those next to it. */
+/* Oldest first. With `before`: the entitlements directly before that id. */
 enum err entitlements_list(struct tx *tx, snowflake application_id,
                            const struct entitlements_query *q, struct list *ret);
-/* Does this owner have it already? One that was used up does not count. */
+/* Returns whether this owner already has the SKU. A consumed entitlement does not count. */
 enum err entitlement_is_there(struct tx *tx, const struct entitlement *e, bool *ret);
 enum err entitlement_insert(struct tx *tx, const struct entitlement *e);
 enum err entitlement_update(struct tx *tx, const struct entitlement *e);
-/* Entitlements that are subscriptions to a SKU, as above; removed ones, too. */
+/* Returns entitlements that are subscriptions to a SKU, in the same order, with removed ones. */
 enum err subscribed_entitlements(struct tx *tx, snowflake sku_id, snowflake user_id,
                                  const struct subscriptions_query *q, struct list *ret);
 enum err subscribed_entitlement(struct tx *tx, snowflake sku_id, snowflake id, bool *ret_found,
@@ -53,8 +53,7 @@ enum err subscribed_entitlement(struct tx *tx, snowflake sku_id, snowflake id, b
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
 struct subscription subscription_of(struct arena *arena, const struct entitlement *e, int64_t now);
-/* Tells the application's bot; of an entitlement that is no subscription there is nothing to
- * tell. */
+/* Sends the event to the application's bot; no effect if the entitlement is no subscription. */
 void subscription_announce(struct call *call, enum event what, snowflake bot_id,
                            const struct entitlement *e);
 enum err list_subscriptions(struct call *call);

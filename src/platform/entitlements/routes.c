@@ -1,4 +1,4 @@
-/* routes.c - SKUs and entitlements: reading, granting for tests, using up, removing. */
+/* routes.c - routes of SKUs and entitlements: list, grant for tests, consume, delete. */
 #include "api/deletion.h"
 #include "base/clock.h"
 #include "model/fields/types.h"
@@ -68,8 +68,8 @@ static enum err list_own_entitlements(struct call *call)
 
 /* --- granting ------------------------------------------------------------------------- */
 
-/* Only of a guild that the caller or the application's bot is in: its owner would be told to
- * whoever guesses the id. */
+/* The caller or the application's bot must be in the guild, because the reply reveals its owner to
+ * any caller who guesses the id. */
 static enum err find_own_guild(struct call *call, snowflake id, struct guild *ret)
 {
     struct member m;
@@ -82,7 +82,7 @@ static enum err find_own_guild(struct call *call, snowflake id, struct guild *re
     return e ? e : guild_find(call->tx, id, ret);
 }
 
-/* A guild's entitlement names its owner, as the interface wants an account in each. */
+/* The API requires a user id, so a guild's entitlement has the id of the guild's owner. */
 static enum err find_owner(struct call *call, struct entitlement *e)
 {
     const struct entitlement_draft *in = call->body;
@@ -137,7 +137,7 @@ static enum err create_test_entitlement(struct call *call)
     return call_reply(call, &made);
 }
 
-/* Listens to messages with premium buttons, which may offer SKUs of their own app alone. */
+/* Hook for messages with premium buttons: a button may offer only SKUs of its own app. */
 static enum err check_offered_sku(struct call *call, const struct sku_offer *offer)
 {
     struct sku sku;
@@ -146,9 +146,9 @@ static enum err check_offered_sku(struct call *call, const struct sku_offer *off
     return !e && sku.application_id != offer->application_id ? ERR_UNKNOWN_SKU : e;
 }
 
-/* --- using up and removing ------------------------------------------------------------ */
+/* --- consuming and removing ----------------------------------------------------------- */
 
-/* POST …/{entitlement.id}/consume: once more is fine, and nobody is told again. */
+/* POST …/{entitlement.id}/consume: idempotent; repeated calls send no event. */
 static enum err consume_entitlement(struct call *call)
 {
     struct entitlement used;
@@ -165,7 +165,7 @@ static enum err consume_entitlement(struct call *call)
     return e;
 }
 
-/* DELETE …/{entitlement.id}: its subscription is over then, and can still be looked at. */
+/* DELETE …/{entitlement.id}: ends its subscription, which remains readable. */
 static enum err delete_test_entitlement(struct call *call)
 {
     struct entitlement gone;
@@ -185,14 +185,14 @@ static enum err delete_test_entitlement(struct call *call)
     return OK;
 }
 
-/* GET /applications/{application.id}/activity-instances/{instance}: none ever runs here. */
+/* GET /applications/{application.id}/activity-instances/{instance}: always unknown. */
 static enum err get_activity_instance(struct call *call)
 {
     (void)call;
     return ERR_NOT_FOUND;
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "entitlement.id", .field = "entitlement_id", .doc = "An entitlement." },
@@ -336,7 +336,7 @@ const struct domain entitlements_domain = {
             { WITH_ACCOUNT, "entitlements", .run = entitlements_end_with_account,
               .phase = DELETE_PARTS },
             { DELETE_WHERE(WITH_GUILD, "entitlements", "id", "guild_id = $1") },
-            /* Its bot is gone: nobody is left who could receive the event. */
+            /* The bot is already deleted, so no recipient is left for an event. */
             { DELETE_WHERE(WITH_APPLICATION, "entitlements", "id",
                            "application_id = $1 order by id") },
             { DELETE_WHERE(WITH_APPLICATION, "skus", "id", "application_id = $1") },

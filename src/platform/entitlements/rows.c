@@ -1,4 +1,4 @@
-/* rows.c - SKUs and entitlements in the store. */
+/* rows.c - SQL of SKUs and entitlements. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/fields/rows.h"
@@ -88,7 +88,7 @@ enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
 
 /* --- pages ---------------------------------------------------------------------------- */
 
-/* An id is $1 to $2, and there are $4 at most. */
+/* $1 and $2 bound the id, $4 is the limit. */
 #define PAGE(where)      ENTITLEMENT_COLUMNS "where " where " order by id limit $4"
 #define PAGE_BACK(where) ENTITLEMENT_COLUMNS "where " where " order by id desc limit $4"
 
@@ -118,7 +118,7 @@ static void entitlements_turn(struct list *page)
     }
 }
 
-/* The SKUs as ",1,2,", or "" for any: a set that both engines can look into. */
+/* Formats SKU ids as ",1,2,"; "" means any. Both engines can search this form. */
 static struct str sku_set(struct arena *arena, const struct list *ids)
 {
     struct buf text = { .max = 4096 };
@@ -177,14 +177,14 @@ enum err entitlements_list(struct tx *tx, snowflake application_id,
     return e;
 }
 
-/* One that was used up gives nothing any more. */
+/* Excludes consumed entitlements. */
 static const char NOW_IN_FORCE[] = ENTITLEMENT_COLUMNS
     "where id in (select id from entitlements where user_id = $1 and "
     "application_id = $2 and guild_id is null union all select id from "
     "entitlements where guild_id = $4 and application_id = $2) and consumed = 0 "
     "and " IN_FORCE "order by id desc limit 100";
 
-/* Most have none of most applications, now or ever. */
+/* Cheap pre-check: most users have no entitlement of an application. */
 static const char EVER[] = "select 1 from entitlements where user_id = $1 and application_id = $2 "
                            "and guild_id is null union all select 1 from entitlements where "
                            "guild_id = $3 and application_id = $2 limit 1";

@@ -1,4 +1,4 @@
-/* schema.c - what bodies and queries say of entitlements and subscriptions. */
+/* schema.c - JSON schemas of entitlement and subscription bodies and queries. */
 #include "platform/entitlements/internal.h"
 
 #include "model/fields/types.h"

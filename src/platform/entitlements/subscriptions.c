@@ -1,6 +1,6 @@
-/* subscriptions.c - what an entitlement of a subscription looks like as it goes on.
+/* subscriptions.c - derives subscriptions from entitlements to subscription SKUs.
  *
- * Nobody pays, so every period is renewed by itself until the entitlement ends or is removed. */
+ * There are no payments: periods renew until the entitlement ends or is removed. */
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/fields/types.h"
@@ -8,7 +8,7 @@
 
 #define PERIOD_US (INT64_C(30) * 24 * 3600 * 1000000)
 
-/* When it was granted, unless it begins at a time of its own. */
+/* Returns the start time of the entitlement, else its creation time. */
 static int64_t subscription_start(const struct entitlement *e)
 {
     return e->starts_at.given == GIVEN ? e->starts_at.value : snowflake_ms(e->id) * 1000;
@@ -53,7 +53,7 @@ void subscription_announce(struct call *call, enum event what, snowflake bot_id,
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-/* SKUs of other applications are nobody's business. */
+/* Hides SKUs of other applications. */
 static enum err path_sku(struct call *call, struct sku *ret)
 {
     enum err e = sku_find(call->tx, call_id(call, "sku.id"), ret);

@@ -1,4 +1,4 @@
-/* world.c - SKUs of applications and who has them, in and out of world files. */
+/* world.c - import and export of SKUs and entitlements in world files. */
 #include "platform/entitlements/entitlements.h"
 #include "platform/worlds/file.h"
 
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "model/entitlement.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_sku {
     struct opt_id id;
@@ -17,7 +17,7 @@ struct world_sku {
 };
 struct world_entitlement {
     struct str sku;
-    struct opt_str user, guild; /* one of them */
+    struct opt_str user, guild; /* exactly one is given */
     struct opt_int ends_at;
     struct opt_bool test;
 };
@@ -52,7 +52,7 @@ WORLD_OBJECT(entitlement, entitlement_fields, NULL);
 
 static const struct naming sku_naming = WORLD_NAMING("SKU", "skus", "application_id");
 
-/* What world files call the types; a subscription where nothing is said. */
+/* Names of the types in world files; the default is a subscription. */
 static const struct {
     const char *word;
     int64_t type;
@@ -71,14 +71,14 @@ static int64_t sku_type_of(const struct world_sku *in)
     return SKU_SUBSCRIPTION;
 }
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 static const char SAVE_SKU[] =
     "insert into skus (id, application_id, type, name, slug, flags) values ($1, $2, $3, $4, $5, "
     "$6) on conflict (id) do update set type = excluded.type, name = excluded.name, "
     "slug = excluded.slug, flags = excluded.flags";
 
-/* Letters and digits, in lower case, and one dash for whatever is between them. */
+/* Lower-cases letters and digits, and replaces each run of other characters by a dash. */
 static struct str slug_of(struct arena *arena, struct str name)
 {
     char *out = arena_alloc(arena, name.n + 1);
@@ -111,7 +111,7 @@ static enum err import_sku(struct importing *im, const void *entry, const struct
                    NULL);
 }
 
-/* Somebody who has it already keeps what is there. */
+/* An existing entitlement of the same owner does not change. */
 static const char ADD_ENTITLEMENT[] =
     "insert into entitlements (id, application_id, sku_id, sku_type, user_id, guild_id, test, "
     "ends_at, consumed) select $1, k.application_id, k.id, k.type, "
@@ -143,7 +143,7 @@ static enum err import_entitlement(struct importing *im, const void *entry, cons
                    NULL);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 static const char SKUS[] =
     "select id, name, type, flags from skus where application_id = $1 order by id";
@@ -183,7 +183,7 @@ static bool read_entitlements_entry(struct exporting *ex, const struct rows *r, 
 const struct world_parts entitlements_world = { (const struct world_part[]){
     { "application", "skus", &world_sku_list, .order = 20, .import = import_sku,
       .select = { &SKUS }, .read = read_skus_entry },
-    /* Guilds may have some: these are imported first. */
+    /* imported after guilds, because guilds can own entitlements */
     { "application", "entitlements", &world_entitlement_list, .order = 30, .later = true,
       .import = import_entitlement, .select = { &ENTITLEMENTS }, .read = read_entitlements_entry },
     { 0 },

@@ -1,8 +1,8 @@
-/* exports.h - what is kept about one person, as a file for that person.
+/* exports.h - export of a user's stored data as a file for that user.
  *
- * A job reads page after page and appends each to a tar in <data>/exports, so that nobody waits
- * for it; a process that dies goes on where the job's row says. The file is its owner's alone
- * and goes after a week, wherever it lies. */
+ * A background job appends page after page to a tar in <data>/exports. After a crash it continues
+ * from the position in the job's row. Only its owner can download the file, which is deleted after
+ * a week on every node. Start with job.c. */
 #ifndef PLATFORM_EXPORTS_EXPORTS_H
 #define PLATFORM_EXPORTS_EXPORTS_H
 
@@ -11,15 +11,15 @@
 extern const struct domain exports_domain; /* /users/@me/harvest */
 
 struct export_row {
-    snowflake user_id, id; /* id 0: there is none */
+    snowflake user_id, id; /* id 0: no export */
     bool ready;
     int64_t bytes, expires_at;
 };
 
-/* In a transaction. There is one a person: it is begun unless it is there already. */
+/* Call in a transaction. A user has at most one export: returns the existing one or creates it. */
 enum err export_begin(struct call *call, snowflake user_id, struct export_row *ret);
 enum err export_find(struct call *call, snowflake user_id, struct export_row *ret);
-/* Where its file lies, and the files of all, in the call's arena. */
+/* Returns the path of its file, and the folder of all files, in the call's arena. */
 const char *export_path(const struct call *call, snowflake id);
 const char *export_folder(const struct call *call);
 

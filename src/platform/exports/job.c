@@ -1,9 +1,8 @@
-/* job.c - the job that makes an export, a page at a time, and the one that takes it away.
+/* job.c - jobs that write an export, one page per step, and that delete it.
  *
- * How far it is stands in the job's row: part, number, page, how long the file was then, and a
- * checksum of its last block. A process that died may have written more; that is cut off before the
- * next page. A server that does not have the file (where servers have folders of their own) begins
- * anew. */
+ * The job's row contains the position: part, cursor, page, file length, and a checksum of the last
+ * block. A crashed process may have written more, which is truncated before the next page. If this
+ * node does not have the file (nodes with separate folders), the export restarts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,16 +20,16 @@
 #include "platform/exports/internal.h"
 #include "platform/exports/tar.h"
 
-/* A page is read on a loop; a file is copied on the pool, however large it is. */
+/* A loop reads pages; the thread pool copies files of any size. */
 enum { PAGE_ROWS = 100, PAGE_FILES = 4, PAGE_BYTES = 4 * 1024 * 1024, PIECE = 64 * 1024 };
 enum { EXPORT_LEASE_MS = 10 * 60 * 1000, EXPORT_DAYS = 7 };
 
 struct export_step {
     struct job job;
-    /* How far it is. */
+    /* Position. */
     int64_t part, after, page, length, tail;
-    /* What this step found. */
-    snowflake id; /* 0: nobody wants it any more */
+    /* Result of this step. */
+    snowflake id; /* 0: the export was cancelled */
     bool part_ended;
     int64_t last;
     struct str text;
@@ -74,7 +73,7 @@ static enum err step_look(struct call *call)
     return step_read(call, s);
 }
 
-/* --- writing, on the pool ------------------------------------------------------------- */
+/* --- writing, on the thread pool ------------------------------------------------------ */
 
 static bool write_zeros(int fd, int64_t n)
 {
@@ -105,7 +104,7 @@ static bool copy_bytes(int to, int from, int64_t size)
     return true;
 }
 
-/* A file that is gone meanwhile is left out. */
+/* Skips a blob that was deleted in the meantime. */
 static bool write_blob(struct call *call, int fd, const struct export_file *f)
 {
     int from;
@@ -124,7 +123,7 @@ static bool write_page(struct call *call, const struct export_step *s, int fd)
     const struct export_file *files = s->files.items;
     char name[TAR_NAME];
 
-    if (s->part >= export_part_count()) /* the end of a tar */
+    if (s->part >= export_part_count()) /* end-of-archive marker */
         return write_zeros(fd, 2 * TAR_BLOCK) && fsync(fd) == 0;
     for (size_t i = 0; i < s->files.count; i++)
         if (!write_blob(call, fd, &files[i]))
@@ -143,7 +142,7 @@ static int step_open(struct call *call, const struct export_step *s)
     return open(export_path(call, s->id), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Pages end with whole blocks. -1: so long it is not. */
+/* Returns the checksum of the last block before `length`; -1: the file is shorter. */
 static int64_t file_tail(int fd, int64_t length)
 {
     unsigned char block[TAR_BLOCK];
@@ -183,7 +182,7 @@ static enum err step_compute(struct call *call)
     return OK;
 }
 
-/* --- noting how far it is ------------------------------------------------------------- */
+/* --- saving the position -------------------------------------------------------------- */
 
 static const char SET_READY[] =
     "update exports set ready = 1, bytes = $2, expires_at = $3 where user_id = $1 and ready = 0";
@@ -217,7 +216,7 @@ static enum err step_note(struct call *call)
 
     if (!s->id)
         return job_finish(call, &s->job);
-    if (s->failed) /* a full disk, say: the lease ends, and this page is tried again */
+    if (s->failed) /* such as a full disk: the page is retried after the lease */
         return OK;
     if (!s->begins_anew && s->part >= export_part_count())
         return step_finish(call, s);
@@ -258,12 +257,12 @@ const struct job_kind export_job = {
     .lease_ms = EXPORT_LEASE_MS,
 };
 
-/* --- the end -------------------------------------------------------------------------- */
+/* --- deletion ------------------------------------------------------------------------- */
 
 static const char GIVE_UP[] = "update exports set ready = 1, expires_at = 0 where user_id = $1";
 
-/* Nobody may ask for it any more. A step that writes the file at this moment has its lease to
- * end in. */
+/* Blocks downloads at once. The file is deleted after the lease of a step that may still write
+ * it. */
 enum err exports_end_with_account(struct call *call, snowflake user_id, struct deletion_step *step)
 {
     int64_t changed = 0;

@@ -1,8 +1,8 @@
-/* leftovers.c - files of exports that nobody can ask for any more.
+/* leftovers.c - deletes export files that can no longer be downloaded.
  *
- * Where servers have folders of their own, the one that takes an export away is often not the one
- * that has its file, and what was begun here may have been gathered anew elsewhere. So every server
- * looks through its own folder, a few files a step: their rows say which are still wanted. */
+ * If nodes have separate folders, the node that deletes an export is often not the one with its
+ * file, and an export that was started here may have restarted on another node. So each node checks
+ * the files in its own folder against the rows, a few files per step. */
 #include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
@@ -18,14 +18,14 @@ enum { STEP_FILES = 64 };
 struct export_leftovers {
     struct api *api;
     struct loop *loop;
-    DIR *folder; /* read on the pool, from step to step */
+    DIR *folder; /* read on the pool, across steps */
     snowflake ids[STEP_FILES];
     bool stays[STEP_FILES];
     size_t count;
     bool ended;
 };
 
-/* --- on the pool ---------------------------------------------------------------------- */
+/* --- on the thread pool --------------------------------------------------------------- */
 
 static bool export_of_file(const char *name, snowflake *ret)
 {
@@ -44,12 +44,12 @@ static enum err leftovers_remove(struct call *call)
     return OK;
 }
 
-/* --- in a transaction ----------------------------------------------------------------- */
+/* --- in a read transaction ------------------------------------------------------------ */
 
 static const char FIND_WANTED[] =
     "select 1 from exports where id = $1 and (ready = 0 or expires_at > $2)";
 
-/* A row is there before its file. */
+/* A row is committed before its file is created. */
 static enum err leftovers_look(struct call *call)
 {
     struct export_leftovers *x = call_passed(call, "export_leftovers");
@@ -64,9 +64,9 @@ static enum err leftovers_look(struct call *call)
     return e;
 }
 
-/* --- step by step --------------------------------------------------------------------- */
+/* --- steps ---------------------------------------------------------------------------- */
 
-/* On the pool, too. There is no folder before the first export. */
+/* Also runs on the thread pool. The folder does not exist before the first export. */
 static enum err leftovers_list(struct call *call)
 {
     struct export_leftovers *x = call_passed(call, "export_leftovers");
@@ -88,13 +88,13 @@ static enum err leftovers_list(struct call *call)
 
 static enum err leftovers_noted(struct call *call)
 {
-    (void)call; /* there is nothing to note */
+    (void)call; /* nothing to write */
     return OK;
 }
 
 static void leftovers_step(struct export_leftovers *x);
 
-/* What failed is tried again tomorrow. */
+/* A failed cleanup is retried on the next day. */
 static void leftovers_stepped(struct call *call, enum err e, void *arg)
 {
     struct export_leftovers *x = arg;

@@ -1,4 +1,4 @@
-/* parts.c - what belongs to a person, part by part, and a page of one as JSON. */
+/* parts.c - SQL of the exported data, part by part, and its output as JSON. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include "platform/exports/internal.h"
 #include "platform/messages/uploads.h"
 
-/* Nothing that others have not shown to the person, and no secrets: neither hashes nor tokens. */
+/* Excludes data that other users have not shown to this user, hashes and tokens. */
 const struct export_part export_parts[] = {
     { "account",
       "&id\t$username\t$global_name\t$email\t$phone\t$bio\t$pronouns\t$theme_colors\t$locale\t$date_of_birth\t#premium_type\t"
@@ -24,8 +24,7 @@ const struct export_part export_parts[] = {
       SQL_TEXT("select type, settings from settings_protos where user_id = $1 and type > $2 "
                "order by type limit $3"),
       NULL },
-    /* Sessions of the same microsecond are in the same page: the page ends behind the last of them.
-     */
+    /* A page includes all sessions with the same timestamp as its last one. */
     { "sessions", "@created_at\t#kind\t$client\t@last_used_at",
       SQL_TEXT("select created_at, kind, client, last_used_at from tokens where user_id = $1 and "
                "created_at > $2 and created_at <= (select max(created_at) from (select created_at "
@@ -70,7 +69,7 @@ const struct export_part export_parts[] = {
       SQL_TEXT(
           "select id, banner from users where id = $1 and id > $2 and banner is not null limit $3"),
       "banners" },
-    /* Messages with files are few among all; each page ends with a message, not inside one. */
+    /* Messages with attachments are rare; a page always ends with a complete message. */
     { "attachments", "&message_id\t$filename\t&id",
       SQL_TEXT(
           "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "
@@ -132,7 +131,7 @@ enum err export_page(struct call *call, const struct export_part *part, snowflak
                      int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
                      bool *ret_ended)
 {
-    enum { PAGE_TEXT = 512 * 1024 }; /* at which a page ends, however few its rows are */
+    enum { PAGE_TEXT = 512 * 1024 }; /* size limit of a page */
     struct rows rows;
     int64_t count = 0;
     enum err e =
@@ -163,7 +162,7 @@ static void name_file(struct call *call, const struct export_part *part, const s
         ret->name = str_dupz(call->arena, str_printf(call->arena, "files/%s", part->name));
         return;
     }
-    /* What people call their files may be anything: here it is the number. */
+    /* File names of users are untrusted, so the name in the export is the id. */
     attachment_blob(row_id(r, 2), blob);
     ret->blob = str_dupz(call->arena, str_of(blob));
     ret->name = str_dupz(call->arena, str_printf(call->arena, "files/%llu/%llu",

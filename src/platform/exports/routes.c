@@ -1,4 +1,4 @@
-/* routes.c - asking for what is kept about oneself, and getting it. */
+/* routes.c - routes that request and download an export. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -43,7 +43,7 @@ static const char ADD_EXPORT[] =
     "insert into exports (user_id, id, expires_at, counted) values ($1, $2, 0, $3)";
 static const char COUNT_COPIES[] = "update file_owners set bytes = bytes + $2 where owner_id = $1";
 
-/* The export holds a copy of each file, which counts for the account until the export is gone. */
+/* The copies in an export count towards the account's quota until the export is deleted. */
 enum err export_begin(struct call *call, snowflake user_id, struct export_row *ret)
 {
     int64_t bytes;
@@ -72,7 +72,7 @@ const char *export_path(const struct call *call, snowflake id)
                                             (unsigned long long)id));
 }
 
-/* --- the interface -------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 struct harvest {
     snowflake harvest_id, user_id;
@@ -126,7 +126,7 @@ static enum err get_harvest(struct call *call)
     return reply_harvest(call, &row);
 }
 
-/* The operator may start an export that does not fit. */
+/* This route enforces the quota; an operator may start an export that exceeds it. */
 static enum err create_harvest(struct call *call)
 {
     int64_t quota = api_options(call->api)->quota, bytes;
@@ -144,7 +144,7 @@ static enum err create_harvest(struct call *call)
     return e ? e : reply_harvest(call, &row);
 }
 
-/* An export is looked for among the caller's own, so that nobody finds that of another. */
+/* Reads only the caller's own export, so another user's export cannot be downloaded. */
 static enum err download_harvest(struct call *call)
 {
     struct export_row row;

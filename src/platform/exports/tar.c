@@ -1,10 +1,10 @@
-/* tar.c - files one after the other, as tar reads them (POSIX ustar). */
+/* tar.c - writes headers of tar archives (POSIX ustar). */
 #include "platform/exports/tar.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Where the fields of a header stand. */
+/* Offsets of the header fields. */
 enum {
     AT_NAME = 0,
     AT_MODE = 100,
@@ -36,7 +36,7 @@ bool tar_header(unsigned char out[TAR_BLOCK], const char *name, int64_t size, in
     put_octal(out + AT_GID, 7, 0);
     put_octal(out + AT_SIZE, 11, size);
     put_octal(out + AT_TIME, 11, time_s);
-    memset(out + AT_SUM, ' ', 8); /* while it is summed */
+    memset(out + AT_SUM, ' ', 8); /* spaces while the checksum is computed */
     out[AT_TYPE] = '0';
     memcpy(out + AT_MAGIC,
            "ustar\0"

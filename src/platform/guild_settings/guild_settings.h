@@ -1,8 +1,8 @@
-/* guild_settings.h - what people want to be notified of, in each guild and everywhere.
+/* guild_settings.h - notification settings of users, per guild and global.
  *
- * Clients follow these settings themselves; the server keeps them, tells the account's other
- * sessions, and heeds two of them when it counts mentions (read_states/). There is a row only
- * where something differs from the defaults. Begin with settings.c. */
+ * Clients apply these settings themselves. The server stores them, sends changes to the account's
+ * other sessions, and uses two of them to count mentions (read_states/). A row exists only if a
+ * setting differs from the defaults. Start with settings.c. */
 #ifndef PLATFORM_GUILD_SETTINGS_GUILD_SETTINGS_H
 #define PLATFORM_GUILD_SETTINGS_GUILD_SETTINGS_H
 
@@ -10,7 +10,7 @@
 
 extern const struct domain guild_settings_domain;
 
-/* The keys "user_guild_settings" and "notification_settings" of READY. */
+/* Writes the READY fields "user_guild_settings" and "notification_settings". */
 enum err ready_guild_settings(struct tx *tx, snowflake user_id, bool entries, struct json *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* internal.h - what the files of guild_settings/ share. */
+/* internal.h - declarations shared by the files of guild_settings/. */
 #ifndef PLATFORM_GUILD_SETTINGS_INTERNAL_H
 #define PLATFORM_GUILD_SETTINGS_INTERNAL_H
 
@@ -23,7 +23,7 @@ struct guild_settings {
     struct list channel_overrides; /* struct channel_override */
 };
 
-/* What of them a body changes. */
+/* Fields that a request body changes. */
 struct override_change {
     struct opt_bool collapsed, muted;
     struct opt_int message_notifications, flags;

@@ -1,4 +1,4 @@
-/* schema.c - settings of guilds and notifications, row by row. */
+/* schema.c - JSON schemas of guild and notification settings. */
 #include "platform/guild_settings/internal.h"
 
 #include "model/thread.h"

@@ -1,4 +1,4 @@
-/* settings.c - changing what somebody wants to hear, and what READY says of it. */
+/* settings.c - routes that change notification settings, and their READY fields. */
 #include "platform/guild_settings/internal.h"
 
 #include "model/fields/ids.h"
@@ -126,7 +126,7 @@ static enum err channel_is_of(struct call *call, const struct guild_settings *s,
                   ret);
 }
 
-/* Channels of elsewhere are passed over: clients send what they remember. */
+/* Skips channels of other guilds, because clients may send outdated ids. */
 static enum err settings_take_overrides(struct call *call, struct guild_settings *s,
                                         const struct list *overrides)
 {
@@ -146,8 +146,8 @@ static enum err settings_take_overrides(struct call *call, struct guild_settings
     return e;
 }
 
-/* Of all guilds of a body, with those that were there before: they are read, written and told
- * at once. */
+/* Limit over all guilds of a body and their existing overrides, because all of them are read,
+ * written and sent at once. */
 enum { MOST_OVERRIDES = 4000 };
 
 static enum err settings_check_count(struct call *call, const struct place *at, size_t count,
@@ -165,8 +165,8 @@ static bool override_says_something(const struct channel_override *o)
            o->mute_config.given == GIVEN || o->flags.value;
 }
 
-/* Threads and direct channels are without number, so what says nothing, or something of a channel
- * that is gone, gives its place away. */
+/* Threads and direct channels are unlimited in number: at the limit, removes overrides that equal
+ * the defaults or whose channel was deleted. */
 static enum err settings_make_room(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
@@ -187,7 +187,7 @@ static enum err settings_make_room(struct call *call, struct guild_settings *s)
     return e;
 }
 
-/* at: where it stands in the body; NULL: it is the body. *overrides: how many were changed. */
+/* at: path in the body; NULL: the body itself. *overrides: number of changed overrides. */
 static enum err settings_change(struct call *call, const struct place *at, snowflake guild_id,
                                 const struct settings_change_in *in, size_t *overrides,
                                 struct guild_settings *ret)
@@ -248,7 +248,7 @@ static enum err settings_guild_of(struct call *call, struct str key, snowflake *
     return e == ERR_MISSING_ACCESS ? ERR_UNKNOWN_GUILD : e;
 }
 
-/* PATCH /users/@me/guilds/settings: all of them, or none. */
+/* PATCH /users/@me/guilds/settings: changes all guilds or none. */
 static enum err bulk_modify_user_guild_settings(struct call *call)
 {
     const struct settings_bulk *in = call->body;
@@ -270,7 +270,7 @@ static enum err bulk_modify_user_guild_settings(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- everywhere ----------------------------------------------------------------------- */
+/* --- global settings ------------------------------------------------------------------ */
 
 static const char PUT_FLAGS[] =
     "insert into notification_settings (user_id, flags) values ($1, $2) "
@@ -331,7 +331,7 @@ static enum err write_flags(struct tx *tx, snowflake user_id, struct json *out)
     return OK;
 }
 
-/* The version of all is the sum of theirs: it grows with each change. */
+/* The total version is the sum of the row versions, so it grows with each change. */
 enum err ready_guild_settings(struct tx *tx, snowflake user_id, bool entries, struct json *out)
 {
     int64_t version;
@@ -352,7 +352,7 @@ enum err ready_guild_settings(struct tx *tx, snowflake user_id, bool entries, st
     return e ? e : write_flags(tx, user_id, out);
 }
 
-/* --- the end of a membership ---------------------------------------------------------- */
+/* --- leaving a guild ------------------------------------------------------------------ */
 
 static enum err settings_leave(struct call *call, const struct member_leave *leave)
 {
@@ -360,7 +360,7 @@ static enum err settings_leave(struct call *call, const struct member_leave *lea
                    BIND(v_id(leave->user->id), v_id(leave->guild_id)), NULL);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct limit settings_limit = { .name = "guild-settings",
                                              .count = 20,

@@ -1,6 +1,6 @@
-/* instance.h - what this server is, for web clients that are told nothing but its address.
+/* instance.h - server discovery for web clients that know only the server's address.
  *
- * Everything here can be read by anybody and says nothing of anybody. */
+ * All routes are public and reveal no user data. Start with routes.c. */
 #ifndef PLATFORM_INSTANCE_INSTANCE_H
 #define PLATFORM_INSTANCE_INSTANCE_H
 

@@ -1,10 +1,10 @@
-/* internal.h - what the files of instance/ share. */
+/* internal.h - declarations shared by the files of instance/. */
 #ifndef PLATFORM_INSTANCE_INTERNAL_H
 #define PLATFORM_INSTANCE_INTERNAL_H
 
 #include "platform/instance/instance.h"
 
-/* Where things are. */
+/* Endpoint URLs. */
 struct instance_address {
     struct str api;
 };
@@ -28,7 +28,7 @@ struct instance_domains {
     struct str cdn, gateway, api, api_endpoint, default_api_version;
 };
 
-/* Who runs it. What is not known is null. */
+/* Description of the server. Unknown fields are null. */
 struct instance_about {
     struct opt_str id, description, image, email, user_id, front_page, tos_page;
     struct str name;
@@ -38,12 +38,12 @@ struct instance_ping {
     const struct instance_about *instance;
 };
 
-/* How much it takes. */
+/* A limit that clients may show. */
 struct instance_limit {
-    const char *group, *name, *flat; /* flat: in the configuration, or NULL */
+    const char *group, *name, *flat; /* flat: key in the configuration, or NULL */
     int64_t value;
 };
-extern const struct instance_limit instance_limits[]; /* end with .group == NULL */
+extern const struct instance_limit instance_limits[]; /* terminated by .group == NULL */
 
 extern const struct type instance_address_type, instance_client_type, instance_domains_type,
     instance_about_type, instance_ping_type;

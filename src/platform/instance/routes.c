@@ -1,7 +1,7 @@
-/* routes.c - where things are on this server, what it takes, and that it is there. */
+/* routes.c - discovery routes: endpoint URLs, server description, limits, ping. */
 #include "platform/instance/internal.h"
 
-/* What clients show before they are refused; the rules themselves stand with their objects. */
+/* Informational copies; the code that enforces each limit is in its own folder. */
 const struct instance_limit instance_limits[] = {
     { "user", "maxGuilds", "limits_user_maxGuilds", 100 },
     { "user", "maxUsername", NULL, 32 },
@@ -25,8 +25,7 @@ const struct instance_limit instance_limits[] = {
     { 0 },
 };
 
-/* Any page may read these, wherever it comes from: it does not know yet whether this is the
- * server that it looks for. */
+/* Allows any origin: a page reads these routes before it knows whether this is its server. */
 static void open_to_pages(struct call *call)
 {
     if (!api_options(call->api)->cors_origin)
@@ -44,15 +43,15 @@ static struct str with_base(struct call *call, const char *path)
     return STR_CONCAT(call->arena, api_url(call, "http"), str_of(path));
 }
 
-/* --- where things are ----------------------------------------------------------------- */
+/* --- endpoint URLs -------------------------------------------------------------------- */
 
-/* GET /.well-known/spacebar: clients append to it, so no slash is at the end. */
+/* GET /.well-known/spacebar: clients append to the URL, so it has no trailing slash. */
 static enum err get_instance_address(struct call *call)
 {
     return reply_open(call, &(struct instance_address){ with_base(call, "/api") });
 }
 
-/* GET /.well-known/spacebar/client: here clients add /api/v9 themselves. */
+/* GET /.well-known/spacebar/client: clients of this route append /api/v9 themselves. */
 static enum err get_instance_client(struct call *call)
 {
     struct instance_api api = {
@@ -81,7 +80,7 @@ static enum err get_instance_domains(struct call *call)
                             });
 }
 
-/* --- who it is ------------------------------------------------------------------------ */
+/* --- server description --------------------------------------------------------------- */
 
 static struct instance_about instance_about(const struct call *call)
 {
@@ -109,9 +108,9 @@ static enum err get_instance(struct call *call)
     return reply_open(call, &about);
 }
 
-/* --- what it takes -------------------------------------------------------------------- */
+/* --- limits --------------------------------------------------------------------------- */
 
-/* GET /policies/instance/limits: the rows of a group stand side by side. */
+/* GET /policies/instance/limits: rows of a group must be adjacent in the table. */
 static enum err get_instance_limits(struct call *call)
 {
     struct json j = call_reply_json(call);
@@ -176,16 +175,16 @@ static enum err get_instance_config(struct call *call)
     return OK;
 }
 
-/* --- what is thrown away --------------------------------------------------------------- */
+/* --- ignored telemetry ---------------------------------------------------------------- */
 
-/* POST /science, /track: what clients measure. They send it all the time. */
+/* POST /science, /track: clients send telemetry continuously; the server discards it. */
 static enum err forget_measurements(struct call *call)
 {
     open_to_pages(call);
     return OK;
 }
 
-/* --- the tables ----------------------------------------------------------------------- */
+/* --- route tables --------------------------------------------------------------------- */
 
 #define SAYS_TO_ALL(path_, name_, doc_, reply_, ...)                                \
     {                                                                               \

@@ -1,4 +1,4 @@
-/* schema.c - what an instance says of itself, row by row. */
+/* schema.c - JSON schemas of the discovery routes. */
 #include "platform/instance/internal.h"
 
 #include "model/fields/types.h"

@@ -1,4 +1,4 @@
-/* accept.c - coming in by an invite. */
+/* accept.c - accepts invites to guilds, groups and friendships. */
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/invites/internal.h"
@@ -76,7 +76,7 @@ enum err invite_accept(struct call *call, struct invite *i, snowflake user_id)
     return e;
 }
 
-/* The invite that brought somebody here is accepted with the account. */
+/* Accepts the invite with which an account registers. */
 enum err invite_accept_first(struct call *call, const struct account_made *made)
 {
     struct invite invite;

@@ -1,4 +1,4 @@
-/* audit.c - invites in the audit log: all their properties are changes. */
+/* audit.c - audit log entries of invites: each property is a change. */
 #include "platform/invites/internal.h"
 
 #include "base/mem.h"
@@ -15,8 +15,8 @@ static struct str audit_quoted(struct call *call, struct str text)
     return STR_CONCAT(call->arena, STR("\""), text, STR("\""));
 }
 
-/* Everybody who can read the log could use a code in it, so the code of an invite that gives roles
- * is null there until the invite is deleted. */
+/* Any reader of the audit log could use a code in it. So the code of an invite that grants roles is
+ * null there until the invite is deleted. */
 static struct str audit_code(struct call *call, enum audit_action action, const struct invite *i)
 {
     bool credential = action == AUDIT_INVITE_CREATE && i->role_ids.count;

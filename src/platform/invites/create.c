@@ -1,10 +1,10 @@
-/* create.c - making invites. */
+/* create.c - creates invites. */
 #include "platform/invites/internal.h"
 
 #include "base/clock.h"
 #include "platform/guilds/guilds.h"
 
-/* In guilds it takes a right, in a group its owner. */
+/* Guild channels need CREATE_INSTANT_INVITE; in a group only the owner may invite. */
 enum err admit_invite_creation(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -53,7 +53,7 @@ static void draft_channel_invite(struct call *call, struct invite *ret)
         ret->target_application_id = in->target_application_id.value;
 }
 
-/* Roles that the caller could give by hand. */
+/* The caller must be able to assign each role. */
 static enum err check_invite_roles(struct call *call, const struct list *ids)
 {
     const snowflake *id = ids->items;
@@ -66,7 +66,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
     const struct standing *s = call->target.standing;
     if (!s)
         return call_lacks(call, PERMISSION(MANAGE_ROLES));
-    /* In a channel this right is about its overwrites; roles are the guild's. */
+    /* MANAGE_ROLES in a channel is about overwrites; roles need the guild permission. */
     if (!(s->rights & PERMISSION(MANAGE_ROLES)))
         return standing_lacks(s, PERMISSION(MANAGE_ROLES));
     for (size_t i = 0; i < ids->count && !e; i++) {

@@ -1,4 +1,4 @@
-/* internal.h - what the files of invites/ share. */
+/* internal.h - declarations shared by the files of invites/. */
 #ifndef PLATFORM_INVITES_INTERNAL_H
 #define PLATFORM_INVITES_INTERNAL_H
 
@@ -8,21 +8,21 @@
 
 enum { MOST_INVITES = 1000 };
 
-/* --- rows.c: the SQL; what has expired is not there ----------------------------------- */
+/* --- rows.c: SQL; expired invites are never returned ---------------------------------- */
 
 enum err invites_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
-/* Friend invites of an account. */
+/* Returns the friend invites of an account. */
 enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-/* One that leads to the same for the same time; *ret_found says whether there is one. */
+/* Finds an equivalent invite that can be reused. */
 enum err invite_find_same(struct tx *tx, const struct invite *like, struct invite *ret,
                           bool *ret_found);
-/* Gives it a code; what has expired at the same place is forgotten. ERR_MAX_INVITES. */
+/* Assigns a code, and deletes expired invites of the same guild, group or user. ERR_MAX_INVITES. */
 enum err invite_insert(struct tx *tx, struct invite *invite);
 enum err invite_delete(struct tx *tx, struct str code);
-/* Counts one use; ERR_UNKNOWN_INVITE when there is none left. */
+/* Counts one use; ERR_UNKNOWN_INVITE if no use is left. */
 enum err invite_use(struct tx *tx, struct invite *invite);
-/* The inviter, where it leads, whom or what it is about. */
+/* Reads the inviter, the guild and channel, and the target. */
 enum err invite_load(struct tx *tx, struct invite *invite);
 
 /* --- schema.c ------------------------------------------------------------------------- */
@@ -47,13 +47,13 @@ extern const struct schema invite_query_schema;
 
 /* --- rules.c -------------------------------------------------------------------------- */
 
-/* Whether this member could give the role by hand now. */
+/* Returns whether this member could assign the role now. */
 bool invite_role_grantable(const struct standing *s, const struct role *role);
-/* Whether a member may be shown the code: its maker, and members who could give all of its
+/* Returns whether a member may see the code: its creator, and members who could assign all of its
  * roles now. */
 bool invite_may_be_shown(const struct invite *invite, const struct standing *viewer);
-/* Ids for to_granters, of an invite that names roles: the accounts of the maker and the owner, and
- * the roles above all of the invite's. `roles` are the guild's. */
+/* Returns ids for to_granters, for an invite with roles: the accounts of the creator and the owner,
+ * and the roles above all roles of the invite. `roles` are the guild's. */
 struct list invite_audience(struct arena *arena, const struct invite *invite,
                             const struct list *roles);
 
@@ -69,10 +69,10 @@ enum err invite_accept_first(struct call *call, const struct account_made *made)
 
 /* --- targets.c ------------------------------------------------------------------------ */
 
-/* The part target_users_file of the call's body: snowflakes. Refuses what is none. */
+/* Parses target_users_file of the body to snowflakes; records errors. */
 enum err invite_targets_read(struct call *call, struct list *ret, bool *ret_given);
 enum err invite_targets_save(struct tx *tx, struct str code, const struct list *ids);
-/* ERR_UNKNOWN_INVITE: it is for others. */
+/* ERR_UNKNOWN_INVITE: the invite has targets and the user is not among them. */
 enum err invite_check_target(struct tx *tx, const struct invite *invite, snowflake user_id);
 extern const struct type invite_targets_body, invite_targets_job_reply;
 enum err admit_targets_reading(struct call *call);
@@ -96,7 +96,7 @@ enum err invite_audit(struct call *call, enum audit_action action, const struct 
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Sends the event to those who manage the channel and may be shown the code. */
+/* Sends the event to members who manage the channel and may see the code. */
 enum err invite_announce(struct call *call, enum event event, const struct schema *schema,
                          const struct invite *invite);
 

@@ -1,23 +1,24 @@
-/* invites.h - ways into guilds, groups and friendships. */
+/* invites.h - invites to guilds, groups and friendships.
+ *
+ * This folder owns the invites table and vanity codes. An invite that grants roles is a credential
+ * (rules.c). Start with routes.c. */
 #ifndef PLATFORM_INVITES_INVITES_H
 #define PLATFORM_INVITES_INVITES_H
 
 #include "model/invite.h"
 #include "platform/accounts/accounts.h"
 
-/* ERR_UNKNOWN_INVITE, also for one that has expired. With all that it shows. */
+/* Returns the invite with all shown objects. ERR_UNKNOWN_INVITE, also if it has expired. */
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret);
 
-/* Lets an account in where the invite leads, counts the use and announces it all;
- * new_member says whether it was not there before. */
+/* Adds the account to the invite's guild, group or friends, counts the use and sends the events.
+ * new_member: the account was not there before. */
 enum err invite_accept(struct call *call, struct invite *invite, snowflake user_id);
 
-/* The code of an invite to a channel that neither ends nor runs out; .p is NULL: there is none. */
+/* Returns the code of a channel's invite without expiry and use limit; .p is NULL: none. */
 enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret);
-/* The caller makes one where there is none. */
+/* Creates such an invite for the caller if none exists. */
 enum err invite_lasting_make(struct call *call, const struct channel *c);
-
-/* A guild's own code. */
 
 extern const struct domain invites_domain;
 extern const struct world_parts invites_world;

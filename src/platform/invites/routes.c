@@ -1,4 +1,4 @@
-/* routes.c - the rows of invites, and reading and deleting them. */
+/* routes.c - route table of invites; reads and deletes them. */
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/invites/internal.h"
@@ -31,7 +31,7 @@ enum err invite_announce(struct call *call, enum event event, const struct schem
     return OK;
 }
 
-/* Blocked people do not see that there is an invite. */
+/* Hides a friend invite from users whom the inviter has blocked. */
 static enum err hide_from_blocked(struct call *call, const struct invite *i)
 {
     int64_t type = RELATIONSHIP_NONE;
@@ -53,8 +53,8 @@ static enum err resolve_invite(struct call *call)
     return e ? e : hide_from_blocked(call, invite);
 }
 
-/* The event that somebody shares with an invite. Who is not in the guild learns of those that take
- * place elsewhere, or where the invite leads. */
+/* Shows the scheduled event of the query. Non-members see only external events and events in the
+ * invite's channel. */
 static enum err show_invite_event(struct call *call, struct invite *i, struct opt_id id)
 {
     struct scheduled_event *event = arena_alloc(call->arena, sizeof *event);
@@ -95,7 +95,7 @@ static enum err accept_invite(struct call *call)
     return e ? e : call_reply(call, call->target.invite);
 }
 
-/* Removes invites whose code the caller may not be shown; in groups there are none. */
+/* Removes invites whose code the caller may not see. Group invites have no such restriction. */
 static void leave_out_hidden(const struct call *call, struct list *invites)
 {
     struct invite *i = invites->items;
@@ -127,7 +127,7 @@ static enum err may_list_invites(struct call *call)
 
 static const struct type type_plain_invites = { .kind = KIND_ARRAY, .of = &type_invite };
 
-/* GET /guilds/{guild.id}/invites: who does not manage the guild learns nothing of their use. */
+/* GET /guilds/{guild.id}/invites: only callers with MANAGE_GUILD see the use counts. */
 static enum err get_guild_invites(struct call *call)
 {
     bool manages = call->target.rights & PERMISSION(MANAGE_GUILD);
@@ -143,7 +143,7 @@ static enum err get_guild_invites(struct call *call)
 
 /* --- deleting ------------------------------------------------------------------------- */
 
-/* Those who manage the channel or the guild; in groups the owner; else who made it. */
+/* Guild invites need MANAGE_CHANNELS or MANAGE_GUILD; others their creator or the group's owner. */
 static enum err admit_deletion(struct call *call)
 {
     const struct invite *i = call->target.invite;

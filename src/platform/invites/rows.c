@@ -1,4 +1,4 @@
-/* rows.c - invites in the store. */
+/* rows.c - SQL of invites. */
 #include "platform/invites/internal.h"
 
 #include <sodium.h>
@@ -15,12 +15,12 @@
     "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, max_age, max_uses, " \
     "uses, is_temporary, target_type, target_user_id, target_application_id, role_ids, flags, " \
     "targets_at"
-/* Gives whoever comes no more than @everyone has, and is for anybody. */
+/* Grants no roles, has no flags, and is open to everybody. */
 #define PLAIN            " role_ids is null and flags = 0 and targets is null"
 #define CHANNEL_STAYS    " not" CHANNEL_BEING_DELETED("invites.channel_id")
 #define NOT_EXPIRED(now) " (expires_at is null or expires_at > " now ")"
 
-/* Null columns are absent members, except expires_at, which is shown as null. */
+/* Null columns become absent fields, except expires_at, which becomes null. */
 static struct opt_id id_or_absent(const struct rows *r, int column)
 {
     return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
@@ -52,7 +52,7 @@ static void read_invite(const struct rows *r, void *ret)
         i->role_ids = column_list(tx_arena(r->tx), &type_ids, row_text(r, 14));
 }
 
-/* --- what an invite shows ------------------------------------------------------------- */
+/* --- related objects ------------------------------------------------------------------ */
 
 static enum err load_user(struct tx *tx, snowflake id, const struct user **ret)
 {
@@ -100,7 +100,7 @@ static enum err load_application(struct tx *tx, snowflake id, const struct invit
     return OK;
 }
 
-/* Deleted roles and managed roles, which nobody can give, are left out. */
+/* Skips deleted roles and managed roles, which cannot be assigned. */
 static enum err load_named_roles(struct tx *tx, struct invite *i)
 {
     const snowflake *id = i->role_ids.items;
@@ -118,7 +118,7 @@ static enum err load_named_roles(struct tx *tx, struct invite *i)
     return e;
 }
 
-/* The invite gives a role only while its maker is a member who could give it by hand. */
+/* The invite grants a role only while its creator is a member who could assign it. */
 static enum err load_invite_roles(struct tx *tx, struct invite *i)
 {
     struct standing maker;
@@ -249,7 +249,7 @@ enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Where invites are counted: in the guild, in the group, or with the person. */
+/* The limit applies per guild, per group, or per user. */
 static const char FORGET_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
                                      "(guild_id = $3 or channel_id = $3 or inviter_id = $3)";
 static const char COUNT_IN_GUILD[] = "select count(*) from invites where guild_id = $1";

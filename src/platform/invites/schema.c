@@ -1,4 +1,4 @@
-/* schema.c - what bodies and queries about invites say. */
+/* schema.c - JSON schemas of invite bodies and queries. */
 #include "platform/invites/internal.h"
 
 enum { A_DAY = 86400, A_WEEK = 604800, LONGEST_AGE = 60 * A_DAY, FRIEND_USES = 5 };
@@ -47,7 +47,7 @@ static const struct field draft_fields[] = {
     { 0 },
 };
 
-/* A target that is named needs its id. */
+/* A target type needs the id of its target. */
 static void check_target(struct form *form, const struct place *here, const void *object)
 {
     const struct invite_draft *in = object;

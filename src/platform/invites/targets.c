@@ -1,4 +1,4 @@
-/* targets.c - invites that are for some people only, who come as a file of their ids. */
+/* targets.c - invites for selected users, uploaded as a CSV file of ids. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 enum { MAX_TARGETS = 1000, JOB_DONE = 2 };
 
 struct targets_body {
-    struct opt_str unused; /* the file is a part of its own */
+    struct opt_str unused; /* the file is a separate multipart part */
 };
 struct targets_job {
     int64_t status, total_users, processed_users;
@@ -126,7 +126,7 @@ enum err invite_check_target(struct tx *tx, const struct invite *i, snowflake us
     return e || ids_hold(&ids, user_id) ? e : ERR_UNKNOWN_INVITE;
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 static enum err targets_admit(struct call *call, uint64_t any)
 {

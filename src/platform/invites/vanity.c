@@ -1,5 +1,5 @@
-/* vanity.c - the code that a guild chooses itself. It leads into the guild like an invite that
- * never ends; who manages the guild changes it, and nobody deletes it as an invite. */
+/* vanity.c - vanity codes, which guilds choose themselves. A vanity code acts as an invite that
+ * never expires; MANAGE_GUILD may change it, and the invite routes cannot delete it. */
 #include "base/clock.h"
 #include "model/fields/rows.h"
 #include "platform/channels/channels.h"
@@ -40,15 +40,15 @@ const struct type vanity_reply = { .kind = KIND_OBJECT, .schema = &vanity_schema
 
 /* --- as an invite --------------------------------------------------------------------- */
 
-/* ADMINISTRATOR is 8, VIEW_CHANNEL 1024; o is what the channel says about @everyone. */
+/* ADMINISTRATOR is 8, VIEW_CHANNEL is 1024; o is the overwrite of @everyone. */
 #define CHANNEL_OF_EVERYONE                                                               \
     "(select c.id from channels c left join overwrites o on o.channel_id = c.id and "     \
     "o.target_id = g.id where c.guild_id = g.id and c.thread_archived = 0 and "           \
     "c.type in (0, 5) and ((e.permissions & 8) <> 0 or (coalesce(o.allow, 0) & 1024) <> " \
     "0 or ((e.permissions & 1024) <> 0 and (coalesce(o.deny, 0) & 1024) = 0))"
 
-/* Anybody can read where the code leads, so that is a channel that @everyone can view: the system
- * channel, else the first one; null if there is none. */
+/* The target channel is public, so it must be visible to @everyone: the system channel, else the
+ * first one; null if there is none. */
 static const char FIND_VANITY[] =
     "select g.id, g.vanity_code, coalesce(" CHANNEL_OF_EVERYONE
     " and c.id = g.system_channel_id), " CHANNEL_OF_EVERYONE
@@ -83,7 +83,7 @@ enum err vanity_use(struct tx *tx, snowflake guild_id)
                    BIND(v_id(guild_id)), NULL);
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 enum err admit_vanity(struct call *call)
 {

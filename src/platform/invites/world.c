@@ -1,4 +1,4 @@
-/* world.c - codes of guilds that world files bring along. */
+/* world.c - import of vanity codes from world files. */
 #include "platform/guilds/guilds.h"
 #include "platform/invites/invites.h"
 #include "platform/guilds/world.h"

@@ -1,9 +1,9 @@
-/* admission.c - members who were pending come in. */
+/* admission.c - admits pending members to a guild. */
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "platform/join_requests/internal.h"
 
-enum { ADMITTED_AT_ONCE = 20 }; /* each is told to the guild */
+enum { ADMITTED_AT_ONCE = 20 }; /* each admission sends events to the guild */
 
 enum err member_admit(struct call *call, struct member *m)
 {

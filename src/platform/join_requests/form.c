@@ -1,9 +1,9 @@
-/* form.c - a guild's form: who sees it, who changes it, when it is on. */
+/* form.c - routes that read and change a guild's membership form. */
 #include "base/clock.h"
 #include "platform/invites/invites.h"
 #include "platform/join_requests/internal.h"
 
-/* For who is not in the guild: an invite to it is shown. */
+/* Non-members need a valid invite to the guild in the query. */
 enum err may_see_member_form(struct call *call)
 {
     const struct member_form_query *q = call->query;
@@ -24,10 +24,10 @@ enum err get_member_form(struct call *call)
     return e ? e : call_reply(call, &form);
 }
 
-/* It is read by the writer. No form needs as much, whatever it escapes. */
+/* The writer thread parses the form. The longest valid form is shorter, even with escapes. */
 enum { LONGEST_FORM = 256 * 1024 };
 
-/* Stock clients send the list as text. */
+/* The official client sends the list as a JSON string. */
 static enum err take_form_fields(struct call *call, struct str json, struct list *ret)
 {
     struct place at = place_key(NULL, STR("form_fields"));

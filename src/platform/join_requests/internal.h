@@ -1,4 +1,4 @@
-/* internal.h - what the files of join_requests/ share. */
+/* internal.h - declarations shared by the files of join_requests/. */
 #ifndef PLATFORM_JOIN_REQUESTS_INTERNAL_H
 #define PLATFORM_JOIN_REQUESTS_INTERNAL_H
 
@@ -13,7 +13,7 @@
 
 struct member_form_patch {
     struct opt_bool enabled;
-    struct opt_str form_fields; /* JSON: the list, or its text */
+    struct opt_str form_fields; /* JSON: the list, or a string that contains it */
     struct opt_str description;
 };
 struct member_form_query {
@@ -29,7 +29,7 @@ struct join_request {
     const struct user *user, *actioned_by_user;
     struct list form_responses; /* struct form_field */
 
-    /* Not shown to anybody. */
+    /* Internal fields, not part of the JSON. */
     int64_t status;
     snowflake reviewed_by;
 };
@@ -50,7 +50,7 @@ struct join_requests {
     struct list guild_join_requests; /* struct join_request */
     int64_t total;
 };
-/* In events. */
+/* Payloads of gateway events. */
 struct join_request_told {
     snowflake guild_id;
     struct str status;
@@ -67,10 +67,10 @@ extern const struct schema member_form_query_schema, join_requests_query_schema,
 
 /* --- rules.c -------------------------------------------------------------------------- */
 
-/* The form's questions with the answers of a body, or problems below `form_fields`. */
+/* Returns the form's fields with the answers of a body; records errors below `form_fields`. */
 struct list form_answers(struct form *form, struct arena *arena, const struct list *fields,
                          const struct list *given);
-/* Whether answers have to be looked at by somebody: rules are accepted at once. */
+/* Returns whether a moderator must review the answers. Accepting only rules needs no review. */
 bool form_needs_review(const struct list *fields);
 
 /* --- rows.c --------------------------------------------------------------------------- */
@@ -99,10 +99,10 @@ enum err join_request_goes(struct call *call, const struct member_leave *leave);
 
 /* --- admission.c ---------------------------------------------------------------------- */
 
-/* Lets somebody in who was pending: GUILD_MEMBER_UPDATE, and the message of a newcomer. */
+/* Clears `pending`: sends GUILD_MEMBER_UPDATE, and posts the welcome message. */
 enum err member_admit(struct call *call, struct member *m);
 #define ADMISSION_EVENTS EVENT_GUILD_MEMBER_UPDATE, EVENT_MESSAGE_CREATE
-/* A form that is off keeps nobody out: its guild's pending members come in, some at a time. */
+/* Admits the pending members of a guild whose form was disabled, in batches. */
 extern const struct job_kind pending_admission;
 
 #endif

@@ -1,10 +1,9 @@
-/* join_requests.h - what newcomers of a guild are asked, and who lets them in.
+/* join_requests.h - membership screening: forms for new members, and join requests.
  *
- * While a guild's form is on (feature MEMBER_VERIFICATION_GATE_ENABLED), people who join are
- * pending: they see the guild and may do nothing in it. Who accepts rules is in at once; other
- * answers wait for somebody who may kick. This folder owns forms and requests; that members are
- * pending belongs to members/, what they may not do to model/permissions/rights.c. Begin with
- * form.c. */
+ * While a guild's form is enabled (feature MEMBER_VERIFICATION_GATE_ENABLED), new members are
+ * pending: they see the guild but may not act in it. Accepting rules admits at once; other answers
+ * wait for a review by a member with KICK_MEMBERS. This folder owns forms and requests. The pending
+ * flag belongs to members/, its permissions to model/permissions/rights.c. Start with form.c. */
 #ifndef PLATFORM_JOIN_REQUESTS_JOIN_REQUESTS_H
 #define PLATFORM_JOIN_REQUESTS_JOIN_REQUESTS_H
 
@@ -13,14 +12,14 @@
 
 #define SCREENING_FEATURE "MEMBER_VERIFICATION_GATE_ENABLED"
 
-/* A question of a form; with an answer, where somebody gave one. */
+/* A field of a form, with the answer if one was given. */
 struct form_field {
     struct str field_type, label;
-    struct opt_list values;  /* struct str: the rules */
+    struct opt_list values;  /* struct str: TERMS only */
     struct opt_list choices; /* struct str */
     struct opt_str description, placeholder;
     bool required;
-    struct opt_str response; /* JSON: true, a text, or the index of a choice */
+    struct opt_str response; /* JSON: true, a string, or a choice index */
 };
 struct member_form {
     snowflake guild_id;
@@ -31,7 +30,7 @@ struct member_form {
 };
 extern const struct type type_form_fields;
 
-/* Notes what is wrong with a form's questions, a list at that place. */
+/* Validates the fields of a form; errors go below the path `list`. */
 void form_fields_check(struct form *form, const struct place *list, const struct list *fields);
 /* ERR_UNKNOWN_MEMBER_FORM. */
 enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret);
@@ -39,7 +38,7 @@ enum err member_form_save(struct tx *tx, const struct member_form *f);
 
 enum join_status { JOIN_SUBMITTED = 1, JOIN_REJECTED = 2, JOIN_APPROVED = 3 };
 
-/* 0: no such word, or one that is never kept ("STARTED"). */
+/* 0: unknown status, or one that is never stored ("STARTED"). */
 int64_t join_status_of(struct str word);
 struct str join_status_word(int64_t status);
 

@@ -1,16 +1,16 @@
-/* requests.c - answering a guild's form, and letting people in who did. */
+/* requests.c - submits, lists and reviews join requests. */
 #include "base/clock.h"
 #include "model/fields/types.h"
 #include "platform/join_requests/internal.h"
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
 static struct subject request_reviewers(snowflake guild_id)
 {
     return to_entitled(guild_id, 0, PERMISSION(KICK_MEMBERS));
 }
 
-/* Those who may look at requests, and the one who made it. */
+/* Sends the event to the reviewers and to the requesting user. */
 static void request_announce(struct call *call, enum event what, const struct join_request *r)
 {
     struct join_request_told told = { r->guild_id, r->application_status.value, r };
@@ -29,7 +29,7 @@ static void request_announce_gone(struct call *call, const struct join_request *
               &gone);
 }
 
-/* --- answering ------------------------------------------------------------------------ */
+/* --- submitting ----------------------------------------------------------------------- */
 
 static void request_set_status(struct join_request *r, int64_t status)
 {
@@ -46,7 +46,7 @@ static enum err check_form_version(struct call *call, const struct member_form *
     return call_invalid(call, "version", FORM_CHOICES, "The form has changed since.");
 }
 
-/* What waits to be looked at is answered anew; what was let in is done. */
+/* Resets an existing request to SUBMITTED, or creates one. */
 static enum err request_begin(struct call *call, struct join_request *r, bool *ret_new)
 {
     snowflake guild_id = call->target.guild->id;
@@ -65,7 +65,7 @@ static enum err request_begin(struct call *call, struct join_request *r, bool *r
     return e;
 }
 
-/* Rules alone are accepted by whoever reads them: nobody looks at that. */
+/* A form with only rules needs no review. */
 static enum err request_let_in(struct call *call, struct join_request *r)
 {
     struct member m = *call->target.standing->member;
@@ -138,7 +138,7 @@ enum err join_request_goes(struct call *call, const struct member_leave *leave)
     return e;
 }
 
-/* --- looking at them ------------------------------------------------------------------ */
+/* --- reviewing ------------------------------------------------------------------------ */
 
 /* GET /guilds/{guild.id}/requests */
 enum err list_join_requests(struct call *call)
@@ -148,7 +148,7 @@ enum err list_join_requests(struct call *call)
     int64_t status = q->status.given == GIVEN ? join_status_of(q->status.value) : 0;
     enum err e;
 
-    if (q->status.given == GIVEN && !status) /* nobody's half-filled forms are kept */
+    if (q->status.given == GIVEN && !status) /* unsubmitted forms are not stored */
         return call_reply(call, &out);
     e = join_requests_list(call->tx, call->target.guild->id, status, q, &out);
     for (size_t i = 0; !e && i < out.guild_join_requests.count; i++)
@@ -174,7 +174,7 @@ static enum err request_decide(struct call *call, struct join_request *r)
     return e || !m.pending ? e : member_admit(call, &m);
 }
 
-/* PATCH /guilds/{guild.id}/requests/{request.id}: what was decided stays so. */
+/* PATCH /guilds/{guild.id}/requests/{request.id}: a decision is final. */
 enum err review_join_request(struct call *call)
 {
     struct join_request r;

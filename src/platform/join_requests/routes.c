@@ -1,4 +1,4 @@
-/* routes.c - the rows of forms and requests. */
+/* routes.c - route table of membership forms and join requests. */
 #include "api/deletion.h"
 #include "platform/join_requests/internal.h"
 

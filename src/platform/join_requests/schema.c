@@ -1,4 +1,4 @@
-/* schema.c - forms, requests, and what bodies and queries say of them. */
+/* schema.c - JSON schemas of membership forms, join requests and their events. */
 #include "platform/join_requests/internal.h"
 
 #include "model/fields/types.h"

@@ -1,11 +1,10 @@
-/* world.c - what newcomers of guilds are asked before they may take part, and what they
- * answered, in and out of world files. */
+/* world.c - import and export of membership forms and join requests in world files. */
 #include "base/clock.h"
 #include "platform/join_requests/internal.h"
 #include "platform/guilds/guilds.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_member_form {
     struct opt_bool enabled;
@@ -102,7 +101,7 @@ static enum err export_member_form(struct exporting *ex, struct opt_object *ret)
 
 /* --- requests ------------------------------------------------------------------------- */
 
-/* Somebody has one request in a guild. */
+/* A user has at most one request per guild. */
 static const char FIND_REQUEST[] =
     "select id from join_requests where guild_id = $1 and user_id = $2";
 static const char REQUEST_BY_ID[] = "select 1 from join_requests where id = $1";

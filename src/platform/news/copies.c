@@ -1,4 +1,4 @@
-/* copies.c - copies of published messages: made, changed and emptied, some at a time. */
+/* copies.c - creates, updates and empties the copies of published messages, in batches. */
 #include "platform/news/internal.h"
 
 #include <inttypes.h>
@@ -12,9 +12,9 @@ enum { COPIES_AT_ONCE = 20 };
 
 static const int64_t COPIED_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_IS_COMPONENTS_V2;
 
-/* --- the source ----------------------------------------------------------------------- */
+/* --- the source message --------------------------------------------------------------- */
 
-/* A job's data: the source's channel, and how far the job is. */
+/* The job's data: the source's channel, and the cursor. */
 static enum err copies_schedule(struct call *call, const struct job_kind *kind, snowflake message,
                                 snowflake channel, snowflake after)
 {
@@ -22,7 +22,7 @@ static enum err copies_schedule(struct call *call, const struct job_kind *kind, 
                         str_printf(call->arena, "%" PRIu64 " %" PRIu64, channel, after));
 }
 
-/* *ret_found is false for a source that is gone. */
+/* *ret_found is false if the source was deleted. */
 static enum err copies_source(struct call *call, const struct job *job, struct message *ret,
                               struct channel *ret_channel, snowflake *ret_after, bool *ret_found)
 {
@@ -48,7 +48,7 @@ static const char FOLLOWERS[] = "select id from webhooks where source_channel_id
 static const char ADD_COPY[] =
     "insert into crossposts (source_id, message_id, channel_id) values ($1, $2, $3)";
 
-/* The same bytes under ids of their own. */
+/* Copies share the file contents but have their own attachment ids. */
 static struct list copied_files(struct call *call, const struct list *files)
 {
     struct list out = { 0 };
@@ -77,7 +77,7 @@ static enum err copy_to(struct call *call, const struct message *m, const struct
     if (!e)
         e = channel_find(call->tx, h.channel_id, &to);
     if (e)
-        return e == ERR_UNKNOWN_WEBHOOK || e == ERR_UNKNOWN_CHANNEL ? OK : e; /* it is going */
+        return e == ERR_UNKNOWN_WEBHOOK || e == ERR_UNKNOWN_CHANNEL ? OK : e; /* being deleted */
     struct message_draft draft = {
         .channel = &to,
         .flags = MESSAGE_IS_CROSSPOST | (m->flags & COPIED_FLAGS),
@@ -123,7 +123,7 @@ const struct job_kind news_publish = {
     .run = run_publish,
 };
 
-/* --- what becomes of them ------------------------------------------------------------- */
+/* --- updates and deletions ------------------------------------------------------------ */
 
 struct message_copy {
     snowflake message_id, channel_id;
@@ -137,7 +137,7 @@ static void read_copy(const struct rows *r, void *ret)
     *(struct message_copy *)ret = (struct message_copy){ row_id(r, 0), row_id(r, 1) };
 }
 
-/* source: NULL when it is gone. A copy that was deleted stays so. */
+/* source: NULL if it was deleted. A deleted copy is skipped. */
 static enum err copy_follow(struct call *call, const struct message_copy *at,
                             const struct message *source)
 {
@@ -205,8 +205,8 @@ enum err copies_change(struct call *call, const struct message *m)
     return copies_schedule(call, &news_change, m->id, m->channel_id, 0);
 }
 
-/* To save a message as published asks for its copies to be changed. That job runs beside the one
- * that makes them and might tell their readers of a change where there was none. */
+/* Saving the message as published schedules an update of its copies. That job would run at the same
+ * time as this one and send updates without a change, so cancel it. */
 enum err copies_begin(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &news_change, m->id);
@@ -236,7 +236,7 @@ const struct job_kind news_end = {
 
 static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 limit 1";
 
-/* Also told of messages that were never published: those have no copies. */
+/* Also called for messages that were never published; those have no copies. */
 enum err copies_end(struct call *call, const snowflake *message_id)
 {
     struct rows row;

@@ -1,4 +1,4 @@
-/* internal.h - what the files of news/ share. */
+/* internal.h - declarations shared by the files of news/. */
 #ifndef PLATFORM_NEWS_INTERNAL_H
 #define PLATFORM_NEWS_INTERNAL_H
 
@@ -10,9 +10,9 @@
 
 /* --- copies.c ------------------------------------------------------------------------- */
 
-/* From now on a job copies it to all who follow its channel. */
+/* Schedules a job that copies the message to all followers of its channel. */
 enum err copies_begin(struct call *call, const struct message *m);
-/* Hooks: copies follow what becomes of their source. */
+/* Hooks: update or empty the copies after a change or deletion of the source. */
 enum err copies_change(struct call *call, const struct message *m);
 enum err copies_end(struct call *call, const snowflake *message_id);
 extern const struct job_kind news_publish, news_change, news_end;

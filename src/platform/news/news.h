@@ -1,8 +1,7 @@
-/* news.h - channels whose messages are published to those that follow them.
+/* news.h - announcement channels: publishing (crossposting) messages to followers.
  *
- * A follower is a webhook of type 2. A message that is published is copied to each, by a job in
- * steps, and so are its changes and its end: a channel may have very many followers. Begin with
- * copies.c. */
+ * A follower is a webhook of type 2. A channel may have many followers, so jobs copy a published
+ * message to them in batches, and also its changes and its deletion. Start with copies.c. */
 #ifndef PLATFORM_NEWS_NEWS_H
 #define PLATFORM_NEWS_NEWS_H
 

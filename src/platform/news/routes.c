@@ -1,4 +1,4 @@
-/* routes.c - publishing a message, and following a channel. */
+/* routes.c - routes that publish a message and follow a channel. */
 #include "platform/news/internal.h"
 
 #include <sodium.h>
@@ -77,7 +77,7 @@ static const struct schema followed_schema = {
 static const struct type follow_body = { .kind = KIND_OBJECT, .schema = &follow_schema };
 static const struct type followed_reply = { .kind = KIND_OBJECT, .schema = &followed_schema };
 
-/* The channel that wants to follow, as the caller sees it; the call's own path stays. */
+/* Resolves the following channel for the caller. The call's own target does not change. */
 static enum err enter_follower(struct call *call, snowflake id, struct target *ret)
 {
     struct target here = call->target;
@@ -110,7 +110,7 @@ static enum err find_follower(struct call *call, snowflake source, snowflake tar
     return e;
 }
 
-/* The channel is told whom it follows from now on. */
+/* Posts a system message to the following channel. */
 static enum err say_followed(struct call *call, const struct channel *to, struct str name)
 {
     const struct channel *from = call->target.channel;
@@ -180,7 +180,7 @@ static enum err follow_channel(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct limit publishing = {
     .name = "crosspost", .count = 10, .window_s = 3600, .shared = true

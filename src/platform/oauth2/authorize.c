@@ -1,4 +1,4 @@
-/* authorize.c - a person is asked, and answers. */
+/* authorize.c - GET and POST /oauth2/authorize: the consent page's data and the user's answer. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -39,7 +39,7 @@ static enum err list_guilds(struct call *call, struct list *ret)
     return e;
 }
 
-/* Was all of it allowed before? */
+/* Returns whether the user has already granted all these scopes. */
 static enum err is_authorized(struct call *call, const struct request *r, bool *ret)
 {
     struct authorization old;
@@ -62,8 +62,8 @@ static struct str query_with(struct arena *a, struct str query, const char *name
     return STR_CONCAT(a, query, STR("&"), str_of(name), STR("="), str_escape(a, v.value));
 }
 
-/* The parameters of POST as they were read here: a page that sends them back is granted what it
- * showed, however the address of the page was written. */
+/* Returns the normalized parameters. The consent page sends them back in POST, so that the grant is
+ * exactly what the page showed. */
 static struct str authorize_query_text(struct call *call, const struct request *r)
 {
     const struct authorize_query *q = call->query;
@@ -116,7 +116,7 @@ enum err get_authorization(struct call *call)
 
 /* --- POST /oauth2/authorize ----------------------------------------------------------- */
 
-/* Back to the application, or to a page of ours that says it worked. */
+/* Redirects to the application, or to our own page if it has no redirect URI. */
 static enum err reply_redirect(struct call *call, struct str url)
 {
     const struct authorize_query *q = call->query;
@@ -126,7 +126,7 @@ static enum err reply_redirect(struct call *call, struct str url)
     return call_reply(call, &(struct redirect_reply){ url, url });
 }
 
-/* One more name=value behind the #, which clients keep to themselves. */
+/* Appends name=value to the URL fragment, which browsers do not send to servers. */
 static struct str fragment_with(struct arena *a, struct str fragment, const char *name,
                                 struct str value)
 {
@@ -154,7 +154,7 @@ static enum err reply_denied(struct call *call, const struct request *r, struct 
     return reply_redirect(call, url_with(call->arena, url, "error", why));
 }
 
-/* The implicit grant: a token at once, without a code and without a refresh token. */
+/* Implicit grant: issues a token at once, without a code and without a refresh token. */
 static enum err reply_token(struct call *call, const struct request *r, struct str url)
 {
     struct arena *a = call->arena;

@@ -1,4 +1,4 @@
-/* deletion.c - what people allowed an application, and its groups, go with the application. */
+/* deletion.c - deletes the authorizations and group integrations of a deleted application. */
 #include "api/deletion.h"
 
 #include "api/hooks.h"
@@ -11,7 +11,7 @@ static const char USERS_WITH[] =
 static const char LEAVE_USER[] =
     "delete from authorizations where application_id = $1 and user_id = $2 returning installed";
 
-/* Authorising is not installing: only an app that was installed was in the account's index. */
+/* Authorizing is not installing: only an installed app is in the account's command index. */
 static enum err application_leave_user(struct call *call, snowflake id, snowflake user_id)
 {
     struct application_ref gone = { id };

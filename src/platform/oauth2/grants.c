@@ -1,7 +1,7 @@
-/* grants.c - what was allowed: looking at it, and taking it back. */
+/* grants.c - lists and revokes authorizations. */
 #include "platform/oauth2/internal.h"
 
-/* GET /oauth2/@me: what the token that calls stands for. */
+/* GET /oauth2/@me: application, scopes and user of the calling token. */
 enum err get_current_authorization(struct call *call)
 {
     const struct caller *caller = call->caller;
@@ -69,7 +69,7 @@ enum err list_application_grants(struct call *call)
     return reply_grants(call, &only);
 }
 
-/* DELETE /oauth2/tokens/{authorization.id}: the application is gone from the account. */
+/* DELETE /oauth2/tokens/{authorization.id}: also uninstalls the application from the account. */
 enum err delete_grant(struct call *call)
 {
     struct authorization a;

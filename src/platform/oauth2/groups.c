@@ -1,4 +1,4 @@
-/* groups.c - bringing an app into a group of people. */
+/* groups.c - installs an app into a group channel. */
 #include "platform/oauth2/internal.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ static const char ADD[] =
     "created_at) values ($1, $2, $3, '[\"applications.commands\"]', $4, $5) "
     "on conflict (channel_id, application_id) do nothing";
 
-/* A group has no members' list that a bot could be on: only commands come. */
+/* A group channel has no members that a bot could join: only commands can be installed. */
 static enum err check_scopes(struct call *call, const struct request *r)
 {
     if (r->integration_type == INSTALL_GUILD && !scopes_have(&r->scopes, "bot"))

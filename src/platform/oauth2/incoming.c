@@ -1,11 +1,11 @@
-/* incoming.c - the scope webhook.incoming: an application gets a webhook, in a channel that the
- * person chooses. It is made at the exchange, in that person's name, and comes with the token. */
+/* incoming.c - the scope webhook.incoming: the code exchange creates a webhook in a channel that
+ * the user chose, on behalf of the user, and returns it with the token. */
 #include "platform/oauth2/internal.h"
 
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
-/* The channel as the caller sees it; the call's own path stays what it is. */
+/* Resolves the channel for the caller. The call's own target does not change. */
 static enum err incoming_enter(struct call *call, snowflake channel_id, struct target *ret)
 {
     struct target here = call->target;
@@ -50,7 +50,7 @@ static bool is_refusal(enum err e)
            e == ERR_MAX_CHANNEL_WEBHOOKS || e == ERR_MAX_GUILD_WEBHOOKS;
 }
 
-/* In the name of whoever allowed it. NULL: it is only seen whether there may be one. */
+/* Acts as the user who granted the code. h NULL: checks only whether the webhook may be created. */
 static enum err incoming_as(struct call *call, const struct application *a,
                             const struct authorization_code *code, struct webhook *h)
 {

@@ -1,4 +1,4 @@
-/* internal.h - what the files of oauth2/ share. */
+/* internal.h - declarations shared by the files of oauth2/. */
 #ifndef PLATFORM_OAUTH2_INTERNAL_H
 #define PLATFORM_OAUTH2_INTERNAL_H
 
@@ -15,13 +15,13 @@ enum { CHALLENGE_LENGTH = 43, VERIFIER_LEAST = 43, VERIFIER_MOST = 128 };
 /* --- scopes.c ------------------------------------------------------------------------- */
 
 struct scopes {
-    struct list list; /* struct str, each once */
+    struct list list; /* struct str, without duplicates */
     uint64_t bits;    /* of auth_scope */
-    struct str text;  /* with a space between them */
+    struct str text;  /* separated by spaces */
 };
-/* False: none at all, or one that we do not know. */
+/* Returns false for an empty list or an unknown scope. */
 bool scopes_parse(struct arena *a, struct str text, struct scopes *ret);
-/* Both together. */
+/* Returns the union. */
 struct scopes scopes_join(struct arena *a, const struct scopes *one, const struct scopes *two);
 bool scopes_have(const struct scopes *s, const char *name);
 
@@ -114,22 +114,22 @@ extern const struct type authorize_body, authorize_reply, redirect_reply, token_
 struct authorization_code {
     snowflake user_id, application_id, guild_id; /* guild 0: none */
     struct str redirect_uri, scopes;
-    struct str challenge;         /* of RFC 7636, S256; p == NULL: none */
+    struct str challenge;         /* RFC 7636, S256; p == NULL: none */
     struct str nonce;             /* for the id token; p == NULL: none */
     snowflake webhook_channel_id; /* 0: none */
     int64_t integration_type, expires_at;
     uint64_t permissions;
-    bool pending; /* installs at the exchange */
+    bool pending; /* installs the app at the exchange */
     bool used;
-    snowflake webhook_id; /* what was made when it was used; 0: nothing */
+    snowflake webhook_id; /* webhook that the exchange created; 0: none */
 };
 enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c);
 enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found);
-/* It stays until it expires, so that a second use is noticed. */
+/* The row stays until it expires, so that a second use is detected. */
 enum err code_mark_used(struct tx *tx, struct str digest);
 enum err code_note_webhook(struct tx *tx, struct str digest, snowflake webhook_id);
 
-/* What somebody allowed an application. */
+/* The scopes that a user granted to an application. */
 struct authorization {
     snowflake id, user_id, application_id;
     struct list scopes; /* struct str */
@@ -138,88 +138,88 @@ struct authorization {
 };
 enum err authorization_of(struct tx *tx, snowflake user_id, snowflake application_id,
                           struct authorization *ret, bool *ret_found);
-/* ERR_UNKNOWN_TOKEN when it is not this user's. */
+/* ERR_UNKNOWN_TOKEN if the authorization belongs to another user. */
 enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
                             struct authorization *ret);
-/* The newest first, with applications. */
+/* Newest first, with applications. */
 enum err authorizations_of(struct tx *tx, snowflake user_id, struct list *ret);
-/* Adds to what was allowed before. */
+/* Adds scopes to the existing authorization, or creates one. */
 enum err authorization_add(struct call *call, const struct account_app *who,
                            const struct scopes *scopes, bool installed);
 enum err authorization_delete(struct call *call, const struct authorization *a);
-/* Ends all tokens that an application has of somebody. */
+/* Revokes all tokens of this user and application. */
 enum err tokens_end(struct call *call, snowflake user_id, snowflake application_id);
-/* Ends those that came of one code, and of refreshing them. */
+/* Revokes the tokens issued for one code, including refreshed ones. */
 enum err tokens_end_of_code(struct call *call, snowflake user_id, struct str digest);
 enum err token_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);
-/* The digest of the code that a token came of; p == NULL: of none. */
+/* Returns the digest of the code for which a token was issued; p == NULL: none. */
 enum err token_code(struct tx *tx, const unsigned char session[8], struct str *ret);
 enum err tokens_drop_expired(struct tx *tx, snowflake user_id, snowflake application_id);
 
-/* --- request.c: what an application asks for ------------------------------------------ */
+/* --- request.c: authorization requests ------------------------------------------------ */
 
 struct request {
     struct application *application;
     struct scopes scopes;
     enum integration_type integration_type;
-    bool installs;           /* bot or applications.commands is asked for */
+    bool installs;           /* has the scope bot or applications.commands */
     bool with_code;          /* response_type=code */
     bool with_token;         /* response_type=token */
     struct str redirect_uri; /* p == NULL: none */
 };
-/* From the query, and what the body says of where to install. */
+/* Reads the query, and the installation type of the body. */
 enum err request_read(struct call *call, const struct opt_int *integration_type,
                       struct request *ret);
-/* Brings it about: into the guild, or onto the account. Checks what must still hold. */
+/* Installs the app into a guild or on the account, after it has repeated the checks. */
 enum err request_install(struct call *call, const struct application *a, const struct scopes *s,
                          enum integration_type type, snowflake guild_id, uint64_t permissions);
-/* May the caller install it there? */
+/* Checks that the caller may install the app there. */
 enum err request_check_place(struct call *call, const struct request *r, snowflake guild_id);
-/* Apps that are not public are installed by their makers. ERR_APPLICATION_NOT_YOURS. */
+/* Only the developers of a private app may install it. ERR_APPLICATION_NOT_YOURS. */
 enum err request_check_public(struct call *call, const struct request *r);
-/* Into a group that the caller is in: its commands, and no bot. ERR_UNKNOWN_CHANNEL,
+/* Installs the app's commands, without a bot, into a group of the caller. ERR_UNKNOWN_CHANNEL,
  * ERR_MISSING_ACCESS, ERR_CHANNEL_TYPE. */
 enum err request_install_group(struct call *call, const struct request *r, snowflake channel_id);
 
-/* --- token.c: an access token for somebody who allowed it ----------------------------- */
+/* --- token.c: access tokens ----------------------------------------------------------- */
 
-/* code: the digest of the code that it comes of, or nothing. */
+/* code: digest of the exchanged code, or empty. */
 enum err access_issue(struct call *call, snowflake user_id, snowflake application_id,
                       const struct scopes *scopes, struct str code, struct access_reply *ret);
 
 /* --- incoming.c ----------------------------------------------------------------------- */
 
-/* May the caller have a webhook made in the channel of the body? *ret_channel is 0 where the scope
- * webhook.incoming is not asked for. */
+/* Checks that the caller may create a webhook in the channel of the body. *ret_channel is 0 without
+ * the scope webhook.incoming. */
 enum err incoming_check(struct call *call, const struct scopes *s, snowflake *ret_channel);
-/* May it still be made, in the name of who allowed it? Then make it. */
+/* Checks whether the granting user may still create the webhook; incoming_make creates it. */
 enum err incoming_may(struct call *call, const struct authorization_code *code, bool *ret);
 enum err incoming_make(struct call *call, const struct application *a,
                        const struct authorization_code *code, const struct webhook **ret);
-/* Deletes what the code's use made, if it is still there. */
+/* Deletes the webhook that the exchange created, if it still exists. */
 enum err incoming_take_back(struct call *call, const struct authorization_code *code);
 
 /* --- openid.c ------------------------------------------------------------------------- */
 
-/* Of POST /oauth2/authorize: sees to it that there is a key where openid is asked for. */
+/* Prepare stage of POST /oauth2/authorize: creates the signing key if openid needs one. */
 enum err prepare_authorize(struct call *call);
-/* Keeps the key that was made for this call, if one was. */
+/* Stores the signing key that this call created, if any. */
 enum err openid_keep_key(struct call *call);
-/* For the look of POST /oauth2/token: an id token like this will be asked for. It is signed on the
- * pool, because that takes too long for a transaction that others wait for. */
+/* Read stage of POST /oauth2/token: requests an id token, which the thread pool signs, because RSA
+ * takes too long for a write transaction. */
 enum err openid_plan(struct call *call, snowflake user_id, snowflake application_id,
                      struct str nonce);
-/* Who somebody is, for an application with the scope openid. nonce.p NULL: none. */
+/* Returns the signed id token. nonce.p NULL: none. */
 enum err openid_issue(struct call *call, snowflake user_id, snowflake application_id,
                       struct str nonce, struct opt_str *ret);
 
 /* --- replies.c ------------------------------------------------------------------------ */
 
-/* An answer of RFC 6749's own shape. */
+/* Replies with an error in the format of RFC 6749. */
 enum err oauth2_fail(struct call *call, int status, const char *error, const char *description);
-/* Of codes only this is kept. */
+/* The store contains only this digest of a code. */
 struct str code_digest(const struct call *call, struct str code);
-/* One more name=value in a URL's query. */
+/* Appends name=value to a URL's query. */
 struct str url_with(struct arena *a, struct str url, const char *name, struct str value);
 
 /* --- handlers ------------------------------------------------------------------------- */
@@ -238,7 +238,7 @@ enum err get_userinfo(struct call *call);
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 
-/* Codes that the account gave to applications: tokens can be had for them. */
+/* Deletes the codes of an account, because they can be exchanged for tokens. */
 enum err codes_revoke(struct call *call, snowflake user_id);
 extern const struct deletion_rule oauth2_deletions[];
 

@@ -1,9 +1,8 @@
-/* openid.c - signing in with an account of this server: OpenID Connect on top of OAuth2.
+/* openid.c - OpenID Connect on top of OAuth2: signs in users of this server at other sites.
  *
- * Whoever allows an application the scope openid gives it an id token with the code's exchange: who
- * it is, signed with a key that everybody can compare with /oauth2/keys. The key is made when
- * somebody is first asked for one, on the pool, and stays; it lies in the database, sealed, so that
- * all servers on it sign with the same. */
+ * With the scope openid, a code exchange also returns an id token, signed with a key that
+ * /oauth2/keys publishes. The thread pool creates the key when the scope is first requested. The
+ * database contains it, encrypted, so that all nodes sign with the same key. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -23,7 +22,7 @@ static const char ADD_KEY[] =
     "insert into signing_keys (id, kid, modulus, exponent, secret) values ($1, $2, $3, $4, $5) "
     "on conflict do nothing";
 
-/* .secret is sealed. */
+/* .secret is encrypted. */
 static enum err signing_key_find(struct tx *tx, struct signing_key *ret, bool *ret_found)
 {
     struct rows row;
@@ -63,7 +62,7 @@ enum err prepare_authorize(struct call *call)
     return OK;
 }
 
-/* Another server may have made one meanwhile: that counts. */
+/* If another node has inserted a key in the meantime, that key wins. */
 enum err openid_keep_key(struct call *call)
 {
     const struct signing_key *key = call_passed(call, "signing_key");
@@ -107,7 +106,7 @@ static struct str id_claims(struct call *call, snowflake user_id, snowflake appl
     return buf_take(&out, call->arena);
 }
 
-/* From look to the handler. */
+/* Values that the read stage passes to the handler. */
 struct id_token_plan {
     snowflake user_id, application_id;
     struct str nonce, token;
@@ -134,7 +133,7 @@ enum err openid_plan(struct call *call, snowflake user_id, snowflake application
     enum err e = signing_key_find(call->tx, &key, &found);
 
     if (e || !found)
-        return e ? e : ERR_INTERNAL; /* it was made before the scope could be allowed */
+        return e ? e : ERR_INTERNAL; /* the grant of the scope created it */
     struct id_token_plan *p = call_pass(call, "id_token_plan", sizeof *p);
     *p = (struct id_token_plan){ user_id, application_id, nonce, { 0 }, key };
     call->compute = sign_id_token;
@@ -153,9 +152,9 @@ enum err openid_issue(struct call *call, snowflake user_id, snowflake applicatio
     return OK;
 }
 
-/* --- what applications ask ------------------------------------------------------------ */
+/* --- routes for applications ---------------------------------------------------------- */
 
-/* GET /oauth2/keys: none before somebody was asked for openid, since nothing was signed. */
+/* GET /oauth2/keys: empty until the scope openid is first granted. */
 enum err list_oauth2_keys(struct call *call)
 {
     struct oauth2_keys out = { 0 };

@@ -1,4 +1,4 @@
-/* replies.c - answers that only OAuth2 has. */
+/* replies.c - error replies, code digests and redirect URLs of OAuth2. */
 #include "platform/oauth2/internal.h"
 
 enum err oauth2_fail(struct call *call, int status, const char *error, const char *description)

@@ -1,4 +1,4 @@
-/* request.c - what an application asks for, and bringing it about. */
+/* request.c - validates an authorization request, and installs the application. */
 #include "platform/oauth2/internal.h"
 
 #include "platform/guilds/guilds.h"
@@ -12,7 +12,7 @@ static bool is_registered(const struct application *a, struct str uri)
     return false;
 }
 
-/* An address that was never registered is not sent anything, whatever comes of it. */
+/* Rejects a redirect URI that is not registered, so that it never receives a reply. */
 static enum err read_redirect(struct call *call, struct request *r)
 {
     const struct authorize_query *q = call->query;
@@ -44,8 +44,8 @@ static enum err read_scopes(struct call *call, struct request *r)
     return OK;
 }
 
-/* A token that travels in an address is for applications that cannot keep a secret, and say so;
- * for nothing that needs an exchange. */
+/* The implicit grant is only for public clients, because the token is part of a URL. It excludes
+ * scopes and installs that need a code exchange. */
 static enum err check_implicit(struct call *call, const struct request *r)
 {
     const struct application *a = r->application;
@@ -62,7 +62,7 @@ static enum err check_implicit(struct call *call, const struct request *r)
     return OK;
 }
 
-/* Only installing alone needs no exchange, unless the application wants one. */
+/* Installing without other scopes needs no code, unless the application requires one. */
 static enum err read_response_type(struct call *call, struct request *r)
 {
     const struct authorize_query *q = call->query;
@@ -78,8 +78,8 @@ static enum err read_response_type(struct call *call, struct request *r)
     return OK;
 }
 
-/* A challenge has a method, which RFC 7636 would otherwise take for "plain", and a method has a
- * challenge. */
+/* Challenge and method need each other: without a method RFC 7636 assumes "plain", which is not
+ * supported. */
 static enum err check_challenge(struct call *call)
 {
     const struct authorize_query *q = call->query;
@@ -173,7 +173,7 @@ static enum err install_on_account(struct call *call, const struct application *
     return e;
 }
 
-/* What a guild's integration is for; the rest is between the person and the app. */
+/* Returns the scopes of the guild's integration; the others belong to the user. */
 static struct list guild_scopes(struct arena *arena, const struct scopes *s)
 {
     struct list list = { 0 };
@@ -202,7 +202,7 @@ enum err request_install(struct call *call, const struct application *a, const s
         .guild_id = guild_id,
         .user_id = call->caller->id,
         .scopes = guild_scopes(call->arena, s),
-        /* An installer gives the app only rights that the installer has. */
+        /* The app gets only permissions that its installer has. */
         .permissions = permissions & PERMISSIONS_ALL & standing.rights,
         .installer = &standing,
     };

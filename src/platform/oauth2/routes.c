@@ -1,4 +1,4 @@
-/* routes.c - the table of OAuth2. */
+/* routes.c - route table of OAuth2. */
 #include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/oauth2/internal.h"

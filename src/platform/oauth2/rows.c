@@ -1,4 +1,4 @@
-/* rows.c - codes, authorizations and their tokens in the store. */
+/* rows.c - SQL of authorization codes, authorizations and their tokens. */
 #include "platform/oauth2/internal.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* schema.c - the bodies and replies of OAuth2, row by row. */
+/* schema.c - JSON schemas of OAuth2 bodies and replies. */
 #include "platform/oauth2/internal.h"
 
 static const struct choice places[] = {
@@ -42,7 +42,7 @@ static const struct type type_nonce = {
 static const struct type type_seconds = { .kind = KIND_INT, .doc = "Seconds" };
 static const struct type type_secret = { .kind = KIND_STRING, .max = 1000 };
 
-/* --- authorizing ---------------------------------------------------------------------- */
+/* --- authorization -------------------------------------------------------------------- */
 
 static const struct field authorize_query_fields[] = {
     { FIELD(struct authorize_query, client_id), .type = &type_id },
@@ -280,7 +280,7 @@ static const struct schema userinfo_schema = {
     .doc = "Somebody, in the words of OpenID Connect.",
 };
 
-/* --- what was allowed ----------------------------------------------------------------- */
+/* --- authorizations ------------------------------------------------------------------- */
 
 static const struct field current_fields[] = {
     { FIELD(struct current_authorization, application), .type = &type_public_application },

@@ -1,4 +1,4 @@
-/* scopes.c - what is asked for, as text and as bits. */
+/* scopes.c - parses OAuth2 scopes to a list and a bit set. */
 #include "platform/oauth2/internal.h"
 
 static void scope_add(struct arena *a, struct scopes *s, struct str name)

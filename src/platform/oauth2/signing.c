@@ -1,4 +1,4 @@
-/* signing.c - RSA keys, and what is signed with them. */
+/* signing.c - creates RSA keys and signs JSON Web Tokens. */
 #include "platform/oauth2/signing.h"
 
 #include <openssl/core_names.h>
@@ -10,7 +10,7 @@
 
 enum { KEY_BITS = 2048, MOST_KEY_BYTES = KEY_BITS / 8 };
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- key generation ------------------------------------------------------------------- */
 
 static bool number_read(struct arena *arena, const EVP_PKEY *key, const char *name, struct str *ret)
 {

@@ -1,4 +1,4 @@
-/* token.c - codes and secrets become access tokens; tokens end. */
+/* token.c - issues access tokens for codes, refresh tokens and client credentials; revokes them. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -7,7 +7,7 @@
 #include "net/http/server.h"
 #include "platform/guilds/guilds.h"
 
-/* --- which application calls ---------------------------------------------------------- */
+/* --- client authentication ------------------------------------------------------------ */
 
 /* "Basic base64(id:secret)", both percent-encoded (RFC 6749 2.3.1). */
 static bool read_basic(struct call *call, struct str *ret_id, struct str *ret_secret)
@@ -30,7 +30,7 @@ static bool has_basic(const struct call *call)
     return str_eq_nocase(str_cut(&header, ' '), STR("Basic"));
 }
 
-/* *ret_known: it is an application of ours, and the secret is right. */
+/* *ret_known: the application exists and the secret is correct. */
 static enum err find_client(struct call *call, const struct opt_str *form_id,
                             const struct opt_str *form_secret, struct application *ret,
                             bool *ret_known)
@@ -95,8 +95,8 @@ static enum err issue_refresh(struct call *call, snowflake user_id, snowflake ap
 
 /* --- grant_type=authorization_code ---------------------------------------------------- */
 
-/* Installs that waited for the exchange are made by the person who allowed them, who
- * must still be able to; *ret_may says so. */
+/* Executes an installation that waited for the exchange, on behalf of the granting user. *ret_may:
+ * that user still has the permissions. */
 static enum err install_now(struct call *call, const struct application *a,
                             const struct authorization_code *code, const struct scopes *scopes,
                             bool *ret_may)
@@ -160,8 +160,8 @@ static enum err use_code(struct call *call, const struct application *a,
     return e ? e : call_reply(call, &out);
 }
 
-/* A code that is shown twice was seen by somebody else: what came of it ends (RFC 6749 4.1.2),
- * the webhook with the tokens: whoever has its address may speak. */
+/* A second use means that the code has leaked: revokes its tokens (RFC 6749 4.1.2) and deletes its
+ * webhook, because the webhook's URL is a credential, too. */
 static enum err refuse_reuse(struct call *call, const struct authorization_code *code,
                              struct str digest)
 {
@@ -181,8 +181,8 @@ static bool verifier_fits(struct call *call, struct str verifier, struct str cha
     return made.n == challenge.n && sodium_memcmp(made.p, challenge.p, made.n) == 0;
 }
 
-/* RFC 7636: whoever began with a challenge knows the verifier. A verifier without a challenge is
- * refused too: somebody took the challenge out of the address. NULL: nothing is wrong. */
+/* RFC 7636: checks the verifier against the code's challenge. Also rejects a verifier without a
+ * challenge, because an attacker may have removed the challenge. NULL: valid. */
 static const char *check_verifier(struct call *call, const struct authorization_code *code,
                                   const char **ret_error)
 {
@@ -223,7 +223,7 @@ static enum err exchange_code(struct call *call, const struct application *a)
     wrong = check_verifier(call, &code, &error);
     if (wrong)
         return oauth2_fail(call, 400, error, wrong);
-    /* Who only saw the code, in a history or a log, has no verifier and ends nothing. */
+    /* After check_verifier: a party that saw only the code cannot trigger the revocation. */
     if (code.used)
         return refuse_reuse(call, &code, digest);
     e = user_find(call->tx, code.user_id, &user);
@@ -277,7 +277,7 @@ static enum err token_refresh(struct call *call, const struct application *a)
 
 /* --- grant_type=client_credentials ---------------------------------------------------- */
 
-/* A token that acts as the application's owner. A team's owner is asked for little. */
+/* Issues a token for the application's owner. For a team's owner only a few scopes are allowed. */
 static enum err issue_for_owner(struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
@@ -294,8 +294,8 @@ static enum err issue_for_owner(struct call *call, const struct application *a)
     return e ? e : call_reply(call, &out);
 }
 
-/* Applications that cannot keep a secret show the verifier instead. Without a challenge it fits
- * no code. */
+/* Public clients send a verifier instead of a secret. check_verifier rejects it for a code without
+ * a challenge. */
 static bool is_public_exchange(const struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
@@ -305,8 +305,8 @@ static bool is_public_exchange(const struct call *call, const struct application
            str_is(in->grant_type.value, "authorization_code");
 }
 
-/* Whether the answer will have an id token, which is signed before the transaction begins. What is
- * wrong with the request is said by the handler. */
+/* Plans the id token, which is signed before the transaction. The handler reports invalid
+ * requests. */
 static enum err look_for_openid(struct call *call)
 {
     const struct token_form *in = call->body;
@@ -372,7 +372,7 @@ enum err exchange_token(struct call *call)
 
 /* --- POST /oauth2/token/revoke -------------------------------------------------------- */
 
-/* Whose token it is, access or refresh. */
+/* Finds the user and application of an access or refresh token. */
 static enum err find_holder(struct call *call, struct str token, struct caller *ret, bool *found)
 {
     static const enum caller_kind kinds[] = { CALLER_BEARER, CALLER_REFRESH };
@@ -397,14 +397,14 @@ static enum err forget_authorization(struct call *call, const struct caller *hol
     bool found;
     enum err e = authorization_of(call->tx, holder->id, holder->application_id, &a, &found);
 
-    /* An app that is installed keeps its authorization until the person removes it. */
+    /* An installed app retains its authorization until the user removes it. */
     if (e || !found || a.installed)
         return e;
     return authorization_delete(call, &a);
 }
 
-/* Whoever has a token may end it. An application that says who it is must be right, and
- * ends its own only. A token that is nobody's is no error (RFC 7009). */
+/* Any holder of a token may revoke it. A client that authenticates can revoke only its own tokens.
+ * An unknown token is no error (RFC 7009). */
 enum err revoke_token(struct call *call)
 {
     const struct revoke_form *in = call->body;

@@ -1,5 +1,5 @@
-/* answers.c - what a newcomer chose: the roles of these options are the member's from then on, and
- * those of options that it chose before and does not any more are not. */
+/* answers.c - stores a member's onboarding answers: adds the roles of newly chosen options and
+ * removes the roles of options that are no longer chosen. */
 #include "model/fields/ids.h"
 #include "platform/members/members.h"
 #include "platform/onboarding/internal.h"
@@ -9,7 +9,7 @@ enum { COMPLETED_ONBOARDING = 1 << 1, STARTED_ONBOARDING = 1 << 3 };
 
 struct answering {
     int64_t version;
-    struct list chosen, let_go; /* roles: snowflakes */
+    struct list chosen, let_go; /* role ids to add and remove */
 };
 
 static const struct onboarding_option *find_option(const struct onboarding_prompt *p, snowflake id)
@@ -35,7 +35,7 @@ static void add_roles(struct arena *arena, const struct onboarding_option *o,
     }
 }
 
-/* Are there enough answers to a question, and not too many? */
+/* Validates the number of answers to a question. */
 static void check_count(struct call *call, const struct onboarding_prompt *p, size_t chosen)
 {
     if (p->single_select && chosen > 1)
@@ -113,7 +113,7 @@ enum err prepare_answer_onboarding(struct call *call)
     return OK;
 }
 
-/* The member's roles with what it chose now; false: they are the same. */
+/* Applies the role changes to the member; false: nothing changed. */
 static bool member_choose(struct call *call, const struct answering *a, struct member *m)
 {
     const snowflake *had = m->roles.items, *chosen = a->chosen.items;
@@ -144,7 +144,7 @@ enum err answer_onboarding(struct call *call)
     struct member m = *call->target.standing->member;
     int64_t version;
 
-    /* Newcomers answer before they are let in; others see the roles that answers give. */
+    /* Pending members may answer; timed-out and quarantined members may not. */
     if ((who->timed_out || who->quarantined) && rights_are_restrained(who))
         return ERR_MISSING_PERMISSIONS;
     enum err e = onboarding_version(call->tx, m.guild_id, &version);

@@ -1,7 +1,7 @@
 /* change.c - PUT /guilds/{guild.id}/onboarding.
  *
- * What there is is read first, then all is checked and encoded on the pool, and the transaction
- * only writes; if somebody else was faster, it all begins again. */
+ * A read transaction reads the current state, the thread pool validates and encodes, and the write
+ * transaction only writes. If the version has changed in the meantime, all stages run again. */
 #include "base/emoji.h"
 #include "base/mem.h"
 #include "model/fields/ids.h"
@@ -14,7 +14,7 @@ struct onboarding_work {
     struct guild_places places;
     struct list emojis; /* struct emoji: the guild's */
     struct standing standing;
-    uint64_t everyone; /* rights of @everyone */
+    uint64_t everyone; /* permissions of @everyone */
     struct str prompts, channels, reply;
     struct list audit; /* struct onboarding_note */
 };
@@ -26,7 +26,7 @@ struct onboarding_note {
 
 /* --- checks --------------------------------------------------------------------------- */
 
-/* Who asks may give the role away. */
+/* The caller must be able to assign the roles. */
 static enum err check_option_roles(struct call *call, const struct onboarding_work *w,
                                    const struct list *ids, const struct place *all)
 {
@@ -114,7 +114,7 @@ static bool prompt_has_option(const struct onboarding_prompt *p, snowflake id)
     return false;
 }
 
-/* Clients send any number for what is new; an id that comes twice is new the second time. */
+/* Clients send arbitrary ids for new objects; the second use of an id counts as new. */
 static snowflake settle_id(struct call *call, struct list *seen, snowflake id, bool known)
 {
     snowflake settled = known && !ids_hold(seen, id) ? id : snowflake_new();
@@ -160,7 +160,7 @@ static enum err take_prompt(struct call *call, struct onboarding_work *w,
     return e;
 }
 
-/* The body is read once and this may run again, so its prompts are copied. */
+/* Copies the prompts, because this stage may run again with the same body. */
 static struct list copy_prompts(struct arena *arena, const struct list *prompts)
 {
     const struct onboarding_prompt *p = prompts->items;
@@ -195,7 +195,7 @@ static enum err take_prompts(struct call *call, struct onboarding_work *w)
     return e;
 }
 
-/* --- may it be on? -------------------------------------------------------------------- */
+/* --- requirements for enabling -------------------------------------------------------- */
 
 static void add_option_channels(struct arena *arena, const struct onboarding *o, struct list *ret)
 {
@@ -214,7 +214,7 @@ static void add_option_channels(struct arena *arena, const struct onboarding *o,
     }
 }
 
-/* Newcomers find enough channels, and can write in most of them. */
+/* Checks that new members see enough channels and can write in most of them. */
 static bool meets_needs(struct call *call, const struct onboarding_work *w)
 {
     const uint64_t writing = PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES);
@@ -240,7 +240,7 @@ static bool meets_needs(struct call *call, const struct onboarding_work *w)
     return seen >= NEEDED_CHANNELS && writable >= NEEDED_WRITABLE;
 }
 
-/* --- what the audit log tells --------------------------------------------------------- */
+/* --- audit log ------------------------------------------------------------------------ */
 
 static void onboarding_note_add(struct call *call, struct onboarding_work *w,
                                 enum audit_action action, snowflake target)
@@ -249,7 +249,7 @@ static void onboarding_note_add(struct call *call, struct onboarding_work *w,
         (struct onboarding_note){ .action = action, .target = target };
 }
 
-/* A new prompt is told in full: libraries make one of it. */
+/* The entry of a new prompt has all its fields, from which libraries construct an object. */
 static void note_new_prompt(struct call *call, struct onboarding_work *w,
                             const struct onboarding_prompt *p)
 {

@@ -1,4 +1,4 @@
-/* internal.h - what the files of onboarding/ share. */
+/* internal.h - declarations shared by the files of onboarding/. */
 #ifndef PLATFORM_ONBOARDING_INTERNAL_H
 #define PLATFORM_ONBOARDING_INTERNAL_H
 
@@ -11,8 +11,8 @@ enum {
     MAX_OPTIONS = 50,
     MAX_OPTION_IDS = 50,
     MAX_DEFAULT_CHANNELS = 500,
-    NEEDED_CHANNELS = 7, /* to turn it on … */
-    NEEDED_WRITABLE = 5, /* … and how many of them everybody can write in */
+    NEEDED_CHANNELS = 7, /* visible channels needed to enable it */
+    NEEDED_WRITABLE = 5, /* channels in which @everyone can write */
 };
 struct onboarding_change {
     struct opt_list prompts, default_channel_ids;
@@ -31,13 +31,13 @@ extern const struct type type_seen;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* The version that there is now. */
+/* Returns the current version. */
 enum err onboarding_version(struct tx *tx, snowflake guild_id, int64_t *ret);
 enum err answers_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
 enum err answers_save(struct tx *tx, const struct onboarding_answers *a);
 enum err answers_forget(struct tx *tx, snowflake guild_id, snowflake user_id);
 
-/* What a guild has, for looking up many ids. Both lists in the order of ids. */
+/* Roles and channels of a guild, sorted by id for binary search. */
 struct guild_places {
     struct list roles;    /* struct role */
     struct list channels; /* struct channel, with overwrites */
@@ -45,7 +45,7 @@ struct guild_places {
 enum err guild_places(struct tx *tx, snowflake guild_id, struct guild_places *ret);
 const struct role *places_role(const struct guild_places *p, snowflake id);
 const struct channel *places_channel(const struct guild_places *p, snowflake id);
-/* Takes out what is gone. */
+/* Removes ids of deleted roles and channels. */
 void onboarding_prune(struct onboarding *o, const struct guild_places *p);
 
 /* --- change.c ------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
-/* onboarding.h - what newcomers of a guild are asked, and the roles that their answers give them.
+/* onboarding.h - onboarding questions for new members, the roles of the answers, welcome screens.
  *
- * A guild's questions are one row: they are written together and read together. With 75,000 ids at
- * most they are checked and encoded between transactions (change.c). The welcome screen, which
- * newcomers see first, is here too (welcome.c). Begin with routes.c. */
+ * One row per guild contains all questions, because they are written and read together. They may
+ * contain 75,000 ids, so they are validated and encoded outside of transactions (change.c). The
+ * welcome screen is in welcome.c. Start with routes.c. */
 #ifndef PLATFORM_ONBOARDING_ONBOARDING_H
 #define PLATFORM_ONBOARDING_ONBOARDING_H
 
@@ -16,15 +16,15 @@ struct option_emoji {
     bool animated;
 };
 struct onboarding_option {
-    struct opt_id given_id; /* in requests */
+    struct opt_id given_id; /* requests only */
     snowflake id;
     struct str title;
-    struct opt_str given_description; /* in requests; null: none */
+    struct opt_str given_description; /* requests only; null: none */
     struct str description;
     const struct option_emoji *emoji;
     struct list role_ids, channel_ids; /* snowflakes */
 
-    /* In requests: what the emoji is made of. */
+    /* Requests only: the parts of the emoji. */
     struct opt_id emoji_id;
     struct opt_str emoji_name;
     struct opt_bool emoji_animated;
@@ -43,19 +43,19 @@ struct onboarding {
     bool enabled;
     int64_t mode;
 
-    int64_t version; /* not shown; 0: it was never set */
+    int64_t version; /* not in the JSON; 0: never set */
 };
 extern const struct type type_onboarding_prompts;
 
-/* As it is kept, with ids of what is gone meanwhile. A guild without has none. What is long is
- * read aside. */
+/* Returns the stored row, which may contain ids of deleted objects; empty if there is no row. A
+ * long row moves the read to a background thread. */
 enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret);
-/* Its prompts and default channels as text. */
+/* prompts, channels: encoded JSON. */
 enum err onboarding_save(struct tx *tx, const struct onboarding *o, struct str prompts,
                          struct str channels);
 
 struct welcome_screen;
-/* The welcome screen as newcomers see it; NULL: there is none, or it is not enabled. */
+/* Returns the welcome screen for new members; NULL: none, or disabled. */
 enum err welcome_screen_shown(struct tx *tx, snowflake guild_id, const struct welcome_screen **ret);
 
 extern const struct domain onboarding_domain;

@@ -1,4 +1,4 @@
-/* routes.c - what newcomers of a guild are asked: the rows, and reading it. */
+/* routes.c - route table of onboarding; reads the questions. */
 #include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/onboarding/internal.h"

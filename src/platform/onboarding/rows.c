@@ -1,11 +1,11 @@
-/* rows.c - questions for newcomers and their answers in the store. */
+/* rows.c - SQL of onboarding questions and answers. */
 #include <stdlib.h>
 
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/onboarding/internal.h"
 
-enum { LONG_TEXT = 64 * 1024 }; /* to be decoded on a loop */
+enum { LONG_TEXT = 64 * 1024 }; /* limit for decoding on an event loop */
 
 enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret)
 {
@@ -94,7 +94,7 @@ enum err answers_forget(struct tx *tx, snowflake guild_id, snowflake user_id)
                    BIND(v_id(guild_id), v_id(user_id)), NULL);
 }
 
-/* --- what a guild has ----------------------------------------------------------------- */
+/* --- roles and channels of a guild ---------------------------------------------------- */
 
 static int role_order_by_id(const void *a, const void *b)
 {
@@ -110,7 +110,7 @@ static int channel_order_by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Channels come in this order. */
+/* Channels are already sorted by id. */
 enum err guild_places(struct tx *tx, snowflake guild_id, struct guild_places *ret)
 {
     struct list threads;

@@ -1,4 +1,4 @@
-/* schema.c - questions for newcomers and their answers, row by row. */
+/* schema.c - JSON schemas of onboarding questions and answers. */
 #include "platform/onboarding/internal.h"
 
 static const struct choice prompt_types[] = {
@@ -24,7 +24,7 @@ static const struct type type_default_channels = { .kind = KIND_ARRAY,
                                                    .max = MAX_DEFAULT_CHANNELS };
 #define MAYBE (OPTIONAL | NULLABLE)
 
-/* --- the object ----------------------------------------------------------------------- */
+/* --- response ------------------------------------------------------------------------- */
 
 static const struct field emoji_fields[] = {
     { FIELD(struct option_emoji, id), .type = &type_id, .flags = NULLABLE },
@@ -100,7 +100,7 @@ static const struct schema onboarding_schema = {
 };
 const struct type type_onboarding = { .kind = KIND_OBJECT, .schema = &onboarding_schema };
 
-/* --- the request ---------------------------------------------------------------------- */
+/* --- request -------------------------------------------------------------------------- */
 
 static const struct field option_draft_fields[] = {
     { FIELD_AS(struct onboarding_option, given_id, "id"), .type = &type_id, .flags = MAYBE,

@@ -1,4 +1,4 @@
-/* welcome.c - the welcome screen: channels of a guild that newcomers are shown first. */
+/* welcome.c - the welcome screen: channels that a guild recommends to new members. */
 #include "api/deletion.h"
 #include "base/emoji.h"
 #include "model/fields/rows.h"
@@ -59,7 +59,7 @@ static enum err welcome_channel_is_there(struct tx *tx, snowflake guild_id, snow
                   BIND(v_id(id), v_id(guild_id)), &r, ret);
 }
 
-/* Channels that are gone meanwhile are not shown. */
+/* Removes deleted channels. */
 static enum err welcome_prune(struct tx *tx, snowflake guild_id, struct welcome_screen *s)
 {
     struct welcome_channel *c = s->welcome_channels.items;
@@ -102,7 +102,7 @@ enum err welcome_save(struct tx *tx, snowflake guild_id, const struct welcome_ro
                    NULL);
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 /* GET /guilds/{guild.id}/welcome-screen */
 static enum err get_welcome_screen(struct call *call)

@@ -1,11 +1,11 @@
-/* world.c - questions for newcomers of guilds, in and out of world files. */
+/* world.c - import and export of onboarding questions in world files. */
 #include "platform/onboarding/onboarding.h"
 
 #include "platform/emojis/world.h"
 #include "platform/guilds/guilds.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_option {
     struct opt_id id;
@@ -71,7 +71,7 @@ static const struct field onboarding_fields[] = {
 
 WORLD_SINGLE(onboarding, onboarding_fields, NULL);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 static enum err import_option(struct importing *im, const struct world_option *in, snowflake guild,
                               const struct place *at, struct onboarding_option *ret)
@@ -128,7 +128,7 @@ static enum err write_onboarding(struct importing *im, const struct onboarding *
     return e || !o->enabled ? e : guild_add_feature(im->tx, o->guild_id, "GUILD_ONBOARDING");
 }
 
-/* Prompts of the file take the place of those there are: without ids they are new ones. */
+/* The prompts of the file replace the existing ones. Prompts without ids get new ids. */
 static enum err import_onboarding(struct importing *im, const void *entry, const struct place *at,
                                   snowflake guild)
 {
@@ -152,7 +152,7 @@ static enum err import_onboarding(struct importing *im, const void *entry, const
     return e || im->form->problems != before ? e : write_onboarding(im, &o);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 static void show_options(struct exporting *ex, const struct list *options, struct list *ret)
 {

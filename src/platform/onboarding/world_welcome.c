@@ -1,11 +1,11 @@
-/* world_welcome.c - welcome screens of guilds, in and out of world files. */
+/* world_welcome.c - import and export of welcome screens in world files. */
 #include "model/welcome.h"
 #include "platform/emojis/world.h"
 #include "platform/guilds/guilds.h"
 #include "platform/onboarding/internal.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_welcome_channel {
     struct str channel, description;

@@ -1,4 +1,4 @@
-/* body.c - the body that brings a poll, row by row, and what becomes of it. */
+/* body.c - JSON schema of a new poll, and its conversion to a struct poll. */
 #include "platform/polls/polls.h"
 
 #include "base/clock.h"
@@ -105,7 +105,7 @@ static const struct schema poll_in_schema = {
 };
 const struct type poll_body = { .kind = KIND_OBJECT, .schema = &poll_in_schema };
 
-/* --- from a body to a poll ------------------------------------------------------------ */
+/* --- conversion ----------------------------------------------------------------------- */
 
 static enum err take_emoji(struct call *call, const struct poll_emoji_in *in,
                            const struct emoji_user *who, const struct reaction_emoji **ret)

@@ -1,4 +1,4 @@
-/* rows.c - polls in the store. */
+/* rows.c - SQL of polls. */
 #include "platform/polls/polls.h"
 
 #include "model/fields/rows.h"

@@ -1,4 +1,4 @@
-/* add.c - PUT …/reactions/{emoji}/@me: somebody puts an emoji under a message. */
+/* add.c - PUT …/reactions/{emoji}/@me: adds a reaction. */
 #include "platform/reactions/internal.h"
 
 #include "model/relationship.h"
@@ -12,7 +12,7 @@ void reactions_set(bool everybody_is_premium)
     everybody = everybody_is_premium;
 }
 
-/* --- what handlers share -------------------------------------------------------------- */
+/* --- shared by the handlers ----------------------------------------------------------- */
 
 enum err may_see_reactions(struct call *call)
 {
@@ -46,7 +46,7 @@ struct reaction_event reaction_event(const struct call *call)
     return e;
 }
 
-/* --- may they? ------------------------------------------------------------------------ */
+/* --- checks --------------------------------------------------------------------------- */
 
 static enum err check_place(const struct call *call)
 {
@@ -79,7 +79,7 @@ static enum err check_burst(struct call *call, bool burst)
     return e || everybody || user.premium_type > 0 ? e : ERR_NO_BURST_REACTIONS;
 }
 
-/* What is under the message already is anybody's to use. */
+/* Checks a new emoji. Everybody may use an emoji that is already under the message. */
 static enum err find_emoji(struct call *call, const struct reaction_name *name,
                            struct reaction_emoji *ret)
 {
@@ -109,7 +109,7 @@ static enum err check_new_emoji(const struct call *call)
     return OK;
 }
 
-/* --- doing it ------------------------------------------------------------------------- */
+/* --- adding --------------------------------------------------------------------------- */
 
 static enum err reaction_tell(struct call *call, const struct reaction_emoji *emoji, bool burst)
 {
@@ -138,7 +138,7 @@ static enum err reaction_tell(struct call *call, const struct reaction_emoji *em
     return e;
 }
 
-/* One that is there already. */
+/* Adds the caller to an existing reaction. */
 static enum err reaction_join(struct call *call, const struct reaction_line *line, bool burst)
 {
     const struct message *m = call->target.message;

@@ -1,11 +1,11 @@
-/* counts.c - what a message's row says of its reactions, changed.
+/* counts.c - updates the reaction counts of a message.
  *
- * Where one writes at a time (SQLite) the row has all counts. Elsewhere many would meet there:
- * each lane of the store has a row of its own beside it, with what it has counted of the
- * emoji that are there. Whoever takes an emoji off puts the lanes together in the message's
- * row and removes them, so that nobody counts what is not there any more: of two such works
- * one finds a row that the other has changed, and is tried again. A lane's first row and a new
- * emoji change the message's row for the same reason. */
+ * With a single writer (SQLite) the message's row contains all counts. On PostgreSQL concurrent
+ * writers would conflict there, so each counter shard (tx_lane) has its own row with the counts
+ * that it added. Removing an emoji merges the shards into the message's row and deletes them, so
+ * that no count of a removed emoji is left: if two transactions do this at once, one conflicts with
+ * the other's row and is retried. For the same reason, the first row of a shard and a new emoji
+ * also update the message's row. */
 #include "platform/reactions/internal.h"
 
 #include "model/fields/rows.h"
@@ -24,13 +24,13 @@ static enum err reactions_save(struct tx *tx, const struct message *m, struct st
     return e || found ? e : ERR_UNKNOWN_MESSAGE;
 }
 
-/* All that is shown of a message, in the row alone. */
+/* Saves all reactions in the message's row only. */
 static enum err reactions_save_all(struct tx *tx, const struct message *m, struct str text)
 {
     return reactions_save(tx, m, text, reaction_text_kind(text));
 }
 
-/* What is shown of a message, without one emoji (0: all of them stay) and nobody's own. */
+/* Returns the text without one emoji (0: with all of them) and without the viewer's own marks. */
 static struct str text_without(struct tx *tx, const struct message *m, snowflake gone)
 {
     struct str lines = reaction_text_lines(m->reactions.value);
@@ -55,7 +55,7 @@ static struct str text_with(struct tx *tx, struct str text, const struct reactio
     return buf_take(&out, tx_arena(tx));
 }
 
-/* --- lanes ---------------------------------------------------------------------------- */
+/* --- counter shards ------------------------------------------------------------------- */
 
 static const char LANE_OF[] =
     "select counts from reaction_lanes where message_id = $1 and lane = $2";
@@ -77,7 +77,7 @@ static enum err lane_begin(struct tx *tx, const struct message *m, struct str co
                        NULL);
 }
 
-/* The lines of a lane, with one added to. */
+/* Returns the lines of a shard after the addition of `more`. */
 static struct str lane_text(struct tx *tx, struct str lines, const struct reaction_line *more)
 {
     struct reaction_line line, sum = *more;
@@ -173,8 +173,8 @@ size_t reaction_kinds(struct str text)
     return count;
 }
 
-/* The lanes are put together: emoji whose last users left at the same time, each in a lane of
- * its own, are in no text any more. */
+/* After a merge of the shards, an emoji whose last users left at the same time in different shards
+ * is in no text: delete its row. */
 static enum err lanes_end(struct tx *tx, const struct message *m)
 {
     if (m->reacted != REACTED_IN_LANES)

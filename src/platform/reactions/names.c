@@ -1,9 +1,9 @@
-/* names.c - how paths name emoji. */
+/* names.c - parses emoji in URL paths. */
 #include "platform/reactions/internal.h"
 
 #include "base/emoji.h"
 
-/* "<:name:id>", "<a:name:id>": what stands in messages. */
+/* Strips the brackets of "<:name:id>" and "<a:name:id>", the form in messages. */
 static struct str without_brackets(struct str s)
 {
     if (s.n > 2 && s.p[0] == '<' && s.p[s.n - 1] == '>')
@@ -11,7 +11,7 @@ static struct str without_brackets(struct str s)
     return s;
 }
 
-/* "name:id", "a:name:id" or ":name:id". Only the id counts. */
+/* Parses "name:id", "a:name:id" or ":name:id". Only the id is significant. */
 static bool read_custom(struct arena *arena, struct str s, struct reaction_name *ret)
 {
     size_t at = s.n;
@@ -33,7 +33,7 @@ static bool read_custom(struct arena *arena, struct str s, struct reaction_name 
     return true;
 }
 
-/* The mark that asks for a coloured picture makes no other emoji. */
+/* Removes U+FE0F (emoji presentation), which does not change the identity of an emoji. */
 static struct str without_marks(struct arena *arena, struct str s)
 {
     static const char mark[] = "\xef\xb8\x8f";

@@ -1,24 +1,25 @@
-/* reactions.h - emoji that people put under messages.
+/* reactions.h - reactions: emoji under messages.
  *
- * A message's emoji are rows of `reactions`, those who used one rows of `reaction_users`. What
- * is shown of them, counts included, is a text in the message's own row, so that a page of
- * messages costs hardly more with them than without (model/text/reaction_text.h); where many write
- * at once, each lane of the store counts beside it. Begin with counts.c. */
+ * `reactions` has a row per emoji of a message, `reaction_users` a row per user of an emoji. The
+ * message's row contains their shown form, with counts, as text (model/text/reaction_text.h), so
+ * that a page of messages needs no extra query. With concurrent writers, counter shards (tx_lane)
+ * hold additional counts. Start with counts.c. */
 #ifndef PLATFORM_REACTIONS_REACTIONS_H
 #define PLATFORM_REACTIONS_REACTIONS_H
 
 #include "platform/messages/messages.h"
 
-/* An emoji as paths and world files name it: the characters of Unicode, or name:id. */
+/* An emoji in paths and world files: Unicode characters, or name:id. */
 struct reaction_name {
-    snowflake id;    /* 0: of Unicode */
-    struct str text; /* the characters, or the name that stands before the id */
-    struct str key;  /* what makes two emoji the same */
+    snowflake id;    /* 0: Unicode */
+    struct str text; /* the characters, or the name before the id */
+    struct str key;  /* identity of the emoji */
 };
-/* False: the text names no emoji. */
+/* Returns false if the text is no emoji. */
 bool reaction_read(struct arena *arena, struct str text, struct reaction_name *ret);
 
-/* In world files, the name of an emoji of the channel's guild, too. */
+/* Parses an emoji of a world file, which may also be the name of an emoji of the channel's
+ * guild. */
 struct importing;
 enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
                            const struct place *at, struct reaction_name *ret);
@@ -26,7 +27,7 @@ enum err world_emoji_named(struct importing *im, struct str text, snowflake chan
 extern const struct domain reactions_domain;
 extern const struct world_parts reactions_world;
 
-/* Whether burst reactions are for everybody, or for premium accounts. */
+/* Sets whether all accounts, or only premium accounts, may use burst reactions. */
 void reactions_set(bool everybody_is_premium);
 
 #endif

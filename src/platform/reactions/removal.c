@@ -1,8 +1,7 @@
-/* removal.c - the end of emoji that very many people may have used.
+/* removal.c - removes emoji that may have many users.
  *
- * They are taken off their message at once, so that nothing finds them from then on. Those who
- * used them go in steps: the first in the same transaction, and mostly the last; the others
- * are a job's. */
+ * The emoji is detached from its message at once, so that no query finds it. Its users are deleted
+ * in batches: the first in the same transaction, which is usually enough, the rest by a job. */
 #include "platform/reactions/internal.h"
 
 #include "api/deletion.h"
@@ -48,7 +47,7 @@ const struct job_kind reaction_leftovers = {
     .run = run_leftovers,
 };
 
-/* $2: one emoji, or 0. */
+/* $2: one emoji, or 0 for all. */
 #define THESE "message_id = $1 and (cast($2 as bigint) = 0 or id = $2)"
 static const char MARK_GONE[] = "update reactions set message_id = 0 where " THESE;
 

@@ -1,9 +1,9 @@
-/* remove.c - DELETE …/reactions: emoji are taken off a message. */
+/* remove.c - DELETE …/reactions: removes reactions from a message. */
 #include "platform/reactions/internal.h"
 
 #include "platform/channels/channels.h"
 
-/* --- of one account ------------------------------------------------------------------- */
+/* --- of one user ---------------------------------------------------------------------- */
 
 static enum err remove_one(struct call *call, snowflake user_id, bool burst)
 {
@@ -43,7 +43,7 @@ enum err delete_own_burst_reaction(struct call *call)
     return remove_one(call, call->caller->id, true);
 }
 
-/* What others put there is for those who keep order, where somebody does. */
+/* Other users' reactions need MANAGE_MESSAGES; direct messages do not have this permission. */
 static enum err remove_of_user(struct call *call, bool burst)
 {
     snowflake user_id = call_id(call, "reactor.id");
@@ -67,7 +67,7 @@ enum err delete_user_burst_reaction(struct call *call)
     return remove_of_user(call, true);
 }
 
-/* --- of everybody --------------------------------------------------------------------- */
+/* --- of all users --------------------------------------------------------------------- */
 
 enum err delete_all_reactions_for_emoji(struct call *call)
 {

@@ -1,4 +1,4 @@
-/* routes.c - the table of reactions, and who used an emoji. */
+/* routes.c - route table of reactions; lists the users of an emoji. */
 #include "platform/reactions/internal.h"
 
 #include "model/permissions/permissions.h"
@@ -21,7 +21,7 @@ static const struct schema query_schema = {
     .doc = "Which kind of reaction.",
 };
 
-/* --- who used it ---------------------------------------------------------------------- */
+/* --- users of an emoji ---------------------------------------------------------------- */
 
 struct users_query {
     int64_t type, limit;
@@ -54,7 +54,7 @@ static enum err list_reactions(struct call *call)
     return e ? e : call_reply(call, &users);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {
@@ -72,7 +72,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Bots put many under a message, one after the other. */
+/* Allows a burst, because bots add many reactions in a row. */
 static const struct limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
 
 #define REACTIONS "/channels/{channel.id}/messages/{message.id}/reactions"

@@ -1,4 +1,4 @@
-/* rows.c - who used which emoji, and who blocked whom, in the store. */
+/* rows.c - SQL of reaction users. */
 #include "platform/reactions/internal.h"
 
 #include "model/fields/ids.h"

@@ -1,10 +1,10 @@
-/* show.c - the reactions of messages that somebody is shown: what their rows and lanes have
- * counted, with that reader's own marked. */
+/* show.c - fills the reactions of messages: counts of rows and shards, with the viewer's own
+ * marked. */
 #include "platform/reactions/internal.h"
 
-/* The stretch of a channel in which some of a page's messages stand. */
+/* Range of message ids, for queries about a page. */
 struct stretch {
-    snowflake first, last; /* last 0: none of them */
+    snowflake first, last; /* last 0: empty */
 };
 
 static void stretch_add(struct stretch *s, snowflake id)
@@ -23,14 +23,14 @@ static struct message *message_of(const struct list *messages, snowflake id)
     return NULL;
 }
 
-/* --- lanes ---------------------------------------------------------------------------- */
+/* --- counter shards ------------------------------------------------------------------- */
 
 static const char LANES_OF[] =
     "select l.message_id, l.counts from messages m join reaction_lanes l on l.message_id = m.id "
     "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 and "
     "l.message_id between $2 and $3 order by l.message_id";
 
-/* Lanes do not say whom they have counted. */
+/* Shards do not contain user ids. */
 static void line_sum(struct reaction_line *line, struct str counts)
 {
     struct reaction_line more;
@@ -58,8 +58,8 @@ static struct str text_sum(struct arena *arena, struct str text, struct str coun
     return buf_take(&out, arena);
 }
 
-/* Several may have taken the last ones off at the same time: an emoji that nobody uses stays
- * until the lanes are put together again, and is not shown. */
+/* Concurrent removals in different shards can leave an emoji with a count of 0. Hide it until the
+ * shards are merged. */
 static void drop_unused(struct arena *arena, struct message *m)
 {
     struct str lines = reaction_text_lines(m->reactions.value);
@@ -99,7 +99,7 @@ static enum err add_lanes(struct tx *tx, snowflake channel_id, const struct stre
     return rows_end(&rows);
 }
 
-/* --- the reader's own ----------------------------------------------------------------- */
+/* --- the viewer's own reactions ------------------------------------------------------- */
 
 static const char OWN_REACTIONS[] =
     "select message_id, reaction_id, burst from reaction_users where user_id = $1 and "

@@ -1,13 +1,13 @@
-/* world.c - emoji under messages, in and out of world files. */
+/* world.c - import and export of reactions in world files. */
 #include "platform/reactions/internal.h"
 
 #include "model/text/reaction_text.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_reaction {
-    struct str emoji;  /* of Unicode, name:id, or the name of one of the guild's */
+    struct str emoji;  /* Unicode, name:id, or the name of an emoji of the guild */
     struct list users; /* struct str */
 };
 static const struct field reaction_fields[] = {
@@ -17,7 +17,7 @@ static const struct field reaction_fields[] = {
 };
 WORLD_LIST(reaction, reaction_fields, NULL, 0, 20);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 static const char EMOJI_BY_NAME[] =
     "select min(e.id), count(*) from emojis e join channels c on c.guild_id = e.guild_id "
@@ -30,7 +30,7 @@ static const char ADD_REACTION[] =
 static const char SAVE_REACTIONS[] =
     "update messages set reactions = $2, reacted = $3 where id = $1";
 
-/* Characters of Unicode, name:id, or the name of an emoji of the channel's guild. */
+/* Accepts Unicode characters, name:id, or the name of an emoji of the channel's guild. */
 enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
                            const struct place *at, struct reaction_name *ret)
 {
@@ -52,13 +52,13 @@ enum err world_emoji_named(struct importing *im, struct str text, snowflake chan
     return OK;
 }
 
-/* The message that reactions are brought to, and what its row will say of them. */
+/* A message that gets reactions, and the new text of its row. */
 struct reacted_message {
     snowflake id, channel;
     struct buf text;
 };
 
-/* As it is now, if it is still there. */
+/* Uses the emoji's current name, if it still exists. */
 static enum err read_emoji(struct importing *im, const struct reaction_name *name,
                            struct reaction_emoji *ret)
 {
@@ -154,7 +154,7 @@ static enum err import_reactions(struct importing *im, const void *entries, cons
                          BIND(v_id(message), v_text(text), v_int(reaction_text_kind(text))), NULL);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 static const char REACTIONS_IN[] =
     "select r.message_id, r.id, r.emoji_id, r.name, u.username from messages m "

@@ -1,4 +1,4 @@
-/* acks.c - somebody says how far they have read. */
+/* acks.c - routes that acknowledge read messages and features. */
 #include "platform/read_states/internal.h"
 
 #include "model/fields/ids.h"
@@ -6,7 +6,7 @@
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
-/* --- bodies, answers and events ------------------------------------------------------- */
+/* --- bodies, responses and events ----------------------------------------------------- */
 
 struct ack {
     struct opt_str token;
@@ -119,7 +119,7 @@ static snowflake guild_of_channel(const struct channel *c)
     return channel_is_private(c->type) ? 0 : c->guild_id.value;
 }
 
-/* Without manual a state does not go back: then nothing happens and nobody hears of it. */
+/* Without `manual` a state never moves backwards: an older id changes and sends nothing. */
 static enum err ack_channel(struct call *call, const struct channel *c, snowflake message_id,
                             const struct ack *in)
 {
@@ -196,7 +196,7 @@ static bool may_view(const struct call *call, const struct channel *c)
            PERMISSION(VIEW_CHANNEL);
 }
 
-/* POST /guilds/{guild.id}/ack: a guild has 500 channels at most. */
+/* POST /guilds/{guild.id}/ack: a guild has at most 500 channels. */
 enum err ack_guild(struct call *call)
 {
     struct list channels, threads;
@@ -216,7 +216,7 @@ enum err ack_guild(struct call *call)
     return e;
 }
 
-/* --- what is no channel --------------------------------------------------------------- */
+/* --- features (not channels) ---------------------------------------------------------- */
 
 static enum err ack_feature(struct call *call, int64_t kind, snowflake resource_id,
                             snowflake entity_id, enum event event)
@@ -273,7 +273,7 @@ enum err ack_user_feature(struct call *call)
     return e ? e : reply_no_token(call);
 }
 
-/* --- many at once --------------------------------------------------------------------- */
+/* --- bulk ----------------------------------------------------------------------------- */
 
 struct bulk_ack_entry {
     int64_t read_state_type;
@@ -321,7 +321,7 @@ static const struct schema bulk_schema = {
 };
 const struct type ack_bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
 
-/* What the caller cannot see any more is passed over: clients send what they remember. */
+/* Skips entries that the caller can no longer see, because clients may send outdated ids. */
 static bool is_unseen(enum err e)
 {
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_GUILD;
@@ -363,7 +363,7 @@ enum err ack_bulk(struct call *call)
     return e;
 }
 
-/* --- forgetting one ------------------------------------------------------------------- */
+/* --- deletion ------------------------------------------------------------------------- */
 
 struct state_deletion {
     int64_t read_state_type, version;

@@ -1,9 +1,9 @@
-/* hearing.c - what a message changes: its author has read it, and whom it calls is noted. */
+/* hearing.c - effects of a new message: updates its author's read state, and stores mentions. */
 #include "platform/read_states/internal.h"
 
 #include "model/channel.h"
 
-/* --- one's own ------------------------------------------------------------------------ */
+/* --- the author's read state ---------------------------------------------------------- */
 
 static bool is_own(const struct call *call, const struct message *m)
 {
@@ -22,12 +22,12 @@ static enum err read_own(struct call *call, snowflake channel_id, snowflake guil
                         BIND(v_id(call->caller->id), v_id(channel_id), v_id(guild_id), v_id(id)));
 }
 
-/* --- whom it calls -------------------------------------------------------------------- */
+/* --- mentions ------------------------------------------------------------------------- */
 
 static const char NOTE_GROUP[] =
     "insert into mention_notes (channel_id, message_id, kind, target_id, guild_id) "
     "values ($1, $2, $3, $4, $5) on conflict do nothing";
-/* Neither bots nor those who want to hear nothing of the author. */
+/* Skips bots and users who block or ignore the author. */
 static const char NOTE_PERSON[] =
     "insert into mention_notes (channel_id, message_id, kind, target_id, guild_id) "
     "select cast($1 as bigint), cast($2 as bigint), 2, u.id, cast($4 as bigint) from users u "
@@ -63,7 +63,7 @@ static enum err note_called(struct call *call, const struct message *m, snowflak
                         BIND(v_id(m->channel_id), v_id(m->id), v_id(people[i].user.id),
                              v_id(guild_id), v_id(m->author_id)),
                         NULL);
-    /* One of sixteen clears up, so that those who write at once do not meet over old rows. */
+    /* Only one of 16 messages deletes old rows, to avoid conflicts between concurrent writers. */
     if (!e && snowflake_ms(m->id) % 16 == 0)
         e = tx_exec(call->tx, DROP_OLD, BIND(v_id(m->channel_id), v_int(MENTIONS_MOST)), NULL);
     return e;
@@ -81,7 +81,7 @@ enum err read_states_hear(struct call *call, const struct message_made *made)
         return OK;
     if (own)
         e = read_own(call, c->id, guild_id, m->id);
-    /* The first message of a post has its thread's id, which is the forum's newest. */
+    /* The first message of a post has its thread's id, which is the forum's last_message_id. */
     if (!e && own && channel_is_thread(c->type) && m->id == c->id)
         e = read_own(call, c->parent_id.value, guild_id, c->id);
     if (!e && (m->mention_everyone || m->mention_roles.count || m->mentions.count))
@@ -89,7 +89,7 @@ enum err read_states_hear(struct call *call, const struct message_made *made)
     return e;
 }
 
-/* --- the end of a membership ---------------------------------------------------------- */
+/* --- leaving a guild ------------------------------------------------------------------ */
 
 static const char LEAVE_GUILD[] =
     "delete from read_states where user_id = $1 and (kind, entity_id) in (select kind, entity_id "

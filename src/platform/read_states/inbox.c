@@ -1,4 +1,4 @@
-/* inbox.c - messages that called somebody lately. */
+/* inbox.c - the inbox: recent messages that mention the caller. */
 #include "platform/read_states/internal.h"
 
 #include "base/clock.h"
@@ -28,8 +28,8 @@ const struct schema mentions_query_schema = {
     .doc = "Which messages that mention the caller.",
 };
 
-/* Those that call the account, and those that call everybody, or a role of its, in its guilds. $4:
- * a guild, or 0. More are read than are shown: not all may be seen. */
+/* Messages that mention the account, and messages that mention everyone or one of its roles in its
+ * guilds. $4: a guild, or 0. Reads more rows than the page, because some may not be visible. */
 static const char CALLED[] =
     "select message_id, channel_id from ("
     "select n.message_id, n.channel_id, n.guild_id from mention_notes n "

@@ -1,4 +1,4 @@
-/* internal.h - what the files of read_states/ share. */
+/* internal.h - declarations shared by the files of read_states/. */
 #ifndef PLATFORM_READ_STATES_INTERNAL_H
 #define PLATFORM_READ_STATES_INTERNAL_H
 
@@ -15,15 +15,15 @@ enum read_state_kind {
 };
 
 enum {
-    MENTIONS_MOST = 250,    /* of everybody and of roles, kept of a channel and counted */
-    MENTIONS_DAYS = 7,      /* that the inbox goes back */
-    STATES_OF_GUILD = 1000, /* that go with a membership at once */
+    MENTIONS_MOST = 250,    /* messages with mentions per channel; also the maximum count */
+    MENTIONS_DAYS = 7,      /* age limit of the inbox */
+    STATES_OF_GUILD = 1000, /* rows deleted when a member leaves */
 };
 
 struct read_state {
-    snowflake id; /* of the channel, guild or account */
+    snowflake id; /* channel, guild or account */
     int64_t kind;
-    snowflake guild_id; /* of a channel; 0: private */
+    snowflake guild_id; /* guild of a channel; 0: private */
     snowflake last_id;
     int64_t mentions;
     struct opt_int pins_at, flags, last_viewed;
@@ -33,16 +33,16 @@ struct read_state {
 
 enum err read_state_find(struct tx *tx, snowflake user_id, int64_t kind, snowflake id,
                          struct read_state *ret, bool *ret_found);
-/* Those that are ABSENT of the last three stay as they are. */
+/* The last three fields do not change if they are ABSENT. */
 enum err read_state_put(struct tx *tx, snowflake user_id, const struct read_state *s);
 enum err read_state_delete(struct tx *tx, snowflake user_id, int64_t kind, snowflake id);
-/* One more than before. */
+/* Increments and returns the version. */
 enum err read_version_next(struct tx *tx, snowflake user_id, int64_t *ret);
 enum err read_version(struct tx *tx, snowflake user_id, int64_t *ret);
 /* ret: struct read_state. */
 enum err read_states_of(struct tx *tx, snowflake user_id, struct list *ret);
 
-/* --- hearing.c: what messages change -------------------------------------------------- */
+/* --- hearing.c: effects of new messages ----------------------------------------------- */
 
 enum err read_states_hear(struct call *call, const struct message_made *made);
 enum err read_states_leave(struct call *call, const struct member_leave *leave);

@@ -1,9 +1,9 @@
-/* read_states.h - how far people have read, and what calls them.
+/* read_states.h - read states of channels, and mention counts.
  *
- * A state has a row once somebody acknowledged it or wrote there. Nothing is written for those
- * whom a message calls: it notes whom (`mention_notes`), and how many of those a person has not
- * read is counted when a session begins; in private channels the messages themselves are counted.
- * Clients go on counting by the same rules. Bots have no states. Begin with states.c. */
+ * A state has a row after its user has acknowledged it or written in the channel. A message writes
+ * no rows per recipient: it stores its mentions once (`mention_notes`), and READY counts the unread
+ * ones; in private channels READY counts the messages. Clients continue the count by the same
+ * rules. Bots have no read states. Start with acks.c. */
 #ifndef PLATFORM_READ_STATES_READ_STATES_H
 #define PLATFORM_READ_STATES_READ_STATES_H
 
@@ -11,8 +11,8 @@
 
 extern const struct domain read_states_domain;
 
-/* The key "read_state" of READY. entries: with entries, partial and version; others: also states
- * that are not of channels. */
+/* Writes the READY field "read_state". entries: as an object with entries, partial and version.
+ * others: include states that are not of channels. */
 enum err ready_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
                            struct json *out);
 

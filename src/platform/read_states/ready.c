@@ -1,4 +1,4 @@
-/* ready.c - what READY says of read states. */
+/* ready.c - the READY field "read_state". */
 #include "platform/read_states/internal.h"
 
 #include "base/map.h"
@@ -12,8 +12,8 @@ struct channel_mentions {
     bool shown;
 };
 
-/* In private channels every message of others counts, in guilds those that call the account;
- * what came before it joined does not. */
+/* In private channels every message of others counts; in guilds only mentions of the account since
+ * it joined. */
 static const char UNREAD_PRIVATE[] =
     "select r.channel_id, (select count(*) from (select m.id from messages m where "
     "m.channel_id = r.channel_id and m.id > coalesce((select s.last_id from read_states s where "

@@ -1,4 +1,4 @@
-/* routes.c - the table of read states and of the inbox of mentions. */
+/* routes.c - route table of read states and the mentions inbox. */
 #include "api/deletion.h"
 #include "platform/read_states/internal.h"
 

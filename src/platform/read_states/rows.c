@@ -1,4 +1,4 @@
-/* rows.c - read states in the store. */
+/* rows.c - SQL of read states. */
 #include "platform/read_states/internal.h"
 
 #include "model/fields/rows.h"

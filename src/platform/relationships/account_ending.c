@@ -1,4 +1,4 @@
-/* account_ending.c - ends the relationships of an account that is deleted, some at a time. */
+/* account_ending.c - deletes the relationships of a deleted account, in batches. */
 #include "api/deletion.h"
 #include "model/fields/ids.h"
 #include "platform/relationships/internal.h"
@@ -6,7 +6,7 @@
 static const char BONDS_LEFT[] =
     "select user_id, target_id from relationships where user_id = $1 or target_id = $1 "
     "order by user_id, target_id limit $2";
-/* What others think of it without a bond, such as ignoring it. */
+/* Also deletes rows without a relationship type, such as an ignored account. */
 static const char DROP_BOND[] = "delete from relationships where user_id = $1 and target_id = $2";
 
 enum err relationships_end_with_account(struct call *call, snowflake user_id,

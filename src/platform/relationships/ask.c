@@ -1,7 +1,7 @@
-/* ask.c - asking somebody to be a friend, and saying yes.
+/* ask.c - sends and accepts friend requests.
  *
- * The refusals come in the order that the interface gives them: who it is, who asks, what
- * they are to each other, who may ask, how many there are, strangers. */
+ * Checks run in Discord's order, so that the same error wins: target account, caller, current
+ * relationship, the target's settings, limits, confirmation of requests from strangers. */
 #include "platform/relationships/internal.h"
 
 /* --- the two accounts ----------------------------------------------------------------- */
@@ -22,7 +22,7 @@ static enum err check_asker(const struct user *me)
     return me->flags & USER_QUARANTINED ? ERR_FRIEND_REQUESTS_LIMITED : OK;
 }
 
-/* --- asking --------------------------------------------------------------------------- */
+/* --- sending a request ---------------------------------------------------------------- */
 
 static enum err check_welcome(struct call *call, const struct friend_asking *in,
                               const struct acquaintance *known)
@@ -52,7 +52,7 @@ static enum err check_own_room(struct call *call)
     return pending >= MOST_PENDING ? ERR_MAX_FRIENDS : OK;
 }
 
-/* Whose list is full loses the oldest spam; without any, nobody can ask. */
+/* If the recipient's list is full, declines its oldest spam request or, without spam, refuses. */
 static enum err make_room(struct call *call, snowflake user_id)
 {
     snowflake spammer;
@@ -102,9 +102,9 @@ static enum err friend_ask(struct call *call, const struct friend_asking *in, co
     return e ? e : suggestion_drop(call, me->id, in->user->id);
 }
 
-/* --- saying yes ----------------------------------------------------------------------- */
+/* --- accepting ------------------------------------------------------------------------ */
 
-/* The mark of a stranger may be outdated: the two may have met since the request. */
+/* The stored is_stranger flag may be outdated: the two may share a guild or friend by now. */
 static enum err check_confirmed(struct call *call, const struct friend_asking *in,
                                 const struct bond *bond)
 {

@@ -1,8 +1,8 @@
-/* bonds.h - the two sides of a relationship, read, changed and told together.
+/* bonds.h - reads, writes and announces both sides of a relationship together.
  *
- * Each side is a row of its own. Legal are: nothing on both, friends on both, a request
- * and its answer to be, a block on one side or on both. Ignoring is a mark beside the
- * type, private to its owner. */
+ * Each side is one row. Legal pairs of types: none and none, friend and friend, outgoing and
+ * incoming, blocked and none, blocked and blocked. "Ignored" is a flag next to the type and visible
+ * only to its owner. */
 #ifndef PLATFORM_RELATIONSHIPS_BONDS_H
 #define PLATFORM_RELATIONSHIPS_BONDS_H
 
@@ -10,7 +10,7 @@
 #include "model/relationship.h"
 #include "platform/accounts/accounts.h"
 
-/* What one account keeps about the other. */
+/* One side: the relationship as its owner sees it. */
 struct side {
     int64_t type; /* enum relationship_type */
     bool ignored;
@@ -25,16 +25,16 @@ struct bond {
     struct side mine, theirs;
 };
 
-/* Both sides, to change them; a relationship that only one of them has is removed. */
+/* Reads both sides for a change. Removes a relationship that only one side has. */
 enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bond *ret);
 
-/* --- changing it ---------------------------------------------------------------------- */
+/* --- changes -------------------------------------------------------------------------- */
 
-/* What one side hears. */
+/* The event that one side receives. */
 enum side_news { NEWS_NONE, NEWS_ADDED, NEWS_UPDATED, NEWS_REMOVED };
 
 struct side_change {
-    int64_t type; /* afterwards */
+    int64_t type; /* new type */
     bool ignored;
     enum side_news news;
     bool notify;
@@ -44,29 +44,29 @@ struct bond_change {
     struct side_change mine, theirs;
 };
 
-/* What comes with a new request. */
+/* Fields of a new friend request. */
 struct friend_request {
     struct opt_str note;
     bool is_spam, is_stranger;
     snowflake origin_application_id;
 };
 
-/* Writes the sides that change and tells them, mine first. What a type does not keep is
- * dropped with it. request: NULL unless one begins. */
+/* Writes the changed sides and sends their events, mine first. Clears the fields that the new type
+ * does not have. request: NULL unless a new request is sent. */
 enum err bond_change(struct call *call, struct bond *b, const struct bond_change *c,
                      const struct friend_request *request);
-/* Both become friends, I by accepting; suggestions of each other go. */
+/* Makes both friends, with me as the accepter, and removes the suggestions of each other. */
 enum err bond_become_friends(struct call *call, struct bond *b);
 
-/* Saves and tells my side alone after something in it changed that is not its type. */
+/* Saves my side and sends RELATIONSHIP_UPDATE after a change of a field other than the type. */
 enum err side_update(struct call *call, const struct bond *b);
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-/* All of an account's (struct relationship), by id, but those with accounts that are
- * disabled; ret_all: the ids of these, too. */
+/* Returns the struct relationship of an account, by id, without disabled accounts. ret_all: ids of
+ * all, including the disabled ones. */
 enum err relationships_of(struct tx *tx, snowflake user_id, struct list *ret, struct list *ret_all);
-/* Its friends as an app sees them. */
+/* Returns its friends in the form for OAuth2 apps. */
 enum err friends_for_application(struct tx *tx, snowflake user_id, snowflake application_id,
                                  struct list *ret);
 

@@ -1,4 +1,4 @@
-/* bulk.c - many relationships at once: declining requests, asking those who were suggested. */
+/* bulk.c - bulk operations: declining friend requests, requesting many suggested users. */
 #include "platform/relationships/internal.h"
 
 #include <sodium.h>
@@ -21,7 +21,7 @@ static unsigned filters_of(const struct list *filters)
     return set;
 }
 
-/* DELETE /users/@me/relationships: decline requests to which all filters apply. */
+/* DELETE /users/@me/relationships: declines the requests that match all filters. */
 enum err bulk_remove_relationships(struct call *call)
 {
     const struct removal_query *query = call->query;
@@ -39,7 +39,7 @@ enum err bulk_remove_relationships(struct call *call)
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-/* Tokens for adding many at once are kept as a keyed digest. */
+/* The store contains only a keyed digest of a bulk token. */
 static struct str bulk_token_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST_BYTES);
@@ -88,7 +88,7 @@ static enum err find_token(struct call *call, struct str token, struct list *ret
     return OK;
 }
 
-/* --- asking --------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------- */
 
 static bool bulk_holds(const struct list *ids, size_t count, snowflake id)
 {
@@ -98,8 +98,8 @@ static bool bulk_holds(const struct list *ids, size_t count, snowflake id)
     return false;
 }
 
-/* Refused because of the two accounts, which leaves the others alone; when it is the store
- * that fails, the whole call does. */
+/* True if a check of the two accounts failed, which affects only this user. A store error fails the
+ * whole call. */
 static bool is_refusal(enum err e)
 {
     return error_info(e)->status < 500 && e != ERR_STORE_CONFLICT;

@@ -1,10 +1,10 @@
-/* bulk.h - asking many people at once. */
+/* bulk.h - tokens for bulk friend requests. */
 #ifndef PLATFORM_RELATIONSHIPS_BULK_H
 #define PLATFORM_RELATIONSHIPS_BULK_H
 
 #include "api/call.h"
 
-/* A token that lets the caller ask these people at once. */
+/* Issues a token with which the caller may send friend requests to these users in one call. */
 enum err bulk_token_issue(struct call *call, const struct list *user_ids, struct str *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* friends.c - what two accounts are to each other. */
+/* friends.c - friendship queries and changes for other folders. */
 #include "platform/relationships/friends.h"
 
 #include "model/fields/ids.h"

@@ -1,7 +1,7 @@
-/* games.c - friends in one game: the handlers and their rows.
+/* games.c - routes of friendships within one game.
  *
- * Which game it is follows from the application that calls for somebody, or from the path
- * when people act for themselves. The states are those of friendship, without blocks. */
+ * The game is the application of the OAuth2 caller, or the one in the path for user tokens. The
+ * transitions are those of friendships, without blocks. */
 #include "platform/relationships/internal.h"
 
 #include "api/deletion.h"
@@ -9,7 +9,7 @@
 #include "platform/relationships/game_friends.h"
 #include "platform/relationships/notices.h"
 
-/* Without an application in the path it has to be one that calls. */
+/* Without an application in the path, the caller must be an application. */
 static enum err admit_application(struct call *call)
 {
     return call->caller->kind == CALLER_BEARER ? OK : ERR_APPLICATION_REQUIRED;
@@ -21,7 +21,7 @@ static snowflake application_of(const struct call *call)
                                     : call->caller->application_id;
 }
 
-/* GET /users/@me/game-relationships: of all games, or of the one that asks. */
+/* GET /users/@me/game-relationships: of all games, or of the calling application. */
 static enum err list_game_relationships(struct call *call)
 {
     const struct caller *caller = call->caller;
@@ -33,7 +33,7 @@ static enum err list_game_relationships(struct call *call)
     return e ? e : call_reply(call, &list);
 }
 
-/* --- changing it ---------------------------------------------------------------------- */
+/* --- changes -------------------------------------------------------------------------- */
 
 static enum err check_target(struct call *call, const struct user *user)
 {
@@ -55,7 +55,7 @@ static enum err check_target(struct call *call, const struct user *user)
                : OK;
 }
 
-/* Both sides, as the game has them. */
+/* Both sides of a game relationship. */
 struct couple {
     struct game_relationship mine, theirs;
 };
@@ -68,7 +68,7 @@ static enum err game_find(struct call *call, snowflake their_id, struct couple *
     return e ? e : game_relationship_find(call->tx, their_id, my_id, application_id, &ret->theirs);
 }
 
-/* Games use the transitions of friends. *ret_changes: false when the operation changes nothing. */
+/* Applies the transitions of friendships. *ret_changes: false if the operation has no effect. */
 static enum err game_decide(enum operation op, const struct couple *before, struct bond_change *ret,
                             bool *ret_changes)
 {
@@ -79,7 +79,7 @@ static enum err game_decide(enum operation op, const struct couple *before, stru
     return e;
 }
 
-/* Both must let the application act for them: the other to be asked, both to be friends. */
+/* A request needs the target's authorization of the application; accepting needs both. */
 static enum err check_grants(struct call *call, const struct couple *c, bool accepting)
 {
     snowflake application_id = c->mine.application_id;
@@ -133,7 +133,7 @@ static enum err game_apply(struct call *call, const struct couple *before,
     return e ? e : game_tell(call, &before->theirs, &after.theirs, c->theirs.news);
 }
 
-/* Shows the asker a notice that the request was accepted. */
+/* Sends the requester a notification that the request was accepted. */
 static enum err notify_asker(struct call *call, snowflake asker)
 {
     struct user me;
@@ -206,7 +206,7 @@ static enum err remove_game_relationship(struct call *call)
     return e || !changes ? e : game_apply(call, &couple, &change);
 }
 
-/* --- the rows ------------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 static const enum event added[] = { EVENT_GAME_RELATIONSHIP_ADD,
                                     EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_NONE };

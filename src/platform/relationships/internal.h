@@ -1,4 +1,4 @@
-/* internal.h - what the files of relationships/ share. */
+/* internal.h - declarations shared by the files of relationships/. */
 #ifndef PLATFORM_RELATIONSHIPS_INTERNAL_H
 #define PLATFORM_RELATIONSHIPS_INTERNAL_H
 
@@ -11,19 +11,19 @@
 
 enum {
     MOST_BLOCKED = 5000,
-    MOST_IGNORED = 5000, /* of those that are nothing else */
-    MOST_PENDING = 1000, /* requests, in each direction */
+    MOST_IGNORED = 5000, /* ignored users without another relationship */
+    MOST_PENDING = 1000, /* requests, per direction */
     MOST_GAME_RELATIONSHIPS = 10000,
     NOTE_LENGTH = 120,
     NICKNAME_LENGTH = 32,
-    SMALL_GUILD = 200, /* members; in larger ones people are strangers */
+    SMALL_GUILD = 200, /* members; a shared guild up to this size makes two users acquainted */
 };
 
-/* --- rules.c: decisions without input or output --------------------------------------- */
+/* --- rules.c: pure functions ---------------------------------------------------------- */
 
 enum operation {
-    OPERATION_ASK,    /* or accept what the other asked */
-    OPERATION_ACCEPT, /* what the other asked */
+    OPERATION_ASK,    /* accepts if the other has sent a request */
+    OPERATION_ACCEPT, /* fails without a request of the other */
     OPERATION_BLOCK,
     OPERATION_END, /* unfriend, decline, cancel, unblock */
     OPERATION_IGNORE,
@@ -31,23 +31,23 @@ enum operation {
     OPERATIONS,
 };
 
-/* What the operation makes of two sides, and who hears of it; or why it cannot be. Of the
- * bond only types and ignoring count. */
+/* Computes the new sides and their events, or the error of an illegal operation. Reads only the
+ * types and ignored flags of `before`. */
 enum err relationship_decide(enum operation op, const struct bond *before, struct bond_change *ret);
 bool bond_is_legal(int64_t mine, int64_t theirs);
 bool change_is_none(const struct bond *before, const struct bond_change *c);
 
-/* How two accounts know each other, besides being friends. */
+/* What two accounts have in common, other than a friendship. */
 struct acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
-    bool suggested; /* either to the other */
+    bool suggested; /* in either direction */
 };
 bool is_stranger(const struct acquaintance *a);
-/* Whether somebody with these friend_source bits lets themselves be asked; vouched: the
- * server itself suggested it. */
+/* Returns true if an account with these friend_source bits accepts a request. vouched: the server
+ * itself made the suggestion. */
 bool may_ask(int64_t sources, const struct acquaintance *a, bool vouched);
 
-/* What somebody who asks did in the last day. */
+/* Friend requests of an account within the last 24 hours. */
 struct asking_record {
     int64_t flags; /* of the account */
     int64_t age_us;
@@ -55,15 +55,15 @@ struct asking_record {
 };
 bool is_spam(const struct asking_record *r, bool stranger);
 
-/* Line breaks become single spaces, the ends are trimmed. p == NULL: nothing is left. */
+/* Replaces line breaks by single spaces and trims. p == NULL: the result is empty. */
 struct str note_collapse(struct arena *arena, struct str note);
 
-/* Who is meant by a name and what may be digits behind it. */
+/* A username with an optional discriminator. */
 struct user_tag {
     struct str name;
     int64_t discriminator; /* 0: none */
 };
-/* raw is the JSON of the discriminator; p == NULL: absent. False: it is none. */
+/* raw is the JSON of the discriminator; p == NULL: absent. Returns false if it is invalid. */
 bool tag_read(struct str username, struct str raw, struct user_tag *ret);
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
@@ -72,19 +72,19 @@ bool tag_read(struct str username, struct str raw, struct user_tag *ret);
 enum err user_find_tag(struct tx *tx, const struct user_tag *tag, struct user *ret);
 enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret);
 
-/* How many of this type the account has. */
+/* Counts the relationships of this type. */
 enum err count_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret);
 
-/* Those whose requests to the account have these marks, by id (snowflakes). */
+/* Returns the ids of users with a pending request to the account that matches the filters. */
 enum err list_incoming(struct tx *tx, snowflake user_id, bool spam, bool ignored, struct list *ret);
-/* Who sent the oldest request that is spam; 0: there is none. */
+/* Returns the sender of the oldest spam request; 0: none. */
 enum err oldest_spam(struct tx *tx, snowflake user_id, snowflake *ret);
 
 enum err asking_record_find(struct tx *tx, const struct user *user, struct asking_record *ret);
 enum err asking_record_add(struct tx *tx, snowflake user_id, snowflake target_id);
 enum err asking_record_accept(struct tx *tx, snowflake user_id, snowflake target_id);
 
-/* Does the account let this application act for it? */
+/* Returns whether the account has authorized this application. */
 enum err has_grant(struct tx *tx, snowflake user_id, snowflake application_id, bool *ret);
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
                                   int64_t *ret);
@@ -96,7 +96,7 @@ struct request_body {
     struct opt_str note;
 };
 struct relationship_body {
-    int64_t type; /* -1: ask, or accept */
+    int64_t type; /* -1: request or accept */
     bool from_friend_suggestion, confirm_stranger_request;
     struct opt_str note;
 };
@@ -134,25 +134,25 @@ extern const struct type request_body, relationship_body, nickname_body, removal
     bulk_reply;
 extern const struct type game_request_body, game_body, game_accept_body;
 
-/* --- ask.c: asking and accepting ------------------------------------------------------ */
+/* --- ask.c: friend requests ----------------------------------------------------------- */
 
 struct friend_asking {
     enum operation op; /* OPERATION_ASK or OPERATION_ACCEPT */
     const struct user *user;
     struct opt_str note;
-    bool suggested; /* the caller says that we suggested it */
-    bool vouched;   /* and we know that we did */
-    bool confirmed; /* strangers are welcome */
+    bool suggested; /* the client says that the server suggested this user */
+    bool vouched;   /* the server has verified that suggestion */
+    bool confirmed; /* the caller accepts strangers */
 };
 enum err relationship_ask(struct call *call, const struct friend_asking *in);
 
-/* One of the operations that need nothing but the two sides. */
+/* Executes an operation that depends only on the two sides. */
 enum err relationship_do(struct call *call, enum operation op, snowflake my_id, snowflake their_id);
 
 /* --- account_ending.c ----------------------------------------------------------------- */
 
 struct deletion_step;
-/* Some of the relationships of a deleted account end. */
+/* Deletes a batch of relationships of a deleted account. */
 enum err relationships_end_with_account(struct call *call, snowflake user_id,
                                         struct deletion_step *step);
 

@@ -1,7 +1,7 @@
-/* kept_lists.c - a person's relationships as they are written out, for the next who asks.
+/* kept_lists.c - query cache of a user's relationships as serialized JSON.
  *
- * They are made of the list, and of the accounts in it: also of those that are not shown, which may
- * come back. Clients ask for the list, and each of their sessions is told of it. */
+ * An entry depends on the relationship rows and on all accounts in them, including hidden
+ * (disabled) accounts, which may become visible again. Used by the list route and by READY. */
 #include "platform/relationships/kept_lists.h"
 
 #include "gateway/capabilities.h"
@@ -15,7 +15,7 @@ static struct kept_key list_key(snowflake user_id, bool refers)
     return (struct kept_key){ what, { user_id, refers } };
 }
 
-/* What is used now lies in the call's arena: it may be too much to be kept. */
+/* The result itself is in the call's arena, because it may be too large for the cache. */
 static void keep_bonds(struct tx *tx, const struct kept_key *key, const struct list *all,
                        const struct written_people *people)
 {

@@ -1,12 +1,12 @@
-/* kept_lists.h - a person's relationships, written out. */
+/* kept_lists.h - cached JSON of a user's relationships. */
 #ifndef PLATFORM_RELATIONSHIPS_KEPT_LISTS_H
 #define PLATFORM_RELATIONSHIPS_KEPT_LISTS_H
 
 #include "model/guild.h"
 #include "store/store.h"
 
-/* All of an account; of those that are kept until this thread keeps something else. refers: one by
- * one, each beside its user; else as one list. */
+/* Returns the JSON of all relationships. A cached result is valid until this thread caches
+ * something else. refers: separate entries that refer to users (READY); else one list. */
 enum err relationships_written(struct tx *tx, snowflake user_id, bool refers,
                                const struct written_people **ret);
 

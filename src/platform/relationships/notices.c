@@ -1,10 +1,10 @@
-/* notices.c - what people are to look at because somebody else did something. */
+/* notices.c - notification center items about actions of other users. */
 #include "platform/relationships/notices.h"
 
 #include "model/notification.h"
 
 static const struct {
-    const char *type, *body; /* the latter follows a name */
+    const char *type, *body; /* body follows a user name */
 } notices[] = {
     [NOTICE_FRIEND_REQUEST] = { "friend_request_pending", " wants to be your friend" },
     [NOTICE_FRIEND] = { "friend_request_accepted", " is your friend now" },

@@ -1,4 +1,4 @@
-/* notices.h - what people are to look at because somebody else did something. */
+/* notices.h - notification center items about actions of other users. */
 #ifndef PLATFORM_RELATIONSHIPS_NOTICES_H
 #define PLATFORM_RELATIONSHIPS_NOTICES_H
 
@@ -11,7 +11,7 @@ enum notice {
     NOTICE_SUGGESTION,
 };
 
-/* NOTIFICATION_CENTER_ITEM_CREATE to one account, about another. Nothing is kept. */
+/* Sends NOTIFICATION_CENTER_ITEM_CREATE to one account, about another. Stores nothing. */
 void notice_show(struct call *call, enum notice notice, snowflake to, const struct user *about);
 
 #endif

@@ -1,6 +1,6 @@
-/* presence.c - whether somebody is there, told by calls.
+/* presence.c - sends a user's presence from an API call.
  *
- * Presence is not kept: the gateway knows it from the sessions that are open. */
+ * The store contains no presence: the gateway derives it from the open sessions. */
 #include "platform/relationships/presence.h"
 
 #include "gateway/gateway.h"

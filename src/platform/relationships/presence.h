@@ -1,12 +1,12 @@
-/* presence.h - whether somebody is there, told by calls. */
+/* presence.h - sends a user's presence from an API call. */
 #ifndef PLATFORM_RELATIONSHIPS_PRESENCE_H
 #define PLATFORM_RELATIONSHIPS_PRESENCE_H
 
 #include "platform/accounts/accounts.h"
 
-/* PRESENCE_UPDATE to one account: how `user` looks, and whether they are there now. */
+/* Sends PRESENCE_UPDATE to one account, with the user object and the current status. */
 void presence_show(struct call *call, snowflake to, const struct user *user);
-/* Whether there is anything to show: they are there and want to be seen. */
+/* Returns true if the user is online and not invisible. */
 bool presence_is_online(const struct call *call, snowflake user_id);
 
 #endif

@@ -1,4 +1,4 @@
-/* profiles.c - GET /users/{user.id}/profile: who somebody is, for those who may know. */
+/* profiles.c - GET /users/{user.id}/profile: user profiles and their access rules. */
 #include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -116,7 +116,7 @@ static const struct schema profile_schema = {
 };
 static const struct type profile_reply = { .kind = KIND_OBJECT, .schema = &profile_schema };
 
-/* --- who may see it ------------------------------------------------------------------- */
+/* --- access --------------------------------------------------------------------------- */
 
 static const char MUTUAL_GUILDS[] =
     "select b.guild_id, b.nick from members a join members b on b.guild_id = a.guild_id "
@@ -137,8 +137,8 @@ static enum err find_mutual_guilds(struct tx *tx, snowflake me, snowflake other,
     return rows_end(&rows);
 }
 
-/* Oneself, bots, friends, those who ask to be friends or were suggested, and people of
- * one's guilds. */
+/* Visible: oneself, bots, friends, users who sent the caller a friend request, suggested users, and
+ * members of a mutual guild. */
 static enum err check_known(struct call *call, const struct list *guilds)
 {
     const struct user *user = call->target.user;
@@ -156,7 +156,7 @@ static enum err check_known(struct call *call, const struct list *guilds)
     return ERR_MISSING_ACCESS;
 }
 
-/* --- what is in it -------------------------------------------------------------------- */
+/* --- content -------------------------------------------------------------------------- */
 
 static enum err add_friends(struct call *call, struct profile *p)
 {
@@ -173,7 +173,7 @@ static enum err add_friends(struct call *call, struct profile *p)
     return e;
 }
 
-/* The guild is one of the caller's; the other need not be in it. */
+/* The caller must be a member of the guild; the other user need not be. */
 static enum err add_member(struct call *call, struct profile *p)
 {
     const struct profile_query *in = call->query;
@@ -232,8 +232,8 @@ static enum err add_everything(struct call *call, struct profile_about *about,
     return e ? e : add_application(call, p);
 }
 
-/* Decides how much of the path's account the caller may see; *ret_whole: more than what is public.
- * ERR_MISSING_ACCESS: no profile at all. */
+/* Decides how much of the profile the caller may see; *ret_whole: more than the public part.
+ * ERR_MISSING_ACCESS: nothing. */
 static enum err profile_access(struct call *call, struct list *ret_guilds, bool *ret_whole)
 {
     snowflake id = call->target.user->id;

@@ -1,4 +1,4 @@
-/* ready.c - what READY says about relationships. */
+/* ready.c - relationship fields of READY. */
 #include "platform/relationships/friends.h"
 
 #include "gateway/capabilities.h"

@@ -1,4 +1,8 @@
-/* relationships.h - friends, requests, blocks; friends in games; people one might know. */
+/* relationships.h - friends, friend requests, blocks, game friends, friend suggestions.
+ *
+ * This folder owns the relationship, game relationship and suggestion tables, and user profiles.
+ * Invariant: the two rows of a relationship always form a legal pair (bonds.h). Start with rules.c
+ * (the table of transitions), then ask.c and routes.c. */
 #ifndef PLATFORM_RELATIONSHIPS_RELATIONSHIPS_H
 #define PLATFORM_RELATIONSHIPS_RELATIONSHIPS_H
 

@@ -1,11 +1,11 @@
-/* routes.c - a person's relationships: the handlers and their rows. */
+/* routes.c - routes below /users/@me/relationships. */
 #include "platform/relationships/internal.h"
 
 #include "api/deletion.h"
 #include "platform/relationships/game_friends.h"
 #include "platform/relationships/kept_lists.h"
 
-/* Asking is what gets abused: by name and by id it is counted together. */
+/* Requests by name and by id share one rate limit. */
 static const struct limit limit_ask = {
     .name = "friend-request", .count = 10, .window_s = 60, .strict = true
 };
@@ -42,7 +42,7 @@ static enum err list_own_relationships(struct call *call)
     return e;
 }
 
-/* GET /users/@me/relationships: all of them; apps see friends only. */
+/* GET /users/@me/relationships: all; OAuth2 apps receive friends only. */
 static enum err list_relationships(struct call *call)
 {
     const struct caller *caller = call->caller;
@@ -54,9 +54,9 @@ static enum err list_relationships(struct call *call)
     return e ? e : call_reply(call, &list);
 }
 
-/* --- asking, accepting, blocking ------------------------------------------------------ */
+/* --- requesting, accepting, blocking -------------------------------------------------- */
 
-/* POST /users/@me/relationships: ask somebody by name. */
+/* POST /users/@me/relationships: sends a request by username. */
 static enum err send_friend_request(struct call *call)
 {
     const struct request_body *in = call->body;
@@ -67,14 +67,14 @@ static enum err send_friend_request(struct call *call)
     enum err e = user_find_tag(call->tx, &tag, &user);
     if (e)
         return e;
-    /* A request by name needs no confirmation: the name was typed for this person. */
+    /* A request by name needs no confirmation, because the caller typed the name. */
     struct friend_asking asking = {
         .op = OPERATION_ASK, .user = &user, .note = in->note, .confirmed = true
     };
     return relationship_ask(call, &asking);
 }
 
-/* A block ends every other relationship, also those in games. */
+/* A block ends every other relationship, including game relationships. */
 static enum err relationship_block(struct call *call)
 {
     snowflake me = call->caller->id, other = call->target.user->id;
@@ -108,7 +108,7 @@ static enum err prepare_create_relationship(struct call *call)
     return in->type == RELATIONSHIP_BLOCKED ? OK : count_asking(call);
 }
 
-/* PUT /users/@me/relationships/{user.id}: ask, accept or block. */
+/* PUT /users/@me/relationships/{user.id}: requests, accepts or blocks. */
 static enum err create_relationship(struct call *call)
 {
     const struct relationship_body *in = call->body;
@@ -124,7 +124,7 @@ static enum err create_relationship(struct call *call)
                                             : relationship_ask(call, &asking);
 }
 
-/* --- ignoring, naming, ending --------------------------------------------------------- */
+/* --- ignoring, nicknames, removal ----------------------------------------------------- */
 
 /* PUT /users/@me/relationships/{user.id}/ignore */
 static enum err ignore_user(struct call *call)
@@ -158,7 +158,7 @@ static enum err unignore_user(struct call *call)
     return me == other ? ERR_SELF : relationship_do(call, OPERATION_UNIGNORE, me, other);
 }
 
-/* PATCH /users/@me/relationships/{user.id}: give a friend a nickname. */
+/* PATCH /users/@me/relationships/{user.id}: sets the nickname of a friend. */
 static enum err modify_relationship(struct call *call)
 {
     const struct nickname_body *in = call->body;
@@ -176,13 +176,13 @@ static enum err modify_relationship(struct call *call)
     return side_update(call, &bond);
 }
 
-/* DELETE /users/@me/relationships/{user.id}: unfriend, decline, cancel or unblock. */
+/* DELETE /users/@me/relationships/{user.id}: unfriends, declines, cancels or unblocks. */
 static enum err remove_relationship(struct call *call)
 {
     return relationship_do(call, OPERATION_END, call->caller->id, call->target.user->id);
 }
 
-/* --- the rows ------------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 #define EVENTS(...) ((const enum event[]){ __VA_ARGS__, EVENT_NONE })
 

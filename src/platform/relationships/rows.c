@@ -1,4 +1,4 @@
-/* rows.c - what is asked of the store before a relationship changes. */
+/* rows.c - SQL queries that the checks of a relationship change need. */
 #include "platform/relationships/internal.h"
 
 #include "base/clock.h"
@@ -29,7 +29,7 @@ static const char FIND_BY_OLD_NAME[] =
     "select " USER_COLUMNS " from legacy_tags t join users u on u.id = t.user_id "
     "where t.name = $1 order by t.discriminator limit 2";
 
-/* A name of old without its digits is enough when only one account had it. */
+/* A legacy name without its discriminator is enough if only one account had it. */
 static enum err find_old_name(struct tx *tx, struct str name, struct user *ret)
 {
     struct rows rows;
@@ -67,7 +67,7 @@ enum err user_find_tag(struct tx *tx, const struct user_tag *tag, struct user *r
     return OK;
 }
 
-/* --- how two accounts know each other ------------------------------------------------- */
+/* --- what two accounts have in common ------------------------------------------------- */
 
 static const char MUTUAL_FRIEND[] =
     "select 1 from relationships a join relationships b on b.user_id = $2 and "
@@ -96,7 +96,7 @@ enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acqua
     return e;
 }
 
-/* --- how many there are --------------------------------------------------------------- */
+/* --- counts --------------------------------------------------------------------------- */
 
 static const char COUNT_TYPE[] =
     "select count(*) from relationships where user_id = $1 and type = $2";
@@ -130,7 +130,7 @@ enum err oldest_spam(struct tx *tx, snowflake user_id, snowflake *ret)
     return e;
 }
 
-/* --- who asks how much ---------------------------------------------------------------- */
+/* --- recent friend requests ----------------------------------------------------------- */
 
 static const char RECORD[] =
     "select count(*), count(case when accepted = 1 then 1 end) from friend_requests "

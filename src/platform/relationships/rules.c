@@ -1,15 +1,14 @@
-/* rules.c - which relationship follows which.
+/* rules.c - transition table of relationships.
  *
- * The table says everything about the two types: from each legal pair, by each operation,
- * to which pair, and what each side hears. Ignoring is a mark beside the type and has a
- * table of its own. */
+ * For each legal pair of types and each operation, the table contains the resulting pair and the
+ * event for each side. The ignored flag is independent of the type and has its own table. */
 #include "platform/relationships/internal.h"
 
 /* --- pairs of types ------------------------------------------------------------------- */
 
-/* As the one who acts sees it. */
+/* Pair of types, as the acting user sees it. */
 enum bond_state {
-    SAME, /* as a result: nothing changes */
+    SAME, /* as a result: no change */
     STRANGERS,
     FRIENDS,
     ASKED,    /* I asked them */
@@ -45,7 +44,7 @@ bool bond_is_legal(int64_t mine, int64_t theirs)
     return state_of(mine, theirs) != SAME;
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- transitions ---------------------------------------------------------------------- */
 
 struct transition {
     enum bond_state to;
@@ -76,7 +75,7 @@ static const struct transition transitions[][BOND_STATES] = {
         [BLOCKED_BY]    = REFUSED(NO_INCOMING_REQUEST),
         [BLOCKING_BOTH] = REFUSED(NO_INCOMING_REQUEST),
     },
-    /* The blocked side is told only that its relationship ended, never that it is blocked. */
+    /* The blocked side receives only the end of its relationship, never that it is blocked. */
     [OPERATION_BLOCK] = {
         [STRANGERS]     = { BLOCKING, NEWS_ADDED, NEWS_NONE, OK },
         [FRIENDS]       = { BLOCKING, NEWS_ADDED, NEWS_REMOVED, OK },
@@ -97,7 +96,7 @@ static const struct transition transitions[][BOND_STATES] = {
     },
 };
 
-/* Who ignores somebody hears of it alone: [is something][was ignored]. */
+/* Only the ignoring user receives an event. Index: [has a type][was ignored]. */
 static const enum side_news ignoring[2][2] = {
     { NEWS_ADDED, NEWS_NONE },
     { NEWS_UPDATED, NEWS_NONE },
@@ -108,7 +107,7 @@ static const enum side_news unignoring[2][2] = {
 };
 /* clang-format on */
 
-/* A request from somebody who is ignored makes no noise. */
+/* A request from an ignored user causes no notification. */
 static bool relationship_notifies(const struct transition *t, const struct side *theirs)
 {
     return t->theirs == NEWS_ADDED && (t->to == FRIENDS || !theirs->ignored);
@@ -150,7 +149,7 @@ bool change_is_none(const struct bond *before, const struct bond_change *c)
            before->theirs.type == c->theirs.type && before->theirs.ignored == c->theirs.ignored;
 }
 
-/* --- who may ask whom ----------------------------------------------------------------- */
+/* --- who may send requests ------------------------------------------------------------ */
 
 bool is_stranger(const struct acquaintance *a)
 {
@@ -166,7 +165,7 @@ bool may_ask(int64_t sources, const struct acquaintance *a, bool vouched)
     return sources & FROM_MUTUAL_GUILDS && a->mutual_guild;
 }
 
-/* Twenty a day of which hardly any is accepted; or a newcomer whom nobody knows. */
+/* 20 requests a day with less than 10 % accepted, or a new account that is a stranger. */
 bool is_spam(const struct asking_record *r, bool stranger)
 {
     const int64_t day_us = INT64_C(24) * 3600 * 1000000;
@@ -200,7 +199,7 @@ struct str note_collapse(struct arena *arena, struct str note)
     return s.n ? s : (struct str){ 0 };
 }
 
-/* "0042" or 42; false: neither. */
+/* Parses "0042" or 42; false: neither. */
 static bool digits_read(struct str raw, int64_t *ret)
 {
     struct str digits = raw;

@@ -1,10 +1,10 @@
-/* schema.c - what the routes take and answer, row by row. */
+/* schema.c - JSON schemas of request and response bodies. */
 #include "platform/relationships/internal.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* --- rules that several bodies share -------------------------------------------------- */
+/* --- types shared by several bodies --------------------------------------------------- */
 
 static const struct type type_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .min = 1, .doc = "Name of an account"
@@ -24,7 +24,7 @@ static const struct type type_filters = {
     .kind = KIND_ARRAY, .of = &type_filter, .max = 10, .doc = "All of them have to hold"
 };
 
-/* What counts is the length of what is kept. */
+/* The limit applies to the text after note_collapse. */
 static void check_note(struct form *form, const struct place *here, const struct opt_str *note)
 {
     struct place at = place_key(here, STR("note"));
@@ -79,7 +79,7 @@ static const struct choice type_choices[] = {
 };
 static const struct type type_wanted = { .kind = KIND_INT, .choices = type_choices };
 
-/* Whoever is blocked is not written to: then nothing but the type counts. */
+/* With type BLOCKED, ignores errors in the fields of a friend request. */
 static void check_relationship(struct form *form, const struct place *here, const void *object)
 {
     static const char *const others[] = { "from_friend_suggestion", "confirm_stranger_request",

@@ -1,4 +1,4 @@
-/* suggestion_routes.c - looking at suggestions and dismissing them: the handlers and their rows. */
+/* suggestion_routes.c - routes that list and dismiss friend suggestions. */
 #include "api/deletion.h"
 #include "platform/relationships/internal.h"
 

@@ -1,4 +1,4 @@
-/* suggestions.c - people whom somebody might know. */
+/* suggestions.c - stores friend suggestions and sends their events. */
 #include "platform/relationships/suggestions.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret)
 #define REASON_COLUMNS "s.source, s.name, s.contact_name, s.mutual_friends, s.score"
 enum { USER_AT = 5 };
 
-/* A suggestion while its reasons are read. */
+/* A suggestion whose reasons are being collected. */
 struct gathered {
     struct friend_suggestion shown;
     snowflake id;
@@ -79,7 +79,7 @@ static void add_reason(struct tx *tx, const struct rows *r, const struct user *u
     };
 }
 
-/* Rows come by suggested account. */
+/* Rows are ordered by suggested account. */
 static enum err suggestion_gather(struct tx *tx, struct rows *rows, struct list *ret)
 {
     *ret = (struct list){ 0 };
@@ -133,7 +133,7 @@ enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret)
     return OK;
 }
 
-/* --- going ---------------------------------------------------------------------------- */
+/* --- removal -------------------------------------------------------------------------- */
 
 static const char DROP[] =
     "delete from friend_suggestions where user_id = $1 and suggested_id = $2";
@@ -207,7 +207,7 @@ enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake sugges
     return e ? e : suggestion_drop(call, owner, suggested);
 }
 
-/* --- coming --------------------------------------------------------------------------- */
+/* --- addition ------------------------------------------------------------------------- */
 
 static const char ADMISSIBLE[] =
     "select 1 from users u where u.id = $2 and u.id <> $1 and u.bot = 0 and u.system = 0 and "
@@ -216,7 +216,7 @@ static const char ADMISSIBLE[] =
     "not exists (select 1 from dismissed_suggestions d where d.user_id = $1 and "
     "d.suggested_id = $2 and d.until > $3)";
 
-/* Those who want requests from nobody are not offered to anybody. */
+/* Accounts that accept no friend requests are never suggested. */
 enum err suggestion_admissible(struct tx *tx, snowflake owner, snowflake id, bool *ret)
 {
     struct user_settings settings;
@@ -230,12 +230,12 @@ enum err suggestion_admissible(struct tx *tx, snowflake owner, snowflake id, boo
     return e;
 }
 
-/* An account that is, was or will be suggested. */
+/* An account that was suggested before the change, is suggested after it, or both. */
 struct candidate {
     snowflake id;
-    int64_t score; /* the best of its reasons; 0: none is left */
+    int64_t score; /* best score of its reasons; 0: no reason left */
     bool was_live;
-    const struct suggestion_offer *offer; /* NULL: of other sources only */
+    const struct suggestion_offer *offer; /* NULL: only other sources suggest it */
 };
 
 static const char LIVE[] =
@@ -298,7 +298,7 @@ static int compare_candidates(const void *a, const void *b)
     return one->id < two->id ? -1 : one->id > two->id;
 }
 
-/* A call shows no notice: somebody who uploads an address book waits for the result. */
+/* HTTP calls cause no notification: the user who uploads an address book sees the result. */
 static void tell_new(struct call *call, snowflake owner, const struct friend_suggestion *s)
 {
     call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, to_user(owner), &friend_suggestion_schema, s);
@@ -368,7 +368,7 @@ enum err suggestions_replace(struct call *call, snowflake owner, struct str sour
     return e;
 }
 
-/* An account that cannot be found by number any more is not suggested by number either. */
+/* An account that disables discovery by phone number is no longer suggested by phone number. */
 enum err suggestions_hide(struct call *call, const struct settings_change *c)
 {
     int64_t lost =

@@ -1,8 +1,7 @@
-/* suggestions.h - people whom somebody might know.
+/* suggestions.h - friend suggestions.
  *
- * A suggestion lives as long as there is a reason for it. Each source (an address book,
- * the friends of friends, an account elsewhere) gives its own reasons and takes them
- * back; what is told to clients is the sum. */
+ * A suggestion exists while it has a reason. Each source (address book, mutual friends, a connected
+ * platform) adds and removes its own reasons. Clients see one merged suggestion per user. */
 #ifndef PLATFORM_RELATIONSHIPS_SUGGESTIONS_H
 #define PLATFORM_RELATIONSHIPS_SUGGESTIONS_H
 
@@ -10,63 +9,61 @@
 #include "model/relationship.h"
 #include "platform/accounts/accounts.h"
 
-/* Sources other than the type of a connection. */
+/* Source names; the other sources are the types of connections. */
 #define SOURCE_CONTACTS "contacts"
 #define SOURCE_REVERSE  "reverse" /* the other has the owner in an address book */
 #define SOURCE_MUTUAL   "mutual"
 
 enum suggestion_score {
-    SCORE_MUTUAL = 100, /* at most: the number of friends in common */
+    SCORE_MUTUAL = 100, /* upper bound; the score is the number of mutual friends */
     SCORE_REVERSE = 200,
     SCORE_CONNECTION = 300,
     SCORE_CONTACT = 400,
 };
 
-/* Somebody whom a source knows of. */
+/* A user that a source suggests. */
 struct suggestion_offer {
     snowflake user_id;
-    struct str name;               /* over there; p == NULL: as here */
-    struct opt_str contact_name;   /* what the owner calls them */
-    struct opt_int mutual_friends; /* where it is known */
+    struct str name;               /* name on the other platform; p == NULL: none */
+    struct opt_str contact_name;   /* name in the owner's address book */
+    struct opt_int mutual_friends; /* absent if unknown */
     int64_t score;
 };
 
-/* From now on this source knows these (struct suggestion_offer) and no others. Left out
- * are bots, those who have something to do with the owner already, who want no requests
- * and who were dismissed. The best 100 of all sources stay; the owner is told of what
- * comes and goes. */
+/* Replaces all offers (struct suggestion_offer) of a source. Skips bots, users with any
+ * relationship to the owner, users who accept no requests, and dismissed ones. Keeps the best 100
+ * over all sources. Sends the owner the events of the difference. */
 enum err suggestions_replace(struct call *call, snowflake owner, struct str source,
                              const struct list *offers);
 
-/* Whether somebody may be suggested to the owner at all. */
+/* Returns whether this user may be suggested to the owner. */
 enum err suggestion_admissible(struct tx *tx, snowflake owner, snowflake id, bool *ret);
 
-/* The suggestion goes, whatever its reasons; the owner is told if there was one. */
+/* Removes a suggestion with all reasons; sends the event if it existed. */
 enum err suggestion_drop(struct call *call, snowflake owner, snowflake suggested);
-/* The same, and it does not come back for 180 days. */
+/* Same as suggestion_drop, and blocks the suggestion for 180 days. */
 enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake suggested);
-/* One of its reasons goes; the owner is told if it was the last. */
+/* Removes one reason; removes the suggestion and sends the event if it was the last. */
 enum err suggestion_withdraw(struct call *call, snowflake owner, snowflake suggested,
                              struct str source);
-/* To whom this source suggests somebody (snowflakes). */
+/* Returns the ids of the users to whom this source suggests the account. */
 enum err suggestion_owners(struct tx *tx, snowflake suggested, struct str source, struct list *ret);
-/* Somebody is to be suggested by this source no longer. */
+/* Removes this source's reason to suggest the account, for all owners. */
 enum err suggestion_withdraw_all(struct call *call, snowflake suggested, struct str source);
-/* For who can no longer be found by an address book. */
+/* Removes address book suggestions of an account that disabled discovery by phone number. */
 enum err suggestions_hide(struct call *call, const struct settings_change *c);
 
 enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret);
-/* struct friend_suggestion, the best first. */
+/* Returns struct friend_suggestion, best first. */
 enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret);
 enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret);
 
-/* --- suggestions_found.c: what the server finds by itself ----------------------------- */
+/* --- suggestions_found.c: suggestions computed by the server -------------------------- */
 
-/* Friends of friends, and friends elsewhere, are looked for within a day, and every day
- * from then on. */
+/* Schedules the daily search for mutual friends and connected-platform friends; the first run is
+ * within 24 hours. */
 enum err suggestions_watch(struct call *call, snowflake owner);
-/* At once: for whoever has just learnt of somebody's friends on another platform, or that
- * they are no longer to be looked at. */
+/* Searches at once, after a connected account's friend list or friend sync setting changed. */
 enum err suggestions_from_connections(struct call *call, snowflake owner);
 extern const struct job_kind *const suggestion_jobs[];
 

@@ -1,7 +1,7 @@
-/* suggestions_found.c - suggestions that the server finds by itself.
+/* suggestions_found.c - friend suggestions computed by the server.
  *
- * Once a day, for everybody who has friends or a connected account: friends of several
- * friends, and people whom the owner knows on another platform. */
+ * A daily job for each account with friends or connections suggests users with several mutual
+ * friends, and friends on connected platforms. */
 #include "platform/relationships/suggestions.h"
 
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "platform/relationships/friends.h"
 
 enum {
-    LEAST_MUTUAL = 3, /* friends in common that are worth a suggestion */
+    LEAST_MUTUAL = 3, /* minimum number of mutual friends */
     MOST_FOUND = 20,
-    MOST_LOOKED_AT = 100, /* friends, and friends of each: a look stays short */
+    MOST_LOOKED_AT = 100, /* limit on friends, and on friends of each, to bound the run time */
 };
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
@@ -59,7 +59,7 @@ static int compare_offers(const void *a, const void *b)
     return one->user_id < two->user_id ? -1 : one->user_id > two->user_id;
 }
 
-/* The best of them, as offers. */
+/* Returns offers for users with enough mutual friends, best first. */
 static struct list offers_of(struct arena *arena, const struct map *seen)
 {
     struct list offers = { 0 };
@@ -81,7 +81,7 @@ static struct list offers_of(struct arena *arena, const struct map *seen)
     return offers;
 }
 
-/* Friends and the like are sorted out only now: there may be many of them at the top. */
+/* Filters out friends and the like, and stops at MOST_FOUND: the filter costs a query per user. */
 static enum err keep_best(struct tx *tx, snowflake owner, struct list *offers)
 {
     struct suggestion_offer *all = offers->items;
@@ -115,16 +115,16 @@ static enum err find_mutual(struct call *call, snowflake owner, const struct lis
     return e ? e : suggestions_replace(call, owner, STR(SOURCE_MUTUAL), &offers);
 }
 
-/* --- friends elsewhere ---------------------------------------------------------------- */
+/* --- friends on connected platforms --------------------------------------------------- */
 
-/* Both let their friends over there be looked at. */
+/* Both accounts must have enabled friend sync. */
 static const char KNOWN_ELSEWHERE[] =
     "select c.user_id, c.name from connections mine "
     "join connection_friends f on f.user_id = mine.user_id and f.type = mine.type and "
     "f.id = mine.id join connections c on c.type = f.type and c.id = f.friend_id "
     "where mine.user_id = $1 and mine.type = $2 and mine.friend_sync = 1 and mine.revoked = 0 and "
     "c.friend_sync = 1 and c.revoked = 0 order by c.user_id limit 1000";
-/* Also those that were connected and gave reasons. */
+/* Includes disconnected platforms that still have suggestions. */
 static const char PLATFORMS[] = "select type from connections where user_id = $1 union "
                                 "select source from friend_suggestions where user_id = $1 and "
                                 "source not in ('contacts', 'reverse', 'mutual')";
@@ -178,9 +178,9 @@ enum err suggestions_from_connections(struct call *call, snowflake owner)
     return e ? e : find_all_elsewhere(call, owner, &platforms);
 }
 
-/* --- every day ------------------------------------------------------------------------ */
+/* --- the daily job -------------------------------------------------------------------- */
 
-/* An account without friends and connections gets no next job until it makes a friend. */
+/* For an account without friends and connections, schedules no next run. */
 static enum err look_around(struct call *call, const struct job *job)
 {
     struct list friends, platforms;
@@ -204,7 +204,7 @@ static const struct job_kind look_around_kind = {
 };
 const struct job_kind *const suggestion_jobs[] = { &look_around_kind, NULL };
 
-/* Always at the same time of the day, which differs from account to account. */
+/* Each account has a fixed time of day, derived from its id. */
 enum err suggestions_watch(struct call *call, snowflake owner)
 {
     int64_t now = clock_us(), phase = (int64_t)(hash_u64(owner) % (uint64_t)DAY_US);

@@ -1,10 +1,10 @@
-/* world.c - who knows whom, in and out of world files. */
+/* world.c - import and export of relationships in world files. */
 #include "base/clock.h"
 #include "model/user.h"
 #include "platform/relationships/relationships.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_relationship {
     struct str user, target, type;
@@ -32,7 +32,7 @@ static const struct field relationship_fields[] = {
 
 WORLD_OBJECT(relationship, relationship_fields, NULL);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 enum { FRIEND = 1, BLOCKED = 2, INCOMING = 3, OUTGOING = 4 };
 
@@ -57,7 +57,7 @@ static enum err import_people_save(struct importing *im, const struct world_rela
                    NULL);
 }
 
-/* Whoever is blocked has nothing left on their side, but may ignore and block in turn. */
+/* Clears the blocked side, but retains its own block and its ignored flag. */
 static const char KEEP_IGNORED[] = "update relationships set type = 0, nickname = null where "
                                    "user_id = $1 and target_id = $2 and type <> 2";
 static const char DROP_REST[] = "delete from relationships where user_id = $1 and "
@@ -108,7 +108,7 @@ static enum err import_relationship(struct importing *im, const void *entry, con
     return save_both(im, r, user, target);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 /* A friendship or a request is two rows in the store and one entry in the file. */
 static const char ALL_RELATIONSHIPS[] =

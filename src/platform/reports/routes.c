@@ -1,4 +1,4 @@
-/* routes.c - reporting a message: the menu that clients show, and the report itself. */
+/* routes.c - routes that report a message, and the report menu of clients. */
 #include "platform/reports/internal.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 static const struct limit limit_report = { .name = "report", .count = 20, .window_s = 3600 };
 
-/* Also the nodes of the menu: their numbers are what clients send. */
+/* A reason is also a node of the menu; clients send the node's number. */
 struct report_reason {
     int64_t reason;
     struct str key, label, description;

@@ -1,4 +1,4 @@
-/* rows.c - the SQL of reports. */
+/* rows.c - SQL of reports. */
 #include "platform/reports/internal.h"
 
 #include "base/clock.h"

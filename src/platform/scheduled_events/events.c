@@ -1,10 +1,10 @@
-/* events.c - scheduled events: reading, planning, changing and deleting them. */
+/* events.c - routes that list, get, create, modify and delete scheduled events. */
 #include "platform/guilds/guilds.h"
 #include "platform/scheduled_events/internal.h"
 
-/* --- from bodies ---------------------------------------------------------------------- */
+/* --- applying request bodies ---------------------------------------------------------- */
 
-/* A picture is kept before the transaction. */
+/* The image is stored before the transaction. */
 struct event_upload {
     snowflake id;
     struct opt_str image;
@@ -173,7 +173,7 @@ static bool status_may_follow(int64_t from, int64_t to)
            (from == EVENT_ACTIVE && to == EVENT_COMPLETED);
 }
 
-/* Times of the old rule mean nothing under another. */
+/* Exceptions refer to dates of the old rule, so a new rule deletes them. */
 static void forget_exceptions(struct call *call, struct scheduled_event *e)
 {
     struct event_exceptions_gone gone = { e->guild_id, e->id };
@@ -230,7 +230,7 @@ enum err modify_scheduled_event(struct call *call)
     event_apply(call, &now);
     if (now.entity_type != EVENT_ELSEWHERE && in->entity_metadata.given == ABSENT)
         now.entity_metadata = NULL;
-    /* A time that is over is not set again by a change of something else. */
+    /* A start time in the past is an error only if the body sets the start time. */
     struct scheduled_event checked = now;
     if (in->scheduled_start_time.given != GIVEN)
         checked.status = EVENT_ACTIVE;

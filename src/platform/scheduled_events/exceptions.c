@@ -1,4 +1,4 @@
-/* exceptions.c - single times of an event that are other than the rest. */
+/* exceptions.c - exceptions: changed or cancelled occurrences of a recurring event. */
 #include "platform/guilds/guilds.h"
 #include "platform/scheduled_events/internal.h"
 
@@ -21,7 +21,7 @@ static void exception_announce(struct call *call, enum event what, const struct 
     call_emit(call, what, event_subject(e), &event_exception_schema, &told);
 }
 
-/* An event that the caller may change, and that is still to be. */
+/* Finds an event that the caller may change and that has not ended. */
 static enum err exception_event(struct call *call, struct scheduled_event *ret)
 {
     enum err e = path_event(call, ret);
@@ -48,7 +48,7 @@ static void exception_apply(struct event_exception *x, const struct exception_pa
     x->is_canceled = in->is_canceled.given == GIVEN && in->is_canceled.value;
 }
 
-/* A change is written, noted and told; telling a changed one is telling it again. */
+/* Writes the exception and its audit entry, and sends EXCEPTION_CREATE, also for a modification. */
 static enum err exception_keep(struct call *call, struct scheduled_event *event,
                                const struct event_exception *x, enum audit_action action)
 {

@@ -1,4 +1,4 @@
-/* internal.h - what the files of scheduled_events/ share. */
+/* internal.h - declarations shared by the files of scheduled_events/. */
 #ifndef PLATFORM_SCHEDULED_EVENTS_INTERNAL_H
 #define PLATFORM_SCHEDULED_EVENTS_INTERNAL_H
 
@@ -38,7 +38,7 @@ struct event_counts_query {
 struct event_response {
     struct opt_int response;
 };
-/* Somebody who wants to come, as they are listed. */
+/* A subscriber of an event, as listed. */
 struct event_person {
     snowflake guild_scheduled_event_id, user_id;
     int64_t response;
@@ -64,14 +64,14 @@ extern const struct type event_draft_body, event_patch_body, exception_draft_bod
     event_users_reply, event_counts_reply;
 extern const struct schema event_query_schema, event_users_query_schema, event_counts_query_schema;
 
-/* --- rules.c: times, without the store ------------------------------------------------ */
+/* --- rules.c: date arithmetic, without the store -------------------------------------- */
 
-/* The first time of it after a moment. */
+/* Returns the first occurrence after a moment. */
 int64_t recurrence_next(const struct event_recurrence *r, int64_t after);
-/* Whether the id is that of a time at which the event comes again: from the day before its next
- * start until a year after it, so that a person can answer for a bounded number of times. */
+/* Returns whether the id is that of an occurrence between one day before the next start and a year
+ * later. The bound limits the number of responses per user. */
 bool event_has_time(const struct scheduled_event *e, snowflake exception_id);
-/* What times and places must be together, noted where it is not so. */
+/* Validates the combination of times, channel and location; records errors. */
 void event_check(struct form *form, const struct scheduled_event *e);
 bool event_is_open(const struct scheduled_event *e);
 
@@ -84,7 +84,7 @@ enum err scheduled_events_of_channel(struct tx *tx, snowflake channel_id, struct
 enum err scheduled_event_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret);
 enum err scheduled_event_load_creator(struct tx *tx, struct scheduled_event *e);
 enum err event_count_open(struct tx *tx, snowflake guild_id, int64_t *ret);
-/* *ret_changed: they were not there, or with another response. */
+/* *ret_changed: the row is new or the response has changed. */
 enum err event_user_put(struct tx *tx, snowflake event_id, snowflake exception_id,
                         snowflake user_id, int64_t response, bool *ret_changed);
 enum err event_user_remove(struct tx *tx, snowflake event_id, snowflake exception_id,
@@ -95,38 +95,38 @@ enum err event_count_users(struct tx *tx, snowflake event_id, snowflake exceptio
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* An entry with what was and is; NULL: there was none, or is none any more. */
+/* Writes an audit entry with the changes. NULL: the event did not exist, or was deleted. */
 enum err event_audit(struct call *call, enum audit_action action,
                      const struct scheduled_event *before, const struct scheduled_event *now);
 
-/* Those that entries of the log are about. */
+/* Adds the events that the shown audit log entries refer to. */
 enum err events_in_audit(struct call *call, struct audit_shown *log);
 
 /* --- status.c ------------------------------------------------------------------------- */
 
-/* Whom something about it is told. */
+/* Returns the recipients of events about it. */
 struct subject event_subject(const struct scheduled_event *e);
 void event_announce(struct call *call, enum event what, const struct scheduled_event *e);
-/* To be said when anything about its times or its status is another: its job is scheduled. */
+/* Schedules the event's job; call after any change of its times or status. */
 enum err event_watch(struct call *call, const struct scheduled_event *e);
-/* Goes over to a status that was allowed; a stage is opened or closed with it. Writes, tells and
- * watches it; one that comes again begins anew. */
+/* Changes to an allowed status; opens or closes its stage. Writes the event, sends the gateway
+ * event and schedules the job. A completed recurring event is scheduled again. */
 enum err event_go(struct call *call, struct scheduled_event *e, int64_t status);
 extern const struct job_kind scheduled_event_job;
 enum err events_leave_channel(struct call *call, const struct channel *c);
 
 /* --- permits.c ------------------------------------------------------------------------ */
 
-/* May the caller see, or change, events there? ERR_UNKNOWN_SCHEDULED_EVENT, or
+/* Checks whether the caller may view or change the event. ERR_UNKNOWN_SCHEDULED_EVENT, or
  * ERR_MISSING_PERMISSIONS. */
 enum err event_may_see(struct call *call, const struct scheduled_event *e);
 enum err event_may_change(struct call *call, const struct scheduled_event *e);
-/* The same for one of these rights, besides what its place takes. */
+/* Requires one of these permissions, and those that the event's type needs. */
 enum err event_permit(struct call *call, const struct scheduled_event *e, uint64_t any_of);
-/* Its channel is one of the guild, and of the kind that the event is for. */
+/* Checks that the channel belongs to the guild and fits the event's type. */
 enum err event_check_channel(struct call *call, const struct scheduled_event *e);
 
-/* --- events.c, users.c, exceptions.c: handlers ----------------------------------------- */
+/* --- events.c, users.c, exceptions.c: handlers ---------------------------------------- */
 
 enum err path_event(struct call *call, struct scheduled_event *ret);
 enum err list_scheduled_events(struct call *call);
@@ -146,7 +146,7 @@ enum err forget_event_exception_answer(struct call *call);
 enum err create_event_exception(struct call *call);
 enum err modify_event_exception(struct call *call);
 enum err delete_event_exception(struct call *call);
-/* The creator, or whoever joins, wants to come. */
+/* Subscribes the event's creator, or another user. */
 enum err event_user_join(struct call *call, struct scheduled_event *e, snowflake user_id);
 
 #endif

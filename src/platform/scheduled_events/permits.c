@@ -1,9 +1,9 @@
-/* permits.c - who may see, plan and change an event where it is. */
+/* permits.c - permission checks of scheduled events. */
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 #include "platform/scheduled_events/internal.h"
 
-/* The caller's rights where it is: in its channel, else in the guild. */
+/* Returns the caller's permissions in the event's channel, else in the guild. */
 static enum err event_rights(struct call *call, const struct scheduled_event *e, uint64_t *ret)
 {
     struct channel c;
@@ -28,7 +28,7 @@ enum err event_may_see(struct call *call, const struct scheduled_event *e)
     return rights & PERMISSION(VIEW_CHANNEL) ? OK : ERR_UNKNOWN_SCHEDULED_EVENT;
 }
 
-/* What an event takes besides where it is. */
+/* Returns the permissions that the event's type needs. */
 static uint64_t event_needs(const struct scheduled_event *e)
 {
     switch (e->entity_type) {
@@ -41,7 +41,7 @@ static uint64_t event_needs(const struct scheduled_event *e)
     }
 }
 
-/* Of what an event takes, only the right to manage channels can be withheld. */
+/* Of the needed permissions, only MANAGE_CHANNELS can be withheld for lack of a second factor. */
 static enum err event_lacks_manager(struct call *call, const struct scheduled_event *e)
 {
     struct channel c;
@@ -73,7 +73,6 @@ enum err event_may_change(struct call *call, const struct scheduled_event *e)
     return event_permit(call, e, PERMISSION(MANAGE_EVENTS) | (own ? PERMISSION(CREATE_EVENTS) : 0));
 }
 
-/* A channel of the guild, and of the kind that the event is for. */
 enum err event_check_channel(struct call *call, const struct scheduled_event *e)
 {
     struct channel c;

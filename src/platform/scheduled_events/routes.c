@@ -1,4 +1,4 @@
-/* routes.c - the rows of scheduled events. */
+/* routes.c - route table of scheduled events. */
 #include "api/deletion.h"
 #include "platform/scheduled_events/internal.h"
 

@@ -1,4 +1,4 @@
-/* rows.c - scheduled events in the store, and who wants to come. */
+/* rows.c - SQL of scheduled events and their subscribers. */
 #include "platform/scheduled_events/internal.h"
 
 #include "base/clock.h"
@@ -172,7 +172,7 @@ static const char FORGET_USERS[] =
     "delete from scheduled_event_users where (event_id, exception_id, user_id) in (select event_id, "
     "exception_id, user_id from scheduled_event_users where event_id = $1 limit 200)";
 
-/* Who wanted to come may be very many: their rows go in steps, by the event's job. */
+/* An event may have many subscribers: its job deletes their rows in batches. */
 enum err event_forget_users(struct call *call, snowflake id)
 {
     int64_t gone = 0;
@@ -194,7 +194,7 @@ enum err scheduled_event_delete(struct call *call, const struct scheduled_event 
     return err ? err : event_forget_users(call, e->id);
 }
 
-/* --- people --------------------------------------------------------------------------- */
+/* --- subscribers ---------------------------------------------------------------------- */
 
 static const char FIND_USER[] = "select response from scheduled_event_users where event_id = $1 "
                                 "and exception_id = $2 and user_id = $3";

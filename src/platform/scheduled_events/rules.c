@@ -1,4 +1,4 @@
-/* rules.c - times of events: what may be planned, and when it comes again. */
+/* rules.c - validates times and recurrence rules of events, and computes occurrences. */
 #include "platform/scheduled_events/internal.h"
 
 #include "base/clock.h"
@@ -19,7 +19,7 @@ struct civil_date {
     int64_t year, month, day;
 };
 
-/* Of days since 1970; the usual arithmetic with years that begin in March. */
+/* Converts days since 1970 to a date; standard algorithm with years that begin in March. */
 static struct civil_date date_of(int64_t days)
 {
     int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, of_era = z - era * 146097;
@@ -31,13 +31,13 @@ static struct civil_date date_of(int64_t days)
                                 of_year - (153 * m + 2) / 5 + 1 };
 }
 
-/* 0 is Monday; 1970 began with a Thursday. */
+/* 0 is Monday; 1970-01-01 was a Thursday. */
 static int64_t weekday_of(int64_t days)
 {
     return ((days + 3) % 7 + 7) % 7;
 }
 
-/* --- rules of recurrence -------------------------------------------------------------- */
+/* --- recurrence rules ----------------------------------------------------------------- */
 
 static void recurrence_refuse(struct form *form, const struct place *rule, const char *key,
                               const char *message)
@@ -56,7 +56,7 @@ static unsigned day_bits(const struct opt_list *days)
     return bits;
 }
 
-/* Monday to Friday, Tuesday to Saturday, Sunday to Thursday, and three kinds of weekend. */
+/* Monday to Friday, Tuesday to Saturday, Sunday to Thursday, and three two-day weekends. */
 static bool is_daily_set(unsigned bits)
 {
     static const unsigned sets[] = { 0x1f, 0x3e, 0x4f, 0x30, 0x60, 0x41 };
@@ -112,7 +112,7 @@ void recurrence_check(struct form *form, const struct place *at, const struct ev
     recurrence_check_days(form, at, r);
 }
 
-/* Whether an event comes on this day; `first` is the day of its first time. */
+/* Returns whether an occurrence falls on this day; `first` is the day of the first one. */
 static bool falls_on(const struct event_recurrence *r, int64_t days, int64_t first)
 {
     const struct event_n_weekday *nth = r->by_n_weekday.value.items;
@@ -137,7 +137,7 @@ int64_t recurrence_next(const struct event_recurrence *r, int64_t after)
     int64_t first = r->start / DAY_US, time = r->start % DAY_US;
     int64_t from = after > r->start ? after / DAY_US : first;
 
-    /* The 29th of February comes after eight years at most. */
+    /* 29 February occurs again after at most eight years. */
     for (int64_t day = from; day < from + 9 * 366; day++)
         if (day * DAY_US + time > after && falls_on(r, day, first))
             return day * DAY_US + time;
@@ -155,7 +155,7 @@ bool event_has_time(const struct scheduled_event *e, snowflake exception_id)
            day >= from && day <= from + DAYS_AHEAD;
 }
 
-/* --- what belongs together ------------------------------------------------------------ */
+/* --- fields that depend on each other ------------------------------------------------- */
 
 static void event_refuse(struct form *form, const char *key, const char *code, const char *message)
 {

@@ -1,9 +1,8 @@
-/* scheduled_events.h - what guilds plan, who wants to come, and what happens at its time.
+/* scheduled_events.h - scheduled events of guilds, their exceptions and subscribers.
  *
- * This folder owns events with their exceptions and people. Each open event has one job, at the
- * next moment at which something may happen by itself (status.c). A stage belongs to voice, which
- * is asked by hooks to open and close it. Begin with rules.c for times, with status.c for what an
- * event goes through. */
+ * This folder owns the rows of all three. Each event has one job, scheduled for its next automatic
+ * status change (status.c). Stages belong to voice/, which opens and closes them through hooks.
+ * Start with rules.c for times and with status.c for the life of an event. */
 #ifndef PLATFORM_SCHEDULED_EVENTS_SCHEDULED_EVENTS_H
 #define PLATFORM_SCHEDULED_EVENTS_SCHEDULED_EVENTS_H
 
@@ -11,16 +10,16 @@
 #include "model/scheduled_event.h"
 #include "platform/accounts/accounts.h"
 
-/* Open ones of a guild, of channels that are shown there, with how many want to come. */
+/* Fills the open events of a guild, in the shown channels, with their subscriber counts. */
 enum err scheduled_events_show(struct tx *tx, struct gateway_guild *ret);
 /* ERR_UNKNOWN_SCHEDULED_EVENT. */
 enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,
                               struct scheduled_event *ret);
 enum err scheduled_event_insert(struct tx *tx, const struct scheduled_event *e);
-/* All of a guild, the oldest first. */
+/* Returns the events of a guild, oldest first. */
 enum err scheduled_events_of(struct tx *tx, snowflake guild_id, bool open, struct list *ret);
 
-/* Notes what is wrong about a rule that stands at that place. */
+/* Validates a recurrence rule; errors go to this path. */
 void recurrence_check(struct form *form, const struct place *at, const struct event_recurrence *r);
 
 extern const struct naming event_naming; /* in world files */

@@ -1,4 +1,4 @@
-/* schema.c - what bodies and queries say of scheduled events, and lists of people. */
+/* schema.c - JSON schemas of scheduled events: bodies, queries, subscriber lists. */
 #include "platform/scheduled_events/internal.h"
 
 #include "model/fields/types.h"
@@ -97,7 +97,7 @@ const struct schema event_exceptions_gone_schema = {
     .doc = "All times of an event are alike again.",
 };
 
-/* --- people --------------------------------------------------------------------------- */
+/* --- subscribers ---------------------------------------------------------------------- */
 
 static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = 100 };
 static const struct field users_query_fields[] = {

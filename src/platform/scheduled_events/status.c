@@ -1,12 +1,12 @@
-/* status.c - what an event goes through: it is announced, begins, ends, and comes again. */
+/* status.c - status changes of an event: scheduled, active, completed or cancelled, recurrence. */
 #include "platform/scheduled_events/internal.h"
 
 #include "base/clock.h"
 #include "platform/channels/channels.h"
 
 #define MINUTE_US    (INT64_C(60) * 1000000)
-#define LONGEST_LATE (6 * 60 * MINUTE_US) /* one that nobody begins is given up then */
-#define EMPTY_FOR    (3 * MINUTE_US)      /* a channel that nobody is in ends its event */
+#define LONGEST_LATE (6 * 60 * MINUTE_US) /* an event that is not started by then ends */
+#define EMPTY_FOR    (3 * MINUTE_US)      /* an empty channel ends its event after this time */
 #define KEPT_FOR     (30 * 24 * 60 * MINUTE_US)
 
 struct subject event_subject(const struct scheduled_event *e)
@@ -25,7 +25,7 @@ void event_announce(struct call *call, enum event what, const struct scheduled_e
     call_emit(call, what, event_subject(e), &scheduled_event_schema, &shown);
 }
 
-/* --- at its time ---------------------------------------------------------------------- */
+/* --- due times ------------------------------------------------------------------------ */
 
 static int64_t event_due(const struct scheduled_event *e)
 {
@@ -55,7 +55,7 @@ static enum err event_write(struct call *call, const struct scheduled_event *e)
     return err;
 }
 
-/* --- coming again --------------------------------------------------------------------- */
+/* --- recurrence ----------------------------------------------------------------------- */
 
 static const struct event_exception *exception_at(const struct scheduled_event *e, int64_t start)
 {
@@ -67,7 +67,7 @@ static const struct event_exception *exception_at(const struct scheduled_event *
     return NULL;
 }
 
-/* The next time that is not called off, with its own hours if it has some. */
+/* Moves to the next occurrence that is not cancelled; an exception may change its times. */
 static void event_advance(struct scheduled_event *e)
 {
     int64_t lasts = e->scheduled_end_time.given == GIVEN
@@ -90,7 +90,7 @@ static void event_advance(struct scheduled_event *e)
         e->scheduled_end_time = x->scheduled_end_time;
 }
 
-/* --- from one status to the next ------------------------------------------------------ */
+/* --- status changes ------------------------------------------------------------------- */
 
 static enum err event_begin(struct call *call, struct scheduled_event *e)
 {

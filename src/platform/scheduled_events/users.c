@@ -1,4 +1,4 @@
-/* users.c - who wants to come to an event, or to one of its times. */
+/* users.c - subscribers of an event or of one occurrence. */
 #include "platform/scheduled_events/internal.h"
 
 #include "model/fields/ids.h"
@@ -32,7 +32,7 @@ static bool show_all(const void *arg, struct str name)
     return true;
 }
 
-/* People get the older form: users, with the member inside. */
+/* User accounts receive the older format (users with a nested guild_member) by default. */
 static void write_users(struct json *j, const struct list *people)
 {
     const struct event_person *p = people->items;
@@ -111,7 +111,7 @@ enum err count_scheduled_event_users(struct call *call)
     return e ? e : call_reply(call, &counts);
 }
 
-/* --- coming --------------------------------------------------------------------------- */
+/* --- subscribing ---------------------------------------------------------------------- */
 
 static void user_announce(struct call *call, enum event what, const struct scheduled_event *e,
                           snowflake exception_id, snowflake user_id, int64_t response)

@@ -1,4 +1,4 @@
-/* world.c - what guilds plan, in and out of world files. */
+/* world.c - import and export of scheduled events in world files. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/channel.h"
@@ -7,7 +7,7 @@
 #include "api/jobs/jobs.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_event_exception {
     int64_t original_start;
@@ -43,7 +43,7 @@ static const struct field event_exception_fields[] = {
     { 0 },
 };
 
-/* A time is known by an id of the moment at which it would have begun. */
+/* The id of an occurrence is the snowflake of its original start time. */
 static void check_event_exception(struct form *form, const struct place *here, const void *object)
 {
     const struct world_event_exception *x = object;
@@ -89,7 +89,7 @@ static void check_event(struct form *form, const struct place *here, const void 
 
 WORLD_OBJECT(event, event_fields, check_event);
 
-/* --- events in ------------------------------------------------------------------------ */
+/* --- import --------------------------------------------------------------------------- */
 
 const struct naming event_naming = WORLD_NAMING("event", "scheduled_events", "guild_id");
 static const char TYPE_OF[] = "select type from channels where id = $1";
@@ -100,7 +100,7 @@ static const char COUNT_EVENT_USERS[] =
     "update scheduled_events set users = (select count(*) from scheduled_event_users u where "
     "u.event_id = $1 and u.exception_id = 0) where id = $1";
 
-/* Where it is says which kind of event it is. */
+/* The channel type or the location determines the entity type. */
 static enum err place_event(struct importing *im, const struct world_event *in, snowflake channel,
                             const struct place *at, struct scheduled_event *ret)
 {
@@ -183,7 +183,7 @@ static enum err write_event(struct importing *im, const struct world_event *in,
     e = scheduled_event_insert(im->tx, event);
     if (!e)
         e = import_event_users(im, users, event->id);
-    /* Its job looks itself whether it is time. */
+    /* The job itself checks whether the event is due. */
     return e ? e
              : job_note(im->tx, "scheduled-event", event->id,
                         open ? event->scheduled_start_time : clock_us(), STR(""));
@@ -223,7 +223,7 @@ static enum err import_event(struct importing *im, const void *entry, const stru
     return write_event(im, in, &event, &users);
 }
 
-/* --- events out ----------------------------------------------------------------------- */
+/* --- export --------------------------------------------------------------------------- */
 
 static const char EVENT_USERS[] =
     "select s.event_id, u.username from scheduled_event_users s join users u on u.id = s.user_id "
@@ -298,7 +298,7 @@ static enum err export_event_users(struct exporting *ex, struct opt_list *events
     return rows_end(&r);
 }
 
-/* One whose channel is gone has no place any more. */
+/* Skips events whose channel was deleted. */
 static enum err export_events(struct exporting *ex, struct opt_list *ret)
 {
     struct list all;

@@ -1,4 +1,4 @@
-/* document.c - a message as the marks that it is found by. */
+/* document.c - converts a message to its search terms ("marks"). */
 #include "platform/search/internal.h"
 
 #include <sodium.h>
@@ -115,7 +115,7 @@ static const struct schema facts_schema = { .size = sizeof(struct embed_facts),
 static const struct type type_facts = { .kind = KIND_OBJECT, .schema = &facts_schema };
 static const struct type type_embed_facts = { .kind = KIND_ARRAY, .of = &type_facts };
 
-/* As searches name the kinds of embeds. */
+/* Maps embed types to the names that the search API uses. */
 static const char *embed_kind(struct str type)
 {
     return str_is(type, "gifv") ? "gif" : str_is(type, "rich") ? "article" : NULL;
@@ -174,7 +174,7 @@ static enum err mark_add_files(struct tx *tx, struct search_document *d)
     return rows_end(&rows);
 }
 
-/* --- a whole one ---------------------------------------------------------------------- */
+/* --- documents ------------------------------------------------------------------------ */
 
 #define NOTED_COLUMNS                                                                        \
     "select m.id, m.channel_id, c.guild_id, c.type, c.parent_id, m.author_id, u.bot, "       \

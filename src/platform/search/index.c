@@ -1,4 +1,4 @@
-/* index.c - marks in the store's own engine: FTS5 or tsvector. */
+/* index.c - full-text index of messages, on SQLite FTS5 or PostgreSQL tsvector. */
 #include "platform/search/internal.h"
 
 #include "api/api.h"
@@ -36,9 +36,9 @@ enum err message_index_find(struct call *call, const struct search_terms *t,
                   ret);
 }
 
-/* --- beginnings of words -------------------------------------------------------------- */
+/* --- prefix search -------------------------------------------------------------------- */
 
-/* Do all of these hold for as many messages as are counted? */
+/* Returns whether at least SEARCH_MOST messages match all groups. */
 static enum err message_index_is_full(struct call *call, struct list groups,
                                       const struct search_range *r, bool *ret)
 {
@@ -67,12 +67,11 @@ enum err message_index_settle(struct call *call, struct search_terms *t,
     struct term_phrase *p = t->phrases.items;
     bool full;
 
-    /* PostgreSQL reads from the newest on until enough fit, which is soon where words are common.
-     */
+    /* PostgreSQL reads from the newest message and stops early if words are common. */
     if (!word || !message_index_is_sqlite(call))
         return OK;
     word->prefix = false;
-    /* A rare word is not looked for with all the rest. */
+    /* First test the word alone: for a rare word this avoids the complete query. */
     enum err e = message_index_is_full(call, (struct list){ word, 1, 0 }, r, &full);
     if (!e && full)
         e = message_index_is_full(call, t->groups, r, &full);
@@ -82,7 +81,7 @@ enum err message_index_settle(struct call *call, struct search_terms *t,
     return e;
 }
 
-/* --- many rows by id ------------------------------------------------------------------ */
+/* --- reads by id ---------------------------------------------------------------------- */
 
 static const char CONTENTS_SQLITE[] =
     "select id, content from messages where id in (select value from json_each($1))";
@@ -108,7 +107,7 @@ enum err message_index_contents(struct call *call, const snowflake *ids, size_t 
                     BIND(v_text(text)), ret);
 }
 
-/* --- putting marks in ----------------------------------------------------------------- */
+/* --- writes --------------------------------------------------------------------------- */
 
 static const char DROP_FTS5[] = "delete from message_index where rowid = $1";
 static const char PUT_FTS5[] = "insert into message_index (rowid, words) values ($1, $2)";

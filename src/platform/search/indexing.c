@@ -1,4 +1,4 @@
-/* indexing.c - the job that puts noted messages into the index, and who asks for it. */
+/* indexing.c - background job that indexes new messages, and its scheduling. */
 #include "platform/search/internal.h"
 
 #include <stdatomic.h>
@@ -8,15 +8,15 @@
 
 enum {
     AT_ONCE = 64,
-    STEP_NS = 4 * 1000 * 1000, /* of the writer, beside reading them */
+    STEP_NS = 4 * 1000 * 1000, /* CPU time of the writer, without the read */
 };
 
-/* From one run to the next: while there is more to do, and when a run has done all. Many
- * messages at once cost a third of what each alone does. */
+/* Delay to the next run: PAUSE while messages are left, EVERY otherwise. Indexing in batches costs
+ * a third per message. */
 static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
 
-/* Until then messages only note themselves: one of this process has asked for a run, and
- * while a run finds something there is another one. */
+/* Until this time messages do not schedule a run, because this process has already scheduled one.
+ * The job reschedules itself while it finds messages. */
 static _Atomic int64_t indexing_planned;
 
 void search_begin(void)
@@ -28,7 +28,7 @@ static bool indexing_claim(void)
 {
     int64_t now = clock_us(), until = indexing_planned;
 
-    /* A clock that was set back must not hold it up for good. */
+    /* After the clock is set back, a time far in the future must not block indexing. */
     return (until <= now || until > now + EVERY) &&
            atomic_compare_exchange_strong(&indexing_planned, &until, now + EVERY / 2);
 }
@@ -47,8 +47,8 @@ void indexing_wake(struct call *call)
                                        .run = indexing_schedule });
 }
 
-/* Not in the message's own transaction, which would meet the job's on its row. If the server
- * ends before, the next message or search asks for the run. */
+/* Runs after the message's transaction, because both would write the same job row. If the server
+ * stops before, the next message or search schedules the run. */
 enum err indexing_hears(struct call *call, const struct message_made *made)
 {
     if (!made->message->ephemeral_for)
@@ -58,8 +58,8 @@ enum err indexing_hears(struct call *call, const struct message_made *made)
 
 static const char DONE[] = "delete from message_unindexed where message_id = $1";
 
-/* Oldest first, as many as there is time for. The time begins when they are read, so that each
- * run gets on, however long they are. */
+/* Indexes the oldest messages within the time limit. The limit starts after the read, so each run
+ * makes progress. */
 static enum err indexing_run(struct call *call, const struct job *job)
 {
     struct list documents;
@@ -77,7 +77,7 @@ static enum err indexing_run(struct call *call, const struct job *job)
     }
     if (e)
         return e;
-    /* Those who came since somebody asked did not ask themselves: one more look. */
+    /* Messages during the claimed period did not schedule a run: check once more. */
     int64_t planned = indexing_planned;
     if (!documents.count)
         return planned > clock_us() ? job_schedule(call, &message_indexing, 0, planned, STR(""))

@@ -1,4 +1,4 @@
-/* internal.h - what the files of search/ share. */
+/* internal.h - declarations shared by the files of search/. */
 #ifndef PLATFORM_SEARCH_INTERNAL_H
 #define PLATFORM_SEARCH_INTERNAL_H
 
@@ -7,28 +7,28 @@
 #include "platform/search/search.h"
 
 enum {
-    SEARCH_MOST = 10000,    /* results that are counted: the last page ends here */
-    SEARCH_UNINDEXED = 2000 /* messages that a search looks through itself */
+    SEARCH_MOST = 10000,    /* limit on counted results and pages */
+    SEARCH_UNINDEXED = 2000 /* unindexed messages that a search scans itself */
 };
 
-/* --- document.c: a message as marks --------------------------------------------------- */
+/* --- document.c: search terms of a message -------------------------------------------- */
 
 struct search_document {
     snowflake id;
     struct list marks; /* struct str */
 };
 
-/* Marks of things with an id, such as "_g81384788765712384". */
+/* Term for an object id, such as "_g81384788765712384". */
 struct str mark_of_id(struct arena *a, char kind, snowflake id);
-/* Marks of names, which may be long or have any characters: a digest of the name in lower case. */
+/* Term for a name of any length and characters: digest of the lower-cased name. */
 struct str mark_of_name(struct arena *a, char kind, struct str name);
-/* Marks of words, such as those of a file's name. */
+/* Term for a word, such as one of a file name. */
 struct str mark_of_word(struct arena *a, char kind, struct str word);
 
-/* So many of the noted messages: the newest first, or the oldest. ret: struct search_document. */
+/* Reads up to `limit` unindexed messages, newest or oldest first. ret: struct search_document. */
 enum err documents_unindexed(struct tx *tx, bool newest, int64_t limit, struct list *ret);
 
-/* --- query.c: what may be asked for --------------------------------------------------- */
+/* --- query.c: query parameters -------------------------------------------------------- */
 
 struct search_query {
     int64_t limit, offset, slop;
@@ -41,58 +41,58 @@ struct search_query {
 };
 extern const struct schema guild_search_schema, channel_search_schema;
 
-/* --- terms.c: a search as a question to the index --------------------------------------- */
+/* --- terms.c: index queries ----------------------------------------------------------- */
 
-/* One of these marks, or none of them. */
+/* Requires one of these marks, or none of them. */
 struct term_group {
     struct list any; /* struct str */
-    bool prefix;     /* the only one is the beginning of a word */
+    bool prefix;     /* the only mark is a prefix */
     bool none;
-    struct list unless; /* struct str: with none, one of these makes it good again */
+    struct list unless; /* struct str: exceptions to .none */
 };
-/* Words that stand in this order with so many others between two of them at most. */
+/* Words in this order, with at most `slop` other words between neighbours. */
 struct term_phrase {
     struct list words; /* struct str */
     int64_t slop;
-    bool prefix; /* the last one may be the beginning of a word */
+    bool prefix; /* the last word is a prefix */
 };
 struct search_terms {
-    struct list groups;      /* struct term_group: all of them hold */
-    struct list phrases;     /* struct term_phrase: all of them hold */
-    struct list any_phrases; /* struct term_phrase: one of them holds */
+    struct list groups;      /* struct term_group: all must match */
+    struct list phrases;     /* struct term_phrase: all must match */
+    struct list any_phrases; /* struct term_phrase: one must match */
 };
 
 struct term_group *terms_group(struct arena *a, struct search_terms *t);
 void terms_add_mark(struct arena *a, struct term_group *g, struct str mark);
-/* What the query says, except where. */
+/* Adds the filters of the query, except its channels. */
 void terms_of_query(struct arena *a, const struct search_query *q, struct search_terms *t);
-/* For the index of this engine. */
+/* Formats the query for FTS5 or tsquery. */
 struct str terms_text(struct arena *a, const struct search_terms *t, bool sqlite);
 bool terms_match(const struct search_terms *t, struct search_document *d);
-/* Do the words of this content stand as they should? *ret_score: how much of it they are. */
+/* Checks word order and distance in a content. *ret_score: share of matching words. */
 bool terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
                          double *ret_score);
 
-/* --- places.c: where the caller may search --------------------------------------------- */
+/* --- places.c: channels that the caller may search ------------------------------------ */
 
-/* ERR_MISSING_ACCESS: nowhere in the guild of the path. */
+/* ERR_MISSING_PERMISSIONS: the caller can read no channel of the guild. */
 enum err places_of_guild(struct call *call, const struct search_query *q, struct search_terms *t);
 
-/* --- index.c: the store's own engine -------------------------------------------------- */
+/* --- index.c: full-text index --------------------------------------------------------- */
 
 struct search_range {
     snowflake above, below; /* both exclusive */
-    bool oldest;            /* first */
+    bool oldest;            /* oldest first */
     int64_t limit;
 };
 enum err message_index_find(struct call *call, const struct search_terms *t,
                             const struct search_range *r, struct list *ret);
-/* On SQLite, a word is not taken for the beginning of others where SEARCH_MOST messages have it as
- * it stands, with all else that is asked: it fills an answer, and FTS5 would read the rows of all
- * words that begin so. For terms that are not judged by contents besides. */
+/* On SQLite: disables the prefix match of a word if SEARCH_MOST messages match the complete query
+ * with the exact word. Those fill a result, and FTS5 would read the rows of all words with the
+ * prefix. Only for terms without content checks. */
 enum err message_index_settle(struct call *call, struct search_terms *t,
                               const struct search_range *r);
-/* Contents of some messages, by id: for each one row of id and content. */
+/* Returns a row (id, content) for each of these messages. */
 enum err message_index_contents(struct call *call, const snowflake *ids, size_t count,
                                 struct rows *ret);
 enum err message_index_put(struct call *call, const struct search_document *d);
@@ -100,7 +100,7 @@ enum err message_index_put(struct call *call, const struct search_document *d);
 /* --- indexing.c ----------------------------------------------------------------------- */
 
 extern const struct job_kind message_indexing;
-/* Sees to it that noted messages are indexed soon: a call's `after`. */
+/* Schedules indexing of new messages; used as a call's `after`. */
 void indexing_wake(struct call *call);
 enum err indexing_hears(struct call *call, const struct message_made *made);
 

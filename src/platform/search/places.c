@@ -1,13 +1,13 @@
-/* places.c - where in a guild the caller may search. */
+/* places.c - restricts a guild search to the channels that the caller may read. */
 #include "platform/search/internal.h"
 
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
-/* Channels by whether their messages may be found, and those whose private threads may. */
+/* Searchable channels, other channels, and channels where the caller sees all private threads. */
 struct search_places {
     struct list open, shut, kept; /* snowflakes */
-    bool reads;                   /* there is one whose messages the caller may read */
+    bool reads;                   /* the caller can read at least one channel */
 };
 
 static void places_sort(struct call *call, const struct search_query *q,
@@ -40,13 +40,13 @@ static void add_places(struct arena *a, struct list *marks, const struct list *i
                 mark_of_id(a, *kind, ((const snowflake *)ids->items)[i]);
 }
 
-/* The newest that the caller is in. Older ones than these are not searched. */
+/* The newest 500 private threads of the caller. Older ones are not searched. */
 static const char PRIVATE_THREADS[] =
     "select t.thread_id from thread_members t join channels c on c.id = t.thread_id "
     "where t.user_id = $1 and t.guild_id = $2 and c.type = 12 order by t.thread_id desc limit 500";
 
-/* The index still has messages of channels and threads that are being deleted: it is no longer
- * known of which guild they are. If there are more, message_found leaves them out. */
+/* The index still contains messages of channels that are being deleted, and the guild of those
+ * channels is unknown. message_found skips the messages of further channels. */
 static const char BEING_DELETED[] =
     "select key from jobs where kind = 'channel-leftovers' order by key limit 500";
 
@@ -94,7 +94,7 @@ enum err places_of_guild(struct call *call, const struct search_query *q, struct
         return ERR_MISSING_PERMISSIONS;
     terms_add_mark(call->arena, terms_group(call->arena, t),
                    mark_of_id(call->arena, 'g', guild_id));
-    /* The shorter of the two lists says the same. */
+    /* Both lists express the same filter; use the shorter one. */
     bool by_shut = p.shut.count <= p.open.count;
     if (!by_shut || p.shut.count) {
         struct term_group *g = terms_group(call->arena, t);

@@ -1,9 +1,9 @@
-/* query.c - what a search may ask for, row by row. */
+/* query.c - query parameters of message search. */
 #include "platform/search/internal.h"
 
 #include "model/fields/types.h"
 
-/* Each kind, and the same with a minus: those without it. */
+/* Each kind, and its negation with a minus. */
 #define KIND_OF(word, doc_)                 \
     { 0, word, word, doc_ },                \
     {                                       \

@@ -1,4 +1,4 @@
-/* routes.c - searches and their answers. */
+/* routes.c - message search routes and their responses. */
 #include "platform/search/internal.h"
 
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
 
-/* --- what is found -------------------------------------------------------------------- */
+/* --- hits ----------------------------------------------------------------------------- */
 
 struct search_hit {
     snowflake id;
     double score;
 };
 
-/* Noted messages that fit, and all that are noted: what the index says of those is old. */
+/* Unindexed messages: those that match, and all of them, because their index entries are stale. */
 struct noted_hits {
-    struct list found, all; /* snowflakes, the newest first */
+    struct list found, all; /* snowflakes, newest first */
     bool too_many;
 };
 
@@ -97,7 +97,7 @@ static void hits_order(struct list *hits, int (*order)(const void *, const void 
         qsort(hits->items, hits->count, sizeof(struct search_hit), order);
 }
 
-/* --- how words stand in them ---------------------------------------------------------- */
+/* --- word order and distance ---------------------------------------------------------- */
 
 enum { CONTENTS_AT_ONCE = 250 };
 
@@ -109,7 +109,7 @@ static bool needs_contents(const struct search_terms *t, const struct search_que
            str_is(q->sort_by.value, "relevance");
 }
 
-/* Some hits, in the order of their ids, that lie in a row; those that fit are moved down. */
+/* Appends the hits of a batch whose content matches to `kept`. */
 static enum err hits_judge(struct call *call, const struct search_terms *t, struct search_hit *hits,
                            size_t count, struct list *kept)
 {
@@ -149,7 +149,7 @@ static enum err hits_judge_all(struct call *call, const struct search_terms *t, 
     return e;
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- search --------------------------------------------------------------------------- */
 
 static enum err find_hits(struct call *call, const struct search_query *q, struct search_terms *t,
                           struct list *ret, bool *ret_ready)
@@ -188,7 +188,7 @@ static enum err find_hits(struct call *call, const struct search_query *q, struc
     return e;
 }
 
-/* --- answers -------------------------------------------------------------------------- */
+/* --- responses ------------------------------------------------------------------------ */
 
 struct search_reply {
     struct list messages; /* struct list of struct message */
@@ -315,9 +315,9 @@ static enum err search_and_reply(struct call *call, struct search_terms *t)
     return ready ? reply_hits(call, q, &hits) : reply_unready(call);
 }
 
-/* --- the routes ----------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
-/* A bot that is not told of contents cannot ask for them either. */
+/* A bot without the MESSAGE_CONTENT intent must not search. */
 static enum err may_search(struct call *call)
 {
     struct application app;

@@ -1,13 +1,13 @@
-/* search.h - finding messages by their words and by what is known of them.
+/* search.h - full-text search for messages.
  *
- * A message is indexed as a set of marks: its words, folded, and marks that begin with '_' for
- * its guild, channel, author and whatever else a search may ask for. So every filter is a question
- * to the index, and no search reads messages that it does not show, except to see how far words
- * stand apart. FTS5 and tsvector get the same marks and find the same.
+ * A message is indexed as a set of terms ("marks"): its folded words, and terms with the prefix '_'
+ * for its guild, channel, author and other filters. So the index evaluates every filter, and a
+ * search reads only the messages of its result, except to check word order and distance. FTS5 and
+ * tsvector use the same terms and return the same results.
  *
- * Triggers note each message that is new or changed in `message_unindexed`; a job indexes them
- * many at a time (indexing.c). A search looks at the noted ones itself, so it finds a message
- * as soon as it is written; when there are too many of them it says 202. Begin with document.c. */
+ * Triggers add each new or changed message to `message_unindexed`; a job indexes them in batches
+ * (indexing.c). A search scans these messages itself, so it finds a message directly after its
+ * commit. If too many are unindexed, the reply is 202. Start with document.c. */
 #ifndef PLATFORM_SEARCH_SEARCH_H
 #define PLATFORM_SEARCH_SEARCH_H
 
@@ -15,7 +15,7 @@
 
 extern const struct domain search_domain;
 
-/* At the start: nobody has asked for the index to be brought up to date. */
+/* Call at server start: resets the schedule of the indexing job. */
 void search_begin(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* terms.c - a search as a question to the index, and the same question asked of one message. */
+/* terms.c - converts a search to an index query, and evaluates it on one message. */
 #include "platform/search/internal.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "model/text/words.h"
 
-/* The beginnings of shorter words are those of too many. */
+/* Shorter prefixes match too many words. */
 enum { SHORTEST_PREFIX = 4 };
 
 struct term_group *terms_group(struct arena *a, struct search_terms *t)
@@ -47,7 +47,7 @@ static void add_flag(struct arena *a, struct search_terms *t, const char *mark,
     terms_add_mark(a, g, str_of(mark));
 }
 
-/* Those with a minus are left out, one of the others is enough. mark: of a word without it. */
+/* A kind with a minus is excluded; of the others one must match. before: prefix of their marks. */
 static void add_kinds(struct arena *a, struct search_terms *t, const struct list *kinds,
                       const char *before)
 {
@@ -66,7 +66,7 @@ static void add_kinds(struct arena *a, struct search_terms *t, const struct list
         *terms_group(a, t) = none;
 }
 
-/* People have no mark: they are those who are neither bots nor webhooks. */
+/* Users have no mark: they are authors without the bot and webhook marks. */
 static void add_authors(struct arena *a, struct search_terms *t, const struct list *kinds)
 {
     static const char *const names[] = { "user", "bot", "webhook" };
@@ -121,7 +121,7 @@ static void add_phrase(struct arena *a, struct list *to, const struct term_phras
         *(struct term_phrase *)list_add(a, to, sizeof *p) = *p;
 }
 
-/* "2|some words": how far they stand apart, then the words. Without a bar: words only. */
+/* Parses "2|some words": slop, then words. Without a bar: words only. */
 static struct term_phrase phrase_of_part(struct arena *a, struct str part, int64_t slop)
 {
     struct str rest = part, number = str_cut(&rest, '|');
@@ -132,14 +132,14 @@ static struct term_phrase phrase_of_part(struct arena *a, struct str part, int64
     return phrase_of(a, part, slop);
 }
 
-/* Where something was asked for that no word is left of, nothing is found. */
+/* Makes the query match nothing, for a filter without any word. */
 static void add_nothing(struct arena *a, struct search_terms *t)
 {
     terms_add_mark(a, terms_group(a, t), STR("_nothing"));
 }
 
-/* The index is asked for one word of each; which of them stand as they should is seen in the
- * messages. A part without words finds nothing, so it is as if it were not there. */
+/* The index query requires one word of any phrase; terms_match_content checks the phrases. Phrases
+ * without words match nothing and are skipped. */
 static void add_contents(struct arena *a, struct search_terms *t, const struct search_query *q)
 {
     struct term_group g = { 0 };
@@ -159,7 +159,7 @@ static void add_contents(struct arena *a, struct search_terms *t, const struct s
         add_nothing(a, t);
 }
 
-/* Of one name all words count; of several names one word is enough. */
+/* For a single name all words must match; for several names one word is enough. */
 static void add_filenames(struct arena *a, struct search_terms *t, const struct list *names)
 {
     struct term_group *g = NULL;
@@ -203,9 +203,9 @@ void terms_of_query(struct arena *a, const struct search_query *q, struct search
     add_filenames(a, t, &q->attachment_filename);
 }
 
-/* --- as text -------------------------------------------------------------------------- */
+/* --- query text ----------------------------------------------------------------------- */
 
-/* ("a" OR "b"), or ('a' | 'b'). Marks are letters, digits and underscores only. */
+/* Writes ("a" OR "b") or ('a' | 'b'). Marks contain only letters, digits and underscores. */
 static void write_any(struct buf *out, const struct list *marks, bool prefix, bool sqlite)
 {
     const struct str *m = marks->items;
@@ -258,14 +258,14 @@ struct str terms_text(struct arena *a, const struct search_terms *t, bool sqlite
     return buf_take(&text, a);
 }
 
-/* --- one message ---------------------------------------------------------------------- */
+/* --- evaluation on one message -------------------------------------------------------- */
 
 static int mark_order(const void *a, const void *b)
 {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* The marks are in order: is this one among them, or one that it is the beginning of? */
+/* Binary search in the sorted marks for an exact match, or for a prefix. */
 static bool document_has(const struct search_document *d, struct str mark, bool prefix)
 {
     const struct str *m = d->marks.items;
@@ -309,7 +309,7 @@ bool terms_match(const struct search_terms *t, struct search_document *d)
     return true;
 }
 
-/* --- how words stand ------------------------------------------------------------------ */
+/* --- word order and distance ---------------------------------------------------------- */
 
 static bool word_fits(const struct term_phrase *p, size_t n, struct str word)
 {
@@ -318,15 +318,15 @@ static bool word_fits(const struct term_phrase *p, size_t n, struct str word)
     return p->prefix && n + 1 == p->words.count ? str_starts(word, wanted) : str_eq(word, wanted);
 }
 
-/* reach[i]: the n-th word stands at i and those before it stand well. Goes word by word, so that
- * no text takes longer than its length times that of the phrase. */
+/* reach[i]: word n matches at i and the words before it match. Takes time proportional to text
+ * length × phrase length. */
 static bool phrase_stands(struct arena *a, const struct term_phrase *p, const struct list *words)
 {
     const struct str *w = words->items;
     bool *reach = arena_array(a, bool, words->count + 1), any = true;
 
     for (size_t n = 0; n < p->words.count && any; n++) {
-        int64_t last = -1; /* where the word before stood last */
+        int64_t last = -1; /* offset of the last match of the previous word */
 
         any = false;
         for (size_t i = 0; i < words->count; i++) {

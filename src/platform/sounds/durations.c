@@ -1,4 +1,4 @@
-/* durations.c - how long a sound lasts, by its frames or its last page. */
+/* durations.c - computes the duration of MP3 and Ogg sounds. */
 #include "platform/sounds/internal.h"
 
 static uint64_t read_le(const unsigned char *p, int bytes)
@@ -17,7 +17,7 @@ bool sound_is_ogg(struct str bytes)
     return str_starts(bytes, STR("OggS"));
 }
 
-/* Samples a second, by the first packet: Vorbis says it, Opus always counts so. */
+/* Returns samples per second: Vorbis stores them in its first packet, Opus always uses 48,000. */
 static uint64_t ogg_rate(struct str s)
 {
     const unsigned char *p = (const unsigned char *)s.p;
@@ -46,14 +46,14 @@ static int64_t ogg_duration(struct str s)
 
 /* --- MP3 ------------------------------------------------------------------------------ */
 
-/* Kilobits a second of MPEG 1 and of MPEG 2, layer III. */
+/* Bit rates (kbit/s) of MPEG 1 and MPEG 2, layer III. */
 static const int rates[2][16] = {
     { 0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0 },
     { 0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0 },
 };
 static const int samples[3] = { 44100, 48000, 32000 };
 
-/* A frame of layer III: its bytes and microseconds. False: there is none. */
+/* Parses a layer III frame header: bytes and microseconds of the frame. False: no frame. */
 static bool mp3_frame(const unsigned char *p, size_t *ret_bytes, int64_t *ret_us)
 {
     int version = p[1] >> 3 & 3, layer = p[1] >> 1 & 3, rate = p[2] >> 4, hz = p[2] >> 2 & 3;
@@ -97,7 +97,7 @@ int64_t sound_duration(struct str bytes)
     return sound_is_ogg(bytes) ? ogg_duration(bytes) : mp3_duration(bytes);
 }
 
-/* --- from a data URI ------------------------------------------------------------------ */
+/* --- data URIs ------------------------------------------------------------------------ */
 
 static bool sound_head(struct str *text)
 {

@@ -1,4 +1,4 @@
-/* internal.h - what the files of sounds/ share. */
+/* internal.h - declarations shared by the files of sounds/. */
 #ifndef PLATFORM_SOUNDS_INTERNAL_H
 #define PLATFORM_SOUNDS_INTERNAL_H
 
@@ -11,7 +11,7 @@ size_t sounds_built_in(const struct sound **ret);
 
 /* --- durations.c ---------------------------------------------------------------------- */
 
-/* How long an MP3 or Ogg file lasts, in milliseconds; -1: it cannot be read. */
+/* Returns the duration of an MP3 or Ogg file in milliseconds; -1: invalid file. */
 int64_t sound_duration(struct str bytes);
 bool sound_is_ogg(struct str bytes);
 

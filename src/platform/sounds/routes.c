@@ -1,5 +1,5 @@
-/* routes.c - sounds of guilds: reading, bringing, changing and deleting them; those that every
- * server has. */
+/* routes.c - routes of soundboard sounds: list, get, create, modify, delete, default sounds,
+ * files. */
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -72,7 +72,7 @@ static const struct schema items_schema = {
 };
 static const struct type items_reply = { .kind = KIND_OBJECT, .schema = &items_schema };
 
-/* --- what all share ------------------------------------------------------------------- */
+/* --- shared by the handlers ----------------------------------------------------------- */
 
 static enum err sound_dress(struct call *call, struct sound *s)
 {
@@ -103,7 +103,7 @@ static enum err sound_tell(struct call *call, enum event event, const struct sou
     return e;
 }
 
-/* Sounds whose emoji was deleted have none. A guild has at most 96 sounds. */
+/* Removes a deleted emoji from the guild's sounds (at most 96). */
 static enum err sounds_lose_emoji(struct call *call, const struct emoji *emoji)
 {
     struct sounds_event changed = { .guild_id = emoji->guild_id };
@@ -130,7 +130,7 @@ static enum err sounds_lose_emoji(struct call *call, const struct emoji *emoji)
     return e;
 }
 
-/* An emoji of this guild, or one of Unicode; not both. */
+/* Accepts an emoji of this guild or a Unicode emoji, not both. */
 static enum err sound_apply_emoji(struct call *call, struct sound *s, const struct sound_draft *in)
 {
     struct emoji emoji;
@@ -193,7 +193,7 @@ static enum err list_default_sounds(struct call *call)
     return call_reply(call, &(struct list){ (void *)first, count });
 }
 
-/* --- bringing ------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 struct sound_upload {
     snowflake id;
@@ -323,7 +323,7 @@ static enum err delete_guild_sound(struct call *call)
     return e;
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "sound.id", .field = "sound_id", .doc = "A sound of the guild." },
@@ -422,7 +422,7 @@ const struct domain sounds_domain = {
 
 enum { TONE_HZ = 8000, TONE_SAMPLES = 1600 };
 
-/* A fifth of a second, higher for each; as WAV, which needs no encoder. */
+/* Replies with a tone of 200 ms, higher for each id; WAV needs no encoder. */
 static enum err reply_tone(struct call *call, snowflake id)
 {
     struct buf out;

@@ -1,4 +1,4 @@
-/* rows.c - sounds in the store, and those that every server has. */
+/* rows.c - SQL of sounds, and the table of default sounds. */
 #include "base/mem.h"
 #include "model/fields/rows.h"
 #include "platform/sounds/internal.h"

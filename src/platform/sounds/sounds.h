@@ -1,20 +1,20 @@
-/* sounds.h - the soundboard: sounds that every server has, and those that guilds bring.
+/* sounds.h - the soundboard: default sounds, and sounds of guilds.
  *
- * This folder owns the rows, the files and how long they last (durations.c); playing one is
- * voice's. Begin with routes.c. */
+ * This folder owns the rows, the files and their durations (durations.c). voice/ plays sounds.
+ * Start with routes.c. */
 #ifndef PLATFORM_SOUNDS_SOUNDS_H
 #define PLATFORM_SOUNDS_SOUNDS_H
 
 #include "model/sound.h"
 #include "platform/accounts/accounts.h"
 
-/* By a small number, from 1 on. NULL: there is none. */
+/* Default sounds have small ids from 1. NULL: no such sound. */
 const struct sound *sound_built_in(snowflake id);
 /* ERR_UNKNOWN_SOUND. */
 enum err sound_find(struct tx *tx, snowflake id, struct sound *ret);
-/* The oldest first, without .user. */
+/* Oldest first, without .user. */
 enum err guild_sounds(struct tx *tx, snowflake guild_id, struct list *ret);
-/* The bytes of a data URI: ERR_INVALID_FORM_BODY when it is none, ERR_FILE_TOO_LARGE,
+/* Decodes a data URI. ERR_INVALID_FORM_BODY if it is invalid, ERR_FILE_TOO_LARGE,
  * ERR_SOUND_UNREADABLE, ERR_SOUND_TOO_LONG. */
 enum err sound_read(struct arena *arena, struct str uri, struct str *ret);
 

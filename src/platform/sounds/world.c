@@ -1,8 +1,8 @@
-/* world.c - the soundboard of guilds, in and out of world files. */
+/* world.c - import and export of soundboard sounds in world files. */
 #include "platform/sounds/internal.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_sound {
     struct opt_id id;
@@ -37,7 +37,7 @@ static void check_sound(struct form *form, const struct place *here, const void 
 
 WORLD_OBJECT(sound, sound_fields, check_sound);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 static const struct naming sound_naming = WORLD_NAMING("sound", "sounds", "guild_id");
 
@@ -87,14 +87,14 @@ static enum err import_sound(struct importing *im, const void *entry, const stru
     s.emoji_name = in->unicode_emoji;
     if (by)
         s.user_id = by;
-    /* A sound that is there stays. */
+    /* The file of an existing sound does not change. */
     e = in->sound.given == GIVEN && s.file.given != GIVEN
             ? note_sound(im, &in->sound, id, &sound_at, &s.file)
             : OK;
     return e ? e : sound_insert(im->tx, &s);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 static const char SOUNDS[] =
     "select s.id, s.name, s.volume, s.emoji_id, s.emoji_name, u.username from sounds s "

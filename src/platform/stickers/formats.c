@@ -1,4 +1,4 @@
-/* formats.c - what a sticker's file is, told by its bytes: size, and how long it moves. */
+/* formats.c - detects the format of a sticker file; checks its dimensions and duration. */
 #include "platform/stickers/internal.h"
 
 #include "base/pictures.h"

@@ -1,4 +1,4 @@
-/* guild_stickers.c - stickers of guilds: bringing, changing and deleting them. */
+/* guild_stickers.c - creates, modifies and deletes stickers of guilds. */
 #include "platform/stickers/internal.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ enum err sticker_reply(struct call *call, struct sticker *sticker)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* A sticker may have none. */
+/* The description is optional. */
 static void add_description(struct call *call, struct list *changes, const struct sticker *before,
                             const struct sticker *now)
 {
@@ -58,7 +58,7 @@ static void add_description(struct call *call, struct list *changes, const struc
                          is ? &now->description.value : NULL);
 }
 
-/* before, now: NULL where there was none, or is none any more. */
+/* before: NULL for a new sticker. now: NULL for a deleted one. */
 static enum err sticker_audit(struct call *call, enum audit_action action,
                               const struct sticker *before, const struct sticker *now)
 {
@@ -80,7 +80,7 @@ static enum err sticker_audit(struct call *call, enum audit_action action,
     return audit_with(call, any->guild_id, action, any->id, NULL, changes);
 }
 
-/* --- bringing ------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 struct sticker_draft {
     struct str name, tags;
@@ -89,7 +89,7 @@ struct sticker_draft {
 struct sticker_patch {
     struct opt_str name, tags, description;
 };
-/* What stages before the handler made. */
+/* Results of the stages before the handler. */
 struct sticker_upload {
     snowflake id;
     struct sticker_file file;

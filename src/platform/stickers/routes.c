@@ -1,4 +1,4 @@
-/* routes.c - the table of stickers, reading them, and their files. */
+/* routes.c - route table of stickers; reads stickers and their files. */
 #include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/guilds/guilds.h"
@@ -72,7 +72,7 @@ static enum err get_sticker_pack(struct call *call)
     return ERR_UNKNOWN_STICKER_PACK;
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "sticker.id", .field = "sticker_id", .doc = "A sticker." },
@@ -194,7 +194,7 @@ const struct domain stickers_domain = {
 
 /* --- files ---------------------------------------------------------------------------- */
 
-/* GET /stickers/{file}: any extension gets the file as it was brought. */
+/* GET /stickers/{file}: any extension returns the original file. */
 static enum err get_sticker_file(struct call *call)
 {
     struct str file = call_text(call, "file"), number = str_cut(&file, '.');

@@ -1,4 +1,4 @@
-/* rows.c - stickers in the store. */
+/* rows.c - SQL of stickers. */
 #include "platform/stickers/internal.h"
 
 #include "model/fields/rows.h"
@@ -78,7 +78,7 @@ enum err sticker_delete(struct call *call, const struct sticker *s)
     return e ? e : tx_exec(call->tx, "delete from stickers where id = $1", BIND(v_id(s->id)), NULL);
 }
 
-/* --- who brought them, who may use them ----------------------------------------------- */
+/* --- uploaders, and who may use a sticker --------------------------------------------- */
 
 enum err stickers_load_users(struct tx *tx, struct list *stickers)
 {

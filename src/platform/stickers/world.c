@@ -1,10 +1,10 @@
-/* world.c - stickers of guilds, in and out of world files. */
+/* world.c - import and export of stickers in world files. */
 #include "model/sticker.h"
 #include "platform/emojis/emojis.h"
 #include "platform/stickers/internal.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_sticker {
     struct opt_id id;
@@ -38,9 +38,9 @@ const struct naming sticker_naming = WORLD_NAMING("sticker", "stickers", "guild_
 
 static const char *const format_words[] = { NULL, "png", "apng", "lottie", "gif" };
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
-/* PNG where nothing is said. */
+/* The default format is PNG. */
 static int64_t format_of(const struct world_sticker *in)
 {
     for (int64_t i = STICKER_PNG; i <= STICKER_GIF; i++)
@@ -72,14 +72,14 @@ static enum err import_sticker(struct importing *im, const void *entry, const st
     s.tags = in->tags;
     if (by)
         s.user_id = by;
-    /* A picture that is there stays. */
+    /* The image of an existing sticker does not change. */
     e = in->image.given == GIVEN && s.image.given != GIVEN
             ? world_note_picture(im, &in->image.value, "stickers", id, &s.image)
             : OK;
     return e ? e : sticker_insert(im->tx, &s);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 static const char STICKERS[] =
     "select s.id, s.name, s.description, s.tags, s.format, u.username from stickers s "

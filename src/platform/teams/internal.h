@@ -1,4 +1,4 @@
-/* internal.h - what the files of teams/ share. */
+/* internal.h - declarations shared by the files of teams/. */
 #ifndef PLATFORM_TEAMS_INTERNAL_H
 #define PLATFORM_TEAMS_INTERNAL_H
 
@@ -11,7 +11,7 @@ enum { MOST_TEAMS = 30, TEAM_DIGEST_BYTES = 32 };
 struct team_draft {
     struct opt_str name;
     struct opt_image icon;
-    struct opt_id owner_user_id; /* changes only */
+    struct opt_id owner_user_id; /* PATCH only */
 };
 struct team_invitation {
     struct str username, role;
@@ -22,7 +22,7 @@ struct team_member_patch {
 struct team_acceptance {
     struct str token;
 };
-/* What the inviter gets: the token is shown this once. */
+/* Reply to the inviter; the only reply that contains the token. */
 struct invited_member {
     struct team_member member;
     struct str invite_token;
@@ -37,19 +37,19 @@ enum err teams_of(struct tx *tx, snowflake user_id, struct list *ret); /* struct
 enum err team_update(struct tx *tx, const struct team *team);
 enum err team_delete(struct tx *tx, snowflake id);
 enum err team_has_applications(struct tx *tx, snowflake id, bool *ret);
-/* How many teams somebody is in. */
+/* Counts the teams of a user. */
 enum err team_count(struct tx *tx, snowflake user_id, int64_t *ret);
 
 enum err team_member_insert(struct tx *tx, const struct team_member *m, struct str digest);
 enum err team_member_set_role(struct tx *tx, snowflake team_id, snowflake user_id, struct str role);
 enum err team_member_accept(struct tx *tx, snowflake team_id, snowflake user_id);
 enum err team_member_delete(struct tx *tx, snowflake team_id, snowflake user_id);
-/* Whose invitation a digest is: 0 when it is not this user's. */
+/* Returns the team of an invitation's digest; 0 if the invitation is not for this user. */
 enum err team_invited_to(struct tx *tx, snowflake user_id, struct str digest, snowflake *ret_team);
 
 /* --- routes.c, members.c -------------------------------------------------------------- */
 
-/* {team.id}, and what a row asks of the caller there. */
+/* Resolves {team.id}, and checks the caller's level. */
 enum err resolve_team(struct call *call);
 enum err check_team_reader(struct call *call);
 enum err check_team_admin(struct call *call);

@@ -1,4 +1,4 @@
-/* members.c - inviting people to a team, and letting them go. */
+/* members.c - routes that invite, modify and remove team members. */
 #include "platform/teams/internal.h"
 
 #include <sodium.h>
@@ -7,7 +7,7 @@
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 
-/* Tokens of invitations are kept as a keyed digest. */
+/* The store contains only a keyed digest of an invitation token. */
 static struct str invitation_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, TEAM_DIGEST_BYTES);
@@ -16,7 +16,7 @@ static struct str invitation_digest(const struct call *call, struct str token)
     return str_slice((const char *)digest, TEAM_DIGEST_BYTES);
 }
 
-/* {team_member.id}: somebody in the path's team, or invited to it. */
+/* {team_member.id}: a member of the path's team, or an invited user. */
 enum err resolve_team_member(struct call *call)
 {
     return team_member_of(call->target.team, call_id(call, "team_member.id"))
@@ -47,8 +47,8 @@ static enum err find_invitee(struct call *call, struct str name, struct user *re
     return e || found ? e : ERR_FRIENDS_ONLY;
 }
 
-/* POST /teams/{team.id}/members: invite a friend. There is no mail here, so the token
- * goes to whoever invites, to be handed on; it is of use to the invited account alone. */
+/* POST /teams/{team.id}/members: invites a friend of the caller. No mail is sent: the inviter
+ * receives the token and passes it on. Only the invited account can use it. */
 enum err invite_team_member(struct call *call)
 {
     static const struct str every[] = { STR_INIT("*") };
@@ -72,7 +72,7 @@ enum err invite_team_member(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* PATCH /teams/{team.id}/members/{team_member.id}: another role. */
+/* PATCH /teams/{team.id}/members/{team_member.id}: changes the role. */
 enum err modify_team_member(struct call *call)
 {
     const struct team_member_patch *in = call->body;
@@ -89,7 +89,7 @@ enum err modify_team_member(struct call *call)
     return call_reply(call, &m);
 }
 
-/* DELETE /teams/{team.id}/members/{team_member.id}: send away, leave, or decline. */
+/* DELETE /teams/{team.id}/members/{team_member.id}: removes, leaves, or declines. */
 enum err remove_team_member(struct call *call)
 {
     const struct team *team = call->target.team;

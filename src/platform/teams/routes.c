@@ -1,7 +1,7 @@
-/* routes.c - teams: made, read, changed, given away, deleted. */
+/* routes.c - routes of teams: create, list, modify, transfer, delete. */
 #include "platform/teams/internal.h"
 
-/* {team.id}: the caller is in it, or invited. */
+/* {team.id}: the caller must be a member or invited. */
 enum err resolve_team(struct call *call)
 {
     struct team *team = call->target.team = arena_alloc(call->arena, sizeof *team);
@@ -36,7 +36,7 @@ enum err check_team_owner(struct call *call)
     return check_level(call, MAKER_OWNER);
 }
 
-/* GET /teams: also those that the caller is invited to. */
+/* GET /teams: includes teams that the caller is invited to. */
 static enum err list_teams(struct call *call)
 {
     struct list teams;
@@ -51,9 +51,9 @@ static enum err get_team(struct call *call)
     return call_reply(call, call->target.team);
 }
 
-/* --- making and changing -------------------------------------------------------------- */
+/* --- creating and modifying ----------------------------------------------------------- */
 
-/* What the stages before the handler found out. */
+/* Results of the stages before the handler. */
 struct team_change {
     snowflake id;
     struct opt_str icon;
@@ -67,7 +67,7 @@ static enum err keep_icon(struct call *call)
     return picture_keep(call, "team-icons", change->id, &in->icon, &change->icon);
 }
 
-/* Pictures of people who may not change the team are not kept. */
+/* Checks permissions first, so that the picture of an unauthorized caller is not stored. */
 static enum err look_at_team(struct call *call)
 {
     enum err e = resolve_team(call);
@@ -119,7 +119,7 @@ static enum err create_team(struct call *call)
     return e ? e : call_reply(call, &team);
 }
 
-/* A team is given to somebody who is in it. */
+/* The new owner must be a member. */
 static enum err change_owner(struct call *call, struct team *team, snowflake id)
 {
     enum err e = check_team_owner(call);
@@ -157,7 +157,7 @@ static enum err modify_team(struct call *call)
     return e ? e : call_reply(call, team);
 }
 
-/* POST /teams/{team.id}/delete: its applications go elsewhere first. */
+/* POST /teams/{team.id}/delete: fails while the team owns applications. */
 static enum err delete_team(struct call *call)
 {
     bool used;
@@ -172,7 +172,7 @@ static enum err delete_team(struct call *call)
     return e ? e : team_delete(call->tx, call->target.team->id);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

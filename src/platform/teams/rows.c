@@ -1,4 +1,4 @@
-/* rows.c - teams in the store. */
+/* rows.c - SQL of teams. */
 #include "platform/teams/internal.h"
 
 #include "model/fields/ids.h"

@@ -1,4 +1,4 @@
-/* rules.c - what somebody may do in a team. */
+/* rules.c - access levels of team members. */
 #include "platform/teams/teams.h"
 
 const struct team_member *team_member_of(const struct team *team, snowflake user_id)

@@ -1,4 +1,4 @@
-/* schema.c - the bodies of teams, row by row. */
+/* schema.c - JSON schemas of team bodies. */
 #include "platform/teams/internal.h"
 
 static const struct field team_body_fields[] = {

@@ -1,13 +1,13 @@
-/* internal.h - what the files of templates/ share. */
+/* internal.h - declarations shared by the files of templates/. */
 #ifndef PLATFORM_TEMPLATES_INTERNAL_H
 #define PLATFORM_TEMPLATES_INTERNAL_H
 
 #include "platform/channels/channels.h"
 #include "platform/templates/templates.h"
 
-/* --- source.c: a guild's arrangement -------------------------------------------------- */
+/* --- source.c: serialized guilds ------------------------------------------------------ */
 
-/* Roles and channels are known by small numbers; @everyone is 0. */
+/* A template identifies roles and channels by small numbers; @everyone is 0. */
 struct template_overwrite {
     int64_t id, type;
     uint64_t allow, deny;
@@ -49,22 +49,23 @@ struct template_source {
 };
 extern const struct type type_template_source;
 
-/* How the guild is arranged now. Managed roles, threads and what members are given are left out. */
+/* Reads the current settings, roles and channels. Skips managed roles, threads and overwrites of
+ * members. */
 enum err template_source_read(struct tx *tx, snowflake guild_id, struct template_source *ret);
 
 enum { TEMPLATE_DIGEST = 16 };
-/* The same as text, and what tells it from others. */
+/* JSON of a source, and its digest. */
 struct source_text {
     struct str json;
     unsigned char digest[TEMPLATE_DIGEST];
 };
 void template_source_write(struct arena *arena, const struct template_source *s,
                            struct source_text *ret);
-/* The other way. ERR_INTERNAL: it is none of ours. */
+/* Parses the JSON of template_source_write. ERR_INTERNAL: invalid. */
 enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret);
-/* A smaller form of it; NULL in .p when there is none. */
+/* Compresses the JSON; .p is NULL on failure. */
 struct str template_pack(struct arena *arena, struct str json);
-/* ERR_INTERNAL: these bytes are not a text of that size. */
+/* ERR_INTERNAL: these bytes do not decompress to a text of that size. */
 enum err template_unpack(struct arena *arena, struct str packed, int64_t size, struct str *ret);
 
 /* --- rows.c --------------------------------------------------------------------------- */
@@ -74,27 +75,27 @@ struct guild_template {
     struct opt_str description;
     int64_t usage_count, created_at, updated_at;
     snowflake creator_id, source_guild_id;
-    const struct user *creator; /* NULL: the account is gone */
+    const struct user *creator; /* NULL: deleted account */
     struct opt_bool is_dirty;   /* null, or true */
     struct str serialized_source_guild;
-    const struct template_source *shape; /* what that is, for the documents; always NULL */
+    const struct template_source *shape; /* schema in the documentation; always NULL */
 
-    /* Not shown. */
+    /* Internal fields, not part of the JSON. */
     struct str packed, digest;
     int64_t size;
 };
-extern const struct type type_guild_template, type_guild_templates; /* for the documents */
-extern const struct type type_kept_template, type_kept_templates;   /* for answers */
+extern const struct type type_guild_template, type_guild_templates; /* for the documentation */
+extern const struct type type_kept_template, type_kept_templates;   /* for replies */
 
-/* ERR_UNKNOWN_TEMPLATE. Without what template_show adds. */
+/* ERR_UNKNOWN_TEMPLATE. Does not fill what template_show adds. */
 enum err template_find(struct tx *tx, struct str code, struct guild_template *ret);
 enum err guild_template_of(struct tx *tx, snowflake guild_id, struct guild_template *ret,
                            bool *ret_found);
-/* Its creator and its source. */
+/* Reads the creator and the source. */
 enum err template_show(struct tx *tx, struct guild_template *t);
-/* ERR_HAS_TEMPLATE. Gives it a code. */
+/* Assigns a code. ERR_HAS_TEMPLATE. */
 enum err template_insert(struct tx *tx, struct guild_template *t);
-/* What may have changed since it was found, its source apart. ERR_UNKNOWN_TEMPLATE. */
+/* Reads again what may have changed, except the source. ERR_UNKNOWN_TEMPLATE. */
 enum err template_refresh(struct tx *tx, struct guild_template *t);
 enum err template_save(struct tx *tx, const struct guild_template *t);
 enum err template_save_source(struct tx *tx, const struct guild_template *t);

@@ -1,4 +1,4 @@
-/* routes.c - templates of guilds: making, reading, bringing up to date, deleting. */
+/* routes.c - routes of guild templates: create, get, sync, modify, delete. */
 #include <string.h>
 
 #include "api/deletion.h"
@@ -45,9 +45,9 @@ static const struct schema patch_schema = {
 static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
-/* --- what all share ------------------------------------------------------------------- */
+/* --- shared by the handlers ----------------------------------------------------------- */
 
-/* A template, and how its guild is arranged now. */
+/* A template, and the current state of its guild. */
 struct template_work {
     struct guild_template template;
     struct template_source source;
@@ -113,7 +113,7 @@ static enum err list_guild_templates(struct call *call)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* How a guild is arranged becomes text on the pool, between reading and writing. */
+/* Encodes and compresses on the thread pool, between the read and the write transaction. */
 static enum err pack_source(struct call *call)
 {
     struct template_work *w = call_passed(call, "template_work");
@@ -247,14 +247,14 @@ static enum err delete_guild_template(struct call *call)
     return e ? e : call_reply_as(call, &type_kept_template, &w->template);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "template.code", .field = "code", .is_text = true, .doc = "A template's code." },
     { 0 },
 };
 
-/* A template may be of many megabytes, and is compared with its guild. */
+/* Strict limits, because a template may have many megabytes and is compared with its guild. */
 static const struct limit limit_templates = { .name = "templates", .count = 10, .window_s = 10 };
 static const struct limit limit_template_use = { .name = "template-use",
                                                  .count = 5,

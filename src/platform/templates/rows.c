@@ -1,4 +1,4 @@
-/* rows.c - templates in the store, and the object that the interface shows of them. */
+/* rows.c - SQL and JSON schema of guild templates. */
 #include <sodium.h>
 
 #include "model/fields/rows.h"
@@ -34,7 +34,7 @@ static const struct schema guild_template_schema = {
 const struct type type_guild_template = { .kind = KIND_OBJECT, .schema = &guild_template_schema };
 const struct type type_guild_templates = { .kind = KIND_ARRAY, .of = &type_guild_template };
 
-/* The same with the source as the text that is kept. */
+/* Same schema, with the source as stored text. */
 static const struct field kept_fields[] = {
     TEMPLATE_FIELDS,
     { FIELD(struct guild_template, serialized_source_guild), .type = &type_raw },

@@ -1,4 +1,4 @@
-/* source.c - how a guild is arranged, as a template keeps it. */
+/* source.c - serialized source of a template: settings, roles and channels of a guild. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -7,7 +7,7 @@
 
 enum { SOURCE_MAX = 48 * 1024 * 1024 }; /* 500 channels with the longest topics are 12 MiB */
 
-/* --- the object ----------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 static const struct field overwrite_fields[] = {
     { FIELD(struct template_overwrite, id), .type = &type_count },
@@ -148,7 +148,7 @@ static const struct schema source_schema = {
 };
 const struct type type_template_source = { .kind = KIND_OBJECT, .schema = &source_schema };
 
-/* All but the channels. */
+/* All fields except the channels. */
 static const struct field frame_fields[] = { SOURCE_FIELDS, { 0 } };
 static const struct schema frame_schema = {
     .name = "TemplateFrame",
@@ -160,7 +160,7 @@ static const struct type type_template_frame = { .kind = KIND_OBJECT, .schema = 
 
 /* --- from a guild --------------------------------------------------------------------- */
 
-/* The small number of an id among others: its place in the list, from `first` on. */
+/* Maps ids of roles or channels to their numbers in the template; sorted by id. */
 struct numbering {
     struct numbered {
         snowflake id;
@@ -196,7 +196,7 @@ struct source_reading {
     struct numbering roles, channels;
 };
 
-/* @everyone has the guild's id and is 0, whatever stands below it. */
+/* @everyone has the guild's id and always gets number 0. */
 static void source_take_roles(struct source_reading *r, const struct list *roles,
                               snowflake guild_id, struct list *ret)
 {
@@ -325,10 +325,10 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
     return OK;
 }
 
-/* --- as text, and packed -------------------------------------------------------------- */
+/* --- JSON and compression ------------------------------------------------------------- */
 
-/* The text is one JSON object, with a line for each channel: all channels together may hold more
- * values than a text is read with, so they are read one by one. */
+/* The text is one JSON object with one line per channel. All channels together may exceed the JSON
+ * reader's value limit, so they are parsed line by line. */
 static const char LINES_BEGIN[] = ",\"channels\":[\n", LINES_END[] = "\n]}";
 
 void template_source_write(struct arena *arena, const struct template_source *s,
@@ -340,7 +340,7 @@ void template_source_write(struct arena *arena, const struct template_source *s,
     buf_init(&out, SOURCE_MAX);
     struct json frame = json_to(&out);
     schema_encode(&frame, &type_template_frame, s);
-    out.n -= out.n > 0; /* the frame's own end */
+    out.n -= out.n > 0; /* removes the closing brace of the frame */
     buf_add(&out, LINES_BEGIN, sizeof LINES_BEGIN - 1);
     for (size_t i = 0; i < s->channels.count; i++) {
         struct json line = json_to(&out);
@@ -363,7 +363,7 @@ static enum err source_read_frame(struct arena *arena, struct str line,
 
     if (line.n < sizeof LINES_BEGIN - 2)
         return ERR_INTERNAL;
-    line.n -= sizeof LINES_BEGIN - 2; /* the line's end is cut off already */
+    line.n -= sizeof LINES_BEGIN - 2; /* the line break is already removed */
     if (schema_decode(&type_template_frame, STR_CONCAT(arena, line, STR("}")), &form, &frame))
         return ERR_INTERNAL;
     *ret = frame;

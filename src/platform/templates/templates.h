@@ -1,15 +1,14 @@
-/* templates.h - how a guild is arranged, kept under a code, to found other guilds after.
+/* templates.h - guild templates: snapshots of guilds, from which new guilds are created.
  *
- * A template is a guild's settings, roles and channels at one moment (source.c), packed into one
- * column. A guild may have fifty thousand overwrites, so a template is read and packed outside of
- * the transaction that keeps it, and a guild that is founded after one is written in steps
- * (use.c). Begin with routes.c. */
+ * A template is a compressed snapshot of a guild's settings, roles and channels in one column
+ * (source.c). A guild may have 50,000 overwrites, so a template is read and compressed outside of
+ * the write transaction, and a guild is created from it in steps (use.c). Start with routes.c. */
 #ifndef PLATFORM_TEMPLATES_TEMPLATES_H
 #define PLATFORM_TEMPLATES_TEMPLATES_H
 
 #include "platform/guilds/guilds.h"
 
-/* A guild's template without its source; a guild has one at most. */
+/* A guild's template without its source; a guild has at most one. */
 struct template_entry {
     snowflake guild_id, creator_id;
     struct str code, name;
@@ -18,8 +17,8 @@ struct template_entry {
 };
 enum err template_entry_of(struct tx *tx, snowflake guild_id, struct template_entry *ret,
                            bool *ret_found);
-/* Keeps how the guild is arranged now as its template. Without a code it gets one.
- * ERR_HAS_TEMPLATE: another guild's has this code. */
+/* Stores the current state of the guild as its template; assigns a code if it has none.
+ * ERR_HAS_TEMPLATE: another guild uses this code. */
 enum err template_entry_put(struct tx *tx, struct template_entry *t);
 
 extern const struct domain templates_domain;

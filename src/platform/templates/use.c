@@ -1,8 +1,8 @@
-/* use.c - POST /guilds/templates/{template.code}: a guild is founded after a template.
+/* use.c - POST /guilds/templates/{template.code}: creates a guild from a template.
  *
- * It may have fifty thousand overwrites. So the source is unpacked and read on the pool, the guild
- * is written in steps while the call waits, and what its owner is told is encoded on the pool; the
- * last transaction only lets it be seen. */
+ * The guild may have 50,000 overwrites. So the thread pool decompresses and parses the source,
+ * steps write the guild while the call waits, and the pool encodes the owner's GUILD_CREATE; the
+ * last transaction only makes the guild visible. */
 #include "api/jobs/errand.h"
 #include "api/hooks.h"
 #include "base/clock.h"
@@ -10,8 +10,8 @@
 #include "platform/templates/internal.h"
 
 enum {
-    STEP_ROWS = 500,           /* channels and overwrites of one step … */
-    STEP_NS = 4 * 1000 * 1000, /* … which ends here too, however few they are */
+    STEP_ROWS = 500,           /* channels and overwrites per step */
+    STEP_NS = 4 * 1000 * 1000, /* CPU time limit of a step */
 };
 
 static const struct field draft_fields[] = {
@@ -28,8 +28,8 @@ static const struct schema draft_schema = {
 };
 const struct type template_guild_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
-/* What the stages of the call and its steps pass on. All of it is in the call's arena, which
- * nobody else uses while the call waits. */
+/* State shared by the call's stages and steps. It is in the call's arena, which nothing else uses
+ * while the call waits. */
 struct template_plan {
     struct call *call;
     struct guild_template template;
@@ -38,12 +38,12 @@ struct template_plan {
     struct role *roles;
     struct channel *channels;
     size_t role_count, channel_count;
-    size_t written, reached; /* channels: committed, and by the step that runs */
+    size_t written, reached; /* channels: committed; written by the current step */
     struct gateway_guild shown;
-    struct str told; /* shown, as JSON */
+    struct str told; /* JSON of .shown */
 };
 
-/* --- from the template's numbers to ids ----------------------------------------------- */
+/* --- numbers of the template to ids --------------------------------------------------- */
 
 static snowflake plan_role(const struct template_plan *p, int64_t number)
 {
@@ -93,7 +93,7 @@ static void plan_roles(struct template_plan *p)
         };
 }
 
-/* An emoji of the guild that the template is of is none of the new one's. */
+/* Drops custom emoji, because they belong to the template's guild. */
 static void plan_emoji(struct opt_id *id, struct opt_str *name)
 {
     if (id->given == GIVEN)
@@ -180,7 +180,7 @@ static void plan_guild(struct template_plan *p)
     p->guild.system_channel_id = plan_channel_id(p, s->system_channel_id);
 }
 
-/* Runs on the pool: a template may be of many megabytes. */
+/* Runs on the thread pool, because a template may have many megabytes. */
 static enum err plan_read(struct call *step)
 {
     struct template_plan *p = call_passed(step, "template_plan");
@@ -225,7 +225,7 @@ static enum err plan_go_on(struct call *step)
     return e;
 }
 
-/* What the owner is told of, as it stands in the store. */
+/* Reads the content of the owner's GUILD_CREATE from the store. */
 static enum err plan_look(struct call *step)
 {
     struct template_plan *p = call_passed(step, "template_plan");

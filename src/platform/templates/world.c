@@ -1,5 +1,5 @@
-/* world.c - the template of a guild, in and out of world files. How the guild was arranged is
- * not in them: a template that is imported is of the guild as it is then. */
+/* world.c - import and export of guild templates in world files. A file does not contain the
+ * snapshot: an import takes a new one of the imported guild. */
 #include "base/clock.h"
 #include "platform/templates/templates.h"
 #include "platform/worlds/file.h"
@@ -38,7 +38,7 @@ static const struct field template_fields[] = {
 
 WORLD_SINGLE(template, template_fields, NULL);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 static const char OWNER_OF[] = "select owner_id from guilds where id = $1";
 
@@ -56,7 +56,7 @@ static enum err template_maker(struct importing *im, const struct world_template
     return e;
 }
 
-/* What the file does not say stays as it is. */
+/* Fields that are absent in the file do not change. */
 static void apply_template(struct template_entry *t, const struct world_template *in)
 {
     t->name = in->name;
@@ -89,7 +89,7 @@ static enum err import_template(struct importing *im, const void *entry, const s
     return OK;
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 static enum err export_template(struct exporting *ex, struct opt_object *ret)
 {

@@ -1,6 +1,5 @@
-/* changes.c - PATCH and DELETE /channels/{channel.id} of a thread.
- *
- * Who started it may change it; MANAGE_THREADS may do everything. */
+/* changes.c - PATCH and DELETE /channels/{channel.id} for threads. The creator may change a thread
+ * unless it is locked; MANAGE_THREADS allows everything. */
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
@@ -53,7 +52,7 @@ struct list thread_changes(struct call *call, const struct channel *before,
     return out;
 }
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
 static bool may_manage(const struct call *call)
 {
@@ -79,7 +78,7 @@ enum err admit_modify_thread(struct call *call, const struct channel *c)
                : call_lacks(call, PERMISSION(MANAGE_THREADS));
 }
 
-/* Each field has its own right. */
+/* Checks the permission for each field of the body. */
 static enum err allow_fields(const struct call *call, const struct channel *c,
                              const struct channel_edit *in)
 {
@@ -100,7 +99,7 @@ static enum err allow_fields(const struct call *call, const struct channel *c,
                : OK;
 }
 
-/* While it is archived only its lock changes. */
+/* An archived thread accepts only a change of its lock. */
 static enum err check_state(const struct channel *c, const struct channel_edit *in)
 {
     bool stays =
@@ -112,13 +111,13 @@ static enum err check_state(const struct channel *c, const struct channel_edit *
     return stays && other ? ERR_THREAD_ARCHIVED : OK;
 }
 
-/* --- doing it ------------------------------------------------------------------------- */
+/* --- applying the change -------------------------------------------------------------- */
 
 static const char OTHER_PINNED[] =
     "select 1 from channels where guild_id = $1 and thread_archived = 0 and +parent_id = $2 and "
     "id <> $3 and flags % 4 >= 2 limit 1";
 
-/* A forum has one post at its top. */
+/* A forum has at most one pinned post. */
 static enum err set_pinned(struct call *call, const struct channel_edit *in, struct channel *c,
                            const struct channel *parent)
 {
@@ -194,7 +193,7 @@ static enum err apply_edit(struct call *call, const struct channel_edit *in, str
     return e ? e : set_archived(call, in, c, t);
 }
 
-/* After it was written: what others hear. */
+/* Sends the events after the write. */
 static enum err tell_edit(struct call *call, const struct channel *before, const struct channel *c)
 {
     bool woken = before->thread_metadata->archived && !c->thread_metadata->archived;
@@ -239,7 +238,7 @@ enum err modify_thread(struct call *call, const struct channel *thread)
     return e ? e : call_reply(call, &c);
 }
 
-/* The message that it was started from shows it no more. */
+/* Removes the thread from the message that it was started from. */
 static enum err forget_in_message(struct call *call, const struct channel *c)
 {
     struct channel parent;
@@ -257,7 +256,7 @@ enum err delete_thread(struct call *call, const struct channel *c)
 {
     if (!may_manage(call))
         return call_lacks(call, PERMISSION(MANAGE_THREADS));
-    /* Its members hear of it: they go with it. */
+    /* Emit before the deletion, because it deletes the members who receive the event. */
     emit_thread_gone(call, c);
     enum err e = channel_remove(call, c->id);
     if (!e)

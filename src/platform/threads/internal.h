@@ -1,4 +1,4 @@
-/* internal.h - what the files of threads/ share. */
+/* internal.h - declarations shared by the files of threads/. */
 #ifndef PLATFORM_THREADS_INTERNAL_H
 #define PLATFORM_THREADS_INTERNAL_H
 
@@ -20,7 +20,7 @@ struct thread_draft {
     struct opt_int type, auto_archive_duration, rate_limit_per_user;
     struct opt_bool invitable;
     struct opt_list applied_tags;
-    struct opt_object message; /* struct message_body: of a post */
+    struct opt_object message; /* struct message_body: posts only */
 };
 struct thread_settings {
     struct opt_int flags;
@@ -49,22 +49,22 @@ extern const struct type thread_draft_body, message_thread_body, thread_settings
 extern const struct type thread_list_type;
 extern const struct schema archived_query_schema, joined_query_schema, thread_members_query_schema;
 
-/* --- joining.c: who comes and goes ---------------------------------------------------- */
+/* --- joining.c: thread members -------------------------------------------------------- */
 
-/* Adds who it is in the guild. ERR_UNKNOWN_MEMBER. */
+/* Fills .member with the guild member. ERR_UNKNOWN_MEMBER. */
 enum err thread_member_show(struct call *call, snowflake guild_id, struct thread_member *m);
-/* The call's channel is a thread: ERR_CHANNEL_TYPE. */
+/* Returns ERR_CHANNEL_TYPE if the call's channel is not a thread. */
 enum err check_thread(const struct call *call);
-/* Puts accounts of the guild into a thread and tells them and who sees it; those who are in it
- * stay as they are. told: they have heard of the thread just now. ERR_MAX_THREAD_MEMBERS. */
+/* Adds guild members to a thread and sends the events to them and to its viewers. Skips users who
+ * are already members. told: they have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
 enum err thread_add_people(struct call *call, const struct channel *thread, const struct list *ids,
                            int64_t flags, bool told);
 enum err thread_take_out(struct call *call, const struct channel *thread, snowflake user_id,
                          bool *ret_found);
-/* May somebody see the channel that threads hang on? */
+/* Returns whether a user may view the thread's parent channel. */
 enum err may_view_parent(struct call *call, const struct channel *thread, snowflake user_id,
                          bool *ret);
-/* Tells everybody in a thread what it is to them: after it was opened again. */
+/* Sends each member of an unarchived thread its own thread member object. */
 enum err tell_members(struct call *call, const struct channel *thread);
 enum err join_by_message(struct call *call, const struct message_coming *coming);
 enum err leave_with_guild(struct call *call, const struct member_leave *leave);
@@ -77,15 +77,15 @@ enum err create_thread(struct call *call);
 enum err create_message_thread(struct call *call);
 enum err prepare_create_post(struct call *call, const struct thread_draft *in);
 enum err create_post(struct call *call);
-/* May the caller, who has these rights, change the tags of a post from those to these? */
+/* Checks the caller's permissions for a change of a post's tags from `before` to `tags`. */
 enum err tags_permit(struct call *call, const struct channel *forum, const struct list *tags,
                      const struct list *before, uint64_t rights);
-/* A forum may want every post to have one. ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS. */
+/* Checks that a post has a tag if the forum requires one. ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS. */
 enum err tags_require(const struct channel *forum, const struct list *tags, uint64_t rights);
-/* The caller is its first member; the thread is read again. */
+/* Adds the caller as the first member and reads the thread again. */
 enum err add_starter(struct call *call, struct channel *thread);
 
-/* Threads hang on such a channel: ERR_CHANNEL_TYPE, ERR_DM_CHANNEL. */
+/* Checks that a channel of this type can have threads: ERR_CHANNEL_TYPE, ERR_DM_CHANNEL. */
 enum err check_thread_holder(const struct channel *c);
 enum err list_active_threads(struct call *call);
 enum err list_channel_threads(struct call *call);
@@ -103,7 +103,7 @@ enum err modify_thread_settings(struct call *call);
 enum err admit_modify_thread(struct call *call, const struct channel *c);
 enum err modify_thread(struct call *call, const struct channel *thread);
 enum err delete_thread(struct call *call, const struct channel *c);
-/* What an entry of the audit log says about a new thread, or about a change. */
+/* Returns the audit log changes for a new thread, or for a modification. */
 struct list thread_changes(struct call *call, const struct channel *before,
                            const struct channel *now);
 
@@ -118,7 +118,7 @@ enum err search_threads(struct call *call);
 extern const struct type post_data_body, post_data_reply;
 enum err get_post_data(struct call *call);
 
-/* --- lists.c: those that entries of the audit log are about ---------------------------- */
+/* --- lists.c: threads that audit log entries refer to --------------------------------- */
 
 enum err threads_in_audit(struct call *call, struct audit_shown *log);
 

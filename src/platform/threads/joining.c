@@ -1,4 +1,4 @@
-/* joining.c - how people come to a thread, and how they go. */
+/* joining.c - adds and removes thread members: explicitly, by mention, on leaving the guild. */
 #include "platform/threads/internal.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ enum err check_thread(const struct call *call)
     return channel_is_thread(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
 enum err thread_member_show(struct call *call, snowflake guild_id, struct thread_member *m)
 {
@@ -29,7 +29,7 @@ enum err thread_member_show(struct call *call, snowflake guild_id, struct thread
     return e;
 }
 
-/* Who is told of the whole needs an intent for it; each one hears of itself without. */
+/* Each affected user also receives its own update, without the GUILD_MEMBERS intent. */
 static void tell_change(struct call *call, const struct channel *thread,
                         const struct thread_members_update *all)
 {
@@ -75,7 +75,7 @@ static void tell_thread(struct call *call, const struct channel *thread,
                  &channel_schema, &c);
 }
 
-/* --- coming and going ----------------------------------------------------------------- */
+/* --- adding and removing -------------------------------------------------------------- */
 
 static enum err add_person(struct call *call, const struct channel *thread, snowflake id,
                            int64_t flags, struct thread_members_update *all)
@@ -168,9 +168,9 @@ enum err may_view_parent(struct call *call, const struct channel *thread, snowfl
     return e;
 }
 
-/* --- by what is said ------------------------------------------------------------------ */
+/* --- adding by message ---------------------------------------------------------------- */
 
-/* Who is there already, or cannot look, is passed over. */
+/* Skips members of the thread and users who cannot view its parent channel. */
 static enum err add_mentioned(struct call *call, const struct channel *thread, snowflake id,
                               struct list *ids)
 {
@@ -190,7 +190,7 @@ static const char NEW_OF_ROLE[] =
     "select r.user_id from member_roles r where r.role_id = $1 and not exists (select 1 from "
     "thread_members m where m.thread_id = $2 and m.user_id = r.user_id) limit $3";
 
-/* A role may have all members of a large guild: no more are looked at than may be added. */
+/* A role may have many members, so this reads at most as many as may be added. */
 static enum err add_role(struct call *call, const struct message_coming *coming, snowflake role_id,
                          size_t *room, struct list *ids)
 {
@@ -225,7 +225,7 @@ static enum err add_called(struct call *call, const struct message_coming *comin
     return e;
 }
 
-/* Webhooks are nobody; the bot that answers a command is somebody. */
+/* Excludes system messages and webhooks; an interaction response counts as its bot's message. */
 static bool is_spoken(const struct message *m)
 {
     bool webhook = m->webhook_id.given == GIVEN && m->interaction_metadata.given != GIVEN;
@@ -233,7 +233,7 @@ static bool is_spoken(const struct message *m)
     return !webhook && !message_is_system(m->type);
 }
 
-/* In a private thread only who may add people calls them in. */
+/* In a private thread that is not invitable, only MANAGE_THREADS can add mentioned users. */
 static bool may_call_in(const struct call *call, const struct channel *thread)
 {
     if (thread->type != CHANNEL_PRIVATE_THREAD || thread->thread_metadata->invitable.value)
@@ -241,7 +241,7 @@ static bool may_call_in(const struct call *call, const struct channel *thread)
     return call->target.rights & PERMISSION(MANAGE_THREADS);
 }
 
-/* How many more there is room for. */
+/* Limits the list to the free member slots. */
 static enum err keep_room(struct call *call, const struct channel *thread, struct list *ids)
 {
     int64_t count;
@@ -272,7 +272,7 @@ static enum err join_author(struct call *call, const struct message_coming *comi
         e = keep_room(call, coming->thread, &author);
     if (!e && author.count)
         e = thread_add_people(call, coming->thread, &author, THREAD_HAS_INTERACTED, false);
-    /* Who is no member of the guild, or comes to a full thread, is heard all the same. */
+    /* A message is accepted even if its author is no guild member or the thread is full. */
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
@@ -282,7 +282,7 @@ enum err join_by_message(struct call *call, const struct message_coming *coming)
 
     if (!is_spoken(coming->message))
         return OK;
-    /* Who writes the first message of a post is its starter, who comes after it. */
+    /* create_post adds the author of a post's first message later. */
     bool first = coming->message->id == coming->thread->id;
     enum err e = first ? OK : join_author(call, coming);
     if (e || !may_call_in(call, coming->thread))
@@ -295,9 +295,9 @@ enum err join_by_message(struct call *call, const struct message_coming *coming)
     return e || !ids.count ? e : thread_add_people(call, coming->thread, &ids, 0, false);
 }
 
-/* --- with the guild ------------------------------------------------------------------- */
+/* --- leaving the guild ---------------------------------------------------------------- */
 
-/* Nobody hears of it: that they left the guild says it all. */
+/* Sends no thread events, because clients receive GUILD_MEMBER_REMOVE. */
 static enum err forget_step(struct call *call, snowflake guild_id, snowflake user_id, int64_t until,
                             snowflake key)
 {

@@ -1,9 +1,9 @@
-/* lists.c - threads of a guild or a channel, as the caller sees them. */
+/* lists.c - lists threads of a guild or a channel that the caller may view. */
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
 
-/* One more is read than is shown, to see whether there is more. */
+/* `threads` has one entry more than `limit` if a further page exists. */
 static enum err reply_list(struct call *call, struct list *threads, int64_t limit)
 {
     struct thread_list_reply out = { .threads = *threads };
@@ -21,7 +21,7 @@ static enum err reply_list(struct call *call, struct list *threads, int64_t limi
     return call_reply(call, &out);
 }
 
-/* --- open ones ------------------------------------------------------------------------ */
+/* --- active threads ------------------------------------------------------------------- */
 
 static bool may_view_thread(const struct standing *s, const struct channel *thread,
                             const struct list *channels)
@@ -89,9 +89,9 @@ enum err list_channel_threads(struct call *call)
     return reply_list(call, &threads, 0);
 }
 
-/* --- archived ones -------------------------------------------------------------------- */
+/* --- archived threads ----------------------------------------------------------------- */
 
-/* page->limit: one more than are shown, to know whether there are more. */
+/* page->limit is one more than the page size, to compute has_more. */
 static enum err reply_page(struct call *call, const struct thread_page *page)
 {
     struct list threads;
@@ -157,7 +157,7 @@ enum err list_joined_archived_threads(struct call *call)
     return reply_page(call, &page);
 }
 
-/* --- of the audit log ----------------------------------------------------------------- */
+/* --- audit log ------------------------------------------------------------------------ */
 
 enum err threads_in_audit(struct call *call, struct audit_shown *log)
 {
@@ -169,7 +169,7 @@ enum err threads_in_audit(struct call *call, struct audit_shown *log)
         struct channel thread, parent;
 
         e = channel_find(call->tx, id[i], &thread);
-        if (!e) /* an archived thread is not marked when its channel is being deleted */
+        if (!e) /* archived threads have no deletion mark while their channel is being deleted */
             e = channel_find(call->tx, thread.parent_id.value, &parent);
         if (!e)
             audit_show(call->arena, &log->threads, &type_channel, &thread);

@@ -1,4 +1,4 @@
-/* members.c - the routes of who is in a thread. */
+/* members.c - routes of thread members. */
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@ static const int64_t NOTIFICATIONS =
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Who has left the guild meanwhile is shown without a member. */
+/* Shows a thread member without guild member if the user has left the guild. */
 static enum err show_if_member(struct call *call, struct thread_member *m)
 {
     enum err e = thread_member_show(call, call->target.channel->guild_id.value, m);
@@ -19,7 +19,7 @@ static enum err show_if_member(struct call *call, struct thread_member *m)
 
 enum { MEMBERS_INTENT = 1 << 14 | 1 << 15 };
 
-/* Bots list members only when their application may. */
+/* Bots need the GUILD_MEMBERS intent flag on their application. */
 static enum err may_list(struct call *call)
 {
     int64_t flags;
@@ -69,7 +69,7 @@ enum err get_thread_member(struct call *call)
     return e ? e : call_reply(call, &m);
 }
 
-/* --- coming --------------------------------------------------------------------------- */
+/* --- joining -------------------------------------------------------------------------- */
 
 static enum err check_not_archived(const struct call *call)
 {
@@ -129,7 +129,7 @@ enum err add_thread_member(struct call *call)
     return e ? e : message_system(call, c, MESSAGE_RECIPIENT_ADD, call->caller->id, id, STR(""));
 }
 
-/* --- going ---------------------------------------------------------------------------- */
+/* --- leaving -------------------------------------------------------------------------- */
 
 static enum err leave_thread(struct call *call)
 {

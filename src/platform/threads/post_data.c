@@ -1,4 +1,4 @@
-/* post_data.c - how posts of a forum begin, for clients that list many of them at once. */
+/* post_data.c - POST …/post-data: first messages of forum posts, in bulk. */
 #include "platform/threads/internal.h"
 
 #include "platform/accounts/users.h"
@@ -89,7 +89,7 @@ static bool is_named_before(const snowflake *ids, size_t at)
     return false;
 }
 
-/* A thread of another channel is passed over, as one that is gone. */
+/* Skips deleted threads and threads of other channels. */
 static enum err post_add(struct call *call, snowflake id, struct post_data_reply *out)
 {
     struct channel *post = arena_alloc(call->arena, sizeof *post);

@@ -1,4 +1,4 @@
-/* posts.c - threads of forums and media channels: they begin with a message and have tags. */
+/* posts.c - posts: threads of forum and media channels, with a first message and tags. */
 #include "platform/threads/internal.h"
 
 /* --- tags ----------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ enum err tags_permit(struct call *call, const struct channel *forum, const struc
                 return call_invalid(call, "applied_tags", "SET_TYPE_ALREADY_CONTAINS_VALUE",
                                     "The Set already contains this value");
     }
-    /* What only moderators give only they take away. */
+    /* Only moderators may remove a moderated tag. */
     ids = before->items;
     for (size_t i = 0; i < before->count; i++) {
         const struct forum_tag *tag = find_tag(forum, ids[i]);
@@ -69,7 +69,7 @@ enum err post_check_tags(struct call *call, const struct channel *forum,
     return e ? e : tags_require(forum, &tags->value, rights);
 }
 
-/* --- making one ----------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 enum err post_make(struct call *call, struct thread_plan *plan, struct message_draft *draft,
                    struct channel *ret, struct message *ret_message)

@@ -1,4 +1,4 @@
-/* routes.c - the routes of threads. */
+/* routes.c - route table of threads. */
 #include "platform/threads/internal.h"
 
 static const struct limit limit_start = { .name = "thread-create", .count = 10, .window_s = 60 };

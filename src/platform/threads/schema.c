@@ -1,4 +1,4 @@
-/* schema.c - bodies, queries and answers of threads, row by row. */
+/* schema.c - JSON schemas of thread bodies, queries and responses. */
 #include "platform/threads/internal.h"
 
 static const struct choice thread_types[] = {

@@ -1,7 +1,7 @@
-/* search.c - threads of a channel, looked for by name, tags and time.
+/* search.c - searches threads of a channel by name, tags and time.
  *
- * There is no index of names: a few columns of every thread of the channel are read, aside, and
- * only those of the page are read whole. */
+ * Thread names have no index: a background read fetches a few columns of every thread of the
+ * channel, and complete rows only for the result page. */
 #include "platform/threads/internal.h"
 
 #include <stdlib.h>
@@ -101,11 +101,11 @@ static const struct schema found_schema = {
 };
 const struct type thread_search_type = { .kind = KIND_OBJECT, .schema = &found_schema };
 
-/* --- what is looked at ---------------------------------------------------------------- */
+/* --- filter --------------------------------------------------------------------------- */
 
 struct thread_candidate {
     snowflake id;
-    int64_t key; /* what it is sorted by */
+    int64_t key; /* sort key */
 };
 
 static const char CANDIDATES[] =
@@ -115,16 +115,16 @@ static const char CANDIDATES[] =
     "thread_members m where m.thread_id = channels.id and m.user_id = $2) else 0 end "
     "from channels where parent_id = $1 and type between 10 and 12 and id > $3 and id < $4";
 
-/* What a search asks, made ready once. */
+/* The compiled filter of a search. */
 struct thread_wanted {
     const struct thread_search_query *query;
     uint64_t rights;
     struct list words; /* struct str */
-    struct list tags;  /* snowflakes; of those that the forum has */
+    struct list tags;  /* snowflakes; only tags that the forum has */
     struct arena *scratch;
 };
 
-/* Every word begins a word of the name. */
+/* Every search word must be a prefix of a word of the name. */
 static bool name_matches(struct thread_wanted *t, struct str name)
 {
     const struct str *wanted = t->words.items;
@@ -204,7 +204,7 @@ static enum err candidates_read(struct call *call, struct thread_wanted *t, stru
     return rows_end(&rows);
 }
 
-/* The oldest first; those of the same time by id. */
+/* Ascending by key, then by id. */
 static int by_thread_key(const void *a, const void *b)
 {
     const struct thread_candidate *x = a, *y = b;
@@ -235,7 +235,7 @@ static enum err found_add(struct call *call, snowflake id, struct thread_search_
     e = message_find(call, id, id, &first);
     if (!e)
         *(struct message *)list_add(call->arena, &out->first_messages.value, sizeof first) = first;
-    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* what a post began with may be deleted */
+    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* the first message may be deleted */
 }
 
 static enum err found_reply(struct call *call, const struct list *found)

@@ -1,4 +1,4 @@
-/* choose.c - PUT …/answers/@me: what somebody chose of a poll, from now on. */
+/* choose.c - PUT …/answers/@me: sets the caller's answers to a poll. */
 #include "platform/votes/internal.h"
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@ bool poll_is_over(const struct poll *poll)
     return poll->results->is_finalized || poll->expiry <= clock_us();
 }
 
-/* --- may they? ------------------------------------------------------------------------ */
+/* --- checks --------------------------------------------------------------------------- */
 
 static enum err check_poll(struct call *call)
 {
@@ -29,7 +29,7 @@ static enum err check_poll(struct call *call)
     return e || !blocked ? e : ERR_POLL_BLOCKED;
 }
 
-/* The answers as bits; a problem is noted at those that the poll does not have. */
+/* Converts the answers to a bit set; records errors for unknown answers. */
 static enum err read_choice(struct call *call, int64_t *ret)
 {
     const struct poll *poll = call->target.message->poll;
@@ -51,7 +51,7 @@ static enum err read_choice(struct call *call, int64_t *ret)
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* --- doing it ------------------------------------------------------------------------- */
+/* --- voting --------------------------------------------------------------------------- */
 
 static const char CHOOSE[] =
     "insert into poll_voters (message_id, user_id, answers) values ($1, $2, $3) "
@@ -112,7 +112,7 @@ enum err choose_poll_answers(struct call *call)
     if (now == before)
         return OK;
     e = tx_exec(call->tx, CHOOSE, BIND(v_id(m->id), v_id(call->caller->id), v_int(now)), NULL);
-    /* What is taken back first: nobody sees two answers where one is allowed. */
+    /* Removals first, so that clients never see two answers in a single-choice poll. */
     for (int64_t i = 0; !e && i < POLL_MOST_ANSWERS; i++)
         if (before >> i & ~now >> i & 1)
             e = vote_change(call, i + 1, false);

@@ -1,4 +1,4 @@
-/* end.c - the end of a poll: at its time, by its author, or with its message. */
+/* end.c - ends polls: at their expiry, by their author, or with their message. */
 #include "platform/votes/internal.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 
-/* --- what the channel is told --------------------------------------------------------- */
+/* --- the result message --------------------------------------------------------------- */
 
 struct poll_field {
     struct str name, value;
@@ -66,7 +66,7 @@ static void add_victor(struct call *call, struct poll_embed *e, const struct pol
               emoji->animated.value ? STR("true") : STR("false"));
 }
 
-/* The result names a victor only when one answer has more votes than each of the others. */
+/* The result names a winner only if one answer has more votes than all others. */
 static struct str result_embeds(struct call *call, const struct poll *poll)
 {
     const struct poll_count *c = poll->results->answer_counts.items;
@@ -111,7 +111,7 @@ static enum err say_result(struct call *call, const struct channel *c, const str
     return message_create(call, &draft, &said);
 }
 
-/* --- ending it ------------------------------------------------------------------------ */
+/* --- ending --------------------------------------------------------------------------- */
 
 static enum err poll_finalize(struct call *call, const struct channel *c, struct message *m)
 {
@@ -161,7 +161,7 @@ static enum err run_end(struct call *call, const struct job *job)
     if (!e)
         e = message_find(call, channel_id, job->key, &m);
     if (e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE)
-        return OK; /* it is gone, or going */
+        return OK; /* deleted, or being deleted */
     if (e || !m.poll || m.poll->results->is_finalized)
         return e;
     return poll_finalize(call, &c, &m);
@@ -179,7 +179,7 @@ enum err poll_watch(struct call *call, const struct message *m)
                         str_printf(call->arena, "%" PRIu64, m->channel_id));
 }
 
-/* --- with its message ----------------------------------------------------------------- */
+/* --- deletion with the message -------------------------------------------------------- */
 
 enum { VOTES_SETTLE_US = 10 * 1000 * 1000 };
 
@@ -211,7 +211,7 @@ const struct job_kind poll_leftovers = {
     .run = run_leftovers,
 };
 
-/* A vote that has begun may still commit: what it wrote has to be there when the job looks. */
+/* A concurrent vote may still commit, so the job that deletes votes starts later. */
 enum err poll_goes_with_message(struct call *call, const snowflake *message_id)
 {
     const struct poll *poll;

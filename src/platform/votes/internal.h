@@ -1,4 +1,4 @@
-/* internal.h - what the files of votes/ share. */
+/* internal.h - declarations shared by the files of votes/. */
 #ifndef PLATFORM_VOTES_INTERNAL_H
 #define PLATFORM_VOTES_INTERNAL_H
 
@@ -20,9 +20,9 @@ enum err choose_poll_answers(struct call *call);
 /* --- end.c ---------------------------------------------------------------------------- */
 
 enum err end_poll(struct call *call);
-/* A job ends it at its time. */
+/* Schedules the job that ends the poll at its expiry. */
 enum err poll_watch(struct call *call, const struct message *m);
-/* It goes with its message; who chose goes in steps, by a job. */
+/* Deletes the poll with its message; a job deletes the votes in batches. */
 enum err poll_goes_with_message(struct call *call, const snowflake *message_id);
 extern const struct job_kind poll_end, poll_leftovers;
 

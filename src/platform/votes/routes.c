@@ -1,4 +1,4 @@
-/* routes.c - the table of polls, and who chose an answer. */
+/* routes.c - route table of polls; lists the voters of an answer. */
 #include "platform/votes/internal.h"
 
 #include "model/fields/ids.h"
@@ -11,7 +11,7 @@ enum err may_see_poll(struct call *call)
     return call->target.rights & PERMISSION(READ_MESSAGE_HISTORY) ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-/* --- who chose it --------------------------------------------------------------------- */
+/* --- voters --------------------------------------------------------------------------- */
 
 struct voters_query {
     struct opt_id after;
@@ -85,7 +85,7 @@ static enum err list_poll_voters(struct call *call)
     return e ? e : call_reply(call, &voters);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "answer.id", .field = "answer_id", .doc = "An answer of the poll, from 1." },

@@ -1,8 +1,8 @@
-/* votes.h - people choose answers of polls, until these are over.
+/* votes.h - votes in polls, and the end of polls.
  *
- * What somebody chose is one row, so that of two votes of one account the later sees the
- * earlier; counts are kept for each lane of the store, so that a vote costs the same however
- * many there are. A poll that is over keeps the counts it had then. Begin with choose.c. */
+ * One row has all answers of a voter, so that concurrent votes of one account are serialized.
+ * Counts are stored per counter shard (tx_lane), so that the cost of a vote does not grow with
+ * their number. A finished poll stores its final counts. Start with choose.c. */
 #ifndef PLATFORM_VOTES_VOTES_H
 #define PLATFORM_VOTES_VOTES_H
 

@@ -1,4 +1,4 @@
-/* world.c - polls of messages, in and out of world files. */
+/* world.c - import and export of polls in world files. */
 #include <inttypes.h>
 
 #include "api/jobs/jobs.h"
@@ -10,11 +10,11 @@
 
 enum { USUAL_HOURS = 24 };
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_poll_answer {
     struct str text;
-    struct opt_str emoji;  /* as of a reaction */
+    struct opt_str emoji;  /* same format as in reactions */
     struct opt_list users; /* struct str */
 };
 struct world_poll {
@@ -40,7 +40,7 @@ static const struct field poll_fields[] = {
 };
 WORLD_SINGLE(poll, poll_fields, NULL);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 static const char MARK_POLLED[] = "update messages set polled = 1, shown = null where id = $1";
 static const char CHOOSE[] =
@@ -143,7 +143,7 @@ static enum err import_poll(struct importing *im, const void *entry, const struc
                         str_printf(im->arena, "%" PRIu64, im->channel));
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
 static const char POLLED[] =
     "select id from messages where channel_id = $1 and polled = 1 order by id";

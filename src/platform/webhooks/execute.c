@@ -1,4 +1,4 @@
-/* execute.c - messages that come through webhooks. */
+/* execute.c - sends, edits and deletes messages of webhooks. */
 #include "platform/webhooks/internal.h"
 
 #include "model/permissions/permissions.h"
@@ -6,7 +6,7 @@
 #include "platform/messages/body.h"
 #include "platform/threads/threads.h"
 
-/* The webhook's channel, or a thread of it. */
+/* Finds the webhook's channel, or a thread of it if the query names one. */
 static enum err find_place(struct call *call)
 {
     const struct execute_query *q = call->query;
@@ -20,7 +20,7 @@ static enum err find_place(struct call *call)
     return e;
 }
 
-/* {webhook.message.id}: in that place, and sent by this webhook. */
+/* {webhook.message.id}: must be in that channel and sent by this webhook. */
 enum err resolve_webhook_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -71,7 +71,7 @@ static bool component_acts(const struct component *c)
            (c->accessory.value && component_acts(c->accessory.value));
 }
 
-/* Nobody would hear of it if somebody used what no application owns. */
+/* Interactive components need an application that receives their interactions. */
 static enum err check_webhook_components(struct call *call, const struct sender *from)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -96,7 +96,7 @@ enum err prepare_execute_webhook(struct call *call)
 
 enum err prepare_webhook_service(struct call *call, const struct message_body *in)
 {
-    /* A bad body is told after a bad path, whoever finds it bad. */
+    /* Path errors take precedence over body errors, so an error found here is deferred. */
     if (form_failed(&call->form))
         call->decoded = ERR_INVALID_FORM_BODY;
     return prepare_sending_part(call, in, NULL, check_new);
@@ -137,7 +137,7 @@ static struct opt_str shown_name(const struct call *call)
     return h->name.given == GIVEN ? h->name : given_str(STR("Webhook"));
 }
 
-/* What a message brings along, else the webhook's own. */
+/* Uses the message's avatar URL, else the webhook's avatar. */
 static enum err shown_avatar(const struct call *call, struct opt_str *ret)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -149,13 +149,13 @@ static enum err shown_avatar(const struct call *call, struct opt_str *ret)
                : OK;
 }
 
-/* Nobody is behind a webhook's call: its files count for whoever made it. */
+/* Webhook calls have no caller: uploads count for the creator, else the application. */
 static snowflake webhook_payer(const struct webhook *h)
 {
     return h->user_id ? h->user_id : h->application_id.value ? h->application_id.value : h->id;
 }
 
-/* In a forum a message opens a post, or goes into one. */
+/* In a forum a message creates a post, or goes to an existing one. */
 static enum err check_forum(const struct call *call, bool *ret_post)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -180,7 +180,7 @@ static enum err check_webhook_place(const struct call *call)
     return channel_is_thread(c->type) && c->thread_metadata->locked ? ERR_THREAD_LOCKED : OK;
 }
 
-/* Nobody started it: it has the webhook as its owner, and no members. */
+/* The new post has the webhook as its owner, and no members. */
 static enum err open_post(struct call *call, struct message_draft *draft, struct message *ret)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -196,7 +196,7 @@ static enum err open_post(struct call *call, struct message_draft *draft, struct
     return e ? e : post_make(call, &plan, draft, &post, ret);
 }
 
-/* What the call's body says, sent to a place that was found. */
+/* Sends the message of the body to the resolved channel. */
 static enum err webhook_send(struct call *call, bool post, struct message *ret)
 {
     const struct webhook *h = call->target.webhook;
@@ -265,7 +265,7 @@ enum err webhook_send_for_service(struct call *call)
     return e ? e : webhook_send(call, false, &m);
 }
 
-/* --- messages that were sent ---------------------------------------------------------- */
+/* --- existing messages ---------------------------------------------------------------- */
 
 /* GET …/messages/{webhook.message.id} */
 enum err get_webhook_message(struct call *call)

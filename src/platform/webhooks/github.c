@@ -1,4 +1,4 @@
-/* github.c - events of GitHub, told through a webhook. */
+/* github.c - webhook endpoint for GitHub events. */
 #include "platform/webhooks/github.h"
 
 #include "net/http/http.h"
@@ -8,8 +8,8 @@
 
 enum { MOST_COMMITS = 2048 };
 
-/* Nobody at GitHub mends what is refused here: all may be missing or null, and what is too
- * long is cut where it is shown. */
+/* All fields are optional and nullable, and long texts are truncated, because GitHub cannot react
+ * to an error. */
 /* clang-format off */
 #define GITHUB_FIELD(struct_, member_, type_)                                                      \
     { FIELD(struct struct_, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }

@@ -1,11 +1,11 @@
-/* github.h - what GitHub tells of, as far as it is shown. */
+/* github.h - the parts of GitHub event payloads that embeds show. */
 #ifndef PLATFORM_WEBHOOKS_GITHUB_H
 #define PLATFORM_WEBHOOKS_GITHUB_H
 
 #include "json/schema.h"
 #include "platform/message_parts/embed.h"
 
-/* An issue, a comment, a repository, a person: whatever has a name and a page. */
+/* An issue, comment, repository, user or other object with a name and a page. */
 struct github_object {
     struct opt_int number;
     struct opt_str title, full_name, name, tag_name, head_branch, login, commit_id;
@@ -17,7 +17,7 @@ struct github_commit {
     const struct github_object *author;
 };
 
-/* Which of them are there depends on the event. */
+/* The event determines which fields are present. */
 struct github_told {
     struct opt_str action, ref, ref_type, compare;
     const struct github_object *repository, *sender, *issue, *comment, *pull_request, *review,
@@ -27,8 +27,8 @@ struct github_told {
 
 /* --- github_events.c ------------------------------------------------------------------ */
 
-/* Makes the card of an event. False: nothing is said of it. What it needs and is not there is
- * noted in the form. */
+/* Builds the embed of an event. False: the event is not shown. Missing required fields are recorded
+ * in the form. */
 bool github_embed(struct form *form, struct str event, const struct github_told *in,
                   struct embed *ret);
 

@@ -1,4 +1,4 @@
-/* github_events.c - the card that tells of an event of GitHub, a row for each one. */
+/* github_events.c - builds embeds for GitHub events from a table of event types. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 
 enum { MOST_SAID = 500, MOST_URL = 2048, SHOWN_COMMITS = 10, MOST_LINE = 80, LONGEST_LIST = 65536 };
 
-/* --- pieces --------------------------------------------------------------------------- */
+/* --- helpers -------------------------------------------------------------------------- */
 
-/* At most so many characters, the last of them a sign that there was more. */
+/* Truncates to `most` characters; the last one is then an ellipsis. */
 static struct str github_cut(struct arena *arena, struct str s, size_t most)
 {
     size_t at = 0;
@@ -23,7 +23,7 @@ static struct str github_cut(struct arena *arena, struct str s, size_t most)
     return STR_CONCAT(arena, str_slice(s.p, at), STR("…"));
 }
 
-/* Nothing where it is no address that an embed can have. */
+/* Returns an absent value if the URL is not valid for an embed. */
 static struct opt_str github_url(struct opt_str url)
 {
     bool good = (str_starts(url.value, STR("https://")) || str_starts(url.value, STR("http://"))) &&
@@ -49,7 +49,7 @@ static struct str github_short_id(struct str id)
     return str_slice(id.p, id.n < 7 ? id.n : 7);
 }
 
-/* "#5 Title", or what else it is called. */
+/* Returns "#5 Title", or another name of the object. */
 static struct str github_name(struct arena *arena, const struct github_object *o)
 {
     const struct str names[] = { o->title.value,
@@ -68,7 +68,7 @@ static struct str github_name(struct arena *arena, const struct github_object *o
     return name;
 }
 
-/* "refs/heads/main" is the branch main. */
+/* Strips "refs/heads/" or "refs/tags/". */
 static struct str github_branch(struct str ref)
 {
     static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
@@ -95,8 +95,7 @@ static void github_add_commit(struct arena *arena, struct buf *out, const struct
     buf_add_str(out, STR("\n"));
 }
 
-/* Lines of the commits as far as they are whole within what a card says: a link that is cut
- * leads nowhere. */
+/* Returns one line per commit, as many whole lines as fit: a truncated link would be broken. */
 static struct str github_commit_lines(struct arena *arena, const struct list *commits)
 {
     const struct github_commit *c = commits->items;
@@ -119,7 +118,7 @@ static bool github_embed_push(struct arena *arena, const struct github_told *in,
     struct str lines = github_commit_lines(arena, &in->commits),
                branch = github_branch(in->ref.value);
 
-    /* A branch that came or went is told by an event of its own. */
+    /* The creation or deletion of a branch has its own event. */
     if (!in->commits.count)
         return false;
     ret->title.value =
@@ -131,19 +130,19 @@ static bool github_embed_push(struct arena *arena, const struct github_told *in,
     return true;
 }
 
-/* --- the others ----------------------------------------------------------------------- */
+/* --- other events --------------------------------------------------------------------- */
 
 #define OBJECT(member_) offsetof(struct github_told, member_), #member_
 
 static const struct github_event {
     const char *name;
-    const char *what; /* NULL: what the ref is */
-    const char *did;  /* NULL: the action */
-    size_t about;     /* whose name is shown */
+    const char *what; /* noun; NULL: the ref type */
+    const char *did;  /* verb; NULL: the action */
+    size_t about;     /* object whose name is shown */
     const char *about_field;
-    size_t said; /* whose page and text are shown */
+    size_t said; /* object whose page and text are shown */
     const char *said_field;
-    bool concluded; /* told when it has a conclusion */
+    bool concluded; /* shown only with a conclusion */
 } github_events[] = {
     { "commit_comment", "Commit comment", NULL, OBJECT(comment), OBJECT(comment), false },
     { "create", NULL, "created", OBJECT(repository), OBJECT(repository), false },
@@ -187,7 +186,7 @@ static const struct github_object *github_object_at(struct form *form, const str
     return o;
 }
 
-/* "[owner/name] Issue opened: #5 Title" */
+/* Returns a title such as "[owner/name] Issue opened: #5 Title". */
 static struct str github_title(struct arena *arena, const struct github_event *e,
                                const struct github_told *in, const struct github_object *about)
 {

@@ -1,4 +1,4 @@
-/* internal.h - what the files of webhooks/ share. */
+/* internal.h - declarations shared by the files of webhooks/. */
 #ifndef PLATFORM_WEBHOOKS_INTERNAL_H
 #define PLATFORM_WEBHOOKS_INTERNAL_H
 
@@ -38,7 +38,7 @@ enum err webhooks_count(struct tx *tx, snowflake guild_id, snowflake channel_id,
 
 /* --- manage.c ------------------------------------------------------------------------- */
 
-/* 68 characters that follow from the id, the salt and the server's key. */
+/* Derives the 68-character token from the id, the salt and the server's key. */
 struct str webhook_token(struct call *call, const struct webhook *h);
 
 enum err resolve_webhook(struct call *call);
@@ -58,10 +58,10 @@ enum err delete_webhook(struct call *call);
 enum err resolve_webhook_message(struct call *call);
 enum err prepare_execute_webhook(struct call *call);
 enum err execute_webhook(struct call *call);
-/* The row's prepare of a service: what it said, as a body of our own, which must stay. Problems
- * that the call's form has are told. */
+/* Prepare stage of the Slack and GitHub routes. in: the converted body, which must outlive the
+ * call. Reports the errors in the call's form. */
 enum err prepare_webhook_service(struct call *call, const struct message_body *in);
-/* Sends that; in a forum only into a post. */
+/* Sends that body. In a forum it needs a thread_id. */
 enum err webhook_send_for_service(struct call *call);
 enum err get_webhook_message(struct call *call);
 enum err prepare_edit_webhook_message(struct call *call);

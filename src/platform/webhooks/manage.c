@@ -1,7 +1,7 @@
-/* manage.c - webhooks: made, listed, changed, deleted.
+/* manage.c - creates, lists, modifies and deletes webhooks.
  *
- * Members with MANAGE_WEBHOOKS manage them; whoever has the token can do the same
- * with one, without an account. */
+ * Members with MANAGE_WEBHOOKS manage them. The holder of a webhook's token manages that webhook
+ * without an account. */
 #include "platform/webhooks/internal.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ struct str webhook_token(struct call *call, const struct webhook *h)
     return str_base64url(call->arena, bytes, sizeof bytes);
 }
 
-/* {webhook.id}: exists; who may see it depends on the rest of the path. */
+/* {webhook.id}: checks only existence; the rest of the path determines access. */
 enum err resolve_webhook(struct call *call)
 {
     struct webhook *h = call->target.webhook = arena_alloc(call->arena, sizeof *h);
@@ -36,16 +36,16 @@ enum err resolve_token(struct call *call)
     struct str given = call_text(call, "webhook.token"),
                good = webhook_token(call, call->target.webhook);
 
-    /* Who has the token acts by it alone: no credential that came along signs for it. */
+    /* The token alone authorizes the call: ignore any other credential of the request. */
     call->caller = NULL;
-    /* Nobody sends messages to one that follows a channel. */
+    /* Follower webhooks accept no messages. */
     return call->target.webhook->type == WEBHOOK_INCOMING && given.n == good.n &&
                    sodium_memcmp(given.p, good.p, good.n) == 0
                ? OK
                : ERR_INVALID_WEBHOOK_TOKEN;
 }
 
-/* Without the token: a member who may manage webhooks where this one is. */
+/* Access without the token needs MANAGE_WEBHOOKS in the webhook's channel. */
 enum err may_manage(struct call *call)
 {
     const struct webhook *h = call->target.webhook;
@@ -67,7 +67,7 @@ enum err may_manage(struct call *call)
                : standing_lacks_in(call->tx, &s, &c, PERMISSION(MANAGE_WEBHOOKS));
 }
 
-/* --- showing -------------------------------------------------------------------------- */
+/* --- replies -------------------------------------------------------------------------- */
 
 static bool has_token(const struct call *call)
 {
@@ -93,8 +93,8 @@ static enum err webhook_show_source(struct call *call, struct webhook *h)
     return OK;
 }
 
-/* Whoever has the token of an app's webhook acts in the app's name: it is shown to that app, and to
- * callers who sent it. */
+/* The token of an app's webhook acts in the app's name: only that app, and callers who sent the
+ * token, receive it. */
 static bool shows_token(const struct call *call, const struct webhook *h)
 {
     bool own = call->caller && call->caller->application_id == h->application_id.value;
@@ -102,7 +102,7 @@ static bool shows_token(const struct call *call, const struct webhook *h)
     return h->application_id.given != GIVEN || own || has_token(call);
 }
 
-/* The maker is not for those who only have the token. */
+/* Callers who have only the token do not see the creator. */
 static enum err webhook_complete(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
@@ -167,8 +167,8 @@ static const struct channel *channel_among(const struct list *channels, snowflak
     return low < channels->count && c[low].id == id ? &c[low] : NULL;
 }
 
-/* Keeps those in channels that the caller sees and keeps webhooks of: what a webhook is
- * shown with is enough to write there. */
+/* Retains only webhooks in channels where the caller has VIEW_CHANNEL and MANAGE_WEBHOOKS, because
+ * the reply contains the token. */
 static enum err keep_manageable(struct call *call, struct list *list)
 {
     const uint64_t needed = PERMISSION(VIEW_CHANNEL) | PERMISSION(MANAGE_WEBHOOKS);
@@ -207,7 +207,7 @@ enum err get_webhook(struct call *call)
     return webhook_send_reply(call, call->target.webhook);
 }
 
-/* --- announcing ----------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
 struct webhooks_changed {
     snowflake guild_id, channel_id;
@@ -234,11 +234,11 @@ void webhooks_announce(struct call *call, snowflake guild_id, snowflake channel_
               &changed);
 }
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
-/* What the stages pass on. */
+/* Values that the prepare stage passes to the handler. */
 struct portrait {
-    snowflake id; /* the new webhook's */
+    snowflake id; /* of the new webhook */
     struct opt_str avatar;
 };
 
@@ -385,7 +385,7 @@ enum err prepare_modify_webhook(struct call *call)
     return OK;
 }
 
-/* To a channel of the same guild where the caller manages webhooks too. */
+/* Moves a webhook to a channel of the same guild where the caller has MANAGE_WEBHOOKS, too. */
 static enum err webhook_move(struct call *call, struct webhook *h, snowflake channel_id)
 {
     struct webhook there = *h;
@@ -459,9 +459,9 @@ enum err delete_webhook(struct call *call)
     return webhook_end(call, call->target.webhook);
 }
 
-/* --- of the audit log ----------------------------------------------------------------- */
+/* --- audit log ------------------------------------------------------------------------ */
 
-/* Without what messages could be sent by: not everybody who reads the log may. */
+/* Omits the token, because not every reader of the audit log may send messages. */
 enum err webhooks_in_audit(struct call *call, struct audit_shown *log)
 {
     struct list ids = audit_targets(call->arena, log, AUDIT_WEBHOOK_CREATE, AUDIT_WEBHOOK_DELETE);

@@ -1,11 +1,11 @@
-/* routes.c - the table of webhooks. */
+/* routes.c - route table of webhooks. */
 #include "api/deletion.h"
 #include "api/hooks.h"
 #include "model/permissions/permissions.h"
 #include "platform/messages/body.h"
 #include "platform/webhooks/internal.h"
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {
@@ -26,7 +26,7 @@ static const struct resolver resolvers[] = {
     {
         .name = "webhook.message.id",
         .field = "message_id",
-        .is_text = true, /* whoever tries @original with a bad token hears of the token */
+        .is_text = true, /* @original with a wrong token must report the token */
         .doc = "A message that the webhook sent.",
         .resolve = resolve_webhook_message,
     },

@@ -1,4 +1,4 @@
-/* rows.c - webhooks in the store. */
+/* rows.c - SQL of webhooks. */
 #include "platform/webhooks/internal.h"
 
 #include "model/fields/rows.h"

@@ -1,4 +1,4 @@
-/* schema.c - webhooks and their bodies, row by row. */
+/* schema.c - JSON schemas of webhooks and their request bodies. */
 #include "platform/webhooks/internal.h"
 
 bool webhook_name_holds(struct str name)

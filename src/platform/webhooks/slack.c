@@ -1,4 +1,4 @@
-/* slack.c - messages that are written for Slack, sent through a webhook. */
+/* slack.c - webhook endpoint for Slack-compatible messages. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -29,7 +29,7 @@ struct slack_message {
 
 /* --- schema --------------------------------------------------------------------------- */
 
-/* "#36a64f" or "36a64f"; -1: neither. */
+/* Parses "#36a64f" or "36a64f"; -1: invalid. */
 static int64_t slack_hex_color(struct str s)
 {
     int64_t value = 0;
@@ -180,9 +180,9 @@ static const struct schema slack_message_schema = {
 };
 const struct type slack_body = { .kind = KIND_OBJECT, .schema = &slack_message_schema };
 
-/* --- from their words to ours --------------------------------------------------------- */
+/* --- conversion to a message body ----------------------------------------------------- */
 
-/* The text between < and >, when it is a link with a label; *ret_bar is where that begins. */
+/* Parses a link with a label at the start: <url|label>. *ret_bar is the offset of the bar. */
 static bool slack_link_at(struct str s, size_t *ret_bar, size_t *ret_end)
 {
     const char *end = memchr(s.p, '>', s.n);
@@ -195,8 +195,8 @@ static bool slack_link_at(struct str s, size_t *ret_bar, size_t *ret_end)
     return true;
 }
 
-/* <https://x.y|label> becomes [label](https://x.y). A < is looked at up to the next one, so
- * that a text of many costs no more than its length. */
+/* Converts <https://x.y|label> to [label](https://x.y). The scan from a "<" stops at the next "<",
+ * so the conversion takes linear time. */
 static struct str slack_links(struct arena *arena, struct str s)
 {
     struct buf out;
@@ -224,7 +224,7 @@ static struct str slack_links(struct arena *arena, struct str s)
     return buf_take(&out, arena);
 }
 
-/* Nothing where there is no text. */
+/* Returns an absent value for an empty text. */
 static struct opt_str slack_given(struct str s)
 {
     return s.n ? given_str(s) : (struct opt_str){ 0 };
@@ -279,8 +279,7 @@ static struct opt_list slack_fields(struct arena *arena, const struct list *in)
     return out;
 }
 
-/* What stands above the text belongs to it; what stands for all of it is shown when there is
- * neither text nor title. */
+/* Joins pretext and text. Without text and title, uses the fallback. */
 static struct str slack_description(struct arena *arena, const struct slack_attachment *a)
 {
     struct str text = a->text.value, above = a->pretext.value;
@@ -312,8 +311,7 @@ static void slack_embed(struct arena *arena, const struct slack_attachment *a, s
         ret->color = (struct opt_int){ GIVEN, slack_color_value(a->color.value) };
 }
 
-/* Links grow by a character each, and lines above the text are added to it: what ours must
- * hold is looked at afterwards. */
+/* Conversion makes texts longer (links, pretext), so this checks the limits of the result. */
 static void slack_check_lengths(struct form *form, const struct place *here,
                                 const struct message_body *out)
 {
@@ -333,8 +331,8 @@ static void slack_check_lengths(struct form *form, const struct place *here,
                   "Embed size exceeds maximum size of 6000");
 }
 
-/* The whole message, which in a form is a text in it; problems are noted in the call's form.
- * NULL: it could not be read. */
+/* Returns the Slack message. A form request contains it as JSON in `payload`. Errors go to the
+ * call's form; NULL: invalid JSON. */
 static const struct slack_message *slack_input(struct call *call, const struct place *payload)
 {
     const struct slack_message *in = call->body;

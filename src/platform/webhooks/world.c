@@ -1,4 +1,4 @@
-/* world.c - webhooks of guilds, in and out of world files. An import gives them new tokens. */
+/* world.c - import and export of webhooks in world files. An import issues new tokens. */
 #include "platform/webhooks/internal.h"
 
 #include <sodium.h>
@@ -6,7 +6,7 @@
 #include "platform/channels/deletion.h"
 #include "platform/worlds/file.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schema --------------------------------------------------------------------------- */
 
 struct world_webhook {
     struct opt_id id;
@@ -25,7 +25,7 @@ static const struct field webhook_entry_fields[] = {
 
 WORLD_OBJECT(webhook, webhook_entry_fields, NULL);
 
-/* --- in ------------------------------------------------------------------------------- */
+/* --- import --------------------------------------------------------------------------- */
 
 static enum err import_webhook(struct importing *im, const void *entry, const struct place *at,
                                snowflake guild)
@@ -64,9 +64,9 @@ static enum err import_webhook(struct importing *im, const void *entry, const st
     return webhook_insert(im->tx, &made);
 }
 
-/* --- out ------------------------------------------------------------------------------ */
+/* --- export --------------------------------------------------------------------------- */
 
-/* Those that follow a channel belong to that following, which stays behind. */
+/* Follower webhooks are not exported, because world files do not contain channel follows. */
 static const char WEBHOOKS[] =
     "select h.id, coalesce(h.name, 'Webhook'), h.channel_id, u.username, h.application_id from webhooks h "
     "left join users u on u.id = h.user_id where h.guild_id = $1 and h.source_channel_id is null "

@@ -1,12 +1,12 @@
-/* internal.h - what the files of widgets/ share. */
+/* internal.h - declarations shared by the files of widgets/. */
 #ifndef PLATFORM_WIDGETS_INTERNAL_H
 #define PLATFORM_WIDGETS_INTERNAL_H
 
 #include "platform/guilds/guilds.h"
 #include "platform/widgets/widgets.h"
 
-/* Members are looked at in the order of their ids, so many of them at most: a widget is for
- * anybody, and its guild may have half a million. */
+/* Limit on the members that are read, in the order of their ids: widgets are public, and a guild
+ * may have 500,000 members. */
 enum { WIDGET_LOOKED_AT = 1000, WIDGET_SHOWN = 100 };
 
 /* --- picture.c ------------------------------------------------------------------------ */

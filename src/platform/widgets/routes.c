@@ -1,4 +1,4 @@
-/* routes.c - the widget of a guild: its settings, and what it shows as JSON. */
+/* routes.c - routes of guild widgets: settings and widget.json. */
 #include "gateway/gateway.h"
 #include "model/fields/rows.h"
 #include "platform/channels/channels.h"
@@ -6,7 +6,7 @@
 #include "platform/members/members.h"
 #include "platform/widgets/internal.h"
 
-/* --- shapes --------------------------------------------------------------------------- */
+/* --- schemas -------------------------------------------------------------------------- */
 
 struct widget_settings {
     bool enabled;
@@ -135,7 +135,7 @@ static enum err get_guild_widget_settings(struct call *call)
     return reply_settings(call, call->target.guild);
 }
 
-/* What the settings count against is the guild's. */
+/* The limit of settings changes applies per guild. */
 static const struct limit limit_widget = { .name = "widget", .count = 10, .window_s = 60 };
 
 static enum err look_at_widget(struct call *call)
@@ -151,7 +151,7 @@ static enum err prepare_widget(struct call *call)
     return OK;
 }
 
-/* Where the widget's invite leads: a channel of the guild that takes one. */
+/* Sets the channel of the widget's invite: a channel of the guild that can have invites. */
 static enum err widget_take_channel(struct call *call, struct opt_id id, struct guild *g)
 {
     struct channel c;
@@ -189,9 +189,9 @@ static enum err modify_guild_widget(struct call *call)
     return e ? e : reply_settings(call, &g);
 }
 
-/* --- what it shows -------------------------------------------------------------------- */
+/* --- content -------------------------------------------------------------------------- */
 
-/* Those of the first members who are seen; struct member. */
+/* Returns the online members (struct member) among the first WIDGET_LOOKED_AT. */
 static enum err widget_members(struct call *call, snowflake guild_id, struct list *ret)
 {
     struct gateway *gateway = api_options(call->api)->gateway;
@@ -260,7 +260,7 @@ static enum err widget_add_member(struct call *call, const struct member *m, str
     return widget_voice(call, m, &w->channels, out);
 }
 
-/* Voice channels that everybody can see and go to. */
+/* Returns voice channels that @everyone can view and connect to. */
 static enum err widget_channels(struct call *call, struct widget *w)
 {
     const uint64_t going = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
@@ -326,7 +326,7 @@ static enum err get_guild_widget(struct call *call)
     return e ? e : call_reply(call, &w);
 }
 
-/* --- the table ------------------------------------------------------------------------ */
+/* --- route table ---------------------------------------------------------------------- */
 
 static const struct limit limit_widget_look = { .name = "widget-look",
                                                 .count = 10,

@@ -1,5 +1,5 @@
-/* widgets.h - what a guild shows on other people's pages: who is there, where one can talk, and an
- * invite; as JSON and as a picture. */
+/* widgets.h - public guild widgets: online members, voice channels and an invite, as JSON and as a
+ * picture. Start with routes.c. */
 #ifndef PLATFORM_WIDGETS_WIDGETS_H
 #define PLATFORM_WIDGETS_WIDGETS_H
 

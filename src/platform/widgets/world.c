@@ -1,4 +1,4 @@
-/* world.c - widgets of guilds, in and out of world files. */
+/* world.c - import and export of widget settings in world files. */
 #include "platform/guilds/guilds.h"
 #include "platform/widgets/widgets.h"
 #include "platform/worlds/file.h"

@@ -1,4 +1,4 @@
-/* demo.c - what the demo's tour shows of its world. */
+/* demo.c - finds the guild and channel that the demo's tour opens. */
 #include "platform/worlds/worlds.h"
 
 static const char FIND_PLACES[] =

@@ -1,4 +1,4 @@
-/* export.c - the world in the store, as a file. */
+/* export.c - exports the store as a world file. */
 #include "json/read.h"
 #include "platform/worlds/file.h"
 

@@ -1,5 +1,5 @@
-/* file.h - how a world file is written and read, whatever it is about: rows of its objects, names
- * and ids that refer to others, problems with their place. */
+/* file.h - shared parts of import and export of world files: schema macros, references by name or
+ * id, and validation errors with their paths. */
 #ifndef PLATFORM_WORLDS_FILE_H
 #define PLATFORM_WORLDS_FILE_H
 
@@ -11,11 +11,11 @@
 #include "platform/worlds/parts.h"
 #include "platform/worlds/worlds.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- schemas -------------------------------------------------------------------------- */
 
 enum { WORLD_MANY = 1000000 };
 
-/* Most of a file may be left out. */
+/* Most fields of a world file are optional. */
 #define MAYBE(struct_, member_, type_)                                          \
     {                                                                           \
         FIELD(struct_, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE \
@@ -24,9 +24,9 @@ enum { WORLD_MANY = 1000000 };
     {                                             \
         FIELD(struct_, member_), .type = &(type_) \
     }
-/* NAME_rows and NAME_type, of a file's object, and world_NAME_list, a list of them. */
+/* Defines NAME_rows and NAME_type for an object of the file, and world_NAME_list. */
 #define WORLD_OBJECT(name_, fields_, check_) WORLD_LIST(name_, fields_, check_, 0, WORLD_MANY)
-/* The same with limits of the list. */
+/* Same as WORLD_OBJECT, with limits on the list's length. */
 #define WORLD_LIST(name_, fields_, check_, min_, max_)                                        \
     static const struct schema name_##_rows = { .size = sizeof(struct world_##name_),         \
                                                 .fields = (fields_),                          \
@@ -36,18 +36,18 @@ enum { WORLD_MANY = 1000000 };
         .kind = KIND_ARRAY, .min = (min_), .max = (max_), .of = &name_##_type                 \
     }
 
-/* The same for an object that there is one of: world_NAME_type. */
+/* Same as WORLD_OBJECT, for a single object: world_NAME_type. */
 #define WORLD_SINGLE(name_, fields_, check_)                                          \
     static const struct schema name_##_rows = { .size = sizeof(struct world_##name_), \
                                                 .fields = (fields_),                  \
                                                 .check = (check_) };                  \
     const struct type world_##name_##_type = { .kind = KIND_OBJECT, .schema = &name_##_rows }
 
-/* schema.c: a name or an id, a list of them, and what else many objects have. */
+/* schema.c: a reference (name or id), lists of references, and other common types. */
 extern const struct type type_world_ref, type_world_refs, type_world_rights, type_world_name,
     type_world_content;
 
-/* What is kept as JSON must be of the kind that its readers expect. items: of a list. */
+/* Checks that a field that is stored as JSON has the expected kind. items: kind of list items. */
 void world_check_json(struct form *form, const struct place *here, const char *name,
                       const struct opt_str *json, enum json_kind kind, enum json_kind items);
 void world_check_texts(struct form *form, const struct place *here, const char *name,
@@ -55,19 +55,19 @@ void world_check_texts(struct form *form, const struct place *here, const char *
 void world_check_rights(struct form *form, const struct place *here, const char *name,
                         const struct opt_str *rights);
 
-/* --- rights.c: sets of rights, as people write them ----------------------------------- */
+/* --- rights.c: permission sets in readable form --------------------------------------- */
 
-/* ["VIEW_CHANNEL", …], "ALL", "DEFAULT", or a number. False: *ret_wrong is what it is not. */
+/* Parses ["VIEW_CHANNEL", …], "ALL", "DEFAULT", or a number. False: *ret_wrong is the bad value. */
 bool rights_read(struct str json, struct arena *arena, uint64_t *ret, struct str *ret_wrong);
 struct opt_str rights_write(uint64_t rights, struct arena *arena);
 
-/* --- layout.c: text for people -------------------------------------------------------- */
+/* --- layout.c: readable text ---------------------------------------------------------- */
 
-/* JSON with a line for each object that holds no others. */
+/* Formats JSON with one line for each object without nested objects. */
 void layout_json(struct str json, struct buf *out);
-/* Valid JSON without the space between its words, as it is kept and sent. */
+/* Removes white space between the tokens of valid JSON. */
 struct str layout_compact(struct arena *arena, struct str json);
-/* "users.0.username: …" for each problem. */
+/* Formats each error as a line "users.0.username: …". */
 struct str layout_problems(const struct form *form, struct arena *arena);
 
 /* --- references.c: names and ids ------------------------------------------------------ */
@@ -79,17 +79,17 @@ struct importing {
     const struct world_options *options;
     struct world_report *report;
     struct form *form;
-    struct list *pictures;    /* struct world_picture: what is to be kept once all is committed */
-    snowflake guild, channel; /* whose members are imported; 0: of no such thing */
+    struct list *pictures;    /* struct world_picture, to store before the commit */
+    snowflake guild, channel; /* owner of the imported members; 0: none */
 };
 
-/* A picture of the file, under the name that its row has. */
+/* A picture of the file, under the blob name in its row. */
 struct world_picture {
     char name[96];
     struct str bytes;
 };
 
-/* A kind of thing that is found by name. Queries give (least id, count). */
+/* A kind of object that can be found by name. Queries return (lowest id, count). */
 struct naming {
     const char *word;
     struct sql by_name; /* $1 name, $2 guild where `scoped` */
@@ -97,7 +97,7 @@ struct naming {
     struct sql any_id;  /* $1 id */
     bool scoped, unique;
 };
-/* Of things that an owner has: the column that names it. */
+/* For objects with an owner; owner_ is the column of the owner. */
 #define WORLD_NAMING(word_, table_, owner_)                                                        \
     {                                                                                              \
         .word = (word_), .scoped = true,                                                           \
@@ -110,33 +110,32 @@ struct naming {
 extern const struct naming user_naming, application_naming, guild_naming, role_naming,
     channel_naming, emoji_naming, webhook_naming;
 
-/* What a member of the file refers to. 0, and a problem is noted, when there is no
- * such thing or several of them. */
+/* Resolves a reference to an id. Sets 0 and records an error if no or several objects match. */
 enum err refer(struct importing *im, const struct naming *n, snowflake guild, struct str to,
                const struct place *at, snowflake *ret);
-/* The same for a member of the entry at `up` that may be absent: 0. */
+/* Same as refer, for an optional field `name` of the entry at path `up`. Absent: 0. */
 enum err refer_maybe(struct importing *im, const struct naming *n, snowflake guild,
                      const struct opt_str *to, const struct place *up, const char *name,
                      snowflake *ret);
-/* Which thing an entry of the file is about: *ret is its id, 0 when it is new or,
- * with a problem noted, wrong. */
+/* Finds the existing object of an entry. Sets its id; 0 if the object is new or if an error was
+ * recorded. */
 enum err settle(struct importing *im, const struct naming *n, snowflake guild, struct opt_id id,
                 struct str name, const struct place *at, snowflake *ret);
 
-/* What a file does not say stays as it is. */
+/* Fields that are absent in the file do not change. */
 #define WORLD_TAKE(to_, from_)      \
     do {                            \
         if ((from_).given == GIVEN) \
             (to_) = (from_).value;  \
     } while (0)
-/* The same for a member that may be null. */
+/* Same as WORLD_TAKE, for a nullable field. */
 #define WORLD_TAKE_OPT(to_, from_)  \
     do {                            \
         if ((from_).given == GIVEN) \
             (to_) = (from_);        \
     } while (0)
 
-/* JSON from the file, as columns keep it. */
+/* JSON from the file in the compact form of columns. */
 static inline struct value v_opt_json(const struct importing *im, struct opt_str json)
 {
     return json.given == GIVEN ? v_text(layout_compact(im->arena, json.value)) : v_null();
@@ -159,49 +158,49 @@ enum counted {
 };
 void count(struct importing *im, enum counted what, bool made);
 
-/* Runs a step for each entry of a list; step sees the entry and its place. all: the list's. */
+/* Calls step for each entry with its path. all: path of the list. */
 enum err import_each(struct importing *im, const struct opt_list *list, size_t size,
                      const struct place *all, import_step *step, snowflake owner);
 
-/* The id under which an entry is saved; 0: there was a problem. */
+/* Returns the id under which an entry is saved; 0: an error was recorded. */
 enum err world_place_of(struct importing *im, const struct naming *n, snowflake guild,
                         struct opt_id id, struct str name, const struct place *at, snowflake *ret);
-/* The same for a list of names; *ret: snowflakes. */
+/* Same as refer, for a list of names; *ret: snowflakes. */
 enum err refer_each(struct importing *im, const struct naming *n, snowflake guild,
                     const struct opt_list *names, const struct place *up, const char *name,
                     struct list *ret);
 
 /* --- pictures.c ----------------------------------------------------------------------- */
 
-/* A file that belongs to a thing of the world. */
+/* A file that belongs to an imported object. */
 struct world_file_note {
     snowflake id, owner;
     const char *area;
     struct str name, bytes;
 };
-/* Its rows; its bytes are kept when all is committed. */
+/* Writes the rows of a file. import.c stores its bytes before the commit. */
 enum err world_note_file(struct importing *im, const struct world_file_note *note);
-/* --- what an export shows ------------------------------------------------------------- */
+/* --- export --------------------------------------------------------------------------- */
 
 struct named_row {
     snowflake id;
     struct str name;
 };
-/* What is exported, and what its entries may call things by name. */
+/* State of an export, with the names that entries may use as references. */
 struct exporting {
     const struct world_format *format;
     struct tx *tx;
-    snowflake guild, application, channel;             /* whose members are exported */
+    snowflake guild, application, channel;             /* owner of the exported members */
     struct list roles, channels, emojis, applications; /* struct named_row, of the guild */
 };
-/* references.c: for the guild whose members are exported next. */
+/* references.c: reads the names of the guild in ex->guild. */
 enum err world_load_names(struct exporting *ex);
-/* By name where only one has it, else by id. Absent when there is no such thing. */
+/* Returns the name if it is unique, else the id. Absent if the object does not exist. */
 struct opt_str shown_reference(struct tx *tx, const struct list *things, snowflake id);
-/* The same for a list of ids; what is gone is left out. */
+/* Same as shown_reference, for a list of ids; skips deleted objects. */
 struct opt_list shown_references(struct tx *tx, const struct list *things, const struct list *ids);
 
-/* Present unless it is what an import would take anyway. */
+/* Present only if the value differs from the import's default. */
 static inline struct opt_int shown_int(const struct rows *r, int column, int64_t usual)
 {
     bool shown = !row_null(r, column) && row_int(r, column) != usual;
@@ -223,7 +222,7 @@ static inline void *shown_item(struct tx *tx, struct opt_list *list, size_t size
     list->given = GIVEN;
     return list_add(tx_arena(tx), &list->value, size);
 }
-/* Null and absent are the same in a file. */
+/* World files do not distinguish null and absent. */
 static inline struct opt_int shown_opt_int(struct opt_int v)
 {
     return (struct opt_int){ v.given == GIVEN ? GIVEN : ABSENT, v.value };
@@ -232,7 +231,7 @@ static inline struct opt_str shown_opt_text(struct opt_str v)
 {
     return (struct opt_str){ v.given == GIVEN ? GIVEN : ABSENT, v.value };
 }
-/* Ids as a file has them. */
+/* Ids are decimal strings in a file. */
 static inline struct str shown_id(struct tx *tx, snowflake id)
 {
     return str_printf(tx_arena(tx), "%" PRIu64, id);

@@ -1,4 +1,4 @@
-/* import.c - a world file into the store, in one transaction. */
+/* import.c - imports a world file into the store, in one transaction. */
 #include "json/read.h"
 #include "platform/worlds/file.h"
 
@@ -16,8 +16,8 @@ struct world_import {
 
 /* --- pictures ------------------------------------------------------------------------- */
 
-/* Before the commit, so that a picture which cannot be written takes the whole import back. This
- * process has the store for itself: nobody waits for the disk but the import. */
+/* Runs before the commit, so that a failed write rolls back the whole import. Blocking I/O is fine
+ * here: no server uses the store during an import. */
 static enum err put_pictures(struct world_import *in)
 {
     const struct world_picture *p = in->pictures.items;
@@ -28,8 +28,8 @@ static enum err put_pictures(struct world_import *in)
     return e;
 }
 
-/* A picture whose rows did not become part of the world goes. What fails here is looked after
- * when the server starts: unsettled blobs keep a note. */
+/* Deletes the blobs of a failed import. If this fails, the server removes unsettled blobs at its
+ * next start. */
 static void settle_pictures(struct world_import *in, bool imported)
 {
     const struct world_picture *p = in->pictures.items;
@@ -126,7 +126,7 @@ enum err world_import(struct store *store, const struct world_options *options, 
     return explain_problems(e, &in.form, text, arena, &ret->problems);
 }
 
-/* --- is anything there? --------------------------------------------------------------- */
+/* --- is the store empty? -------------------------------------------------------------- */
 
 static enum err find_anybody(struct tx *tx, void *arg)
 {

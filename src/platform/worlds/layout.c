@@ -1,11 +1,11 @@
-/* layout.c - JSON laid out for people, and problems a line each. */
+/* layout.c - formats JSON for people, and validation errors as lines of text. */
 #include "platform/worlds/file.h"
 
 #include "json/read.h"
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-/* The end of a string that begins at p[0]; all of it is valid JSON. */
+/* Returns the length of the string at p, with its quotes. The JSON is valid. */
 static size_t string_length(const char *p)
 {
     size_t n = 1;
@@ -15,7 +15,7 @@ static size_t string_length(const char *p)
     return n + 1;
 }
 
-/* Does the object or array at p hold an object? */
+/* Returns whether the object or array at p contains an object. */
 static bool holds_object(const char *p)
 {
     int depth = 0;
@@ -61,7 +61,7 @@ static void new_line(struct buf *out, int depth)
 
 void layout_json(struct str json, struct buf *out)
 {
-    uint64_t broken = 0; /* one bit a level: its members have lines of their own */
+    uint64_t broken = 0; /* one bit per level: its members are on separate lines */
     int depth = 0;
 
     for (size_t i = 0; i < json.n; i++) {
@@ -103,7 +103,7 @@ void layout_json(struct str json, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-/* --- problems ------------------------------------------------------------------------- */
+/* --- validation errors ---------------------------------------------------------------- */
 
 static void add_problem(struct json_reader *r, struct str path, struct buf *out)
 {

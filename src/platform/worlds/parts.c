@@ -1,19 +1,19 @@
-/* parts.c - the schema of world files, composed of the rows of all domains. */
+/* parts.c - composes the schema of world files from the parts of all domains, and walks it. */
 #include <pthread.h>
 
 #include "api/route.h"
 #include "platform/worlds/file.h"
 
-/* A row at its place in the entries of its object. */
+/* A part and its field in the entries of its object. */
 struct placed_part {
     const struct world_part *part;
-    const struct field *field; /* NULL: the row is about the whole entry */
+    const struct field *field; /* NULL: the part applies to the whole entry */
 };
 struct world_object {
     const char *name;
     struct schema schema;
     struct type type, list;
-    struct list parts; /* struct placed_part, in the order of the import */
+    struct list parts; /* struct placed_part, in import order */
     struct world_object *next;
 };
 struct world_format {
@@ -23,7 +23,7 @@ struct world_format {
     struct world_format *next;
 };
 
-/* --- composing ------------------------------------------------------------------------ */
+/* --- composition ---------------------------------------------------------------------- */
 
 static const struct field file_fields[] = {
     WORLD_PART("users"),
@@ -73,7 +73,7 @@ static const struct type *part_type(struct world_format *f, const struct world_p
     return &o->list;
 }
 
-/* Members are optional: what a file does not say stays as it is. */
+/* All fields are optional: an import does not change absent ones. */
 static void place_field(struct world_format *f, struct world_object *o, struct field *field,
                         const struct world_part *part)
 {
@@ -91,7 +91,7 @@ static void place_field(struct world_format *f, struct world_object *o, struct f
     o->schema.size += sizeof(struct opt_list);
 }
 
-/* The row that brings a member, as long as it has no field yet. */
+/* Returns the part that provides this field, or NULL. */
 static const struct world_part *part_named(const struct world_object *o, struct str name)
 {
     const struct placed_part *p = o->parts.items;
@@ -145,7 +145,7 @@ static struct world_object *object_compose(struct world_format *f, const char *n
     return o;
 }
 
-/* Schemas stay: json/plan.h keeps what it made of them by their address. */
+/* Formats are never freed, because json/plan.h caches compiled schemas by their address. */
 const struct world_format *world_format_of(const struct domain *const *domains)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -172,7 +172,7 @@ const struct type *world_type(const struct world_format *f)
     return &f->file->type;
 }
 
-/* --- walking -------------------------------------------------------------------------- */
+/* --- walk ----------------------------------------------------------------------------- */
 
 enum err world_prepare(const struct world_format *f, const struct world_options *options,
                        struct arena *arena, void *file)

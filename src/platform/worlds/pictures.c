@@ -1,4 +1,4 @@
-/* pictures.c - pictures and sounds that a world file brings along. */
+/* pictures.c - pictures and sounds that a world file contains. */
 #include <stdio.h>
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* references.c - from the names and ids of a file to what is in the store. */
+/* references.c - resolves names and ids of a world file to objects in the store. */
 #include "platform/worlds/file.h"
 
 const struct naming user_naming = {
@@ -51,7 +51,7 @@ static enum err reference_look(struct importing *im, struct sql sql, struct valu
 
 static struct value name_value(const struct importing *im, const struct naming *n, struct str name)
 {
-    /* Names of accounts are kept in lower case. */
+    /* Usernames are stored in lower case. */
     return v_text(n == &user_naming ? str_lower(im->arena, str_trim(name)) : name);
 }
 
@@ -181,7 +181,7 @@ enum err import_each(struct importing *im, const struct opt_list *list, size_t s
     return e;
 }
 
-/* --- names for exports ---------------------------------------------------------------- */
+/* --- names for the export ------------------------------------------------------------- */
 
 struct opt_str shown_reference(struct tx *tx, const struct list *things, snowflake id)
 {

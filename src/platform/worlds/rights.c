@@ -1,4 +1,4 @@
-/* rights.c - sets of rights, as people write them. */
+/* rights.c - reads and writes permission sets as lists of names. */
 #include "platform/worlds/file.h"
 
 #include "json/read.h"

@@ -1,4 +1,4 @@
-/* schema.c - what rows of all kinds of a world file share. */
+/* schema.c - types that many objects of a world file share. */
 #include "platform/worlds/file.h"
 
 const struct type type_world_ref = {

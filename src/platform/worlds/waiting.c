@@ -1,4 +1,4 @@
-/* waiting.c - a world file that is imported between two servers of one process. */
+/* waiting.c - a world file that waits for import until the server of this process has stopped. */
 #include <pthread.h>
 
 #include "base/log.h"
@@ -9,7 +9,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *text_waiting; /* NULL: none */
 static size_t text_length;
-static int number; /* of imports so far */
+static int number; /* number of imports so far */
 static struct buf outcome;
 
 void world_import_later(struct str text)

@@ -1,8 +1,8 @@
-/* worlds.h - whole worlds at once: read from a file, and written to one.
+/* worlds.h - import and export of world files.
  *
- * A world file is JSON that a person can write: accounts, guilds with roles,
- * channels and members, apps, friendships, a few messages. Things refer to each
- * other by name, or by id. docs/world-files.md describes it. */
+ * A world file is JSON that a person can write: accounts, guilds with roles, channels and members,
+ * apps, friendships, messages. Objects refer to each other by name or id (see docs/world-files.md).
+ * Start with parts.h: each domain provides its own part (world.c). */
 #ifndef PLATFORM_WORLDS_WORLDS_H
 #define PLATFORM_WORLDS_WORLDS_H
 
@@ -12,79 +12,78 @@
 
 struct domain;
 
-/* What an import met: made anew, or there before and brought up to date. */
+/* Counts of one kind of object: created, or already present and updated. */
 struct world_count {
     const char *what; /* "users"; NULL ends a list */
     int64_t made, known;
 };
 enum { WORLD_COUNTS = 10 };
 
-/* A credential for an account of the file. */
+/* A token for an account of the file. */
 struct world_token {
     struct str username, token;
     bool bot;
 };
 
 struct world_options {
-    const struct domain *const *domains; /* their rows say what a file can hold */
+    const struct domain *const *domains; /* their parts define the format */
     struct auth *auth;
-    unsigned long long password_ops; /* what hashing a password costs */
+    unsigned long long password_ops; /* cost of password hashing */
     size_t password_memory;
-    bool tokens; /* a fresh token for each account of the file; a bot's old one ends */
+    bool tokens; /* issue a new token per account; revokes a bot's old one */
 };
 
 struct world_report {
     struct world_count counts[WORLD_COUNTS];
     struct list tokens;  /* struct world_token */
-    struct str problems; /* a line each: "guilds.0.owner: there is no user 'ada'" */
+    struct str problems; /* one per line: "guilds.0.owner: there is no user 'ada'" */
 };
 
-/* Reads a world file into the store, in one transaction: all of it or, with
- * problems, nothing. What is there already, by id or by name, is brought up to
- * date, so that importing twice changes nothing the second time. ERR_INVALID_JSON and
- * ERR_INVALID_FORM_BODY: see problems. The report is in the arena. */
+/* Imports a world file in one transaction: either all of it or, on errors, nothing. Updates
+ * existing objects, found by id or name, so an import is idempotent. ERR_INVALID_JSON and
+ * ERR_INVALID_FORM_BODY: see .problems. The report is in the arena. */
 enum err world_import(struct store *store, const struct world_options *options, struct str text,
                       struct arena *arena, struct world_report *ret);
 
-/* Whether a text could be such a file; what is wrong with it, a line each. Names that lead
- * nowhere are found by the import alone. */
+/* Validates a world file without the store; *ret_problems has one error per line. Only an import
+ * finds references without a target. */
 enum err world_check(const struct domain *const *domains, struct str text, struct arena *arena,
                      struct str *ret_problems);
 
-/* A file that is imported as soon as no server runs: an import tells no session of what it does,
- * so a server that is handed one stops first, and starts again in the same process. */
-void world_import_later(struct str text); /* a copy, instead of one that waits */
+/* Queues a file for import. An import sends no events to sessions, so the server stops first,
+ * imports the file, and starts again in the same process. */
+void world_import_later(struct str text); /* copies; replaces a queued file */
 bool world_import_waits(void);
-/* Reads the file that waits, while nobody else uses the store, and notes what became of it; or
- * notes that nobody could read it. */
+/* Imports the queued file while nothing else uses the store, and records the result.
+ * world_import_given_up records a failure instead. */
 void world_import_waiting(struct store *store, const struct world_options *options);
 void world_import_given_up(void);
-/* What became of the last one, as JSON: {"number": 0} when there was none in this process. */
+/* Writes the result of the last import as JSON; {"number": 0} if there was none in this process. */
 void world_last_import(struct buf *out);
 
-/* Writes the world as a file that imports to the same world. *ret_importable is
- * false when it is larger than an import reads. */
+/* Exports the world as a file that imports to the same world. *ret_importable is false if the file
+ * exceeds the import's size limit. */
 enum err world_export(struct store *store, const struct domain *const *domains, struct buf *out,
                       bool *ret_importable);
 
-/* The file that `guildhall demo` begins with. */
+/* The world file of `guildhall demo`. */
 extern const char world_demo[];
 
-/* Where its tour goes; 0 when that is gone. */
+/* Ids that the demo's tour opens; 0 if deleted. */
 struct demo_places {
     snowflake guild, channel;
 };
 enum err world_demo_places(struct store *store, struct demo_places *ret);
 
-/* Is there no account yet? */
+/* Returns whether the store has no accounts. */
 enum err world_is_empty(struct store *store, bool *ret);
 
-/* A token for an account, which takes the place of those given out for the same
- * purpose before. *ret_found: whether there is such an account. */
+/* Issues a token for an account. The token replaces earlier ones of the same purpose. .found: the
+ * account exists. */
 struct token_request {
     struct auth *auth;
     struct str username, purpose;
-    bool lasts; /* the same token each time */
+    bool lasts; /* returns the same token each time */
     bool found, bot;
     char token[256];
 };
