@@ -118,8 +118,8 @@ struct message {
     bool polled;                   /* has a poll */
     struct opt_str snapshot;       /* the forwarded message, see forwards.c */
     struct list snapshot_files;    /* struct attachment */
-    struct str shown; /* pages only: see messages/show/shown.c; .p NULL: none */
-    struct str told;  /* new ones: JSON shared by response and event, unclosed */
+    struct str shown;              /* pages only: see messages/show/shown.c; .p NULL: none */
+    struct str told;               /* new ones: JSON shared by response and event, unclosed */
 };
 
 enum message_reacted {
