@@ -51,6 +51,7 @@ static struct cache_kind replies = {
     .name = "pages and lists",
     .entries = 768,
     .bytes = 24 * 1024 * 1024,
+    .idle_ms = 60 * 1000, /* so that a quiet server returns the memory */
     .is = kept_is,
     .free = kept_free,
 };
