@@ -86,6 +86,9 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
         form_forget(q->form, &at);
     void *out = field_slot(f, q->progress.object, GIVEN);
 
+    /* Text is never an object, but checks of the schema read what the member points to. */
+    if (f->type->kind == KIND_OBJECT)
+        *(void **)out = arena_alloc(q->form->arena, f->type->schema->size);
     if (!raw.n && f->type->flags & TYPE_EMPTY_NONE)
         field_slot(f, q->progress.object, f->flags & NULLABLE ? GIVEN_NULL : ABSENT);
     else if (!query_unescape(q, raw, &text))
