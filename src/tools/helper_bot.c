@@ -223,7 +223,7 @@ static size_t count_own_sessions(const struct helper_bot *b, snowflake bot)
 
     snprintf(start, sizeof start, "{\"user_id\":\"%" PRIu64 "\"", bot);
     buf_init(&out, SIZE_MAX);
-    if (control_ask(b->config->data, "sessions", &out) == OK)
+    if (control_ask(b->config->data, "operate sessions", &out) == OK)
         for (struct str rest = buf_str(&out); rest.n;) {
             struct str line = str_cut(&rest, '\n');
 
