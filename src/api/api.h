@@ -35,8 +35,9 @@ struct gateway; /* gateway/gateway.h; passed on only */
 struct traffic; /* traffic/traffic.h */
 struct workbench;
 
-/* Who may register: everyone; users with a code from the operator; users with such a code or an
- * invite to a guild; no one; everyone on this machine, and others with a code from the operator. */
+/* Registration is open to: everyone; users with a code from the operator; users with such a code or
+ * an invite to a guild; no one; everyone on this machine, and others with a code from the operator.
+ */
 enum registration_mode {
     REGISTRATION_OPEN,
     REGISTRATION_INVITE,

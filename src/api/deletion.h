@@ -87,7 +87,7 @@ int64_t deletion_portion(const struct deletion_step *step);
 /* Applies the rules of all domains for this object. If room is left, all rows are deleted. */
 enum err deletion_walk(struct call *call, enum deletion_object with, snowflake id,
                        struct deletion_step *step);
-/* One step: deletion_begin, deletion_walk, deletion_continue. */
+/* Runs a step: deletion_begin, deletion_walk, deletion_continue. */
 enum err deletion_run(struct call *call, const struct job_kind *kind, enum deletion_object with,
                       snowflake id);
 /* Runs the statements of one rule once. */

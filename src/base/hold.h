@@ -11,7 +11,7 @@
 
 enum { HOLD_LIMIT_MS = 20 }; /* per loop iteration or unit of work on the writer */
 
-/* One per thread. Names of parts must be literals, because the pointers are stored. */
+/* Each thread has one. Names of parts must be literals, because the pointers are stored. */
 struct hold_meter {
     const char *kind;  /* "turn" (loop iteration) or "write" */
     const char *part;  /* current part; NULL: none */

@@ -1,7 +1,7 @@
 /* log.h - log messages for the operator.
  *
- * One line per message: coloured on a terminal, plain in a file, or a JSON object. The form of a
- * message is "area: what happened". Never log tokens, passwords or bodies; log ids. All functions
+ * Each message is one line: coloured on a terminal, plain in a file, or a JSON object. The form of
+ * a message is "area: what happened". Never log tokens, passwords or bodies; log ids. All functions
  * may be called from any thread. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

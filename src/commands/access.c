@@ -41,7 +41,7 @@ static enum err enter_as_member(struct call *call, snowflake guild_id)
     return e ? e : enter_guild(call, guild_id);
 }
 
-/* One resolver per parameter name serves all routes, so the path decides which check applies. */
+/* A resolver serves its parameter name on all routes, so the path decides which check applies. */
 static bool is_about_permissions(const struct route *r)
 {
     static const char end[] = "/permissions";

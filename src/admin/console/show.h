@@ -58,7 +58,7 @@ void shown_session(uint64_t number, char out[SHOWN_SESSION + 1]);
 /* --- show_text.c ---------------------------------------------------------------------- */
 
 void shown_write(const struct shown *s, struct json *j);
-/* One line with its line feed, for a terminal. */
+/* Returns a line with its line feed, for a terminal. */
 void shown_line(const struct shown *s, struct buf *out);
 
 /* --- mistakes.c ----------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ struct file_removal {
     struct post post;
     _Atomic bool posted;
 
-    /* One page at a time: while busy, the running stage owns `page`. */
+    /* Pages run one at a time: while busy, the running stage owns `page`. */
     bool busy, again;
     bool want_notes;
     uv_work_t work;

@@ -26,7 +26,7 @@ static bool holds_role(const struct command_question *q, snowflake id)
     return false;
 }
 
-/* One role that allows is enough. */
+/* A single role that allows is enough. */
 static enum answer rows_for_roles(const struct list *rows, const struct command_question *q)
 {
     const struct command_permission *p = rows->items;

@@ -58,7 +58,7 @@ struct shown_list {
     uint64_t settled; /* round in which the changes were applied */
 };
 
-/* What the next round has to do. */
+/* Work of the next round. */
 struct roster_wants {
     struct map noted; /* changed members: user id -> enum roster_note */
     bool wants_roles, wants_members, wants_ids;
@@ -79,7 +79,7 @@ struct roster_changes {
     size_t come_count, come_cap, gone_count, gone_cap;
 };
 
-/* What the current round reads from the store. */
+/* Data that the current round reads from the store. */
 struct roster_read {
     bool failed_roles, failed_members; /* the store read failed */
     snowflake reading[ROSTER_READ];

@@ -63,7 +63,7 @@ static void report_count(struct list_report *p, const struct roster *r)
     const struct shown_list *l = p->face->list;
     bool all = str_is(str_of(l->id), "everyone");
 
-    /* Of a large guild only online members are in memory. */
+    /* In a large guild only online members are in memory. */
     p->member_count = all ? roster_view(r)->member_count : (int64_t)l->order.count;
     for (size_t i = 0; i < p->group_count; i++)
         if (p->groups[i].rank <= r->rank_count)

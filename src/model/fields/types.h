@@ -21,11 +21,11 @@ extern const struct type type_ids, type_texts, type_permissions, type_color, typ
 struct str locale_known(struct str tag);
 extern const struct type type_asset_hash; /* hash of a stored image */
 extern const struct type type_picture;    /* an uploaded image as a data URL: PICTURE_MAX */
-extern const struct type type_nothing;  /* a field that is not implemented: always null or empty */
-extern const struct type type_none;     /* a list that is always empty */
-extern const struct rule rule_name;     /* names: no invisible characters */
-extern const struct type type_url;      /* http or https, at most 512 characters */
-extern const struct type type_long_url; /* at most 2048 characters */
+extern const struct type type_nothing;    /* a field that is always null or empty here */
+extern const struct type type_none;       /* a list that is always empty */
+extern const struct rule rule_name;       /* names: no invisible characters */
+extern const struct type type_url;        /* http or https, at most 512 characters */
+extern const struct type type_long_url;   /* at most 2048 characters */
 
 /* Maximum length of a JSON body with images: their base64, in which some encoders escape slashes,
  * and one megabyte for all other fields. */
