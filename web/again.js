@@ -10,7 +10,11 @@ const MOST_SHOWN = 50000;
 export async function callAsWritten({ method, path, token, body }) {
   if (!/^\/(?!\/)/.test(path)) return t("That is no path of this server.");
   const began = performance.now();
-  const headers = { Accept: "application/json", ...(token ? { Authorization: token } : {}), ...(body ? { "Content-Type": "application/json" } : {}) };
+  const headers = {
+    Accept: "application/json",
+    ...(token ? { Authorization: token } : {}),
+    ...(body ? { "Content-Type": "application/json" } : {}),
+  };
   try {
     const got = await fetch(path, { method, headers, body: body || undefined });
     return `${got.status} ${got.statusText} · ${(performance.now() - began).toFixed(1)} ms\n\n${laidOut(await got.text()).slice(0, MOST_SHOWN)}`;
@@ -21,9 +25,32 @@ export async function callAsWritten({ method, path, token, body }) {
 
 /** Whose call it is: one's own, that of one of the test server's people, or of whoever has a token. */
 export function sender(app) {
-  const token = h("input", { type: "password", autocomplete: "off", placeholder: t("Or a token: Bot …"), "aria-label": t("Token") });
-  const who = h("select", { "aria-label": t("As") }, h("option", { value: "" }, app.rest.token ? t("As yourself") : t("As nobody")));
-  consoleCall("GET", "/people?bots=true").then((all) => all.forEach((p) => who.append(h("option", { value: p.username }, p.bot ? t("As the bot {name}", { name: p.username }) : t("As {name}", { name: p.global_name || p.username })))), () => {});
+  const token = h("input", {
+    type: "password",
+    autocomplete: "off",
+    placeholder: t("Or a token: Bot …"),
+    "aria-label": t("Token"),
+  });
+  const who = h(
+    "select",
+    { "aria-label": t("As") },
+    h("option", { value: "" }, app.rest.token ? t("As yourself") : t("As nobody")),
+  );
+  consoleCall("GET", "/people?bots=true").then(
+    (all) =>
+      all.forEach((p) =>
+        who.append(
+          h(
+            "option",
+            { value: p.username },
+            p.bot
+              ? t("As the bot {name}", { name: p.username })
+              : t("As {name}", { name: p.global_name || p.username }),
+          ),
+        ),
+      ),
+    () => {},
+  );
   const known = async () => {
     const { token: text, bot } = await consoleCall("POST", "/people", { username: who.value });
     return bot ? `Bot ${text}` : text;
@@ -37,16 +64,41 @@ export function sender(app) {
  * @param {{method: string, path: string, body?: string, cut?: boolean}} call
  */
 export function again(app, call) {
-  const method = h("select", null, ["GET", "POST", "PUT", "PATCH", "DELETE"].map((m) => h("option", { value: m, selected: m === call.method }, m)));
-  const path = h("input", { autocomplete: "off" }), body = h("textarea.mono", { rows: 6 }), as = sender(app);
+  const method = h(
+    "select",
+    null,
+    ["GET", "POST", "PUT", "PATCH", "DELETE"].map((m) => h("option", { value: m, selected: m === call.method }, m)),
+  );
+  const path = h("input", { autocomplete: "off" }),
+    body = h("textarea.mono", { rows: 6 }),
+    as = sender(app);
   path.value = call.path;
   body.value = laidOut(call.body || "");
   const answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": t("Answer") });
   const send = async () => {
-    const words = await callAsWritten({ method: method.value, path: path.value, token: await as.chosen(), body: method.value === "GET" ? "" : body.value.trim() });
+    const words = await callAsWritten({
+      method: method.value,
+      path: path.value,
+      token: await as.chosen(),
+      body: method.value === "GET" ? "" : body.value.trim(),
+    });
     answer.hidden = false;
     answer.textContent = words;
   };
-  return h("details.again", null, h("summary", null, t("Send it again")),
-    h("div.stack", null, call.cut && h("p.bad", null, t("Only the beginning of the body was kept: complete it first.")), field(t("Method"), method), field(t("Path"), path), field(t("Body"), body), as.el, h("div", null, small(t("Send"), send, "primary")), answer));
+  return h(
+    "details.again",
+    null,
+    h("summary", null, t("Send it again")),
+    h(
+      "div.stack",
+      null,
+      call.cut && h("p.bad", null, t("Only the beginning of the body was kept: complete it first.")),
+      field(t("Method"), method),
+      field(t("Path"), path),
+      field(t("Body"), body),
+      as.el,
+      h("div", null, small(t("Send"), send, "primary")),
+      answer,
+    ),
+  );
 }

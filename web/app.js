@@ -64,7 +64,9 @@ class App {
     this.rest.token = token;
     sessionStorage.setItem("token", token);
     this.store.reset();
-    this.gateway = new Gateway(token.replace(/^Bot /, ""), (type, d) => this.store.dispatch(type, d), { compress: sessionStorage.getItem("compress") === "1" });
+    this.gateway = new Gateway(token.replace(/^Bot /, ""), (type, d) => this.store.dispatch(type, d), {
+      compress: sessionStorage.getItem("compress") === "1",
+    });
     this.gateway.addEventListener("state", (e) => this.connectionChanged(/** @type {CustomEvent} */ (e).detail));
   }
 
@@ -133,7 +135,8 @@ class App {
     const tell = () => {
       const left = Math.max(0, Math.ceil(((until || 0) - Date.now()) / 1000));
       this.bar.hidden = false;
-      this.bar.textContent = state === "lost" ? t("The connection is lost. Next try in {n} s", { n: left }) : t("Connecting…");
+      this.bar.textContent =
+        state === "lost" ? t("The connection is lost. Next try in {n} s", { n: left }) : t("Connecting…");
     };
     if (state === "lost") {
       tell();
@@ -142,13 +145,18 @@ class App {
   }
 
   /** After a break that could not be resumed, the open channel is read again. */
-  refreshLogs() { this.store.touch("connected"); }
+  refreshLogs() {
+    this.store.touch("connected");
+  }
 
   /** Resolves when the session has begun. */
   ready() {
     if (this.store.ready) return Promise.resolve();
     return new Promise((go) => {
-      const off = this.store.on("ready", () => { off(); go(); });
+      const off = this.store.on("ready", () => {
+        off();
+        go();
+      });
     });
   }
 
@@ -160,8 +168,11 @@ class App {
   }
 
   async show() {
-    const path = location.pathname, turn = (this.turn = (this.turn || 0) + 1);
-    const found = PAGES.map(([re, load]) => /** @type {[RegExpExecArray, () => Promise<any>]} */ ([re.exec(path), load])).find(([m]) => m);
+    const path = location.pathname,
+      turn = (this.turn = (this.turn || 0) + 1);
+    const found = PAGES.map(
+      ([re, load]) => /** @type {[RegExpExecArray, () => Promise<any>]} */ ([re.exec(path), load]),
+    ).find(([m]) => m);
     if (this.operatorOnly && !path.startsWith("/workbench")) return this.go("/workbench", true);
     if (mustComeIn(this.rest.token)) return this.mount(await import("./views/enter.js"), [], turn);
     if (!found) return this.go("/channels/@me", true);
@@ -208,7 +219,16 @@ class App {
 
   clicked(e) {
     const a = e.target instanceof Element && e.target.closest("a[href^='/']");
-    if (!a || a.target || e.metaKey || e.ctrlKey || e.button || a.hasAttribute("download") || a.dataset.plain !== undefined) return;
+    if (
+      !a ||
+      a.target ||
+      e.metaKey ||
+      e.ctrlKey ||
+      e.button ||
+      a.hasAttribute("download") ||
+      a.dataset.plain !== undefined
+    )
+      return;
     e.preventDefault();
     this.go(a.getAttribute("href"));
   }
@@ -237,36 +257,83 @@ class App {
   notice(channel, words) {
     const list = this.notices.get(channel.id) || [];
     const note = { words, bad: false };
-    note.end = () => { this.notices.set(channel.id, (this.notices.get(channel.id) || []).filter((n) => n !== note)); this.store.touch("notices"); };
-    note.fail = (text) => { note.words = text; note.bad = true; announce(text); this.store.touch("notices"); };
+    note.end = () => {
+      this.notices.set(
+        channel.id,
+        (this.notices.get(channel.id) || []).filter((n) => n !== note),
+      );
+      this.store.touch("notices");
+    };
+    note.fail = (text) => {
+      note.words = text;
+      note.bad = true;
+      announce(text);
+      this.store.touch("notices");
+    };
     this.notices.set(channel.id, [...list, note]);
     this.store.touch("notices");
     return note;
   }
 
-  useComponent(channel, m, c, values, control) { return useComponent(this, channel, m, c, values, control); }
-  pickEmoji(guild, at, choose) { pickEmoji(guild, at, choose); }
-  async showProfile(id, at) { (await import("./views/profile.js")).showProfile(this, id, at); }
+  useComponent(channel, m, c, values, control) {
+    return useComponent(this, channel, m, c, values, control);
+  }
+  pickEmoji(guild, at, choose) {
+    pickEmoji(guild, at, choose);
+  }
+  async showProfile(id, at) {
+    (await import("./views/profile.js")).showProfile(this, id, at);
+  }
 
   async messageMenu(channel, m, at) {
-    const own = m.author.id === this.store.me.id, manage = channel.guild_id && this.store.may(channel, "MANAGE_MESSAGES");
+    const own = m.author.id === this.store.me.id,
+      manage = channel.guild_id && this.store.may(channel, "MANAGE_MESSAGES");
     const path = `/channels/${channel.id}/messages/${m.id}`;
     const apps = await contextCommands(this, channel, 3, m.id).catch(() => []);
-    menu(below(at), [
-      ...apps,
-      (manage || this.store.may(channel, "PIN_MESSAGES")) && { label: m.pinned ? t("Unpin") : t("Pin"), icon: "pin", run: () => this.tryCall(this.rest.call(m.pinned ? "DELETE" : "PUT", `/channels/${channel.id}/pins/${m.id}`)) },
-      channel.guild_id && !m.thread && channel.type === 0 && this.store.may(channel, "CREATE_PUBLIC_THREADS") && { label: t("Start a thread"), icon: "thread", run: () => this.startThread(channel, m) },
-      { label: t("Copy text"), icon: "edit", run: () => navigator.clipboard?.writeText(m.content) },
-      { label: t("Copy id"), icon: "hash", run: () => navigator.clipboard?.writeText(m.id) },
-      { label: t("Show as JSON"), icon: "wrench", run: () => dialog(t("Message"), () => h("pre.json", { tabindex: 0 }, JSON.stringify(m, null, 2))) },
-      (own || manage) && { label: t("Delete"), icon: "trash", danger: true, run: () => this.tryCall(this.rest.delete(path)) },
-    ].filter(Boolean), t("Message"));
+    menu(
+      below(at),
+      [
+        ...apps,
+        (manage || this.store.may(channel, "PIN_MESSAGES")) && {
+          label: m.pinned ? t("Unpin") : t("Pin"),
+          icon: "pin",
+          run: () => this.tryCall(this.rest.call(m.pinned ? "DELETE" : "PUT", `/channels/${channel.id}/pins/${m.id}`)),
+        },
+        channel.guild_id &&
+          !m.thread &&
+          channel.type === 0 &&
+          this.store.may(channel, "CREATE_PUBLIC_THREADS") && {
+            label: t("Start a thread"),
+            icon: "thread",
+            run: () => this.startThread(channel, m),
+          },
+        { label: t("Copy text"), icon: "edit", run: () => navigator.clipboard?.writeText(m.content) },
+        { label: t("Copy id"), icon: "hash", run: () => navigator.clipboard?.writeText(m.id) },
+        {
+          label: t("Show as JSON"),
+          icon: "wrench",
+          run: () => dialog(t("Message"), () => h("pre.json", { tabindex: 0 }, JSON.stringify(m, null, 2))),
+        },
+        (own || manage) && {
+          label: t("Delete"),
+          icon: "trash",
+          danger: true,
+          run: () => this.tryCall(this.rest.delete(path)),
+        },
+      ].filter(Boolean),
+      t("Message"),
+    );
   }
 
   async startThread(channel, m) {
     const name = await this.ask(t("Start a thread"), t("Name"), "");
     if (!name) return;
-    const made = await this.tryCall(this.rest.post(`/channels/${channel.id}${m ? `/messages/${m.id}` : ""}/threads`, m ? { name } : { name, type: 11 }));
+    const made = await this.tryCall(
+      this.rest.post(
+        `/channels/${channel.id}${m ? `/messages/${m.id}` : ""}/threads`,
+        m ? { name } : { name, type: 11 },
+      ),
+    );
     if (made) this.openChannel(made);
   }
 
@@ -275,13 +342,34 @@ class App {
     return dialog(title, (close) => {
       const input = h("input", { "aria-label": label, placeholder: label, required: true });
       input.value = value || "";
-      return h("form.stack", { onsubmit: (e) => { e.preventDefault(); close(input.value.trim()); } }, input, h("div.actions", null, h("button.button.primary", { type: "submit" }, action || t("Save"))));
+      return h(
+        "form.stack",
+        {
+          onsubmit: (e) => {
+            e.preventDefault();
+            close(input.value.trim());
+          },
+        },
+        input,
+        h("div.actions", null, h("button.button.primary", { type: "submit" }, action || t("Save"))),
+      );
     });
   }
 
   confirm(title, words, action) {
-    return dialog(title, (close) => h("div.stack", null, h("p", null, words), h("div.actions", null,
-      h("button.button.secondary", { type: "button", onclick: () => close(false) }, t("Cancel")), h("button.button.danger", { type: "button", onclick: () => close(true) }, action))));
+    return dialog(title, (close) =>
+      h(
+        "div.stack",
+        null,
+        h("p", null, words),
+        h(
+          "div.actions",
+          null,
+          h("button.button.secondary", { type: "button", onclick: () => close(false) }, t("Cancel")),
+          h("button.button.danger", { type: "button", onclick: () => close(true) }, action),
+        ),
+      ),
+    );
   }
 }
 

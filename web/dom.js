@@ -49,7 +49,8 @@ export function fill(el, ...children) {
 }
 
 const CLICK_MS = 50; // from letting go until the click is there, also of a finger
-let pressed = /** @type {Node|null} */ (null), lettingGo;
+let pressed = /** @type {Node|null} */ (null),
+  lettingGo;
 /** What is drawn once it is let go, by where. @type {Map<HTMLElement, () => void>} */
 const late = new Map();
 
@@ -60,13 +61,37 @@ function letGo() {
   waiting.forEach((draw) => draw());
 }
 
-addEventListener("pointerdown", (e) => {
-  clearTimeout(lettingGo);
-  pressed = e.button === 0 && e.target instanceof Node ? e.target : null;
-}, true);
-for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => { clearTimeout(lettingGo); lettingGo = setTimeout(letGo, CLICK_MS); }, true);
-addEventListener("pointermove", (e) => { if (pressed && !e.buttons && late.size) letGo(); }, true); // let go where nothing is told of it, as a scrollbar
-addEventListener("click", () => { pressed = null; }, true); // what it leads to is drawn at once
+addEventListener(
+  "pointerdown",
+  (e) => {
+    clearTimeout(lettingGo);
+    pressed = e.button === 0 && e.target instanceof Node ? e.target : null;
+  },
+  true,
+);
+for (const end of ["pointerup", "pointercancel"])
+  addEventListener(
+    end,
+    () => {
+      clearTimeout(lettingGo);
+      lettingGo = setTimeout(letGo, CLICK_MS);
+    },
+    true,
+  );
+addEventListener(
+  "pointermove",
+  (e) => {
+    if (pressed && !e.buttons && late.size) letGo();
+  },
+  true,
+); // let go where nothing is told of it, as a scrollbar
+addEventListener(
+  "click",
+  () => {
+    pressed = null;
+  },
+  true,
+); // what it leads to is drawn at once
 
 /**
  * Draws; while something within an element is pressed, once that is let go: a button that goes, or moves, under the finger is never clicked.
@@ -83,11 +108,17 @@ const nameOf = (x) => x.dataset.key ?? x.getAttribute("aria-label") ?? x.textCon
 /** The same for what is drawn again and again: who stands on a control stays on the one with its data-key, or else its name. @param {HTMLElement} el @param {...any} children */
 export function refill(el, ...children) {
   calmly(el, () => {
-    const at = document.activeElement, held = at instanceof HTMLElement && at !== el && el.contains(at) ? nameOf(at) : null;
+    const at = document.activeElement,
+      held = at instanceof HTMLElement && at !== el && el.contains(at) ? nameOf(at) : null;
     const scrolled = [...el.querySelectorAll(".table-wrap")].map((x) => x.scrollLeft);
     fill(el, ...children);
-    el.querySelectorAll(".table-wrap").forEach((x, i) => { x.scrollLeft = scrolled[i] || 0; });
-    if (held !== null) /** @type {HTMLElement[]} */ ([...el.querySelectorAll("a, button, [tabindex]")]).find((x) => nameOf(x) === held)?.focus({ preventScroll: true });
+    el.querySelectorAll(".table-wrap").forEach((x, i) => {
+      x.scrollLeft = scrolled[i] || 0;
+    });
+    if (held !== null)
+      /** @type {HTMLElement[]} */ ([...el.querySelectorAll("a, button, [tabindex]")])
+        .find((x) => nameOf(x) === held)
+        ?.focus({ preventScroll: true });
   });
 }
 
@@ -107,7 +138,8 @@ export function fillChanged(el, made, items) {
   for (const { key, sign, make } of items) {
     const before = made.get(key);
     if (!before || before.sign !== sign) {
-      const next = make(), held = before?.el.contains(document.activeElement);
+      const next = make(),
+        held = before?.el.contains(document.activeElement);
       if (before) before.el.replaceWith(next);
       if (before && at === before.el) at = next;
       made.set(key, { sign, el: next });
@@ -201,8 +233,19 @@ export function dialog(title, build, props) {
       el.close();
     };
     const heading = h("h2", { id: `dialog-${++fieldNumber}` }, title);
-    const el = /** @type {HTMLDialogElement} */ (h("dialog.dialog", { "aria-labelledby": heading.id, ...props },
-      h("header", null, heading, iconButton("close", t("Close"), () => close())), h("div.dialog-body", null, build(close))));
+    const el = /** @type {HTMLDialogElement} */ (
+      h(
+        "dialog.dialog",
+        { "aria-labelledby": heading.id, ...props },
+        h(
+          "header",
+          null,
+          heading,
+          iconButton("close", t("Close"), () => close()),
+        ),
+        h("div.dialog-body", null, build(close)),
+      )
+    );
     el.addEventListener("close", () => {
       el.remove();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -211,7 +254,9 @@ export function dialog(title, build, props) {
     el.addEventListener("mousedown", (e) => e.target === el && el.close());
     document.body.appendChild(el);
     el.showModal();
-    const first = el.querySelector("[autofocus], .dialog-body input, .dialog-body textarea, .dialog-body select, .dialog-body button");
+    const first = el.querySelector(
+      "[autofocus], .dialog-body input, .dialog-body textarea, .dialog-body select, .dialog-body button",
+    );
     if (first instanceof HTMLElement) first.focus();
   });
 }
@@ -231,11 +276,29 @@ export function menu(at, items, label) {
     document.removeEventListener("mousedown", gone, true);
     if (before instanceof HTMLElement && before.isConnected) before.focus();
   };
-  const el = h("div.menu", { role: "menu", "aria-label": label },
-    items.map((item) => h("button", { role: "menuitem", type: "button", class: item.danger ? "danger" : "", onclick: () => { end(); item.run(); } },
-      item.icon && icon(item.icon), item.label)));
+  const el = h(
+    "div.menu",
+    { role: "menu", "aria-label": label },
+    items.map((item) =>
+      h(
+        "button",
+        {
+          role: "menuitem",
+          type: "button",
+          class: item.danger ? "danger" : "",
+          onclick: () => {
+            end();
+            item.run();
+          },
+        },
+        item.icon && icon(item.icon),
+        item.label,
+      ),
+    ),
+  );
   el.addEventListener("keydown", (e) => {
-    const all = /** @type {HTMLElement[]} */ ([...el.children]), here = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    const all = /** @type {HTMLElement[]} */ ([...el.children]),
+      here = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
     if (e.key === "Escape") end();
     else if (e.key === "ArrowDown") all[(here + 1) % all.length].focus();
     else if (e.key === "ArrowUp") all[(here + all.length - 1) % all.length].focus();
@@ -261,7 +324,7 @@ export function below(el) {
 export function toast(text, kind) {
   const place = foremost();
   let box = /** @type {HTMLElement|null} */ (place.querySelector(":scope > .toasts"));
-  if (!box) place.appendChild(box = h("div.toasts", { popover: "manual" }));
+  if (!box) place.appendChild((box = h("div.toasts", { popover: "manual" })));
   if (box.matches(":popover-open")) box.hidePopover(); // shown again below, above what was opened since
   box.showPopover();
   const el = h("div.toast", { class: kind || "", role: kind === "bad" ? "alert" : "status" }, text);

@@ -11,13 +11,15 @@ class Inflater {
   }
   async read(give) {
     const reader = this.stream.readable.pipeThrough(new TextDecoderStream()).getReader();
-    for (let text = ""; ; ) {
+    for (let text = ""; ;) {
       const { value, done } = await reader.read();
       if (done) return;
       text = give(text + value);
     }
   }
-  push(bytes) { this.writer.write(new Uint8Array(bytes)).catch(() => {}); }
+  push(bytes) {
+    this.writer.write(new Uint8Array(bytes)).catch(() => {});
+  }
 }
 
 export class Gateway extends EventTarget {
@@ -48,7 +50,9 @@ export class Gateway extends EventTarget {
 
   /** Whole messages out of a text that may hold several; what is left waits for more. */
   takeText(text) {
-    let depth = 0, quoted = false, begin = 0;
+    let depth = 0,
+      quoted = false,
+      begin = 0;
     for (let i = 0; i < text.length; i++) {
       const c = text[i];
       if (quoted) {
@@ -104,7 +108,12 @@ export class Gateway extends EventTarget {
       this.send(1, this.sequence);
     }, interval);
     if (this.session) this.send(6, { token: this.token, session_id: this.session, seq: this.sequence });
-    else this.send(2, { token: this.token, capabilities: 0, properties: { os: "web", browser: "Guildhall console", device: "" } });
+    else
+      this.send(2, {
+        token: this.token,
+        capabilities: 0,
+        properties: { os: "web", browser: "Guildhall console", device: "" },
+      });
   }
 
   lost(code) {

@@ -17,15 +17,25 @@ function afterPaint(work) {
 
 function drawEntrance() {
   let coming;
-  const behind = () => (coming ??= application().then((app) => { app.adopt(enter); return app; }));
+  const behind = () =>
+    (coming ??= application().then((app) => {
+      app.adopt(enter);
+      return app;
+    }));
   const page = h("div.page");
   fill(document.getElementById("app"), page);
-  enter.mount({
-    rest: new Rest(),
-    signIn: async (token) => (await behind()).signIn(token),
-    entered: async (answer) => (await behind()).entered(answer),
-    tryCall: async (promise) => { promise.catch(() => {}); return (await behind()).tryCall(promise); }, // a failure waits for who says it
-  }, page);
+  enter.mount(
+    {
+      rest: new Rest(),
+      signIn: async (token) => (await behind()).signIn(token),
+      entered: async (answer) => (await behind()).entered(answer),
+      tryCall: async (promise) => {
+        promise.catch(() => {});
+        return (await behind()).tryCall(promise);
+      }, // a failure waits for who says it
+    },
+    page,
+  );
   afterPaint(behind);
 }
 

@@ -33,7 +33,7 @@ export function inline(text, context, depth = 0) {
   let plain = "";
   const c = { ...context, depth: (context?.depth || 0) + 1 };
   if (c.depth > DEEPEST) return [text];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const rest = text.slice(at);
     const rule = BY_FIRST.get(text[at])?.find((r) => r.re.test(rest));
     if (rule) {
@@ -76,7 +76,8 @@ export function markdown(text, context = {}) {
 
 function lines(text, context, out) {
   const all = text.split("\n");
-  let list = null, quote = null;
+  let list = null,
+    quote = null;
   all.forEach((line, i) => {
     const item = /^(\s*)(?:[-*]|(\d{1,9})\.) (.+)/.exec(line);
     const quoted = /^> (.*)/.exec(line);
@@ -84,17 +85,18 @@ function lines(text, context, out) {
     if (!quoted) quote = null;
     if (item) {
       const tag = item[2] ? "ol" : "ul";
-      if (list?.tagName.toLowerCase() !== tag) out.append(list = h(tag, item[2] ? { start: item[2] } : null));
+      if (list?.tagName.toLowerCase() !== tag) out.append((list = h(tag, item[2] ? { start: item[2] } : null)));
       list.append(h("li", null, inline(item[3], context)));
       return;
     }
     if (quoted) {
-      if (!quote) out.append(quote = h("blockquote"));
+      if (!quote) out.append((quote = h("blockquote")));
       else quote.append(h("br"));
       quote.append(...nodes(inline(quoted[1], context)));
       return;
     }
-    const heading = /^(#{1,3}) (.+)/.exec(line), small = /^-# (.+)/.exec(line);
+    const heading = /^(#{1,3}) (.+)/.exec(line),
+      small = /^-# (.+)/.exec(line);
     if (heading) out.append(h(`p.md-h${heading[1].length}`, null, inline(heading[2], context)));
     else if (small) out.append(h("p.md-small", null, inline(small[1], context)));
     else {
@@ -130,7 +132,11 @@ function channelMention(context, id) {
 }
 
 function spoiler(children) {
-  const el = h("span.spoiler", { role: "button", tabindex: 0, "aria-label": t("Spoiler: show it"), "aria-expanded": "false" }, h("span", null, children));
+  const el = h(
+    "span.spoiler",
+    { role: "button", tabindex: 0, "aria-label": t("Spoiler: show it"), "aria-expanded": "false" },
+    h("span", null, children),
+  );
   const show = () => {
     el.classList.add("shown");
     el.setAttribute("aria-expanded", "true");
@@ -144,17 +150,35 @@ function spoiler(children) {
 /** A picture of a custom emoji. */
 export function emoji(name, id, animated) {
   if (!id) return h("span.unicode-emoji", null, name);
-  return h("img.emoji", { src: `/emojis/${id}.${animated ? "gif" : "png"}`, alt: `:${name}:`, title: `:${name}:`, loading: "lazy" });
+  return h("img.emoji", {
+    src: `/emojis/${id}.${animated ? "gif" : "png"}`,
+    alt: `:${name}:`,
+    title: `:${name}:`,
+    loading: "lazy",
+  });
 }
 
 /** @type {Record<string, Intl.DateTimeFormatOptions>} */
 const FORMS = {
-  t: { timeStyle: "short" }, T: { timeStyle: "medium" }, d: { dateStyle: "short" }, D: { dateStyle: "long" },
-  f: { dateStyle: "long", timeStyle: "short" }, F: { dateStyle: "full", timeStyle: "short" },
-  s: { dateStyle: "short", timeStyle: "short" }, S: { dateStyle: "short", timeStyle: "medium" },
+  t: { timeStyle: "short" },
+  T: { timeStyle: "medium" },
+  d: { dateStyle: "short" },
+  D: { dateStyle: "long" },
+  f: { dateStyle: "long", timeStyle: "short" },
+  F: { dateStyle: "full", timeStyle: "short" },
+  s: { dateStyle: "short", timeStyle: "short" },
+  S: { dateStyle: "short", timeStyle: "medium" },
 };
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
-const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+const UNITS = [
+  ["year", 31536000],
+  ["month", 2592000],
+  ["week", 604800],
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+];
 
 function time(seconds, form) {
   const date = new Date(seconds * 1000);

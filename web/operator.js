@@ -9,7 +9,11 @@ export const clock = (at) => new Date(at).toISOString().slice(11, 23);
 
 /** A value as text, with what is secret left out. */
 export function pretty(value) {
-  return JSON.stringify(value, (key, v) => (/^(token|password|secret)$/.test(key) && typeof v === "string" ? "•••" : v), 2);
+  return JSON.stringify(
+    value,
+    (key, v) => (/^(token|password|secret)$/.test(key) && typeof v === "string" ? "•••" : v),
+    2,
+  );
 }
 
 /** A text of a record, laid out when it is JSON. */
@@ -27,7 +31,11 @@ async function ask(method, path, body) {
   const headers = { Accept: "application/json" };
   if (key()) headers.Authorization = `Bearer ${key()}`;
   if (body) headers["Content-Type"] = "application/json";
-  const answer = await fetch(`/console${path}`, { method, headers, body: typeof body === "object" ? JSON.stringify(body) : body });
+  const answer = await fetch(`/console${path}`, {
+    method,
+    headers,
+    body: typeof body === "object" ? JSON.stringify(body) : body,
+  });
   if (!answer.ok) throw new Refusal(answer.status, await answer.json().catch(() => null));
   if (method !== "GET") dispatchEvent(new Event("operated"));
   return answer;
@@ -40,7 +48,9 @@ export async function consoleCall(method, path, body) {
 }
 
 /** The same as a file. @param {string} path */
-export async function consoleBlob(path) { return (await ask("GET", path)).blob(); }
+export async function consoleBlob(path) {
+  return (await ask("GET", path)).blob();
+}
 
 /** Shows a view, or asks for the key where the server wants one. */
 export async function asOperator(app, body, show) {
@@ -48,12 +58,39 @@ export async function asOperator(app, body, show) {
     return await show();
   } catch (e) {
     if (e.status !== 401) {
-      fill(body, h("p.pad.field-error", { role: "alert" }, e.status === 404 || e.status === 403 ? t("This server does not offer this part of the workbench.") : e.message));
+      fill(
+        body,
+        h(
+          "p.pad.field-error",
+          { role: "alert" },
+          e.status === 404 || e.status === 403
+            ? t("This server does not offer this part of the workbench.")
+            : e.message,
+        ),
+      );
       return undefined;
     }
-    const input = field(t("The console’s key"), h("input", { type: "password", autocomplete: "off" }), t("guildhall console-key prints it"));
-    fill(body, h("form.card", { onsubmit: (event) => { event.preventDefault(); sessionStorage.setItem("console-key", input.control.value.trim()); app.show(); } },
-      h("h2", null, t("For the operator")), input, h("button.button.primary", { type: "submit" }, t("Look"))));
+    const input = field(
+      t("The console’s key"),
+      h("input", { type: "password", autocomplete: "off" }),
+      t("guildhall console-key prints it"),
+    );
+    fill(
+      body,
+      h(
+        "form.card",
+        {
+          onsubmit: (event) => {
+            event.preventDefault();
+            sessionStorage.setItem("console-key", input.control.value.trim());
+            app.show();
+          },
+        },
+        h("h2", null, t("For the operator")),
+        input,
+        h("button.button.primary", { type: "submit" }, t("Look")),
+      ),
+    );
     if (key()) input.problem(t("This key is not good"));
     return undefined;
   }
@@ -80,14 +117,24 @@ export class Feed {
     if (this.records.length > KEPT) this.records.splice(0, this.records.length - KEPT);
     if (records.length && !this.due) {
       this.due = true;
-      requestAnimationFrame(() => { this.due = false; this.tell(); });
+      requestAnimationFrame(() => {
+        this.due = false;
+        this.tell();
+      });
     }
   }
   open() {
-    this.socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/console/traffic/live`);
+    this.socket = new WebSocket(
+      `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/console/traffic/live`,
+    );
     this.socket.onopen = () => this.socket.send(JSON.stringify({ ...(key() ? { key: key() } : {}), after: this.last }));
-    this.socket.onmessage = (e) => { const m = JSON.parse(e.data); this.add(m.records, m.last); };
-    this.socket.onclose = (e) => { if (!this.ended && e.code !== 4004) this.retry = setTimeout(() => this.open(), 1500); };
+    this.socket.onmessage = (e) => {
+      const m = JSON.parse(e.data);
+      this.add(m.records, m.last);
+    };
+    this.socket.onclose = (e) => {
+      if (!this.ended && e.code !== 4004) this.retry = setTimeout(() => this.open(), 1500);
+    };
   }
   end() {
     this.ended = true;

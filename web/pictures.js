@@ -14,14 +14,18 @@ export function ownPath(url) {
   }
   const web = at.protocol === "http:" || at.protocol === "https:";
   // A bot on this machine may have called the server by another of its names.
-  const own = at.host === location.host || (THIS_MACHINE.has(at.hostname) && THIS_MACHINE.has(location.hostname) && at.port === location.port);
+  const own =
+    at.host === location.host ||
+    (THIS_MACHINE.has(at.hostname) && THIS_MACHINE.has(location.hostname) && at.port === location.port);
   return web && own ? at.pathname + at.search : null;
 }
 
 const HUES = [222, 262, 192, 152, 32, 342, 12, 282];
 
 function initials(name) {
-  const words = String(name).split(/[\s._-]+/).filter(Boolean);
+  const words = String(name)
+    .split(/[\s._-]+/)
+    .filter(Boolean);
   return (words.length > 1 ? words[0][0] + words[1][0] : String(name).slice(0, 2)).toUpperCase();
 }
 
@@ -35,7 +39,12 @@ export function avatar(user, name, kind = "avatar") {
   if (!user?.avatar) return letters(name || user?.global_name || user?.username || "?", user?.id, kind);
   const plain = () => letters(name || user.global_name || user.username || "?", user.id, kind);
   // A webhook's picture may lie elsewhere, where our pages never look.
-  return h(`img.${kind}`, { src: `/avatars/${user.id}/${user.avatar}.png`, alt: "", loading: "lazy", onerror: (e) => e.currentTarget.replaceWith(plain()) });
+  return h(`img.${kind}`, {
+    src: `/avatars/${user.id}/${user.avatar}.png`,
+    alt: "",
+    loading: "lazy",
+    onerror: (e) => e.currentTarget.replaceWith(plain()),
+  });
 }
 
 export function guildIcon(guild, kind = "guild-icon") {
@@ -54,7 +63,11 @@ export function picture(media, kind, description) {
   const path = url && ownPath(url);
   if (path) return h(`img.${kind}`, { src: path, alt: description || media.description || "", loading: "lazy" });
   if (!/^https?:/.test(url || "")) return null;
-  return h(`a.${kind}.elsewhere`, { href: url, target: "_blank", rel: "noopener noreferrer nofollow", title: url }, t("Picture on another server"));
+  return h(
+    `a.${kind}.elsewhere`,
+    { href: url, target: "_blank", rel: "noopener noreferrer nofollow", title: url },
+    t("Picture on another server"),
+  );
 }
 
 export function fileSize(bytes) {
@@ -67,15 +80,38 @@ export const plainName = (name) => String(name ?? "").replace(/[\u061c\u200e\u20
 
 /** @param {{filename: string, url: string, size?: number, content_type?: string, description?: string, width?: number, height?: number}} a */
 export function attachment(a) {
-  const path = ownPath(a.url), type = a.content_type || "", name = plainName(a.filename);
+  const path = ownPath(a.url),
+    type = a.content_type || "",
+    name = plainName(a.filename);
   const spoiler = name.startsWith("SPOILER_");
   const show = (el) => (spoiler ? h("details.spoiler-file", null, h("summary", null, t("Spoiler")), el) : el);
   if (path && type.startsWith("image/")) {
-    return show(h("a.attachment-picture", { href: path, target: "_blank", rel: "noopener" },
-      h("img", { src: path, alt: a.description || name, width: a.width, height: a.height, loading: "lazy" })));
+    return show(
+      h(
+        "a.attachment-picture",
+        { href: path, target: "_blank", rel: "noopener" },
+        h("img", { src: path, alt: a.description || name, width: a.width, height: a.height, loading: "lazy" }),
+      ),
+    );
   }
-  if (path && type.startsWith("video/")) return show(h("video", { src: path, controls: true, preload: "metadata", "aria-label": name }));
-  if (path && type.startsWith("audio/")) return h("figure.sound", null, h("figcaption", null, name), h("audio", { src: path, controls: true, preload: "none" }));
-  return h("div.file", null, h("span.file-mark", { "aria-hidden": "true" }, "▤"),
-    h("div", null, path ? h("a", { href: path, download: name }, name) : name, a.size !== undefined && h("span.faint", null, ` ${fileSize(a.size)}`)));
+  if (path && type.startsWith("video/"))
+    return show(h("video", { src: path, controls: true, preload: "metadata", "aria-label": name }));
+  if (path && type.startsWith("audio/"))
+    return h(
+      "figure.sound",
+      null,
+      h("figcaption", null, name),
+      h("audio", { src: path, controls: true, preload: "none" }),
+    );
+  return h(
+    "div.file",
+    null,
+    h("span.file-mark", { "aria-hidden": "true" }, "▤"),
+    h(
+      "div",
+      null,
+      path ? h("a", { href: path, download: name }, name) : name,
+      a.size !== undefined && h("span.faint", null, ` ${fileSize(a.size)}`),
+    ),
+  );
 }

@@ -71,8 +71,13 @@ export class Rest {
     const form = body instanceof FormData;
     if (body !== undefined && !form) headers["Content-Type"] = "application/json";
     for (let tries = 0; ; tries++) {
-      const { answer, text } = await reach(`/api/v10${path}`, { method, headers, body: form ? body : body === undefined ? undefined : JSON.stringify(body) });
-      const json = text && (answer.headers.get("Content-Type") || "").startsWith("application/json") ? JSON.parse(text) : null;
+      const { answer, text } = await reach(`/api/v10${path}`, {
+        method,
+        headers,
+        body: form ? body : body === undefined ? undefined : JSON.stringify(body),
+      });
+      const json =
+        text && (answer.headers.get("Content-Type") || "").startsWith("application/json") ? JSON.parse(text) : null;
       if (answer.ok) return json;
       if (answer.status === 429 && tries < 3 && json?.retry_after <= LONGEST_WAIT_S) {
         await pause(json.retry_after);
@@ -83,10 +88,22 @@ export class Rest {
     }
   }
   /** As somebody who has not come in. @param {string} method @param {string} path @param {any} [body] */
-  anonymously(method, path, body) { return new Rest().call(method, path, body); }
-  get(path) { return this.call("GET", path); }
-  post(path, body) { return this.call("POST", path, body); }
-  put(path, body) { return this.call("PUT", path, body); }
-  patch(path, body) { return this.call("PATCH", path, body); }
-  delete(path, body) { return this.call("DELETE", path, body); }
+  anonymously(method, path, body) {
+    return new Rest().call(method, path, body);
+  }
+  get(path) {
+    return this.call("GET", path);
+  }
+  post(path, body) {
+    return this.call("POST", path, body);
+  }
+  put(path, body) {
+    return this.call("PUT", path, body);
+  }
+  patch(path, body) {
+    return this.call("PATCH", path, body);
+  }
+  delete(path, body) {
+    return this.call("DELETE", path, body);
+  }
 }

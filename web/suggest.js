@@ -10,7 +10,10 @@ let number = 0;
 export function suggest(input, options) {
   const id = `suggest-${++number}`;
   const list = h("div.suggestions", { id, role: "listbox", "aria-label": options.label, hidden: true });
-  let items = [], at = 0, asked = 0, looking = /** @type {Promise<void>|null} */ (null);
+  let items = [],
+    at = 0,
+    asked = 0,
+    looking = /** @type {Promise<void>|null} */ (null);
   // A field of several lines may not be a combobox: it stays a text box with a list of its own.
   const lines = input.tagName === "TEXTAREA";
   const expanded = (open) => lines || input.setAttribute("aria-expanded", String(open));
@@ -44,7 +47,8 @@ export function suggest(input, options) {
   }
 
   async function look() {
-    const mine = ++asked, found = await options.find();
+    const mine = ++asked,
+      found = await options.find();
     if (mine !== asked) return;
     looking = null;
     if (!found.length) return close();
@@ -52,17 +56,45 @@ export function suggest(input, options) {
     const marked = list.hidden || at === 0 ? null : list.querySelectorAll("[role=option]")[at]?.textContent;
     items = found;
     let group = null;
-    fill(list, found.map((item, i) => {
-      const name = options.group?.(item), heading = name && name !== group ? h("div.suggestion-group", { role: "presentation" }, name) : null;
-      group = name;
-      return [heading, h("div.suggestion", { id: `${id}-${i}`, role: "option", "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); choose(i); } }, options.row(item))];
-    }));
+    fill(
+      list,
+      found.map((item, i) => {
+        const name = options.group?.(item),
+          heading = name && name !== group ? h("div.suggestion-group", { role: "presentation" }, name) : null;
+        group = name;
+        return [
+          heading,
+          h(
+            "div.suggestion",
+            {
+              id: `${id}-${i}`,
+              role: "option",
+              "aria-selected": "false",
+              onmousedown: (e) => {
+                e.preventDefault();
+                choose(i);
+              },
+            },
+            options.row(item),
+          ),
+        ];
+      }),
+    );
     list.hidden = false;
     expanded(true);
-    mark(marked === null ? 0 : Math.max(0, [...list.querySelectorAll("[role=option]")].findIndex((el) => el.textContent === marked)));
+    mark(
+      marked === null
+        ? 0
+        : Math.max(
+            0,
+            [...list.querySelectorAll("[role=option]")].findIndex((el) => el.textContent === marked),
+          ),
+    );
   }
 
-  function update() { return looking = look(); }
+  function update() {
+    return (looking = look());
+  }
 
   /** Who types a name quickly and presses Enter means what would have been found. */
   async function chooseFound() {
@@ -90,5 +122,12 @@ export function suggest(input, options) {
     e.preventDefault();
     e.stopImmediatePropagation();
   });
-  return { list, update, close, get open() { return !list.hidden; } };
+  return {
+    list,
+    update,
+    close,
+    get open() {
+      return !list.hidden;
+    },
+  };
 }

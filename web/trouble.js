@@ -9,7 +9,11 @@ function span(ms) {
   if (ms < 1000) return `${ms} ms`;
   const s = Math.round(ms / 1000);
   /** @type {[number, string][]} */
-  const units = [[86400, t("d")], [3600, "h"], [60, "min"]];
+  const units = [
+    [86400, t("d")],
+    [3600, "h"],
+    [60, "min"],
+  ];
   const [size, word] = units.find(([n]) => s >= n) || [1, "s"];
   return `${Math.round((s / size) * 10) / 10} ${word}`;
 }
@@ -18,9 +22,16 @@ const callWords = ({ method, path }) => (method ? `${method} ${path}` : t("any c
 
 /** What is wrong on purpose, in words; nothing: nothing is. */
 function sentence(all, clock) {
-  const parts = [], late = Math.max(0, ...all.filter((f) => f.path === "events").map((f) => f.delay_ms)), faults = all.filter((f) => f.path !== "events");
+  const parts = [],
+    late = Math.max(0, ...all.filter((f) => f.path === "events").map((f) => f.delay_ms)),
+    faults = all.filter((f) => f.path !== "events");
   if (late) parts.push(t("events come {time} late", { time: span(late) }));
-  if (faults.length) parts.push(faults.length === 1 ? t("a fault waits for {call}", { call: callWords(faults[0]) }) : t("{n} faults wait for calls", { n: faults.length }));
+  if (faults.length)
+    parts.push(
+      faults.length === 1
+        ? t("a fault waits for {call}", { call: callWords(faults[0]) })
+        : t("{n} faults wait for calls", { n: faults.length }),
+    );
   if (clock.moved_ms) parts.push(t("the clock was moved by {time}", { time: span(clock.moved_ms) }));
   const words = parts.join(t(", and "));
   return words && `${words[0].toUpperCase()}${words.slice(1)}.`;
@@ -31,7 +42,12 @@ export class TroubleBar {
   constructor() {
     this.el = h("div.bar.trouble", { role: "status", hidden: true });
     this.words = h("span");
-    fill(this.el, this.words, " ", h("button.link", { type: "button", onclick: () => this.takeBack() }, t("Take it back")));
+    fill(
+      this.el,
+      this.words,
+      " ",
+      h("button.link", { type: "button", onclick: () => this.takeBack() }, t("Take it back")),
+    );
     addEventListener("operated", () => this.look());
     this.look();
   }

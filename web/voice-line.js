@@ -21,19 +21,28 @@ export class VoiceLine {
   }
 
   open(path) {
-    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}?v=${VERSION}`);
+    const socket = new WebSocket(
+      `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}?v=${VERSION}`,
+    );
     this.socket = socket;
     socket.onmessage = (e) => this.socket === socket && this.take(JSON.parse(e.data));
     socket.onclose = () => this.socket === socket && this.end();
   }
 
-  send(op, d) { this.socket.send(JSON.stringify({ op, d })); }
+  send(op, d) {
+    this.socket.send(JSON.stringify({ op, d }));
+  }
 
   take({ op, d, seq }) {
     if (seq !== undefined) this.seq = seq;
     if (op === 8) {
       const { guild_id: guild, channel_id: channel, token } = this.server;
-      this.send(0, { server_id: guild || channel, user_id: this.store.me.id, session_id: this.store.ownVoice()?.session_id || this.store.session, token });
+      this.send(0, {
+        server_id: guild || channel,
+        user_id: this.store.me.id,
+        session_id: this.store.ownVoice()?.session_id || this.store.session,
+        token,
+      });
       this.beat = setInterval(() => this.send(3, { t: Date.now(), seq_ack: this.seq ?? -1 }), d.heartbeat_interval);
     } else if (op === 2) {
       // Who is there already is told once a mode is chosen. No datagram is ever sent.

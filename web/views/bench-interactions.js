@@ -6,8 +6,15 @@ import { Feed, asOperator, clock, laidOut } from "../operator.js";
 import { t } from "../words.js";
 
 const KINDS = { 2: t("command"), 3: t("component"), 4: t("autocomplete"), 5: t("modal") };
-const STEPS = { delivered: t("delivered"), acknowledged: t("acknowledged"), answered: t("answered"), "follow-up": t("follow-up") };
-const LIMIT_MS = 3000, END_MS = 15 * 60 * 1000, KEPT = 100;
+const STEPS = {
+  delivered: t("delivered"),
+  acknowledged: t("acknowledged"),
+  answered: t("answered"),
+  "follow-up": t("follow-up"),
+};
+const LIMIT_MS = 3000,
+  END_MS = 15 * 60 * 1000,
+  KEPT = 100;
 const DEFERRED = [5, 6];
 
 function parse(text) {
@@ -33,12 +40,20 @@ class Gathered {
     if (!this.all.has(id)) this.all.set(id, { id, at, steps: [] });
     return this.all.get(id);
   }
-  step(one, kind, r, at) { one?.steps.push({ kind, at, status: r.status, problem: r.problem }); }
+  step(one, kind, r, at) {
+    one?.steps.push({ kind, at, status: r.status, problem: r.problem });
+  }
 
   take(r, at) {
     const d = r.kind === "sent" && /^INTERACTION_/.test(r.event) ? parse(r.d) : null;
     if (r.kind === "call") this.takeCall(r, at);
-    else if (r.kind === "delivered") this.step(this.one(/(\d+)$/.exec(r.path)?.[1], at), r.status === 200 ? "answered" : "delivered", r.status === 200 ? { status: 200 } : r, at);
+    else if (r.kind === "delivered")
+      this.step(
+        this.one(/(\d+)$/.exec(r.path)?.[1], at),
+        r.status === 200 ? "answered" : "delivered",
+        r.status === 200 ? { status: 200 } : r,
+        at,
+      );
     else if (d?.application_id) {
       const one = Object.assign(this.one(d.id, at), { d, app: r.user?.username, text: r.d });
       this.step(one, "delivered", { status: 200 }, at);
@@ -51,77 +66,170 @@ class Gathered {
   }
 
   takeCall(r, at) {
-    const ack = /\/interactions\/(\d+)\//.exec(r.path), more = /^\/api(?:\/v\d+)?\/webhooks\/(\d+)\//.exec(r.path), body = parse(r.request);
+    const ack = /\/interactions\/(\d+)\//.exec(r.path),
+      more = /^\/api(?:\/v\d+)?\/webhooks\/(\d+)\//.exec(r.path),
+      body = parse(r.request);
     if (r.route === "create_interaction") {
       if (body?.nonce) this.asked.set(String(body.nonce), { path: r.path, body });
     } else if (ack) this.step(this.one(ack[1], at), DEFERRED.includes(body?.type) ? "acknowledged" : "answered", r, at);
     else if (more) {
       const one = [...this.all.values()].reverse().find((x) => x.d?.application_id === more[1] && x.at <= at);
-      this.step(one, r.method === "POST" ? "follow-up" : /@original/.test(r.path) && r.method === "PATCH" ? "answered" : r.method.toLowerCase(), r, at);
+      this.step(
+        one,
+        r.method === "POST"
+          ? "follow-up"
+          : /@original/.test(r.path) && r.method === "PATCH"
+            ? "answered"
+            : r.method.toLowerCase(),
+        r,
+        at,
+      );
     }
   }
 }
 
 /** What is known of it: told to the app by the gateway, or only asked for by the person. */
 function factsOf(one) {
-  const d = one.d || one.asked?.body || {}, user = one.d?.member?.user || one.d?.user;
+  const d = one.d || one.asked?.body || {},
+    user = one.d?.member?.user || one.d?.user;
   const name = d.data?.name || d.data?.custom_id || "";
-  return { who: user?.username || one.by || "", what: `${d.type === 2 && (d.data?.type ?? 1) === 1 ? "/" : ""}${name} (${KINDS[d.type] || t("interaction")})`, app: one.app || (d.application_id ? t("app {id}", { id: d.application_id }) : "") };
+  return {
+    who: user?.username || one.by || "",
+    what: `${d.type === 2 && (d.data?.type ?? 1) === 1 ? "/" : ""}${name} (${KINDS[d.type] || t("interaction")})`,
+    app: one.app || (d.application_id ? t("app {id}", { id: d.application_id }) : ""),
+  };
 }
 
 /* --- the axis --- */
 
 /** Where a moment stands: three seconds are half of the axis, a quarter of an hour is its end. */
-const place = (ms) => `${ms <= LIMIT_MS ? (Math.max(0, ms) / LIMIT_MS) * 50 : Math.min(100, 50 + (Math.log(ms / LIMIT_MS) / Math.log(END_MS / LIMIT_MS)) * 50)}%`;
+const place = (ms) =>
+  `${ms <= LIMIT_MS ? (Math.max(0, ms) / LIMIT_MS) * 50 : Math.min(100, 50 + (Math.log(ms / LIMIT_MS) / Math.log(END_MS / LIMIT_MS)) * 50)}%`;
 const span = (ms) => (ms < 10000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`);
 const stepWords = (s, one) => t("{step} after {time}", { step: STEPS[s.kind] || s.kind, time: span(s.at - one.at) });
 const isGood = (s) => s.status > 0 && s.status < 400;
 
 function bar(one) {
   const end = one.steps.filter((s) => s.kind !== "delivered" && isGood(s)).at(-1)?.at ?? one.failed?.at;
-  const told = [t("created"), ...one.steps.map((s) => `${stepWords(s, one)}${isGood(s) ? "" : ` (${s.status || t("no answer")})`}`), ...(one.failed ? [t("failed after {time}", { time: span(one.failed.at - one.at) })] : [])].join(", ");
-  return h("div.timeline", { role: "img", "aria-label": told, title: told }, end && h("i", { class: one.failed ? "bad" : "", style: { left: "0", width: `max(${place(end - one.at)}, 3px)` } }),
-    h("b", { style: { left: place(LIMIT_MS) } }, h("small", null, "3 s")), h("b.last", { style: { left: "100%" } }, h("small", null, t("15 min"))),
-    one.steps.map((s) => h("u", { class: `${s.kind} ${isGood(s) ? "" : "bad"}`, style: { left: place(s.at - one.at) } })), one.failed && h("u.bad", { style: { left: place(one.failed.at - one.at) } }));
+  const told = [
+    t("created"),
+    ...one.steps.map((s) => `${stepWords(s, one)}${isGood(s) ? "" : ` (${s.status || t("no answer")})`}`),
+    ...(one.failed ? [t("failed after {time}", { time: span(one.failed.at - one.at) })] : []),
+  ].join(", ");
+  return h(
+    "div.timeline",
+    { role: "img", "aria-label": told, title: told },
+    end && h("i", { class: one.failed ? "bad" : "", style: { left: "0", width: `max(${place(end - one.at)}, 3px)` } }),
+    h("b", { style: { left: place(LIMIT_MS) } }, h("small", null, "3 s")),
+    h("b.last", { style: { left: "100%" } }, h("small", null, t("15 min"))),
+    one.steps.map((s) =>
+      h("u", { class: `${s.kind} ${isGood(s) ? "" : "bad"}`, style: { left: place(s.at - one.at) } }),
+    ),
+    one.failed && h("u.bad", { style: { left: place(one.failed.at - one.at) } }),
+  );
 }
 
 function outcome(one) {
-  const first = one.steps.find((s) => s.kind !== "delivered" && isGood(s)), refused = one.steps.find((s) => !isGood(s));
-  const more = one.steps.filter((s) => s.kind === "follow-up").length, answered = one.steps.find((s) => s.kind === "answered" && isGood(s));
+  const first = one.steps.find((s) => s.kind !== "delivered" && isGood(s)),
+    refused = one.steps.find((s) => !isGood(s));
+  const more = one.steps.filter((s) => s.kind === "follow-up").length,
+    answered = one.steps.find((s) => s.kind === "answered" && isGood(s));
   if (refused) return h("span.bad", null, `${refused.status || t("no answer")} ${refused.problem || t("refused")}`);
   if (first) {
     const later = first.kind === "acknowledged" && (answered ? stepWords(answered, one) : t("not answered yet"));
-    return [stepWords({ ...first, kind: later ? first.kind : "answered" }, one), later, more > 0 && t("{n} follow-up|{n} follow-ups", { n: more })].filter(Boolean).join(", ");
+    return [
+      stepWords({ ...first, kind: later ? first.kind : "answered" }, one),
+      later,
+      more > 0 && t("{n} follow-up|{n} follow-ups", { n: more }),
+    ]
+      .filter(Boolean)
+      .join(", ");
   }
-  return one.failed ? h("span.bad", null, one.failed.reason === 2 ? t("no answer in 3 s") : t("the app is not there")) : t("waiting");
+  return one.failed
+    ? h("span.bad", null, one.failed.reason === 2 ? t("no answer in 3 s") : t("the app is not there"))
+    : t("waiting");
 }
 
 export function interactions(app, body) {
   return asOperator(app, body, async () => {
-    const rows = h("div"), detail = { steps: h("div"), text: h("div"), again: h("div") };
+    const rows = h("div"),
+      detail = { steps: h("div"), text: h("div"), again: h("div") };
     let shown = null; // the one that the detail is about
     // A client may use a nonce once, and names its own session.
-    const repeat = (one) => ({ method: "POST", path: one.asked.path, body: JSON.stringify({ ...one.asked.body, nonce: String(Date.now()), ...(app.store.session ? { session_id: app.store.session } : {}) }) });
-    const steps = (one) => table([t("Step"), t("After"), t("Status"), ""], one.steps.map((s) => [STEPS[s.kind] || s.kind, span(s.at - one.at), String(s.status || t("none")), s.problem || ""]), t("Steps"));
+    const repeat = (one) => ({
+      method: "POST",
+      path: one.asked.path,
+      body: JSON.stringify({
+        ...one.asked.body,
+        nonce: String(Date.now()),
+        ...(app.store.session ? { session_id: app.store.session } : {}),
+      }),
+    });
+    const steps = (one) =>
+      table(
+        [t("Step"), t("After"), t("Status"), ""],
+        one.steps.map((s) => [
+          STEPS[s.kind] || s.kind,
+          span(s.at - one.at),
+          String(s.status || t("none")),
+          s.problem || "",
+        ]),
+        t("Steps"),
+      );
     const show = (one) => {
       const other = shown?.id !== one.id;
       fill(detail.steps, h("h2", null, t("Steps")), steps(one));
-      if (other || !shown.text) fill(detail.text, one.text && [h("h2", null, t("Payload")), h("pre.json", { tabindex: 0 }, laidOut(one.text))]);
+      if (other || !shown.text)
+        fill(detail.text, one.text && [h("h2", null, t("Payload")), h("pre.json", { tabindex: 0 }, laidOut(one.text))]);
       if (other || !shown.asked) fill(detail.again, one.asked && again(app, repeat(one))); // somebody may have begun to change it
       shown = one;
     };
     const draw = () => {
-      const { all } = new Gathered(feed.records), now = all.get(shown?.id);
-      refill(rows, table([t("When"), t("Who"), t("What"), t("App"), t("From created to 15 minutes"), t("Outcome")], [...all.values()].reverse().slice(0, KEPT).map((one) => {
-        const { who, what, app: name } = factsOf(one);
-        return [clock(one.at), who, h("button.link", { type: "button", dataset: { key: one.id }, onclick: () => show(one) }, what), name, bar(one), outcome(one)];
-      }), t("Interactions")));
+      const { all } = new Gathered(feed.records),
+        now = all.get(shown?.id);
+      refill(
+        rows,
+        table(
+          [t("When"), t("Who"), t("What"), t("App"), t("From created to 15 minutes"), t("Outcome")],
+          [...all.values()]
+            .reverse()
+            .slice(0, KEPT)
+            .map((one) => {
+              const { who, what, app: name } = factsOf(one);
+              return [
+                clock(one.at),
+                who,
+                h("button.link", { type: "button", dataset: { key: one.id }, onclick: () => show(one) }, what),
+                name,
+                bar(one),
+                outcome(one),
+              ];
+            }),
+          t("Interactions"),
+        ),
+      );
       // What was asked for is recorded after what it led to.
-      if (now && (now.steps.length !== shown.steps.length || (now.asked && !shown.asked) || (now.text && !shown.text))) show(now);
+      if (now && (now.steps.length !== shown.steps.length || (now.asked && !shown.asked) || (now.text && !shown.text)))
+        show(now);
     };
     const feed = new Feed(draw);
     await feed.begin();
-    fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": t("Interactions") }, h("p.faint", null, t("The marks on a bar: delivered, acknowledged, answered, follow-ups. Its first half are the three seconds in which an app has to say something, its end the fifteen minutes in which it may go on.")), rows, h("div", null, detail.steps, detail.text, detail.again)));
+    fill(
+      body,
+      h(
+        "div.bench-scroll.stack",
+        { tabindex: 0, role: "region", "aria-label": t("Interactions") },
+        h(
+          "p.faint",
+          null,
+          t(
+            "The marks on a bar: delivered, acknowledged, answered, follow-ups. Its first half are the three seconds in which an app has to say something, its end the fifteen minutes in which it may go on.",
+          ),
+        ),
+        rows,
+        h("div", null, detail.steps, detail.text, detail.again),
+      ),
+    );
     draw();
     return () => feed.end();
   });

@@ -17,50 +17,221 @@ function refreshed(app, body, place, draw) {
   });
 }
 
-const INTENTS = ["GUILDS", "GUILD_MEMBERS", "GUILD_MODERATION", "GUILD_EXPRESSIONS", "GUILD_INTEGRATIONS", "GUILD_WEBHOOKS", "GUILD_INVITES", "GUILD_VOICE_STATES", "GUILD_PRESENCES", "GUILD_MESSAGES", "GUILD_MESSAGE_REACTIONS", "GUILD_MESSAGE_TYPING", "DIRECT_MESSAGES", "DIRECT_MESSAGE_REACTIONS", "DIRECT_MESSAGE_TYPING", "MESSAGE_CONTENT", "GUILD_SCHEDULED_EVENTS", "", "", "", "AUTO_MODERATION_CONFIGURATION", "AUTO_MODERATION_EXECUTION", "", "", "GUILD_MESSAGE_POLLS", "DIRECT_MESSAGE_POLLS"];
+const INTENTS = [
+  "GUILDS",
+  "GUILD_MEMBERS",
+  "GUILD_MODERATION",
+  "GUILD_EXPRESSIONS",
+  "GUILD_INTEGRATIONS",
+  "GUILD_WEBHOOKS",
+  "GUILD_INVITES",
+  "GUILD_VOICE_STATES",
+  "GUILD_PRESENCES",
+  "GUILD_MESSAGES",
+  "GUILD_MESSAGE_REACTIONS",
+  "GUILD_MESSAGE_TYPING",
+  "DIRECT_MESSAGES",
+  "DIRECT_MESSAGE_REACTIONS",
+  "DIRECT_MESSAGE_TYPING",
+  "MESSAGE_CONTENT",
+  "GUILD_SCHEDULED_EVENTS",
+  "",
+  "",
+  "",
+  "AUTO_MODERATION_CONFIGURATION",
+  "AUTO_MODERATION_EXECUTION",
+  "",
+  "",
+  "GUILD_MESSAGE_POLLS",
+  "DIRECT_MESSAGE_POLLS",
+];
 
 /** Of a bot what it asked for; people are told everything that concerns them. */
 function intentsOf(s) {
   if (!s.bot) return t("all");
-  return Array.from({ length: 32 }, (_, i) => i).filter((i) => (s.intents >>> i) & 1).map((i) => (INTENTS[i] || `bit ${i}`).toLowerCase()).join(", ") || t("none");
+  return (
+    Array.from({ length: 32 }, (_, i) => i)
+      .filter((i) => (s.intents >>> i) & 1)
+      .map((i) => (INTENTS[i] || `bit ${i}`).toLowerCase())
+      .join(", ") || t("none")
+  );
 }
 
 /** "json, zlib" of a socket, as two facts. */
 const encodingOf = (s) => (s.connected ? s.transport.split(", ")[0] : t("away"));
 const compressionOf = (s) => (s.connected ? s.transport.split(", ")[1] || t("none") : "");
 
-const ACTIONS = [["reconnect", t("Reconnect (op 7)")], ["resumable", t("Invalid, may resume (op 9)")], ["invalidate", t("Invalid (op 9)")]];
+const ACTIONS = [
+  ["reconnect", t("Reconnect (op 7)")],
+  ["resumable", t("Invalid, may resume (op 9)")],
+  ["invalidate", t("Invalid (op 9)")],
+];
 
 export function sessions(app, body) {
   const place = h("div.bench-scroll", { tabindex: 0, role: "region", "aria-label": t("Sessions") });
   return refreshed(app, body, place, async () => {
     const { users = {}, sessions: all = [] } = await consoleCall("GET", "/sessions");
     const order = (s, b) => consoleCall("POST", `/sessions/${encodeURIComponent(s.session_id)}`, b);
-    const act = (s) => dialog(t("Push a session"), (close) => h("div.stack", null, ACTIONS.map(([action, words]) => small(words, () => { close(); app.tryCall(order(s, { action }), t("Done")); })),
-      quickForm([{ name: "code", label: t("Close with a code"), value: "4000" }], t("Close"), async (v) => { await order(s, { action: "close", code: Number(v.code) }); close(); })));
-    refill(place, table([t("Who"), t("Kind"), t("Shard"), t("Intents"), t("Encoding"), t("Compression"), t("Sequence"), t("Behind"), t("Buffered"), t("Client"), ""], all.map((s) => [users[s.user_id] || s.user_id, s.bot ? t("bot") : t("person"), s.bot && s.shard ? [].concat(s.shard).join("/") : "", intentsOf(s), encodingOf(s), compressionOf(s), String(s.events), t("{n} event|{n} events", { n: s.waiting }), fileSize(s.buffered_bytes), (s.client || "").split("|").filter(Boolean).join(", "),
-      [small(t("Show"), () => dialog(t("Session"), () => h("pre.json", { tabindex: 0 }, pretty(s))), "secondary", `show ${s.session_id}`), " ", small(t("Push"), () => act(s), "secondary", `push ${s.session_id}`)]]), t("Sessions")));
+    const act = (s) =>
+      dialog(t("Push a session"), (close) =>
+        h(
+          "div.stack",
+          null,
+          ACTIONS.map(([action, words]) =>
+            small(words, () => {
+              close();
+              app.tryCall(order(s, { action }), t("Done"));
+            }),
+          ),
+          quickForm([{ name: "code", label: t("Close with a code"), value: "4000" }], t("Close"), async (v) => {
+            await order(s, { action: "close", code: Number(v.code) });
+            close();
+          }),
+        ),
+      );
+    refill(
+      place,
+      table(
+        [
+          t("Who"),
+          t("Kind"),
+          t("Shard"),
+          t("Intents"),
+          t("Encoding"),
+          t("Compression"),
+          t("Sequence"),
+          t("Behind"),
+          t("Buffered"),
+          t("Client"),
+          "",
+        ],
+        all.map((s) => [
+          users[s.user_id] || s.user_id,
+          s.bot ? t("bot") : t("person"),
+          s.bot && s.shard ? [].concat(s.shard).join("/") : "",
+          intentsOf(s),
+          encodingOf(s),
+          compressionOf(s),
+          String(s.events),
+          t("{n} event|{n} events", { n: s.waiting }),
+          fileSize(s.buffered_bytes),
+          (s.client || "").split("|").filter(Boolean).join(", "),
+          [
+            small(
+              t("Show"),
+              () => dialog(t("Session"), () => h("pre.json", { tabindex: 0 }, pretty(s))),
+              "secondary",
+              `show ${s.session_id}`,
+            ),
+            " ",
+            small(t("Push"), () => act(s), "secondary", `push ${s.session_id}`),
+          ],
+        ]),
+        t("Sessions"),
+      ),
+    );
   });
 }
 
 export function trouble(app, body) {
-  const time = h("p"), list = h("div"), all = h("div"); // the forms are drawn once: somebody writes in them
-  const operate = async (method, path, b) => { const answer = await consoleCall(method, path, b); await draw(); return answer; };
+  const time = h("p"),
+    list = h("div"),
+    all = h("div"); // the forms are drawn once: somebody writes in them
+  const operate = async (method, path, b) => {
+    const answer = await consoleCall(method, path, b);
+    await draw();
+    return answer;
+  };
   const move = (b) => app.tryCall(operate("POST", "/clock", b), t("The clock was moved"));
-  const place = h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": t("Time and trouble") },
-    h("h2", null, t("The clock")), time, h("div.inline-form", null, [["+10 s", 10000], ["+1 min", 60000], ["+15 min", 900000], ["+1 h", 3600000], [t("+1 day"), 86400000]].map(([words, ms]) => small(words, () => move({ advance_ms: ms }))), small(t("Back to now"), () => move({ reset: true }), "danger")),
-    h("h2", null, t("Faults")), list,
-    quickForm([{ name: "method", label: t("Method"), options: [["", t("any")], ["GET", "GET"], ["POST", "POST"], ["PUT", "PUT"], ["PATCH", "PATCH"], ["DELETE", "DELETE"]] }, { name: "path", label: t("Path"), value: "/channels/*/messages" }, { name: "status", label: t("Status"), value: "500" }, { name: "delay_ms", label: t("Delay, ms"), value: "" }, { name: "times", label: t("Times"), value: "1" }], t("Make it so"), async (v) => {
-      const number = (x) => (x === "" ? undefined : Number(x));
-      await operate("POST", "/faults", { ...(v.method ? { method: v.method } : {}), path: v.path, status: number(v.status), delay_ms: number(v.delay_ms), times: number(v.times) });
-    }, "inline-form"),
-    h("h2", null, t("Events")), quickForm([{ name: "delay_ms", label: t("Tell every session of everything so much later, ms"), value: "3000" }], t("Delay events"), async (v) => { await operate("POST", "/faults", { path: "events", delay_ms: Number(v.delay_ms) }); }, "inline-form"), all);
+  const place = h(
+    "div.bench-scroll.stack",
+    { tabindex: 0, role: "region", "aria-label": t("Time and trouble") },
+    h("h2", null, t("The clock")),
+    time,
+    h(
+      "div.inline-form",
+      null,
+      [
+        ["+10 s", 10000],
+        ["+1 min", 60000],
+        ["+15 min", 900000],
+        ["+1 h", 3600000],
+        [t("+1 day"), 86400000],
+      ].map(([words, ms]) => small(words, () => move({ advance_ms: ms }))),
+      small(t("Back to now"), () => move({ reset: true }), "danger"),
+    ),
+    h("h2", null, t("Faults")),
+    list,
+    quickForm(
+      [
+        {
+          name: "method",
+          label: t("Method"),
+          options: [
+            ["", t("any")],
+            ["GET", "GET"],
+            ["POST", "POST"],
+            ["PUT", "PUT"],
+            ["PATCH", "PATCH"],
+            ["DELETE", "DELETE"],
+          ],
+        },
+        { name: "path", label: t("Path"), value: "/channels/*/messages" },
+        { name: "status", label: t("Status"), value: "500" },
+        { name: "delay_ms", label: t("Delay, ms"), value: "" },
+        { name: "times", label: t("Times"), value: "1" },
+      ],
+      t("Make it so"),
+      async (v) => {
+        const number = (x) => (x === "" ? undefined : Number(x));
+        await operate("POST", "/faults", {
+          ...(v.method ? { method: v.method } : {}),
+          path: v.path,
+          status: number(v.status),
+          delay_ms: number(v.delay_ms),
+          times: number(v.times),
+        });
+      },
+      "inline-form",
+    ),
+    h("h2", null, t("Events")),
+    quickForm(
+      [{ name: "delay_ms", label: t("Tell every session of everything so much later, ms"), value: "3000" }],
+      t("Delay events"),
+      async (v) => {
+        await operate("POST", "/faults", { path: "events", delay_ms: Number(v.delay_ms) });
+      },
+      "inline-form",
+    ),
+    all,
+  );
 
   async function draw() {
-    const [now, told] = await Promise.all([consoleCall("GET", "/clock"), consoleCall("GET", "/faults")]), faults = Array.isArray(told) ? told : told.faults || [];
-    time.textContent = now.moved_ms ? t("{time}, moved by {n} s", { time: now.now, n: Math.round(now.moved_ms / 1000) }) : now.now;
-    refill(list, table([t("Calls"), t("What happens"), t("Left"), t("Hits"), ""], faults.map((f) => [h("code", null, f.path === "events" ? t("all events") : `${f.method || t("any")} ${f.path}`), [f.status, f.delay_ms && t("after {n} ms", { n: f.delay_ms }), f.drop && t("cut off")].filter(Boolean).join(", "), f.times ? String(f.times) : t("always"), String(f.hits ?? 0), small(t("Take back"), () => app.tryCall(operate("DELETE", `/faults/${f.id}`)), "secondary", `take ${f.id}`)]), t("Faults")));
-    refill(all, faults.length > 0 && small(t("Take all back"), () => app.tryCall(operate("DELETE", "/faults")), "danger"));
+    const [now, told] = await Promise.all([consoleCall("GET", "/clock"), consoleCall("GET", "/faults")]),
+      faults = Array.isArray(told) ? told : told.faults || [];
+    time.textContent = now.moved_ms
+      ? t("{time}, moved by {n} s", { time: now.now, n: Math.round(now.moved_ms / 1000) })
+      : now.now;
+    refill(
+      list,
+      table(
+        [t("Calls"), t("What happens"), t("Left"), t("Hits"), ""],
+        faults.map((f) => [
+          h("code", null, f.path === "events" ? t("all events") : `${f.method || t("any")} ${f.path}`),
+          [f.status, f.delay_ms && t("after {n} ms", { n: f.delay_ms }), f.drop && t("cut off")]
+            .filter(Boolean)
+            .join(", "),
+          f.times ? String(f.times) : t("always"),
+          String(f.hits ?? 0),
+          small(t("Take back"), () => app.tryCall(operate("DELETE", `/faults/${f.id}`)), "secondary", `take ${f.id}`),
+        ]),
+        t("Faults"),
+      ),
+    );
+    refill(
+      all,
+      faults.length > 0 && small(t("Take all back"), () => app.tryCall(operate("DELETE", "/faults")), "danger"),
+    );
   }
   return refreshed(app, body, place, draw);
 }

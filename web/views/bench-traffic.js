@@ -6,17 +6,52 @@ import { RowList } from "../list.js";
 import { Feed, asOperator, clock, laidOut } from "../operator.js";
 import { t } from "../words.js";
 
-const OPS = { 1: "Heartbeat", 2: "Identify", 3: "Presence", 4: "Voice state", 6: "Resume", 7: "Reconnect", 8: "Request members", 9: "Invalid session", 10: "Hello", 11: "Heartbeat ACK" };
-const KINDS = { opened: t("socket"), closed: t("socket"), received: t("→ server"), sent: t("← client"), delivered: t("→ app"), refused: t("refused") };
+const OPS = {
+  1: "Heartbeat",
+  2: "Identify",
+  3: "Presence",
+  4: "Voice state",
+  6: "Resume",
+  7: "Reconnect",
+  8: "Request members",
+  9: "Invalid session",
+  10: "Hello",
+  11: "Heartbeat ACK",
+};
+const KINDS = {
+  opened: t("socket"),
+  closed: t("socket"),
+  received: t("→ server"),
+  sent: t("← client"),
+  delivered: t("→ app"),
+  refused: t("refused"),
+};
 
 export function traffic(app, body) {
   return asOperator(app, body, async () => {
     const filters = { text: "", who: "", status: "", kind: "" };
-    let paused = false, shown = null;
-    const detail = h("aside.detail", { "aria-label": t("Record"), tabindex: 0 }), count = h("span.faint", { role: "status" });
-    const list = new RowList({ height: 26, label: t("Traffic"), render: (r) => row(r, shown === r, () => { shown = r; fill(detail, details(app, r)); list.redraw(); }) });
+    let paused = false,
+      shown = null;
+    const detail = h("aside.detail", { "aria-label": t("Record"), tabindex: 0 }),
+      count = h("span.faint", { role: "status" });
+    const list = new RowList({
+      height: 26,
+      label: t("Traffic"),
+      render: (r) =>
+        row(r, shown === r, () => {
+          shown = r;
+          fill(detail, details(app, r));
+          list.redraw();
+        }),
+    });
     list.follow = true;
-    list.el.addEventListener("scroll", () => { list.follow = list.el.scrollHeight - list.el.scrollTop - list.el.clientHeight < 60; }, { passive: true });
+    list.el.addEventListener(
+      "scroll",
+      () => {
+        list.follow = list.el.scrollHeight - list.el.scrollTop - list.el.clientHeight < 60;
+      },
+      { passive: true },
+    );
     const draw = () => {
       if (paused) return;
       const found = feed.records.filter((r) => fits(r, filters));
@@ -25,15 +60,63 @@ export function traffic(app, body) {
     };
     const feed = new Feed(draw);
     await feed.begin();
-    const set = (name) => (e) => { filters[name] = e.target.value.toLowerCase(); draw(); };
-    fill(body, h("div.bench-tools", null,
-      h("input", { type: "search", placeholder: t("Route, event, text"), "aria-label": t("Filter by text"), oninput: set("text") }),
-      h("input", { type: "search", placeholder: t("Who"), "aria-label": t("Filter by who"), oninput: set("who") }),
-      h("select", { "aria-label": t("Kind"), onchange: set("kind") }, [["", t("All")], ["call", t("Calls")], ["frame", t("Gateway")]].map(([v, x]) => h("option", { value: v }, x))),
-      h("select", { "aria-label": t("Status"), onchange: set("status") }, [["", t("Any status")], ["error", t("Errors")], ["2", "2xx"], ["4", "4xx"], ["5", "5xx"]].map(([v, x]) => h("option", { value: v }, x))),
-      h("button.button.secondary", { type: "button", onclick: (e) => { paused = !paused; e.currentTarget.textContent = paused ? t("Go on") : t("Pause"); draw(); } }, t("Pause")), count), h("div.split", null, list.el, detail));
+    const set = (name) => (e) => {
+      filters[name] = e.target.value.toLowerCase();
+      draw();
+    };
+    fill(
+      body,
+      h(
+        "div.bench-tools",
+        null,
+        h("input", {
+          type: "search",
+          placeholder: t("Route, event, text"),
+          "aria-label": t("Filter by text"),
+          oninput: set("text"),
+        }),
+        h("input", { type: "search", placeholder: t("Who"), "aria-label": t("Filter by who"), oninput: set("who") }),
+        h(
+          "select",
+          { "aria-label": t("Kind"), onchange: set("kind") },
+          [
+            ["", t("All")],
+            ["call", t("Calls")],
+            ["frame", t("Gateway")],
+          ].map(([v, x]) => h("option", { value: v }, x)),
+        ),
+        h(
+          "select",
+          { "aria-label": t("Status"), onchange: set("status") },
+          [
+            ["", t("Any status")],
+            ["error", t("Errors")],
+            ["2", "2xx"],
+            ["4", "4xx"],
+            ["5", "5xx"],
+          ].map(([v, x]) => h("option", { value: v }, x)),
+        ),
+        h(
+          "button.button.secondary",
+          {
+            type: "button",
+            onclick: (e) => {
+              paused = !paused;
+              e.currentTarget.textContent = paused ? t("Go on") : t("Pause");
+              draw();
+            },
+          },
+          t("Pause"),
+        ),
+        count,
+      ),
+      h("div.split", null, list.el, detail),
+    );
     draw();
-    return () => { feed.end(); list.end(); };
+    return () => {
+      feed.end();
+      list.end();
+    };
   });
 }
 
@@ -43,42 +126,145 @@ function fits(r, f) {
   if (f.who && !(r.user?.username || "nobody").toLowerCase().includes(f.who)) return false;
   if (f.status === "error" && !(request && r.status >= 400)) return false;
   if (f.status && f.status !== "error" && String(r.status || "")[0] !== f.status) return false;
-  return !f.text || [r.path, r.route, r.event, r.problem, r.request, r.reply, r.d, r.request_headers, r.reply_headers].some((x) => x && x.toLowerCase().includes(f.text));
+  return (
+    !f.text ||
+    [r.path, r.route, r.event, r.problem, r.request, r.reply, r.d, r.request_headers, r.reply_headers].some(
+      (x) => x && x.toLowerCase().includes(f.text),
+    )
+  );
 }
 
 function row(r, current, onclick) {
-  const who = h("span.wide-only", null, r.user?.username || "–"), at = h("span.faint", null, clock(r.at));
+  const who = h("span.wide-only", null, r.user?.username || "–"),
+    at = h("span.faint", null, clock(r.at));
   if (r.kind === "refused") {
-    return h("button.wire", { type: "button", "aria-current": current ? "true" : null, onclick }, at, who, h("span.bad", null, r.status), h("span.faint.wide-only", null, KINDS[r.kind]), h("span", null, r.path, h("span.bad", null, `  ${r.problem}`)));
+    return h(
+      "button.wire",
+      { type: "button", "aria-current": current ? "true" : null, onclick },
+      at,
+      who,
+      h("span.bad", null, r.status),
+      h("span.faint.wide-only", null, KINDS[r.kind]),
+      h("span", null, r.path, h("span.bad", null, `  ${r.problem}`)),
+    );
   }
   if (r.kind !== "call") {
-    return h("button.wire", { type: "button", "aria-current": current ? "true" : null, onclick }, at, who, h("span.faint", null, r.op !== undefined ? `op ${r.op}` : r.code || ""), h("span.faint.wide-only", null, KINDS[r.kind]), h("span", null, r.event || OPS[r.op] || r.kind));
+    return h(
+      "button.wire",
+      { type: "button", "aria-current": current ? "true" : null, onclick },
+      at,
+      who,
+      h("span.faint", null, r.op !== undefined ? `op ${r.op}` : r.code || ""),
+      h("span.faint.wide-only", null, KINDS[r.kind]),
+      h("span", null, r.event || OPS[r.op] || r.kind),
+    );
   }
-  return h("button.wire", { type: "button", "aria-current": current ? "true" : null, onclick }, at, who, h("span", { class: r.status >= 400 ? "bad" : "ok" }, r.status), h("span.faint.wide-only", null, `${r.ms.toFixed(1)} ms`),
-    h("span", null, h("strong", null, r.method), " ", r.path, r.problem && h("span.bad", null, `  ${r.problem}`)));
+  return h(
+    "button.wire",
+    { type: "button", "aria-current": current ? "true" : null, onclick },
+    at,
+    who,
+    h("span", { class: r.status >= 400 ? "bad" : "ok" }, r.status),
+    h("span.faint.wide-only", null, `${r.ms.toFixed(1)} ms`),
+    h("span", null, h("strong", null, r.method), " ", r.path, r.problem && h("span.bad", null, `  ${r.problem}`)),
+  );
 }
 
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 
 /** A line for a shell that does the same again; who says it puts the token in. */
 function curl(r) {
-  const meant = (r.request_headers || "").split("\n").filter((line) => /^(content-type|x-(audit-log-reason|discord-locale|super-properties)):/i.test(line) && !/multipart/i.test(line));
+  const meant = (r.request_headers || "")
+    .split("\n")
+    .filter(
+      (line) =>
+        /^(content-type|x-(audit-log-reason|discord-locale|super-properties)):/i.test(line) && !/multipart/i.test(line),
+    );
   const body = meant.map((line) => ` -H ${quoted(line)}`).join("") + (r.request ? ` -d ${quoted(r.request)}` : "");
   return `curl -X ${r.method} ${quoted(location.origin + r.path)} -H "Authorization: $token"${body}`;
 }
 
 /** Folded, since most do not look for them. */
 function headers(title, lines) {
-  const all = (lines || "").split("\n").filter(Boolean).map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]);
-  return all.length > 0 && h("details.headers", null, h("summary", null, `${title} (${all.length})`), h("dl", null, all.map(([name, value]) => [h("dt", null, name), h("dd", null, value)])));
+  const all = (lines || "")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]);
+  return (
+    all.length > 0 &&
+    h(
+      "details.headers",
+      null,
+      h("summary", null, `${title} (${all.length})`),
+      h(
+        "dl",
+        null,
+        all.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]),
+      ),
+    )
+  );
 }
 
 function details(app, r) {
-  const text = (label, value, cut) => value && [h("strong", null, label, cut && ` (${t("its beginning")})`), h("pre.json", { tabindex: 0 }, laidOut(value))];
-  if (r.kind === "refused") return [h("strong", null, t("Refused with {n}", { n: r.status })), h("p.faint", null, r.address), h("p", null, r.problem), h("p.faint", null, t("It never became a call: nothing of the server but its reader has seen it.")), r.path && h("code", null, r.path)];
-  if (r.kind !== "call") return [h("strong", null, `${r.event || r.kind}`), h("p.faint", null, [r.user?.username || t("nobody yet"), t("socket {n}", { n: r.socket }), r.session && t("session {id}", { id: r.session }), r.s && `s ${r.s}`].filter(Boolean).join(" · ")), r.reason && h("p.bad", null, r.reason), text(t("Data"), r.d, r.d_cut)];
-  return [h("strong", null, `${r.method} ${r.template || r.path}`), h("p.faint", null, [r.route || t("no such route"), r.user ? `${r.user.username} (${r.user.kind})` : t("nobody"), r.address, `${r.ms} ms`].join(" · ")),
-    h("p", null, [r.status, r.code && t("code {n}", { n: r.code }), r.problem].filter(Boolean).join(" · ")), r.hint && h("p.good", null, r.hint), headers(t("Headers of the request"), r.request_headers), headers(t("Headers of the answer"), r.reply_headers), text(t("Asked"), r.request, r.request_cut), text(t("Answered"), r.reply, r.reply_cut),
+  const text = (label, value, cut) =>
+    value && [
+      h("strong", null, label, cut && ` (${t("its beginning")})`),
+      h("pre.json", { tabindex: 0 }, laidOut(value)),
+    ];
+  if (r.kind === "refused")
+    return [
+      h("strong", null, t("Refused with {n}", { n: r.status })),
+      h("p.faint", null, r.address),
+      h("p", null, r.problem),
+      h("p.faint", null, t("It never became a call: nothing of the server but its reader has seen it.")),
+      r.path && h("code", null, r.path),
+    ];
+  if (r.kind !== "call")
+    return [
+      h("strong", null, `${r.event || r.kind}`),
+      h(
+        "p.faint",
+        null,
+        [
+          r.user?.username || t("nobody yet"),
+          t("socket {n}", { n: r.socket }),
+          r.session && t("session {id}", { id: r.session }),
+          r.s && `s ${r.s}`,
+        ]
+          .filter(Boolean)
+          .join(" · "),
+      ),
+      r.reason && h("p.bad", null, r.reason),
+      text(t("Data"), r.d, r.d_cut),
+    ];
+  return [
+    h("strong", null, `${r.method} ${r.template || r.path}`),
+    h(
+      "p.faint",
+      null,
+      [
+        r.route || t("no such route"),
+        r.user ? `${r.user.username} (${r.user.kind})` : t("nobody"),
+        r.address,
+        `${r.ms} ms`,
+      ].join(" · "),
+    ),
+    h("p", null, [r.status, r.code && t("code {n}", { n: r.code }), r.problem].filter(Boolean).join(" · ")),
+    r.hint && h("p.good", null, r.hint),
+    headers(t("Headers of the request"), r.request_headers),
+    headers(t("Headers of the answer"), r.reply_headers),
+    text(t("Asked"), r.request, r.request_cut),
+    text(t("Answered"), r.reply, r.reply_cut),
     again(app, { method: r.method, path: r.path, body: r.request, cut: r.request_cut }),
-    h("strong", null, t("In a shell")), h("pre", { tabindex: 0 }, curl(r)), h("div", null, small(t("Copy"), () => { navigator.clipboard?.writeText(curl(r)); toast(t("Copied")); }))];
+    h("strong", null, t("In a shell")),
+    h("pre", { tabindex: 0 }, curl(r)),
+    h(
+      "div",
+      null,
+      small(t("Copy"), () => {
+        navigator.clipboard?.writeText(curl(r));
+        toast(t("Copied"));
+      }),
+    ),
+  ];
 }

@@ -14,18 +14,30 @@ export async function mount(app, page, [code]) {
   try {
     show(app, card, await app.rest.get(`/invites/${encodeURIComponent(decodeURIComponent(code))}?with_counts=true`));
   } catch (refusal) {
-    fill(card, h("h1", null, t("This invite leads nowhere")), h("p.faint", null, t("It may have expired, or you may not use it.")), h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || t("no answer")})`), h("a.button.secondary", { href: "/" }, t("Go to the start")));
+    fill(
+      card,
+      h("h1", null, t("This invite leads nowhere")),
+      h("p.faint", null, t("It may have expired, or you may not use it.")),
+      h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || t("no answer")})`),
+      h("a.button.secondary", { href: "/" }, t("Go to the start")),
+    );
   }
 }
 
 function forRegistration(app, card, code) {
   if (!app.rest.token) return app.go(`/register?invite=${encodeURIComponent(code)}`, true);
-  fill(card, h("h1", null, t("This link is for registering a new account")), h("p.faint", null, t("You are logged in already. Log out to register another account with it.")), h("a.button.secondary", { href: "/" }, t("Go to the start")));
+  fill(
+    card,
+    h("h1", null, t("This link is for registering a new account")),
+    h("p.faint", null, t("You are logged in already. Log out to register another account with it.")),
+    h("a.button.secondary", { href: "/" }, t("Go to the start")),
+  );
   return undefined;
 }
 
 function show(app, card, invite) {
-  const by = invite.inviter, name = invite.guild?.name || invite.channel?.name || by?.global_name || by?.username || t("somebody");
+  const by = invite.inviter,
+    name = invite.guild?.name || invite.channel?.name || by?.global_name || by?.username || t("somebody");
   const problem = h("p.field-error", { role: "alert", hidden: true });
   const friend = !invite.guild && !invite.channel;
   async function accept() {
@@ -35,15 +47,44 @@ function show(app, card, invite) {
     }
     try {
       const done = await app.rest.post(`/invites/${encodeURIComponent(invite.code)}`, {});
-      await (done.guild ? app.openGuild(done.guild.id, done.channel?.id) : done.channel ? app.openChannel(done.channel) : app.go("/friends"));
+      await (done.guild
+        ? app.openGuild(done.guild.id, done.channel?.id)
+        : done.channel
+          ? app.openChannel(done.channel)
+          : app.go("/friends"));
     } catch (refusal) {
       problem.hidden = false;
       problem.textContent = refusal.words || refusal.message;
     }
   }
-  fill(card, h("div.invite-head", null, invite.guild ? guildIcon(invite.guild, "large-avatar") : avatar(by, name, "large-avatar")),
-    h("p.faint.center", null, !by ? t("You are invited to join") : friend ? t("{name} invites you to be friends", { name: by.global_name || by.username }) : t("{name} invites you to join", { name: by.global_name || by.username })), h("h1.center", null, name),
+  fill(
+    card,
+    h(
+      "div.invite-head",
+      null,
+      invite.guild ? guildIcon(invite.guild, "large-avatar") : avatar(by, name, "large-avatar"),
+    ),
+    h(
+      "p.faint.center",
+      null,
+      !by
+        ? t("You are invited to join")
+        : friend
+          ? t("{name} invites you to be friends", { name: by.global_name || by.username })
+          : t("{name} invites you to join", { name: by.global_name || by.username }),
+    ),
+    h("h1.center", null, name),
     invite.guild?.description && h("p.center", null, invite.guild.description),
-    invite.approximate_member_count !== undefined && h("p.faint.center", null, t("{online} online · {n} member|{online} online · {n} members", { online: invite.approximate_presence_count ?? 0, n: invite.approximate_member_count })),
-    problem, h("button.button.primary.wide", { type: "button", onclick: accept }, t("Accept the invite")));
+    invite.approximate_member_count !== undefined &&
+      h(
+        "p.faint.center",
+        null,
+        t("{online} online · {n} member|{online} online · {n} members", {
+          online: invite.approximate_presence_count ?? 0,
+          n: invite.approximate_member_count,
+        }),
+      ),
+    problem,
+    h("button.button.primary.wide", { type: "button", onclick: accept }, t("Accept the invite")),
+  );
 }

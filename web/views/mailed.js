@@ -11,7 +11,8 @@ function takeToken() {
 }
 
 export async function mount(app, page, [what]) {
-  const card = h("div.card", { role: "status" }, h("p.faint", null, "…")), token = takeToken();
+  const card = h("div.card", { role: "status" }, h("p.faint", null, "…")),
+    token = takeToken();
   fill(page, h("main.enter", null, card));
   document.title = "Guildhall";
   if (what === "verify") await verify(app, card, token);
@@ -23,13 +24,24 @@ async function verify(app, card, token) {
     await app.rest.post("/auth/verify", { token });
     fill(card, h("h1", null, t("Your address is verified")), h("a.button.primary.wide", { href: "/" }, t("Go on")));
   } catch (refusal) {
-    fill(card, h("h1", null, t("This link is not good any more")), h("p.faint", null, refusal.words || refusal.message), h("a.button.secondary.wide", { href: "/" }, t("Go on")));
+    fill(
+      card,
+      h("h1", null, t("This link is not good any more")),
+      h("p.faint", null, refusal.words || refusal.message),
+      h("a.button.secondary.wide", { href: "/" }, t("Go on")),
+    );
   }
 }
 
 function askPassword(app, card, token) {
-  fill(card, h("h1", null, t("A new password")), form({
-    password: field(t("Password"), input({ type: "password", autocomplete: "new-password" })),
-  }, t("Save"), async (v) => app.entered(await app.rest.post("/auth/reset", { token, password: v.password }))));
+  fill(
+    card,
+    h("h1", null, t("A new password")),
+    form(
+      { password: field(t("Password"), input({ type: "password", autocomplete: "new-password" })) },
+      t("Save"),
+      async (v) => app.entered(await app.rest.post("/auth/reset", { token, password: v.password })),
+    ),
+  );
   card.querySelector("input").focus();
 }
