@@ -1,9 +1,9 @@
-// body-form.js - a form for the body of a call, from the schema that the server has of it.
+// body-form.js - a form for a request body, generated from its OpenAPI schema.
 import { fill, h } from "./dom.js";
 import { small } from "./forms.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
-/** What a schema refers to. */
+/** Resolves a `$ref` of a schema. */
 export function resolved(doc, schema) {
   return schema?.$ref
     ? schema.$ref
@@ -15,7 +15,7 @@ export function resolved(doc, schema) {
 
 const typeOf = (schema) => (Array.isArray(schema?.type) ? schema.type.find((x) => x !== "null") : schema?.type);
 
-/** A value of a schema, to begin with. */
+/** The initial value for a schema. */
 export function sample(doc, schema, depth = 0) {
   const s = resolved(doc, schema);
   if (!s || depth > 4) return null;
@@ -29,7 +29,7 @@ export function sample(doc, schema, depth = 0) {
   return { string: "", integer: s.minimum ?? 0, number: 0, boolean: false, array: [] }[typeOf(s)] ?? null;
 }
 
-/** The control of a property, and how its text becomes a value. */
+/** The input element of a property, and the function that parses its text. */
 function controlOf(schema) {
   const type = typeOf(schema),
     choices = schema?.enum || (type === "boolean" ? [true, false] : null);
@@ -88,20 +88,20 @@ function propertyRow(doc, name, schema, required) {
       return read(control.value);
     } catch {
       error.hidden = false;
-      error.textContent = t("That is no JSON");
-      throw new Error(t("{name} is no JSON", { name }));
+      error.textContent = t("This is not valid JSON");
+      throw new Error(t("{name} is not valid JSON", { name }));
     }
   };
   return { el, name, value };
 }
 
 /**
- * Fields for each property, or one field for the whole of it as JSON.
- * @returns {{el: HTMLElement, text: () => string}} text throws where a field is not understood
+ * One field per property, or one field with the whole body as JSON.
+ * @returns {{el: HTMLElement, text: () => string}} text() throws if a field cannot be parsed
  */
 export function bodyForm(doc, schema) {
   const s = resolved(doc, schema),
-    place = h("div.stack"),
+    container = h("div.stack"),
     json = h("textarea.mono", { rows: 6, "aria-label": t("Body") });
   json.value = JSON.stringify(sample(doc, schema), null, 2);
   if (typeOf(s) !== "object" || !s.properties) return { el: json, text: () => json.value };
@@ -112,7 +112,7 @@ export function bodyForm(doc, schema) {
   let whole = false;
   const draw = () =>
     fill(
-      place,
+      container,
       whole
         ? json
         : h(
@@ -126,11 +126,11 @@ export function bodyForm(doc, schema) {
     try {
       if (!whole && Object.keys(gather()).length) json.value = JSON.stringify(gather(), null, 2);
     } catch {
-      return; // the field says what is wrong
+      return; // the field shows the error
     }
     whole = !whole;
     draw();
   };
   draw();
-  return { el: place, text: () => (whole ? json.value : JSON.stringify(gather())) };
+  return { el: container, text: () => (whole ? json.value : JSON.stringify(gather())) };
 }

@@ -1,12 +1,12 @@
-// commands.js - using an app: commands with their options, components, modals, and what comes back.
+// commands.js - application commands, components and modals: sends interactions and shows their results.
 import { Refusal } from "./rest.js";
 import { announce, fill, h, iconButton } from "./dom.js";
 import { contextOf } from "./message.js";
 import { askModal } from "./modals.js";
-import { appIcon } from "./pictures.js";
+import { appIcon } from "./images.js";
 import { isThread } from "./store.js";
-import { suggest } from "./suggest.js";
-import { currentLanguage, t } from "./words.js";
+import { suggest } from "./autocomplete.js";
+import { currentLanguage, t } from "./translate.js";
 
 const SUB = 1,
   GROUP = 2,
@@ -19,16 +19,16 @@ const SUB = 1,
   MENTIONABLE = 9,
   NUMBER = 10,
   ATTACHMENT = 11;
-const PATIENCE_MS = 15000; // the server says after three seconds that there is no answer
+const PATIENCE_MS = 15000; // the server reports a missing response after 3 seconds
 const REASONS = {
-  1: t("The application is not there, or its answer could not be used."),
+  1: t("The application is offline, or its response was not valid."),
   2: t("The application did not answer within 3 seconds."),
 };
 
 let counter = 0;
 const nonce = () => `${Date.now()}${String(++counter).padStart(4, "0")}`;
 
-/** The words of a command or option in the person's language. */
+/** The localized name and description of a command or option. */
 export function localised(thing, name, locale) {
   return (
     thing[`${name}_localized`] ||
@@ -38,10 +38,10 @@ export function localised(thing, name, locale) {
   );
 }
 
-/** The name that the app gave it, which is what the server is told: lists have those of the person's language. */
+/** The name without localization; the server expects this one. */
 const ownName = (thing) => thing.name_default ?? thing.name;
 
-/* --- which there are --- */
+/* --- command lists --- */
 
 export class CommandIndex {
   constructor(app) {
@@ -50,7 +50,7 @@ export class CommandIndex {
     app.store.on("commands", () => this.cache.clear());
     app.store.on("ready", () => this.cache.clear());
   }
-  /** All commands of a place. @returns {Promise<{commands: any[], apps: Map<string, any>}>} */
+  /** All commands that can be used in a channel. @returns {Promise<{commands: any[], apps: Map<string, any>}>} */
   async of(channel) {
     const key = channel.guild_id || channel.id;
     if (!this.cache.has(key))
@@ -80,7 +80,7 @@ export class CommandIndex {
   }
 }
 
-/** A command and its subcommands as single things that one can use. */
+/** Flattens a command and its subcommands into usable entries. */
 function leaves(command, locale) {
   const out = [];
   const visit = (node, path, options) => {
@@ -99,7 +99,7 @@ function leaves(command, locale) {
   return out;
 }
 
-/** @param {string} text what stands behind the '/' */
+/** @param {string} text the text after the slash */
 export async function findCommands(app, channel, text) {
   const { commands, apps } = await app.commands.of(channel);
   const words = text.toLowerCase().trim(),
@@ -121,9 +121,9 @@ export function commandRow(leaf) {
   ];
 }
 
-/* --- asking --- */
+/* --- sending interactions --- */
 
-/** Sends an interaction and follows it: resolves with the event that ended it. */
+/** Sends an interaction; resolves with the event that ends it. */
 export async function interact(app, channel, body, files) {
   const id = nonce();
   const full = {
@@ -161,7 +161,7 @@ export function failureWords(end, appName) {
   return "";
 }
 
-/** A button or a menu of a message was used. */
+/** Sends the interaction for a used button or select menu. */
 export async function useComponent(app, channel, m, c, values, control) {
   const name = m.author.global_name || m.author.username;
   app.problems.delete(m.id);
@@ -188,7 +188,7 @@ export async function useComponent(app, channel, m, c, values, control) {
   app.store.changeMessage(channel.id, m.id, (x) => ({ ...x }));
 }
 
-/** An app answered with a modal. */
+/** Shows the modal with which an app responded. */
 export function showModal(app, modal) {
   const channel = app.store.channels.get(modal.channel_id);
   if (!channel) return;
@@ -209,7 +209,7 @@ export function showModal(app, modal) {
   });
 }
 
-/** Commands for a person or a message, for a context menu. */
+/** The user or message commands for a context menu. */
 export async function contextCommands(app, channel, type, targetId) {
   const { commands, apps } = await app.commands.of(channel);
   return commands
@@ -224,7 +224,7 @@ export async function contextCommands(app, channel, type, targetId) {
     }));
 }
 
-/** Uses a command; what becomes of it stands above the field until the answer is there. */
+/** Runs a command; shows its state above the message field until the response arrives. */
 export async function runCommand(app, channel, leaf, options, more, files) {
   const { command } = leaf,
     name = leaf.app?.name || t("The application");
@@ -253,9 +253,9 @@ export async function runCommand(app, channel, leaf, options, more, files) {
   }
 }
 
-/* --- the form of a command --- */
+/* --- command form --- */
 
-/** Fields for a command's options. @returns {{el: HTMLElement, focus: () => void}} */
+/** Input fields for the options of a command. @returns {{el: HTMLElement, focus: () => void}} */
 export function commandForm(app, channel, leaf, close) {
   const locale = app.store.settings.locale,
     files = [];

@@ -1,9 +1,9 @@
-// components.js - buttons, menus and layouts of messages.
+// components.js - message components: buttons, select menus, layouts.
 import { dialog, h } from "./dom.js";
 import { emoji, markdown } from "./markdown.js";
-import { attachment, picture } from "./pictures.js";
+import { attachment, picture } from "./images.js";
 import { isThread } from "./store.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
 const ROW = 1,
   BUTTON = 2,
@@ -23,15 +23,18 @@ const STYLES = ["", "primary", "secondary", "success", "danger", "link"];
 const LINK = 5;
 
 /**
- * A part of a message as elements.
+ * Renders a component of a message.
  * @param {any} c the component
- * @param {{use: (component: any, values: string[]|undefined, control: HTMLElement) => void, app: any, channel: any, context: any, message?: any}} place
+ * @param {{use: (component: any, values: string[]|undefined, control: HTMLElement) => void, app: any,
+ *   channel: any, context: any, message?: any}} context
  */
-export function component(c, place) {
-  return RENDERERS[c.type]?.(c, place) || h("p.faint", null, t("A component of type {n}", { n: Number(c.type) }));
+export function component(c, context) {
+  return (
+    RENDERERS[c.type]?.(c, context) || h("p.faint", null, t("Unsupported component (type {n})", { n: Number(c.type) }))
+  );
 }
 
-const each = (list, place) => (list || []).map((c) => component(c, place));
+const each = (list, context) => (list || []).map((c) => component(c, context));
 
 const RENDERERS = {
   [ROW]: (c, p) => h("div.row", { role: "group" }, each(c.components, p)),
@@ -92,7 +95,7 @@ function emojiOf(e) {
   return e && (e.id ? emoji(e.name, e.id, e.animated) : h("span", { "aria-hidden": "true" }, e.name));
 }
 
-function button(c, place) {
+function button(c, context) {
   const words = [
     emojiOf(c.emoji),
     c.label,
@@ -119,16 +122,19 @@ function button(c, place) {
       class: STYLES[c.style] || "secondary",
       disabled: c.disabled,
       dataset: { customId: c.custom_id || "" },
-      onclick: () => place.use(c, undefined, el),
+      onclick: () => context.use(c, undefined, el),
     },
     words,
   );
   return el;
 }
 
-/* --- menus --- */
+/* --- select menus --- */
 
-/** What can be chosen in a menu, whatever its kind. @returns {{value: string, label: string, description?: string, emoji?: any, chosen: boolean}[]} */
+/**
+ * The options of a select menu of any type.
+ * @returns {{value: string, label: string, description?: string, emoji?: any, chosen: boolean}[]}
+ */
 function optionsOf(c, { app, channel }) {
   const { store } = app,
     guild = store.guildOf(channel);
@@ -151,13 +157,13 @@ function optionsOf(c, { app, channel }) {
 
 const PLACEHOLDERS = {
   [STRING_MENU]: t("Make a selection"),
-  [USER_MENU]: t("Choose somebody"),
+  [USER_MENU]: t("Choose a user"),
   [ROLE_MENU]: t("Choose a role"),
-  [MENTIONABLE_MENU]: t("Choose somebody or a role"),
+  [MENTIONABLE_MENU]: t("Choose a user or role"),
   [CHANNEL_MENU]: t("Choose a channel"),
 };
 
-/** Several choices at once: a button that opens a list of boxes. */
+/** A select menu for several values: a button that opens a list of check boxes. */
 function manyMenu(c, options, label, done) {
   const least = c.min_values ?? 1,
     most = c.max_values ?? 1;
@@ -232,17 +238,17 @@ function oneMenu(c, options, label, done) {
   return Object.assign(el, { values: () => (el.value ? [el.value] : []) });
 }
 
-/** A menu as a control with values(). */
-export function menuControl(c, place, done) {
-  const options = optionsOf(c, place),
+/** A select menu as a form control with values(). */
+export function menuControl(c, context, done) {
+  const options = optionsOf(c, context),
     label = c.placeholder || PLACEHOLDERS[c.type];
   return (c.max_values ?? 1) > 1 ? manyMenu(c, options, label, done) : oneMenu(c, options, label, done);
 }
 
-function menuOf(c, place) {
+function menuOf(c, context) {
   return h(
     "div.menu-line",
     null,
-    menuControl(c, place, (values, el) => place.use(c, values, el)),
+    menuControl(c, context, (values, el) => context.use(c, values, el)),
   );
 }

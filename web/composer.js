@@ -1,11 +1,11 @@
-// composer.js - the field one writes in: text, files, replies, edits, commands, emoji, GIFs.
+// composer.js - the message field: text, files, replies, edits, commands, emoji, GIFs.
 import { commandForm, commandRow, findCommands } from "./commands.js";
 import { fill, h, icon, iconButton } from "./dom.js";
 import { pickEmoji, pickGif } from "./pickers.js";
-import { avatar } from "./pictures.js";
+import { avatar } from "./images.js";
 import { isThread } from "./store.js";
-import { suggest } from "./suggest.js";
-import { t } from "./words.js";
+import { suggest } from "./autocomplete.js";
+import { t } from "./translate.js";
 
 const EDITABLE = new Set([0, 19]); // message types that their author may edit: default, reply
 const TYPING_MS = 8000,
@@ -29,7 +29,7 @@ export function composer(app, channel) {
   });
   const above = h("div.composer-above"),
     notices = h("div.notices", { "aria-live": "polite" }),
-    commandPlace = h("div");
+    commandContext = h("div");
   const picker = h("input", {
     type: "file",
     multiple: true,
@@ -54,9 +54,9 @@ export function composer(app, channel) {
     group: (s) => s.group,
     awaited: isCommand,
   });
-  const el = h("div.composer", null, notices, commandPlace, above, suggestions.list, line);
+  const el = h("div.composer", null, notices, commandContext, above, suggestions.list, line);
 
-  /* --- suggestions: commands, people, channels --- */
+  /* --- suggestions: commands, members, channels --- */
 
   function wordBefore() {
     return /(?:^|\s)([@#:][\w.-]*)$/.exec(input.value.slice(0, input.selectionStart))?.[1] || "";
@@ -79,7 +79,7 @@ export function composer(app, channel) {
       return people
         .filter((u) => `${store.nameOf(u.id, guild)} ${u.username}`.toLowerCase().includes(text))
         .slice(0, 8)
-        .map((user) => ({ user, group: t("People") }));
+        .map((user) => ({ user, group: t("Members") }));
     }
     if (word[0] === "#" && guild)
       return store
@@ -119,12 +119,12 @@ export function composer(app, channel) {
     grow();
     if (!leaf.options.length) return submitBare(leaf);
     const form = commandForm(app, channel, leaf, () => {
-      fill(commandPlace);
+      fill(commandContext);
       line.hidden = false;
       input.focus();
     });
     line.hidden = true;
-    fill(commandPlace, form.el);
+    fill(commandContext, form.el);
     form.focus();
   }
 
@@ -216,7 +216,7 @@ export function composer(app, channel) {
     const path = `/channels/${channel.id}/messages`;
     if (editing) {
       const m = editing;
-      stopEditing(); // what is written from now on is another message
+      stopEditing(); // text written after this is a new message
       if (!(await app.tryCall(app.rest.patch(`${path}/${m.id}`, { content }))) && !input.value) edit({ ...m, content });
       return;
     }
@@ -235,7 +235,7 @@ export function composer(app, channel) {
     clearTimeout(slow);
     note?.end();
     if (sent) return;
-    // What was refused is not lost: it stands in the field again.
+    // If the server refuses the message, put its text back into the field.
     ({ reply, files } = before);
     if (!input.value) input.value = content;
     drawAbove();
@@ -301,16 +301,20 @@ export function composer(app, channel) {
     );
   }
 
-  function drawRights() {
+  function drawPermissions() {
     const may = store.may(channel, "SEND_MESSAGES") && !(isThread(channel) && channel.thread_metadata?.locked);
     input.disabled = !may;
-    input.placeholder = may ? `${t("Message")} ${name}` : t("You may not write here.");
+    input.placeholder = may ? `${t("Message")} ${name}` : t("You do not have permission to send messages here.");
     for (const b of line.querySelectorAll("button")) b.disabled = !may;
   }
 
   drawNotices();
-  drawRights();
-  const off = [store.on("notices", drawNotices), store.on("members", drawRights), store.on("channels", drawRights)];
+  drawPermissions();
+  const off = [
+    store.on("notices", drawNotices),
+    store.on("members", drawPermissions),
+    store.on("channels", drawPermissions),
+  ];
   return {
     el,
     focus: () => input.focus(),

@@ -1,6 +1,6 @@
 // forms.js - tables and small forms, for settings and the workbench.
 import { field, fill, h } from "./dom.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
 /** @param {string[]} heads @param {any[][]} rows cells */
 export function table(heads, rows, label) {
@@ -35,7 +35,10 @@ export function table(heads, rows, label) {
   );
 }
 
-/** @param {any} words @param {(e: any) => void} onclick @param {string} [kind] @param {string} [key] who stands on it stays on it when it is drawn again */
+/**
+ * @param {any} words @param {(e: any) => void} onclick @param {string} [kind]
+ * @param {string} [key] keeps the focus on redraw
+ */
 export function small(words, onclick, kind, key) {
   return h(
     "button.button",
@@ -45,8 +48,9 @@ export function small(words, onclick, kind, key) {
 }
 
 /**
- * A form from rows; each field is marked with the server's own words about it.
- * @param {{name: string, label: string, value?: any, type?: string, options?: [any, string][], hint?: string, rows?: number}[]} rows
+ * A form made from rows; it shows the server's error messages at its fields.
+ * @param {{name: string, label: string, value?: any, type?: string, options?: [any, string][], hint?: string,
+ *   rows?: number}[]} rows
  * @param {(values: any) => Promise<any>} send
  */
 export function quickForm(rows, action, send, kind) {
@@ -110,7 +114,7 @@ export function quickForm(rows, action, send, kind) {
   );
 }
 
-/** A picture as the data: address that the interface takes. @param {File} file */
+/** Reads an image file as the data: URL that the API accepts. @param {File} file */
 export function dataUrl(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -120,12 +124,12 @@ export function dataUrl(file) {
   });
 }
 
-/** In a small window the list of tabs is a line that is longer than it: the one that is open is seen. @param {Element} page */
+/** On narrow screens, scrolls the row of tabs until the open tab is visible. @param {Element} page */
 export function showCurrent(page) {
   page.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
-/** Pages with a list at the side; a tab is its word in the path, its words, and who draws it. */
+/** A page with tabs at the side. A tab is its path segment, its label, and its render function. */
 export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   const body = h("main.settings-body", { tabindex: 0 });
   const found = tabs.find(([id]) => id === active) || tabs[0];
@@ -147,12 +151,12 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
     ),
   );
   fill(body, h("h1", null, found[1]));
-  let place = h("div"),
+  let panel = h("div"),
     turn = 0;
-  body.append(place);
+  body.append(panel);
   showCurrent(page);
   document.title = `${found[1]} · Guildhall`;
-  // It is drawn aside, and shown as a whole: an older answer never stands over a newer one.
+  // The tab is rendered off screen and then shown, so that an older response never replaces a newer one.
   const show = async () => {
     const mine = ++turn,
       next = h("div");
@@ -162,8 +166,8 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
       fill(next, h("p.field-error", { role: "alert" }, `${e.message} (${e.code || e.status || ""})`));
     }
     if (mine !== turn) return;
-    place.replaceWith(next);
-    place = next;
+    panel.replaceWith(next);
+    panel = next;
   };
   return show();
 }

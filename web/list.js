@@ -1,12 +1,12 @@
-// list.js - long lists of which only a window is in the page.
+// list.js - virtual lists: only the visible items have elements.
 import { calmly, h } from "./dom.js";
 
 const MOST = 120,
   STEP = 40,
   NEAR = 500;
-const AT_ONCE = 12; // new messages that are made in one frame; who scrolls up sees the others
+const AT_ONCE = 12; // new messages that are rendered in one frame; scrolling up renders the others
 
-/** Puts an element in the place of another; who stood on one of its controls stands on the same one. */
+/** Replaces an element and moves the focus to the same control of the new one. */
 function replaceHeld(old, el) {
   const controls = (x) => [...x.querySelectorAll("article, button, a, select, input, [tabindex]")],
     held = controls(old).indexOf(document.activeElement);
@@ -14,7 +14,7 @@ function replaceHeld(old, el) {
   if (held >= 0) (controls(el)[held] || el.querySelector("article"))?.focus({ preventScroll: true });
 }
 
-/** Messages: of any height, followed at their end. Items have an id and a version. */
+/** The message list: items of any height; it scrolls with new messages at the end. */
 export class MessageList {
   /** @param {{render: (item: any, before: any) => HTMLElement, more: () => Promise<boolean>, label: string}} options */
   constructor(options) {
@@ -34,7 +34,7 @@ export class MessageList {
     this.resized.observe(this.el);
   }
 
-  /** Arrow keys lead from message to message; what one can do with it is a Tab away. */
+  /** Arrow keys move between messages; Tab reaches the actions of a message. */
   key(e) {
     const at = /** @type {HTMLElement} */ (e.target),
       all = /** @type {HTMLElement[]} */ ([...this.body.querySelectorAll("article")]);
@@ -144,7 +144,7 @@ export class MessageList {
     this.moving = true;
     const found = await this.options.more().catch(() => false);
     this.moving = false;
-    // Who is at the top already cannot scroll any more to see what came.
+    // A list at its top cannot be scrolled further, so load the next page now.
     if (found && this.el.scrollTop < NEAR) this.showAbove();
     return found;
   }
@@ -176,7 +176,7 @@ export class MessageList {
 
 /** Rows of one height: events, calls, members. Only what is seen is in the page. */
 export class RowList {
-  /** @param {{height: number, render: (item: any, index: number) => HTMLElement, label: string, role?: string}} options */
+  /** @param {{height: number, render: (item: any, at: number) => HTMLElement, label: string, role?: string}} options */
   constructor(options) {
     this.options = options;
     this.items = [];
@@ -213,7 +213,7 @@ export class RowList {
       this.made.set(i, { el, item: this.items[i] });
     }
   }
-  /** What a row shows depends on more than its item. */
+  /** Redraws all rows, because a row depends on more than its item. */
   redraw() {
     for (const made of this.made.values()) made.el.remove();
     this.made.clear();

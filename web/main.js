@@ -1,12 +1,12 @@
-// main.js - the first script. The page to come in by is drawn by it alone, and the application comes behind the first paint.
+// main.js - the first script: draws the login page at once and loads the application after the first paint.
 import { fill, h } from "./dom.js";
-import { mustComeIn } from "./entrance.js";
+import { mustComeIn } from "./access.js";
 import { Rest } from "./rest.js";
-import * as enter from "./views/enter.js";
+import * as enter from "./views/login.js";
 
 const application = () => import("./app.js").then(({ app }) => app);
 
-/** What comes later must not stand in the way of what is seen first. */
+/** Loads the application after the first paint. */
 function afterPaint(work) {
   new PerformanceObserver((list, own) => {
     if (!list.getEntriesByName("first-contentful-paint").length) return;

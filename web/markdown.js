@@ -1,6 +1,6 @@
 // markdown.js - what people write, as elements. Text becomes text nodes, never markup.
 import { h } from "./dom.js";
-import { locale, t } from "./words.js";
+import { locale, t } from "./translate.js";
 
 const INLINE = [
   { first: "\\", re: /^\\([^\sA-Za-z0-9])/, make: (m) => m[1] },
@@ -24,7 +24,7 @@ const INLINE = [
 ];
 const SPECIAL = /[\\`<@[h|*_~]/g;
 const DEEPEST = 12;
-/** Which rules can begin with a character: asking all of them at every letter would take long. */
+/** The rules that can begin with a character; trying every rule at each character would be slow. */
 const BY_FIRST = new Map([..."\\`<@[h|*_~"].map((c) => [c, INLINE.filter((r) => r.first === c)]));
 
 /** @returns {any[]} nodes and texts */
@@ -55,7 +55,7 @@ export function inline(text, context, depth = 0) {
 
 const BLOCK = /^```(?:([\w+-]{1,20})\n)?([\s\S]*?)\n?```\n?/;
 
-/** A whole text: code blocks, quotes, headings, lists, lines. @returns {Node} */
+/** Renders a text: code blocks, quotes, headings, lists, paragraphs. @returns {Node} */
 export function markdown(text, context = {}) {
   const out = document.createDocumentFragment();
   let rest = String(text);
@@ -114,7 +114,7 @@ function link(url, children) {
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, children);
 }
 
-/** Words that look like one address must not lead to another: both are shown. */
+/** If the link text looks like another URL, shows the text and the real URL. */
 function namedLink(url, words, context) {
   if (!/https?:|www\.|^[\w-]+(\.[\w-]+)+(\/|$)/i.test(words) || words === url) return link(url, inline(words, context));
   return h("span", null, words, " (", link(url, [url]), ")");
@@ -134,7 +134,7 @@ function channelMention(context, id) {
 function spoiler(children) {
   const el = h(
     "span.spoiler",
-    { role: "button", tabindex: 0, "aria-label": t("Spoiler: show it"), "aria-expanded": "false" },
+    { role: "button", tabindex: 0, "aria-label": t("Show spoiler"), "aria-expanded": "false" },
     h("span", null, children),
   );
   const show = () => {
@@ -147,7 +147,7 @@ function spoiler(children) {
   return el;
 }
 
-/** A picture of a custom emoji. */
+/** The image of a custom emoji. */
 export function emoji(name, id, animated) {
   if (!id) return h("span.unicode-emoji", null, name);
   return h("img.emoji", {

@@ -1,9 +1,9 @@
-// message.js - one message: who, when, what, with everything an app can put there.
+// message.js - renders a message: author, time, content, embeds, components, reactions, polls.
 import { component } from "./components.js";
 import { add, h, icon, iconButton } from "./dom.js";
 import { emoji, inline, markdown } from "./markdown.js";
-import { attachment, avatar, picture } from "./pictures.js";
-import { locale, t } from "./words.js";
+import { attachment, avatar, picture } from "./images.js";
+import { locale, t } from "./translate.js";
 
 const GROUPED_MS = 7 * 60 * 1000;
 const REPLY = 19,
@@ -15,28 +15,28 @@ const REPLY = 19,
   THREAD_STARTER = 21;
 
 const SYSTEM = {
-  1: (name, m) => t("{name} added {other} to the group", { name, other: m.mentions?.[0]?.username || t("somebody") }),
+  1: (name, m) => t("{name} added {other} to the group", { name, other: m.mentions?.[0]?.username || t("someone") }),
   2: (name) => t("{name} left the group", { name }),
   3: (name) => t("{name} started a call", { name }),
-  4: (name, m) => t("{name} changed the name: {text}", { name, text: m.content }),
-  5: (name) => t("{name} changed the picture", { name }),
+  4: (name, m) => t("{name} changed the group name: {text}", { name, text: m.content }),
+  5: (name) => t("{name} changed the group icon", { name }),
   6: (name) => t("{name} pinned a message", { name }),
   7: (name) => t("{name} joined. Welcome!", { name }),
   8: (name) => t("{name} boosted the server", { name }),
   18: (name, m) => t("{name} started a thread: {text}", { name, text: m.content }),
   27: (name, m) => t("{name} started the stage: {text}", { name, text: m.content }),
   28: (name) => t("{name} ended the stage", { name }),
-  29: (name) => t("{name} speaks on the stage", { name }),
+  29: (name) => t("{name} is now a speaker", { name }),
   31: (name, m) => t("{name} changed the stage’s topic: {text}", { name, text: m.content }),
-  36: (name) => t("{name} turned on measures against raids", { name }),
-  46: (name) => t("{name}: a poll has ended", { name }),
+  36: (name) => t("{name} turned on raid protection", { name }),
+  46: (name) => t("The poll of {name} has ended", { name }),
 };
 
 const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: "long" });
 const full = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short" });
 
-/** The names that mentions stand for, in this channel. */
+/** The display names for mentions in a channel. */
 export function contextOf(app, channel, mentions) {
   const { store } = app,
     guild = store.guildOf(channel);
@@ -103,9 +103,9 @@ export function message(app, channel, m, before) {
         : body(app, channel, m, before, name, guild);
     parts.push(drawn);
   } catch (e) {
-    // One message that cannot be drawn must not take the channel away.
+    // An error in one message must not prevent the others from being shown.
     reportError(e);
-    parts.push(h("div.message.system", null, t("This message cannot be shown.")));
+    parts.push(h("div.message.system", null, t("This message could not be displayed.")));
   }
   return h("li.message-item", { dataset: { id: m.id } }, parts);
 }
@@ -131,7 +131,7 @@ function systemLine(app, m, name) {
   );
 }
 
-/** The first entry of a thread that was started from a message: that message, as it is in the parent channel. */
+/** The first entry of a thread that was started from a message: the message of the parent channel. */
 function threadStarter(app, channel, m, guild) {
   const first = m.referenced_message;
   if (!first) return h("div.message.system", null, t("The message that started this thread was deleted."));
@@ -224,7 +224,7 @@ function commandLine(app, m, guild) {
     "div.reply-line",
     null,
     icon("bolt"),
-    h("strong", null, user.id ? app.store.keepUser(user) && app.store.nameOf(user.id, guild) : t("Somebody")),
+    h("strong", null, user.id ? app.store.keepUser(user) && app.store.nameOf(user.id, guild) : t("Someone")),
     " ",
     t("used"),
     " ",
@@ -236,7 +236,7 @@ function commandLine(app, m, guild) {
   );
 }
 
-/** Parts with the addresses of the message's own files, where an address names those as attachment://plan.png. */
+/** Replaces attachment:// URLs by the URLs of the message's attachments. */
 function withFiles(parts, files) {
   if (Array.isArray(parts)) return parts.map((x) => withFiles(x, files));
   if (!parts || typeof parts !== "object") return parts;
@@ -275,7 +275,7 @@ function content(app, channel, m) {
   return parts;
 }
 
-/** Of the kinds that a picture element shows; the others have only their name. */
+/** Image types that an img element can show; for other types only the name is shown. */
 function sticker(s) {
   if (s.format_type === 3) return h("div.sticker", null, s.name);
   return h("img.sticker", {
@@ -344,7 +344,7 @@ export function embed(e, context) {
   );
 }
 
-/** Answers with their votes; pressing one is the vote, pressing it again takes it back. */
+/** The answers of a poll with their votes; a click votes, a second click removes the vote. */
 function poll(app, channel, m) {
   const { answers = [], question, results, allow_multiselect: many, expiry } = m.poll;
   const counts = new Map((results?.answer_counts || []).map((a) => [a.id, a]));

@@ -1,7 +1,7 @@
-// modals.js - what an app asks for in a dialog: texts, menus, boxes, circles, files.
+// modals.js - modals of apps: text inputs, select menus, check boxes, radio buttons, files.
 import { component, menuControl } from "./components.js";
 import { dialog, field, h } from "./dom.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
 const ROW = 1,
   INPUT = 4,
@@ -13,19 +13,19 @@ const ROW = 1,
   BOX = 23;
 
 /**
- * A modal of an app; resolves when it was sent, or closed.
- * @param {any} modal @param {any} place
+ * Shows a modal of an app; resolves when it is submitted or closed.
+ * @param {any} modal @param {any} context
  * @param {(components: any[], files: File[]) => Promise<void>} submit
  */
-export function askModal(modal, place, submit) {
+export function askModal(modal, context, submit) {
   return dialog(modal.title, (close) => {
-    const entries = (modal.components || []).map((c) => modalPart(c, place)).filter(Boolean);
+    const entries = (modal.components || []).map((c) => modalPart(c, context)).filter(Boolean);
     const problem = h("p.field-error", { role: "alert", hidden: true });
     const save = h("button.button.primary", { type: "submit" }, t("Submit"));
     const form = h(
       "form",
       { novalidate: true },
-      h("p.faint", null, modal.application?.name ? t("{name} asks", { name: modal.application.name }) : ""),
+      h("p.faint", null, modal.application?.name ? t("Form of the app {name}", { name: modal.application.name }) : ""),
       entries.map((e) => e.el),
       problem,
       h(
@@ -53,28 +53,28 @@ export function askModal(modal, place, submit) {
   });
 }
 
-function modalPart(c, place) {
+function modalPart(c, context) {
   if (c.type === ROW) {
-    const inner = modalField(c.components[0], c.components[0].label, "", place);
+    const inner = modalField(c.components[0], c.components[0].label, "", context);
     return { ...inner, value: (files) => ({ type: ROW, components: [inner.value(files)] }) };
   }
   if (c.type === LABEL) {
-    const inner = modalField(c.component, c.label, c.description, place);
+    const inner = modalField(c.component, c.label, c.description, context);
     return { ...inner, value: (files) => ({ type: LABEL, component: inner.value(files) }) };
   }
-  if (c.type === TEXT_DISPLAY) return { el: component(c, place), check: () => true, value: () => null };
+  if (c.type === TEXT_DISPLAY) return { el: component(c, context), check: () => true, value: () => null };
   return null;
 }
 
-function modalField(c, label, hint, place) {
+function modalField(c, label, hint, context) {
   const make =
     { [INPUT]: inputField, [UPLOAD]: uploadField, [RADIOS]: choiceField, [BOXES]: choiceField, [BOX]: boxField }[
       c.type
     ] || menuField;
-  return make(c, label || "", hint, place);
+  return make(c, label || "", hint, context);
 }
 
-/** What is wrong with so many values, in words. */
+/** The error text for a number of chosen values, or an empty text. */
 function countProblem(c, n, most) {
   const least = c.min_values ?? 1;
   if (!n && c.required === false) return "";
@@ -82,7 +82,7 @@ function countProblem(c, n, most) {
   return n > most ? t("Choose at most {n}", { n: most }) : "";
 }
 
-/** A field whose problem is asked for when it is sent. */
+/** A field that is validated when the modal is submitted. */
 function checkedField(el, problem, value) {
   const check = () => {
     const words = problem();
@@ -92,8 +92,8 @@ function checkedField(el, problem, value) {
   return { el, check, value };
 }
 
-function menuField(c, label, hint, place) {
-  const control = menuControl(c, place, () => {});
+function menuField(c, label, hint, context) {
+  const control = menuControl(c, context, () => {});
   return checkedField(
     field(label, control, hint),
     () => countProblem(c, control.values().length, c.max_values ?? 1),
@@ -124,7 +124,7 @@ function inputField(c, label, hint) {
   }));
 }
 
-/** Files are named by their number among all that are sent along. */
+/** A file field; its values are the indexes of its files among all files of the request. */
 function uploadField(c, label, hint) {
   const most = c.max_values ?? 1,
     control = h("input", { type: "file", multiple: most > 1 });
@@ -138,7 +138,7 @@ function uploadField(c, label, hint) {
 
 let groupNumber = 0;
 
-/** One of some, or any of some. */
+/** A group of radio buttons or check boxes. */
 function choiceField(c, label, hint) {
   const one = c.type === RADIOS,
     name = `choice-${++groupNumber}`,
@@ -171,7 +171,7 @@ function choiceField(c, label, hint) {
   return checkedField(el, () => countProblem(c, chosen().length, one ? 1 : (c.max_values ?? options.length)), value);
 }
 
-/** Yes or no. */
+/** A single check box. */
 function boxField(c, label, hint) {
   const control = h("input", { type: "checkbox", checked: !!c.default });
   return checkedField(

@@ -1,13 +1,13 @@
-// operator.js - the routes below /console: what only the operator is shown, and the traffic as it comes.
+// operator.js - client for the /console routes: operator requests and the live traffic stream.
 import { field, fill, h } from "./dom.js";
 import { Refusal } from "./rest.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
-const KEPT = 4000;
+const MAX_RECORDS = 4000;
 
 export const clock = (at) => new Date(at).toISOString().slice(11, 23);
 
-/** A value as text, with what is secret left out. */
+/** A value as JSON text, with secrets removed. */
 export function pretty(value) {
   return JSON.stringify(
     value,
@@ -16,7 +16,7 @@ export function pretty(value) {
   );
 }
 
-/** A text of a record, laid out when it is JSON. */
+/** The text of a record; JSON is indented. */
 export function laidOut(text) {
   try {
     return pretty(JSON.parse(text));
@@ -47,12 +47,12 @@ export async function consoleCall(method, path, body) {
   return text ? JSON.parse(text) : null;
 }
 
-/** The same as a file. @param {string} path */
+/** Downloads a response of /console as a file. @param {string} path */
 export async function consoleBlob(path) {
   return (await ask("GET", path)).blob();
 }
 
-/** Shows a view, or asks for the key where the server wants one. */
+/** Shows a view, or asks for the console key if the server requires it. */
 export async function asOperator(app, body, show) {
   try {
     return await show();
@@ -71,9 +71,9 @@ export async function asOperator(app, body, show) {
       return undefined;
     }
     const input = field(
-      t("The console’s key"),
+      t("Console key"),
       h("input", { type: "password", autocomplete: "off" }),
-      t("guildhall console-key prints it"),
+      t("Run “guildhall console-key” to print it"),
     );
     fill(
       body,
@@ -86,25 +86,25 @@ export async function asOperator(app, body, show) {
             app.show();
           },
         },
-        h("h2", null, t("For the operator")),
+        h("h2", null, t("Operator login")),
         input,
-        h("button.button.primary", { type: "submit" }, t("Look")),
+        h("button.button.primary", { type: "submit" }, t("Log in")),
       ),
     );
-    if (key()) input.problem(t("This key is not good"));
+    if (key()) input.problem(t("This key is wrong"));
     return undefined;
   }
 }
 
-/** Records as they come, the newest KEPT of them; tell is called when there are more. */
+/** Receives the traffic stream and stores the newest records; calls a function after each batch. */
 export class Feed {
-  constructor(tell) {
+  constructor(onChange) {
     this.records = [];
-    this.tell = tell;
+    this.onChange = onChange;
   }
   async begin() {
     const { newest } = await consoleCall("GET", "/traffic?limit=1");
-    this.last = Math.max(0, newest - KEPT);
+    this.last = Math.max(0, newest - MAX_RECORDS);
     while (this.last < newest) {
       const page = await consoleCall("GET", `/traffic?limit=200&after=${this.last}`);
       this.add(page.records, page.last);
@@ -114,12 +114,12 @@ export class Feed {
   add(records, last) {
     this.last = last;
     this.records.push(...records);
-    if (this.records.length > KEPT) this.records.splice(0, this.records.length - KEPT);
+    if (this.records.length > MAX_RECORDS) this.records.splice(0, this.records.length - MAX_RECORDS);
     if (records.length && !this.due) {
       this.due = true;
       requestAnimationFrame(() => {
         this.due = false;
-        this.tell();
+        this.onChange();
       });
     }
   }

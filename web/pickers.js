@@ -1,13 +1,14 @@
-// pickers.js - emoji and GIFs.
+// pickers.js - the emoji picker and the GIF picker.
 import { fill, foremost, h } from "./dom.js";
 import { emoji } from "./markdown.js";
-import { ownPath } from "./pictures.js";
-import { t } from "./words.js";
+import { ownPath } from "./images.js";
+import { t } from "./translate.js";
 
-const COMMON =
-  "😀 😃 😄 😁 😆 😅 😂 🤣 😊 😇 🙂 🙃 😉 😍 🥰 😘 😋 😎 🤩 🥳 😏 😒 😔 😢 😭 😤 😡 🤯 😱 🤔 🤗 🤭 😴 🤒 👍 👎 👌 ✌️ 🤞 👋 👏 🙌 🙏 💪 👀 ❤️ 🧡 💛 💚 💙 💜 🖤 💔 ✨ 🔥 💯 🎉 🎂 🎁 ☕ 🍰 🍕 🍎 🌱 🌍 ☀️ 🌧️ ⚡ ❄️ 🐱 🐶 🦊 🐢 🐝 🚀 🛠️ 🔨 🔧 💡 📌 📎 📖 ✅ ❌ ❓ ❗ ➕ 🏁".split(
-    " ",
-  );
+const COMMON = (
+  "😀 😃 😄 😁 😆 😅 😂 🤣 😊 😇 🙂 🙃 😉 😍 🥰 😘 😋 😎 🤩 🥳 😏 😒 😔 😢 😭 😤 😡 🤯 😱 🤔 " +
+  "🤗 🤭 😴 🤒 👍 👎 👌 ✌️ 🤞 👋 👏 🙌 🙏 💪 👀 ❤️ 🧡 💛 💚 💙 💜 🖤 💔 ✨ 🔥 💯 🎉 🎂 🎁 ☕ " +
+  "🍰 🍕 🍎 🌱 🌍 ☀️ 🌧️ ⚡ ❄️ 🐱 🐶 🦊 🐢 🐝 🚀 🛠️ 🔨 🔧 💡 📌 📎 📖 ✅ ❌ ❓ ❗ ➕ 🏁"
+).split(" ");
 
 function popover(at, label, children) {
   document.querySelector(".popover")?.remove();
@@ -24,7 +25,8 @@ function popover(at, label, children) {
   const from = at.getBoundingClientRect(),
     box = el.getBoundingClientRect();
   el.style.left = `${Math.max(4, Math.min(from.right - box.width, innerWidth - box.width - 4))}px`;
-  el.style.top = `${from.top - box.height > 8 ? from.top - box.height - 6 : Math.min(from.bottom + 6, innerHeight - box.height - 4)}px`;
+  const above = from.top - box.height > 8;
+  el.style.top = `${above ? from.top - box.height - 6 : Math.min(from.bottom + 6, innerHeight - box.height - 4)}px`;
   document.addEventListener("mousedown", gone, true);
   /** @type {HTMLElement|null} */ (el.querySelector("input, button"))?.focus();
   return el;
@@ -74,7 +76,7 @@ export function pickEmoji(guild, at, choose) {
   ]);
 }
 
-/** Search, suggestions, trending, categories; choosing sends it. */
+/** The GIF picker: search, suggestions, trending GIFs, categories; a click sends the GIF. */
 export function pickGif(app, at, choose) {
   let timer;
   const results = h("div.gif-grid", { "aria-live": "polite" }),
@@ -86,7 +88,7 @@ export function pickGif(app, at, choose) {
       "aria-label": t("Search GIFs"),
       oninput: () => {
         clearTimeout(timer);
-        timer = setTimeout(() => look(input.value), 200);
+        timer = setTimeout(() => search(input.value), 200);
       },
     });
     const take = (gif, words) => {
@@ -115,12 +117,12 @@ export function pickGif(app, at, choose) {
           type: "button",
           onclick: () => {
             input.value = word;
-            look(word);
+            search(word);
           },
         },
         word,
       );
-    async function look(words) {
+    async function search(words) {
       try {
         if (!words.trim()) return start();
         const q = encodeURIComponent(words);
@@ -138,7 +140,7 @@ export function pickGif(app, at, choose) {
     async function start() {
       try {
         const trends = await app.rest.get("/gifs/trending?media_format=gif");
-        if (input.value.trim()) return; // something is looked for by now
+        if (input.value.trim()) return; // a search has started meanwhile
         fill(
           chips,
           (trends.categories || []).slice(0, 8).map((c) => chip(c.name)),

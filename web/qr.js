@@ -1,7 +1,11 @@
-// qr.js - a text as a QR code: bytes, correction level M, versions 1 to 10 (up to 213 bytes).
-// Words and numbers are those of ISO/IEC 18004.
+// qr.js - encodes a text as a QR code: byte mode, correction level M, versions 1 to 10 (up to 213 bytes).
+// Terms and numbers follow ISO/IEC 18004.
 
-/** Of each version at level M: correction codewords of a block, blocks with so many data codewords, and with one more. @type {[number, number, number, number][]} */
+/**
+ * Per version at level M: error correction codewords per block, blocks of the first group, their data codewords,
+ * blocks of the second group (with one more data codeword).
+ * @type {[number, number, number, number][]}
+ */
 const BLOCKS = [
   [10, 1, 16, 0],
   [16, 1, 28, 0],
@@ -16,7 +20,7 @@ const BLOCKS = [
 ];
 const ALIGNMENT = [[], [6, 18], [6, 22], [6, 26], [6, 30], [6, 34], [6, 22, 38], [6, 24, 42], [6, 26, 46], [6, 28, 50]];
 
-/* --- arithmetic with 256 numbers --- */
+/* --- arithmetic in GF(256) --- */
 
 const EXP = new Uint8Array(512),
   LOG = new Uint8Array(256);
@@ -27,7 +31,7 @@ for (let i = 0, x = 1; i < 255; i++) {
 }
 const times = (a, b) => (a && b ? EXP[LOG[a] + LOG[b]] : 0);
 
-/** The n correction codewords of a block. @param {number[]} data @param {number} n */
+/** The n error correction codewords of a block. @param {number[]} data @param {number} n */
 function correction(data, n) {
   let generator = [1];
   for (let i = 0; i < n; i++) {
@@ -49,7 +53,7 @@ function correction(data, n) {
   return rest.slice(data.length);
 }
 
-/* --- from a text to codewords --- */
+/* --- text to codewords --- */
 
 const capacity = ([, a, size, b]) => a * size + b * (size + 1);
 
@@ -88,7 +92,7 @@ function interleave(data, [n, a, size, b]) {
   return out;
 }
 
-/* --- from codewords to a picture --- */
+/* --- codewords to modules --- */
 
 const MASKS = [
   (r, c) => (r + c) % 2,
@@ -101,7 +105,7 @@ const MASKS = [
   (r, c) => (((r + c) % 2) + ((r * c) % 3)) % 2,
 ];
 
-/** Bits with their check bits behind them. */
+/** Appends the BCH check bits. */
 function checked(value, n, generator) {
   let rest = value << n;
   for (let bit = 31 - Math.clz32(rest); bit >= n; bit = 31 - Math.clz32(rest)) rest ^= generator << (bit - n);
@@ -119,10 +123,10 @@ class Picture {
       [this.size - 7, 0],
     ])
       this.square(r, c, 7, -1);
-    const places = ALIGNMENT[version - 1],
-      last = places.at(-1);
-    for (const r of places)
-      for (const c of places)
+    const centers = ALIGNMENT[version - 1],
+      last = centers.at(-1);
+    for (const r of centers)
+      for (const c of centers)
         if (!((r === 6 && c === 6) || (r === 6 && c === last) || (r === last && c === 6)))
           this.square(r - 2, c - 2, 5, 0);
     for (let i = 8; i < this.size - 8; i++)
@@ -139,7 +143,7 @@ class Picture {
     this.dark[r][c] = !!dark;
     this.fixed[r][c] = true;
   }
-  /** Squares in squares; edge -1: with a light line around. */
+  /** Draws a finder or alignment pattern; edge -1 adds the light separator. */
   square(row, column, n, edge) {
     for (let r = edge; r < n - edge; r++) {
       for (let c = edge; c < n - edge; c++) {
@@ -148,7 +152,7 @@ class Picture {
       }
     }
   }
-  /** Level M and the mask, twice. */
+  /** Writes both copies of the format information (level M and the mask). */
   format(mask) {
     const bits = checked(mask, 10, 0x537) ^ 0x5412,
       n = this.size;
@@ -171,7 +175,7 @@ class Picture {
       this.set(b, a, (bits >> i) & 1);
     }
   }
-  /** Two columns at a time, up and down, from the right. */
+  /** Places the data bits: two columns at a time, upwards and downwards, from the right. */
   fill(words) {
     let i = 0;
     for (let right = this.size - 1; right > 0; right -= 2) {
@@ -192,7 +196,7 @@ class Picture {
       for (let c = 0; c < this.size; c++)
         if (!this.fixed[r][c] && MASKS[mask](r, c) === 0) this.dark[r][c] = !this.dark[r][c];
   }
-  /** How hard it is to read: long lines, blocks, what looks like a corner, too dark or too light. */
+  /** The penalty of a mask: long runs, blocks, finder-like patterns, imbalance of dark and light. */
   penalty() {
     const n = this.size,
       turned = this.dark.map((_, c) => this.dark.map((row) => row[c]));
@@ -240,7 +244,7 @@ export function qrModules(text) {
 const QUIET = 4,
   LONGEST = 213;
 
-/** The picture, dark on light whatever the page's colours are; null when the text is too long. @param {string} text @param {string} label */
+/** The QR code as an SVG, dark on light; null if the text is too long. @param {string} text @param {string} label */
 export function qrPicture(text, label) {
   if (new TextEncoder().encode(text).length > LONGEST) return null;
   const rows = qrModules(text),

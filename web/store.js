@@ -1,14 +1,14 @@
-// store.js - what a session knows, kept right by events. Views subscribe to topics; changes of
-// a frame reach them together, so that a thousand events a second are some tens of renderings.
-import { allows, channelRights, guildRights } from "./rights.js";
-import { t } from "./words.js";
+// store.js - the client's state, updated by gateway events. Views subscribe to topics; all changes
+// within one frame are delivered together, so 1,000 events per second cause at most 60 redraws.
+import { allows, channelPermissions, guildPermissions } from "./permissions.js";
+import { t } from "./translate.js";
 
 export const TEXT = 0,
   DM = 1,
   VOICE = 2,
   GROUP = 3,
   CATEGORY = 4,
-  NEWS = 5,
+  ANNOUNCEMENT = 5,
   STAGE = 13,
   FORUM = 15,
   MEDIA = 16;
@@ -18,16 +18,16 @@ export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
 export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
 const byId = (list) => new Map((list || []).map((x) => [x.id, x]));
 export const MEMBERS_LISTED = 100;
-const MOST_KEPT = 10000,
+const MAX_STORED = 10000,
   MOST_ASKED = 3,
-  EVENTS_KEPT = 2000,
+  MAX_EVENTS = 2000,
   ACK_AFTER_MS = 800,
   EVENT_MS = 10000;
-/** Topics whose views are large and need not be right at every frame, and how long they wait. */
+/** Topics with large views, and the delay in ms between their redraws. */
 const CALM = new Set(["unread", "presence", "members", "channels", "guilds", "voice"]),
   CALM_MS = 200;
 
-/** Channels, which are asked for by their guild more often than they change. */
+/** Channels with an index by guild. */
 class Channels extends Map {
   byGuild = null;
   set(id, channel) {
@@ -56,11 +56,11 @@ export class Store {
     this.rest = rest;
     this.listeners = new Map();
     this.dirty = new Set();
-    this.told = new Map();
+    this.notifiedAt = new Map();
     this.scheduled = false;
     this.events = [];
     this.eventCount = 0;
-    /** Who shows modals, and who follows voice: (data) => void. */
+    /** Listeners for modals and for voice events: (data) => void. */
     this.onmodal = this.onvoice = /** @type {((d: any) => void)|null} */ (null);
     this.reset();
   }
@@ -73,7 +73,7 @@ export class Store {
     this.relationships = new Map();
     this.games = [];
     this.presences = new Map();
-    this.listed = new Map(); // by guild and list: who was in it
+    this.listed = new Map(); // members of a member list, by guild and list id
     this.voice = new Map();
     this.typing = new Map();
     this.messages = new Map();
@@ -85,7 +85,7 @@ export class Store {
     this.ready = false;
   }
 
-  /* --- telling views --- */
+  /* --- notifying views --- */
 
   on(topic, listener) {
     if (!this.listeners.has(topic)) this.listeners.set(topic, new Set());
@@ -94,7 +94,7 @@ export class Store {
   }
 
   /**
-   * Resolves when it is so, which the events of a topic make it: the answer to a call may be here before them. Whoever waits in vain goes on.
+   * Waits until a condition holds, which is checked at each event of a topic; resolves after a timeout, too.
    * @param {string} topic @param {() => boolean} so
    */
   when(topic, so) {
@@ -114,7 +114,7 @@ export class Store {
     for (const topic of topics) this.dirty.add(topic);
     if (this.scheduled) return;
     this.scheduled = true;
-    // A page that is not shown gets no frames, but its lists must not grow without end.
+    // A hidden page gets no animation frames; flush anyway, so that its lists do not grow without limit.
     const flush = () => {
       this.scheduled = false;
       this.flush();
@@ -125,18 +125,20 @@ export class Store {
 
   flush() {
     const now = performance.now(),
-      late = [...this.dirty].filter((topic) => CALM.has(topic) && now - (this.told.get(topic) ?? -CALM_MS) < CALM_MS);
+      late = [...this.dirty].filter(
+        (topic) => CALM.has(topic) && now - (this.notifiedAt.get(topic) ?? -CALM_MS) < CALM_MS,
+      );
     const topics = [...this.dirty].filter((topic) => !late.includes(topic));
     this.dirty = new Set();
     for (const topic of topics) {
-      if (CALM.has(topic)) this.told.set(topic, now);
-      for (const listener of [...(this.listeners.get(topic) || [])]) this.tell(listener, topic);
+      if (CALM.has(topic)) this.notifiedAt.set(topic, now);
+      for (const listener of [...(this.listeners.get(topic) || [])]) this.notify(listener, topic);
     }
     if (late.length) setTimeout(() => this.touch(...late), CALM_MS);
   }
 
-  /** A view that fails must not keep the others from being drawn. */
-  tell(listener, topic) {
+  /** Calls a view; an exception in one view does not stop the others. */
+  notify(listener, topic) {
     try {
       listener(topic);
     } catch (e) {
@@ -144,7 +146,7 @@ export class Store {
     }
   }
 
-  /* --- looking --- */
+  /* --- queries --- */
 
   user(id) {
     return this.users.get(id);
@@ -167,24 +169,24 @@ export class Store {
       user = this.users.get(id);
     return member?.nick || this.relationships.get(id)?.nickname || user?.global_name || user?.username || "somebody";
   }
-  /** The colour of somebody's highest coloured role. */
+  /** The colour of a member's highest coloured role. */
   colorOf(id, guild) {
     const roles = (this.member(guild, id)?.roles || []).map((r) => guild.roles.get(r)).filter((r) => r?.color);
     roles.sort((a, b) => b.position - a.position);
     return roles[0] ? `#${roles[0].color.toString(16).padStart(6, "0")}` : null;
   }
-  rights(channel) {
+  permissions(channel) {
     const guild = this.guildOf(channel);
     if (!guild) return ~0n;
     const base = isThread(channel) ? this.channels.get(channel.parent_id) : channel;
-    return channelRights(guild, guild.members.get(this.me.id), base);
+    return channelPermissions(guild, guild.members.get(this.me.id), base);
   }
   may(channel, right) {
     const asked = right === "SEND_MESSAGES" && isThread(channel) ? "SEND_MESSAGES_IN_THREADS" : right;
-    return allows(this.rights(channel), asked);
+    return allows(this.permissions(channel), asked);
   }
   mayInGuild(guild, right) {
-    return allows(guildRights(guild, guild.members.get(this.me.id)), right);
+    return allows(guildPermissions(guild, guild.members.get(this.me.id)), right);
   }
   nameOfChannel(channel) {
     if (channel.name) return channel.name;
@@ -194,7 +196,7 @@ export class Store {
   channelsOf(guild) {
     return [...this.channels.of(guild.id)];
   }
-  /** What was not read, by guild; null: in direct channels. */
+  /** Unread counts by guild; null means direct messages. */
   unreadByGuild() {
     const out = new Map();
     for (const [id, u] of this.unread) {
@@ -219,7 +221,7 @@ export class Store {
   }
   log(channel) {
     if (!this.messages.has(channel))
-      this.messages.set(channel, { list: [], start: false, loaded: false, news: [], asks: new Set() });
+      this.messages.set(channel, { list: [], start: false, loaded: false, changed: [], asks: new Set() });
     return this.messages.get(channel);
   }
 
@@ -240,7 +242,7 @@ export class Store {
     return fresh.length;
   }
 
-  /** Asked again where one of its messages has changed meanwhile: whether the answer has seen that nobody can tell. */
+  /** Fetches messages again if one of them changed during the request, because the response may be older. */
   async pageOfMessages(channel, before) {
     const log = this.log(channel),
       changed = new Set();
@@ -270,11 +272,11 @@ export class Store {
       channel = this.channels.get(m.channel_id);
     if (channel && !(m.flags & 64)) channel.last_message_id = m.id;
     this.typing.get(m.channel_id)?.delete(m.author.id);
-    // Also while its messages are being asked for: the answer may be older than this event.
+    // Record the change during a fetch, too: the response may be older than this event.
     if ((log.loaded || log.asked) && !log.list.slice(-100).some((x) => x.id === m.id)) {
       log.list.push(m);
-      if (log.list.length > MOST_KEPT) {
-        log.list.splice(0, log.list.length - MOST_KEPT);
+      if (log.list.length > MAX_STORED) {
+        log.list.splice(0, log.list.length - MAX_STORED);
         log.start = false;
       }
     }
@@ -299,7 +301,7 @@ export class Store {
     this.acknowledge(channel);
   }
 
-  /** Tells the server how far one has read, once for what comes within a moment. */
+  /** Acknowledges the newest read message; several within a short time are sent as one request. */
   acknowledge(channel) {
     clearTimeout(this.ackTimer);
     this.ackTimer = setTimeout(() => {
@@ -310,7 +312,7 @@ export class Store {
     }, ACK_AFTER_MS);
   }
 
-  /** What was not read before this session began. */
+  /** Unread state from READY. */
   takeReadStates(list) {
     for (const state of list) {
       const channel = this.channels.get(state.id),
@@ -387,7 +389,7 @@ export class Store {
   dispatch(type, d) {
     this.eventCount++;
     this.events.push({ n: this.eventCount, at: Date.now(), type, d });
-    if (this.events.length > EVENTS_KEPT * 1.5) this.events.splice(0, this.events.length - EVENTS_KEPT);
+    if (this.events.length > MAX_EVENTS * 1.5) this.events.splice(0, this.events.length - MAX_EVENTS);
     this.touch("events");
     HANDLERS[type]?.call(this, d, type);
   }
@@ -431,7 +433,7 @@ function outcome(d, type) {
   if (type !== "INTERACTION_CREATE") this.interactions.delete(String(d.nonce));
 }
 
-/** What each event changes; `this` is the store. */
+/** The handlers of gateway events; `this` is the store. */
 const HANDLERS = {
   READY(d) {
     const open = this.open;
@@ -500,7 +502,7 @@ const HANDLERS = {
     if (guild) d.members.forEach((m) => this.addMember(guild, m));
     this.touch("members");
   },
-  /** The rows of a member list that was asked for: who is there, and how. */
+  /** Updates the rows of a subscribed member list. */
   GUILD_MEMBER_LIST_UPDATE(d) {
     const guild = this.guilds.get(d.guild_id);
     for (const op of guild ? d.ops : []) {
@@ -511,7 +513,7 @@ const HANDLERS = {
         this.addMember(guild, m);
         if (m.presence) this.presences.set(m.user.id, m.presence);
       });
-      // Who was in this list, of which all is here, and is there no longer has gone.
+      // The list is complete: members that are no longer in it have left or gone offline.
       const key = `${d.guild_id}:${d.id}`,
         whole = op.range[0] === 0 && op.items.length < MEMBERS_LISTED;
       for (const id of (whole && this.listed.get(key)) || []) if (!listed.has(id)) this.presences.delete(id);

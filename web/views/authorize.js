@@ -1,25 +1,25 @@
-// authorize.js - what an app asks for, and allowing it: the page that an install link leads to.
+// authorize.js - the OAuth2 consent page that an install link opens.
 import { field, fill, h } from "../dom.js";
-import { appIcon, avatar } from "../pictures.js";
-import { rightNames } from "../right-words.js";
-import { t } from "../words.js";
+import { appIcon, avatar } from "../images.js";
+import { rightNames } from "../permission-labels.js";
+import { t } from "../translate.js";
 
 const SCOPES = {
-  openid: t("Recognise you"),
+  openid: t("Confirm who you are"),
   identify: t("See your name and picture"),
   email: t("See your email address"),
   guilds: t("See which servers you are in"),
   "guilds.join": t("Add you to servers"),
-  "guilds.members.read": t("See who you are in your servers"),
+  "guilds.members.read": t("See your profile in your servers"),
   bot: t("Add its bot to a server"),
   "applications.commands": t("Add its commands"),
   "relationships.read": t("See your friends"),
   "relationships.write": t("Manage your friends"),
   connections: t("See your connected accounts"),
-  "role_connections.write": t("Write facts about you for roles"),
-  voice: t("Connect to voice for you"),
+  "role_connections.write": t("Update your metadata for linked roles"),
+  voice: t("Join voice channels for you"),
   "gateway.connect": t("Receive events for you"),
-  "webhook.incoming": t("Make a webhook in a channel"),
+  "webhook.incoming": t("Create a webhook in a channel"),
 };
 
 export async function mount(app, page) {
@@ -32,15 +32,15 @@ export async function mount(app, page) {
   } catch (refusal) {
     fill(
       card,
-      h("h1", null, t("This link does not work")),
+      h("h1", null, t("This link is not valid")),
       h("p", null, refusal.words || refusal.message),
-      h("p.faint", null, `(${refusal.code || refusal.status || t("no answer")})`),
-      h("a.button.secondary", { href: "/" }, t("Go to the start")),
+      h("p.faint", null, `(${refusal.code || refusal.status || t("no response")})`),
+      h("a.button.secondary", { href: "/" }, t("Go to the home page")),
     );
   }
 }
 
-// Everything that is shown and sent comes from the server's answer: it alone decides how the address of the page is read.
+// All shown and sent values come from the server's response; only the server parses the URL's parameters.
 function show(app, card, info) {
   const { scopes } = info;
   const toGuild =
@@ -63,7 +63,7 @@ function show(app, card, info) {
   const channel =
     withWebhook &&
     field(t("Webhook in channel"), h("select", { required: true }, h("option", { value: "" }, t("Choose a channel"))));
-  const rights = scopes.includes("bot") ? rightNames(info.permissions) : [];
+  const permissions = scopes.includes("bot") ? rightNames(info.permissions) : [];
   const problem = h("p.field-error", { role: "alert", hidden: true });
 
   async function listChannels() {
@@ -111,9 +111,11 @@ function show(app, card, info) {
       h(
         "p",
         null,
-        allowed ? t("{name} has what it asked for.", { name: info.application.name }) : t("The app was told no."),
+        allowed
+          ? t("{name} is now authorised.", { name: info.application.name })
+          : t("You declined the request of the app."),
       ),
-      h("a.button.primary", { href: guild?.control.value ? `/channels/${guild.control.value}` : "/" }, t("Go on")),
+      h("a.button.primary", { href: guild?.control.value ? `/channels/${guild.control.value}` : "/" }, t("Continue")),
     );
 
   fill(
@@ -129,28 +131,29 @@ function show(app, card, info) {
     h(
       "p.faint.center",
       null,
-      t("asks {name} to be allowed to", { name: info.user?.global_name || info.user?.username || t("you") }),
+      t("asks {name} for permission to", { name: info.user?.global_name || info.user?.username || t("you") }),
     ),
     h(
       "ul.scopes",
       null,
       scopes.map((s) => h("li", null, SCOPES[s] || s)),
     ),
-    rights.length > 0 &&
+    permissions.length > 0 &&
       h(
         "details",
         { open: true },
-        h("summary", null, t("{n} permission in the server|{n} permissions in the server", { n: rights.length })),
+        h("summary", null, t("{n} permission in the server|{n} permissions in the server", { n: permissions.length })),
         h(
           "ul.scopes",
           null,
-          rights.map((r) => h("li", null, r)),
+          permissions.map((r) => h("li", null, r)),
         ),
       ),
     info.application.description && h("p", null, info.application.description),
     guild,
     channel,
-    info.redirect_uri && h("p.faint", null, t("Afterwards you are sent to {address}.", { address: info.redirect_uri })),
+    info.redirect_uri &&
+      h("p.faint", null, t("You will then be redirected to {address}.", { address: info.redirect_uri })),
     problem,
     h(
       "div.actions",

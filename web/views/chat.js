@@ -1,4 +1,4 @@
-// chat.js - guilds, channels, messages, members: the page where people are.
+// chat.js - the main page: servers, channels, messages, members.
 import { composer } from "../composer.js";
 import {
   arrowKeys,
@@ -18,10 +18,21 @@ import {
 import { MessageList, RowList } from "../list.js";
 import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
-import { avatar, guildIcon } from "../pictures.js";
+import { avatar, guildIcon } from "../images.js";
 import { statusDot } from "../status.js";
-import { CATEGORY, DM, GROUP, MEMBERS_LISTED, NEWS, STAGE, VOICE, isForum, isThread, isVoice } from "../store.js";
-import { t } from "../words.js";
+import {
+  CATEGORY,
+  DM,
+  GROUP,
+  MEMBERS_LISTED,
+  ANNOUNCEMENT,
+  STAGE,
+  VOICE,
+  isForum,
+  isThread,
+  isVoice,
+} from "../store.js";
+import { t } from "../translate.js";
 import { friendsPage } from "./friends.js";
 import { forumPage } from "./forum.js";
 import { voiceBar, voicePage } from "./voice.js";
@@ -29,7 +40,7 @@ import { voiceBar, voicePage } from "./voice.js";
 const ICONS = {
   [VOICE]: "voice",
   [STAGE]: "stage",
-  [NEWS]: "news",
+  [ANNOUNCEMENT]: "announcement",
   15: "forum",
   16: "forum",
   10: "thread",
@@ -37,7 +48,7 @@ const ICONS = {
   12: "thread",
 };
 const folded = new Set(JSON.parse(localStorage.getItem("folded") || "[]"));
-const MOST_PAGES = 20; // of older messages that are loaded to find one
+const MOST_PAGES = 20; // pages of older messages that are loaded to find a message
 let view = null;
 
 export async function mount(app, page, params) {
@@ -118,7 +129,7 @@ class Chat {
     if (this.guild && !channel) {
       const last = this.store.channels.get(localStorage.getItem(`last:${this.guild.id}`) || "");
       const first =
-        last?.guild_id === this.guild.id ? last : this.ordered().find((c) => c.type === 0 || c.type === NEWS);
+        last?.guild_id === this.guild.id ? last : this.ordered().find((c) => c.type === 0 || c.type === ANNOUNCEMENT);
       if (first) return this.app.go(`/channels/${this.guild.id}/${first.id}`, true);
     }
     this.shell.classList.remove("side-open");
@@ -134,10 +145,10 @@ class Chat {
     this.channel = null;
     this.drawSelf();
     this.open([guild, channel]);
-    if (text) this.composer?.write(text); // what was begun before the connection was lost
+    if (text) this.composer?.write(text); // text typed before the connection was lost
   }
 
-  /** What was missed while the connection was away may not all have been sent again. */
+  /** Reads the channel again, because events may be missing after a reconnect. */
   async caughtUp() {
     if (!this.channel || !this.list || isVoice(this.channel)) return;
     await this.store.loadMessages(this.channel.id).catch(() => {});
@@ -207,8 +218,8 @@ class Chat {
 
   async addGuild() {
     const done = await dialog(t("Add a server"), (close) => {
-      const name = field(t("Name of a new one"), h("input", { maxlength: 100 })),
-        code = field(t("Or an invite"), h("input", { placeholder: `${location.origin}/invite/…` }));
+      const name = field(t("Name of the new server"), h("input", { maxlength: 100 })),
+        code = field(t("Or an invite link"), h("input", { placeholder: `${location.origin}/invite/…` }));
       return h(
         "form.stack",
         {
@@ -219,7 +230,7 @@ class Chat {
         },
         name,
         code,
-        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Go"))),
+        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Create or join"))),
       );
     });
     if (done?.code) return this.app.go(`/invite/${encodeURIComponent(done.code)}`);
@@ -339,7 +350,7 @@ class Chat {
           (v.self_mute || v.mute) && h("span", { title: t("Muted") }, icon("muted")),
           (v.self_deaf || v.deaf) && h("span", { title: t("Deafened") }, icon("deaf")),
           v.self_stream && h("span.tag", null, "LIVE"),
-          v.request_to_speak_timestamp && h("span", { title: t("Asks to speak") }, icon("hand")),
+          v.request_to_speak_timestamp && h("span", { title: t("Wants to speak") }, icon("hand")),
         ),
       );
   }
@@ -431,7 +442,7 @@ class Chat {
               )
             : t("Nothing here yet"),
         ),
-        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Begin"))),
+        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Start"))),
       );
     });
     if (!chosen?.length) return;
@@ -471,7 +482,7 @@ class Chat {
         "div.stack",
         null,
         h("input", { value: url, readonly: true, "aria-label": t("Link"), onfocus: (e) => e.target.select() }),
-        h("p.hint", null, t("Good for seven days.")),
+        h("p.hint", null, t("The link is valid for seven days.")),
       ),
     );
   }
@@ -482,13 +493,13 @@ class Chat {
       [VOICE, t("Voice")],
       [STAGE, t("Stage")],
       [15, t("Forum")],
-      [NEWS, t("Announcements")],
+      [ANNOUNCEMENT, t("Announcements")],
       ...(category ? [] : [[CATEGORY, t("Category")]]),
     ];
     const made = await dialog(t("New channel"), (close) => {
       const name = field(t("Name"), h("input", { maxlength: 100, required: true })),
         type = field(
-          t("Kind"),
+          t("Type"),
           h(
             "select",
             null,
@@ -505,7 +516,7 @@ class Chat {
         },
         name,
         type,
-        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Make it"))),
+        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Create"))),
       );
     });
     if (made?.name)
@@ -641,7 +652,7 @@ class Chat {
         }
       },
     }));
-    /** What could not be loaded, with a button to try it again; null after a successful load. */
+    /** The error with a retry button; null after a successful load. */
     let problem = /** @type {HTMLElement|null} */ (null);
     const failed = (words, again) => {
       problem = h(
@@ -685,7 +696,7 @@ class Chat {
               "div.beginning",
               null,
               h("h2", null, channel.guild_id ? `#${channel.name}` : store.nameOfChannel(channel)),
-              h("p.faint", null, t("This is where it begins.")),
+              h("p.faint", null, t("This is the beginning of the conversation.")),
             )),
       );
       list.set(log.list);
@@ -722,13 +733,13 @@ class Chat {
     if (matchMedia("(min-width: 700px)").matches) this.composer.focus();
   }
 
-  /** Shows a message, also one that is further up than what was loaded. */
+  /** Scrolls to a message; loads older pages if necessary. */
   async jumpTo(id) {
     const { list, channel } = this,
       log = list && this.store.log(channel.id);
     for (let pages = 0; list && !list.jump(id); pages++) {
       if (log.start || pages === MOST_PAGES || this.list !== list)
-        return toast(t("That message is further up than is looked."), "bad");
+        return toast(t("The message was not found: it is too old to jump to."), "bad");
       if (!(await list.loadMore())) return undefined;
     }
     return undefined;
@@ -736,16 +747,16 @@ class Chat {
 
   /* --- members --- */
 
-  /** READY has only some of the members: who can see this channel is asked for, and told again when it changes. */
+  /** Subscribes to the member list of the channel, because READY contains only some members. */
   listMembers(channel) {
-    const place = isThread(channel || {}) ? this.store.channels.get(channel.parent_id) : channel;
-    if (place?.guild_id)
+    const parent = isThread(channel || {}) ? this.store.channels.get(channel.parent_id) : channel;
+    if (parent?.guild_id)
       this.app.gateway.send(14, {
-        guild_id: place.guild_id,
+        guild_id: parent.guild_id,
         typing: true,
         threads: true,
         activities: false,
-        channels: { [place.id]: [[0, MEMBERS_LISTED - 1]] },
+        channels: { [parent.id]: [[0, MEMBERS_LISTED - 1]] },
       });
   }
 

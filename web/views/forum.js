@@ -1,7 +1,7 @@
-// forum.js - posts of a forum, open and archived, with their tags.
+// forum.js - the posts of a forum channel, active and archived, with their tags.
 import { dialog, field, fill, h, refill } from "../dom.js";
 import { isThread } from "../store.js";
-import { t } from "../words.js";
+import { t } from "../translate.js";
 
 export function forumPage(app, main, channel, head) {
   const { store } = app;

@@ -1,8 +1,8 @@
-// friends.js - friends, requests, suggestions, blocks, and friends of games.
+// friends.js - friends, friend requests, suggestions, blocked users, game friends.
 import { below, dialog, field, fill, h, icon, iconButton, menu, refill } from "../dom.js";
-import { avatar } from "../pictures.js";
+import { avatar } from "../images.js";
 import { STATUS_WORDS } from "../status.js";
-import { t } from "../words.js";
+import { t } from "../translate.js";
 
 const FRIEND = 1,
   BLOCKED = 2,
@@ -18,14 +18,14 @@ const TABS = [
   ["ignored", t("Ignored")],
 ];
 
-/** What somebody in a game is to one, by the relationship's type. */
-const GAME_WORDS = { [FRIEND]: t("friend"), [INCOMING]: t("asks"), [OUTGOING]: t("asked") };
+/** Labels of game relationships by type. */
+const GAME_WORDS = { [FRIEND]: t("friend"), [INCOMING]: t("wants to be friends"), [OUTGOING]: t("request sent") };
 
 export function friendsPage(app, main, burger) {
   const { store, rest } = app;
   let tab = "all",
     suggestions = [],
-    looks = 0;
+    requests = 0;
   const gameNames = new Map();
   const body = h("div.friends", { role: "tabpanel", "aria-label": t("Friends") }),
     tabs = h("div.tabs.inline", { role: "tablist", "aria-label": t("Friends") });
@@ -65,17 +65,17 @@ export function friendsPage(app, main, burger) {
     );
   }
 
-  /** A request of a stranger is accepted only when one says so. */
+  /** Asks for confirmation before a request of an unknown user is accepted. */
   async function accept(r) {
     if (r.stranger_request || r.is_stranger_request) {
-      const sure = await dialog(t("A stranger asks"), (close) =>
+      const sure = await dialog(t("Friend request from an unknown person"), (close) =>
         h(
           "div.stack",
           null,
           h(
             "p",
             null,
-            t("You share no server and no friend with {name}. Accept all the same?", { name: store.nameOf(r.id) }),
+            t("You share no server and no friend with {name}. Accept anyway?", { name: store.nameOf(r.id) }),
           ),
           h(
             "div.actions",
@@ -144,7 +144,7 @@ export function friendsPage(app, main, burger) {
           label: t("Note"),
           icon: "edit",
           run: async () => {
-            const note = await app.ask(t("Note"), t("Only you see it"), store.notes?.[r.id] || "");
+            const note = await app.ask(t("Note"), t("Only visible to you"), store.notes?.[r.id] || "");
             if (note !== undefined) app.tryCall(rest.put(`/users/@me/notes/${r.id}`, { note }));
           },
         },
@@ -184,21 +184,21 @@ export function friendsPage(app, main, burger) {
   function words(r) {
     const status = store.presences.get(r.id)?.status || "offline";
     return (
-      { [INCOMING]: t("asks to be your friend"), [OUTGOING]: t("has not answered yet"), [BLOCKED]: t("blocked") }[
+      { [INCOMING]: t("wants to be your friend"), [OUTGOING]: t("has not answered yet"), [BLOCKED]: t("blocked") }[
         r.type
       ] || `@${r.user?.username} · ${STATUS_WORDS[status] || status}`
     );
   }
 
   async function loadSuggestions() {
-    const look = ++looks,
+    const request = ++requests,
       found = await rest.get("/friend-suggestions").catch(() => []);
-    if (look !== looks) return;
+    if (request !== requests) return;
     suggestions = found;
     if (tab === "suggestions") draw();
   }
 
-  /** Of a game only its id is told with a relationship. */
+  /** The name of a game; a relationship contains only the game's id. */
   function gameName(id) {
     if (!gameNames.has(id)) {
       gameNames.set(id, null);
@@ -283,7 +283,7 @@ export function friendsPage(app, main, burger) {
   }
 
   function addForm() {
-    const name = field(t("Add a friend"), h("input", { autocomplete: "off", placeholder: t("Username") }));
+    const name = field(t("Add friend"), h("input", { autocomplete: "off", placeholder: t("Username") }));
     return h(
       "form.add-friend",
       {

@@ -1,9 +1,9 @@
-// invite.js - where an invite leads, and going there.
+// invite.js - the page of an invite link.
 import { fill, h } from "../dom.js";
-import { avatar, guildIcon } from "../pictures.js";
-import { t } from "../words.js";
+import { avatar, guildIcon } from "../images.js";
+import { t } from "../translate.js";
 
-/** Codes of the operator for new accounts begin with this; every other invite leads to a server, a group or a person. */
+/** The prefix of registration codes; all other codes are invites to a server, a group or a friendship. */
 const REGISTRATION_CODE = "reg-";
 
 export async function mount(app, page, [code]) {
@@ -16,10 +16,10 @@ export async function mount(app, page, [code]) {
   } catch (refusal) {
     fill(
       card,
-      h("h1", null, t("This invite leads nowhere")),
-      h("p.faint", null, t("It may have expired, or you may not use it.")),
-      h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || t("no answer")})`),
-      h("a.button.secondary", { href: "/" }, t("Go to the start")),
+      h("h1", null, t("This invite is not valid")),
+      h("p.faint", null, t("It may have expired, or you may not be allowed to use it.")),
+      h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || t("no response")})`),
+      h("a.button.secondary", { href: "/" }, t("Go to the home page")),
     );
   }
 }
@@ -30,14 +30,14 @@ function forRegistration(app, card, code) {
     card,
     h("h1", null, t("This link is for registering a new account")),
     h("p.faint", null, t("You are logged in already. Log out to register another account with it.")),
-    h("a.button.secondary", { href: "/" }, t("Go to the start")),
+    h("a.button.secondary", { href: "/" }, t("Go to the home page")),
   );
   return undefined;
 }
 
 function show(app, card, invite) {
   const by = invite.inviter,
-    name = invite.guild?.name || invite.channel?.name || by?.global_name || by?.username || t("somebody");
+    name = invite.guild?.name || invite.channel?.name || by?.global_name || by?.username || t("someone");
   const problem = h("p.field-error", { role: "alert", hidden: true });
   const friend = !invite.guild && !invite.channel;
   async function accept() {
@@ -85,6 +85,6 @@ function show(app, card, invite) {
         }),
       ),
     problem,
-    h("button.button.primary.wide", { type: "button", onclick: accept }, t("Accept the invite")),
+    h("button.button.primary.wide", { type: "button", onclick: accept }, t("Accept invite")),
   );
 }

@@ -1,9 +1,9 @@
-// profile.js - who somebody is, and what one can do about it.
+// profile.js - the profile of a user, with actions.
 import { contextCommands } from "../commands.js";
 import { below, dialog, fill, h, iconButton, menu } from "../dom.js";
 import { markdown } from "../markdown.js";
-import { avatar } from "../pictures.js";
-import { t } from "../words.js";
+import { avatar } from "../images.js";
+import { t } from "../translate.js";
 
 export async function showProfile(app, id, at) {
   const { store, rest } = app;
@@ -25,17 +25,17 @@ export async function showProfile(app, id, at) {
     rows: 2,
     maxlength: 256,
     "aria-label": t("Note"),
-    placeholder: t("A note only you see"),
+    placeholder: t("Note (only visible to you)"),
     oninput: () => {
       written = true;
     },
-    onchange: () => app.tryCall(rest.put(`/users/@me/notes/${id}`, { note: note.value }), t("Kept")),
+    onchange: () => app.tryCall(rest.put(`/users/@me/notes/${id}`, { note: note.value }), t("Saved")),
   });
   const drawNote = () => {
     if (!written) note.value = store.notes?.[id] || "";
   };
   drawNote();
-  const off = store.on("notes", drawNote); // it may have been written just now
+  const off = store.on("notes", drawNote); // the note may have changed in another window
 
   dialog(store.nameOf(id, guild), (close) =>
     h(
@@ -87,10 +87,11 @@ export async function showProfile(app, id, at) {
               {
                 type: "button",
                 onclick: async () => {
-                  if (await app.tryCall(rest.put(`/users/@me/relationships/${id}`, {}), t("Asked"))) close();
+                  if (await app.tryCall(rest.put(`/users/@me/relationships/${id}`, {}), t("Friend request sent")))
+                    close();
                 },
               },
-              t("Add a friend"),
+              t("Add friend"),
             ),
           h(
             "button.button.primary",
@@ -120,7 +121,7 @@ async function moreMenu(app, at, { id, guild, channel, member, close }) {
   const items = [
     ...apps,
     may("MANAGE_NICKNAMES") && {
-      label: t("Nickname here"),
+      label: t("Nickname in this server"),
       icon: "edit",
       run: async () => {
         const nick = await app.ask(t("Nickname"), t("Nickname"), member.nick || "");
@@ -133,20 +134,20 @@ async function moreMenu(app, at, { id, guild, channel, member, close }) {
       run: () =>
         app.tryCall(
           rest.patch(path, { communication_disabled_until: new Date(Date.now() + 600000).toISOString() }),
-          t("Timed out"),
+          t("Member was timed out"),
         ),
     },
     may("KICK_MEMBERS") && {
       label: t("Kick"),
       icon: "leave",
       danger: true,
-      run: () => app.tryCall(rest.delete(path), t("Gone")),
+      run: () => app.tryCall(rest.delete(path), t("Member was kicked")),
     },
     may("BAN_MEMBERS") && {
       label: t("Ban"),
       icon: "close",
       danger: true,
-      run: () => app.tryCall(rest.put(`/guilds/${guild.id}/bans/${id}`, {}), t("Banned")),
+      run: () => app.tryCall(rest.put(`/guilds/${guild.id}/bans/${id}`, {}), t("Member was banned")),
     },
   ].filter(Boolean);
   const run = (item) => ({

@@ -1,10 +1,10 @@
-// settings.js - one's own account, and one's own apps.
+// settings.js - user settings: account, privacy, sessions, apps, teams.
 import { dialog, fill, h, toast } from "../dom.js";
 import { dataUrl, quickForm, small, tabbedPage, table } from "../forms.js";
 import { relative } from "../markdown.js";
-import { appIcon, avatar } from "../pictures.js";
-import { security } from "./second-factor.js";
-import { currentLanguage, languages, setLanguage, t } from "../words.js";
+import { appIcon, avatar } from "../images.js";
+import { security } from "./two-factor.js";
+import { currentLanguage, languages, setLanguage, t } from "../translate.js";
 
 const section = (title, ...rest) => h("section", null, title && h("h2", null, title), rest);
 
@@ -16,7 +16,7 @@ export async function mount(app, page, [tab, id]) {
     ["privacy", t("Privacy"), (b) => privacy(app, b)],
     ["connections", t("Connections"), (b, r) => connections(app, b, r)],
     ["grants", t("Authorised apps"), (b, r) => grants(app, b, r)],
-    ["security", t("Second factor"), (b, r) => security(app, b, r)],
+    ["security", t("Two-factor authentication"), (b, r) => security(app, b, r)],
     ["sessions", t("Sessions"), (b, r) => sessions(app, b, r)],
     ["apps", t("My apps"), (b, r) => (id ? oneApp(app, b, id, r) : apps(app, b, r))],
     ["teams", t("Teams"), (b, r) => teams(app, b, r)],
@@ -61,9 +61,9 @@ function profile(app, body) {
       t("Password"),
       quickForm(
         [
-          { name: "password", label: t("The present one"), type: "password" },
-          { name: "new_password", label: t("A new one"), type: "password" },
-          ...(me.mfa_enabled ? [{ name: "code", label: t("Six digits, or a backup code") }] : []),
+          { name: "password", label: t("Current password"), type: "password" },
+          { name: "new_password", label: t("New password"), type: "password" },
+          ...(me.mfa_enabled ? [{ name: "code", label: t("Six-digit code or backup code") }] : []),
         ],
         t("Save"),
         async (v) => {
@@ -86,7 +86,7 @@ function language(app, body) {
   const choice = h(
     "select",
     {
-      "aria-label": t("Language of these pages"),
+      "aria-label": t("Language of the web client"),
       onchange: () => {
         setLanguage(choice.value);
         location.reload();
@@ -98,16 +98,16 @@ function language(app, body) {
   );
   fill(
     body,
-    section(t("These pages"), choice),
+    section(t("Appearance"), choice),
     section(
-      t("What apps are told"),
+      t("Language for apps"),
       quickForm(
         [
           {
             name: "locale",
             label: t("Locale"),
             value: app.store.settings.locale || "en-US",
-            hint: t("Commands and apps use it: de, fr, sv-SE"),
+            hint: t("Used by commands and apps, for example de, fr, sv-SE"),
           },
         ],
         t("Save"),
@@ -126,10 +126,10 @@ function privacy(app, body) {
   fill(
     body,
     section(
-      t("Who may ask to be your friend"),
+      t("Who can send you friend requests"),
       quickForm(
         [
-          { name: "all", label: t("Everybody"), type: "checkbox", value: from.all },
+          { name: "all", label: t("Everyone"), type: "checkbox", value: from.all },
           {
             name: "mutual_friends",
             label: t("Friends of friends"),
@@ -138,7 +138,7 @@ function privacy(app, body) {
           },
           {
             name: "mutual_guilds",
-            label: t("People of your servers"),
+            label: t("Members of your servers"),
             type: "checkbox",
             value: from.mutual_guilds !== false,
           },
@@ -155,13 +155,13 @@ function privacy(app, body) {
         [
           {
             name: "default_guilds_restricted",
-            label: t("People of new servers may not write to you"),
+            label: t("Block direct messages from members of new servers"),
             type: "checkbox",
             value: s.default_guilds_restricted,
           },
           {
             name: "allow_game_friend_dms",
-            label: t("Friends of games may write to you"),
+            label: t("Allow direct messages from game friends"),
             type: "checkbox",
             value: s.allow_game_friend_dms,
           },
@@ -186,11 +186,11 @@ async function connections(app, body, redraw) {
     section(
       null,
       table(
-        [t("Platform"), t("Account"), t("Shown"), ""],
+        [t("Platform"), t("Account"), t("Visible"), ""],
         all.map((c) => [
           c.type,
           c.name,
-          c.visibility ? t("to everybody") : t("to nobody"),
+          c.visibility ? t("to everyone") : t("to no one"),
           [
             small(c.visibility ? t("Hide") : t("Show"), async () => {
               await app.tryCall(
@@ -228,7 +228,7 @@ async function grants(app, body, redraw) {
     section(
       null,
       table(
-        [t("App"), t("May"), ""],
+        [t("App"), t("Permissions"), ""],
         all.map((g) => [
           [appIcon(g.application, "tiny-avatar"), " ", g.application.name],
           g.scopes.join(", "),
@@ -249,8 +249,8 @@ async function grants(app, body, redraw) {
 async function sessions(app, body, redraw) {
   const all = (await app.rest.get("/auth/sessions")).user_sessions;
   const end = (s) =>
-    dialog(t("End this session"), (close) =>
-      quickForm([{ name: "password", label: t("Password"), type: "password" }], t("End it"), async (v) => {
+    dialog(t("Log out of this session"), (close) =>
+      quickForm([{ name: "password", label: t("Password"), type: "password" }], t("Log out"), async (v) => {
         await app.rest.post("/auth/sessions/logout", { session_id_hashes: [s.id_hash], password: v.password });
         await redraw();
         close();
@@ -262,15 +262,15 @@ async function sessions(app, body, redraw) {
     section(
       null,
       table(
-        [t("Client"), t("Where"), t("Last used"), ""],
+        [t("Client"), t("Location"), t("Last used"), ""],
         all.map((s) => [
           [
             `${s.client_info?.platform || "?"} ${s.client_info?.os || ""}`,
-            isThis(s) && h("span.chip", null, t("this one")),
+            isThis(s) && h("span.chip", null, t("this session")),
           ],
           s.client_info?.location || "",
           relative(new Date(s.approx_last_used_time)),
-          isThis(s) ? small(t("Log out"), () => app.logOut(), "danger") : small(t("End"), () => end(s), "danger"),
+          isThis(s) ? small(t("Log out"), () => app.logOut(), "danger") : small(t("Log out"), () => end(s), "danger"),
         ]),
       ),
     ),
@@ -295,13 +295,13 @@ async function apps(app, body, redraw) {
       ),
     ),
     section(
-      t("A new app"),
+      t("New app"),
       quickForm(
         [
           { name: "name", label: t("Name") },
-          { name: "description", label: t("What it does") },
+          { name: "description", label: t("Description") },
         ],
-        t("Make it"),
+        t("Create"),
         async (v) => {
           const made = await app.rest.post("/applications", v);
           await app.rest.post(`/applications/${made.id}/bot`, {}).catch(() => {});
@@ -312,13 +312,13 @@ async function apps(app, body, redraw) {
   );
 }
 
-/** A token is shown once; only its hash is kept. */
+/** Shows a new token once; the server stores only its hash. */
 function showSecret(title, secret) {
   return dialog(title, () =>
     h(
       "div.stack",
       null,
-      h("p", null, t("It is shown only now.")),
+      h("p", null, t("It is shown only once. Copy it now.")),
       h("div.secret", { tabindex: 0 }, secret),
       h(
         "div.actions",
@@ -346,12 +346,16 @@ async function oneApp(app, body, id, redraw) {
   const bot = async () => {
     if (
       a.bot &&
-      !(await app.confirm(t("A new token"), t("The old token ends at once, and so do its sessions."), t("New token")))
+      !(await app.confirm(
+        t("New token"),
+        t("The old token stops working at once, and its sessions are closed."),
+        t("New token"),
+      ))
     )
       return;
     const made = await app.tryCall(app.rest.post(`/applications/${id}/bot${a.bot ? "/reset" : ""}`, {}));
     if (!made) return;
-    await redraw(); // before the token is looked at: what is typed after it stays
+    await redraw(); // redraw before the token is shown, so that later input is not lost
     if (made.token) showSecret(t("The bot’s token"), made.token);
   };
   fill(
@@ -361,7 +365,7 @@ async function oneApp(app, body, id, redraw) {
       quickForm(
         [
           { name: "name", label: t("Name"), value: a.name },
-          { name: "description", label: t("What it does"), value: a.description, rows: 2 },
+          { name: "description", label: t("Description"), value: a.description, rows: 2 },
         ],
         t("Save"),
         async (v) => {
@@ -371,8 +375,8 @@ async function oneApp(app, body, id, redraw) {
     ),
     section(
       t("Bot"),
-      h("p", null, a.bot ? `@${a.bot.username}` : t("It has none yet.")),
-      h("div", null, small(a.bot ? t("New token") : t("Make a bot"), bot, "primary")),
+      h("p", null, a.bot ? `@${a.bot.username}` : t("This app has no bot yet.")),
+      h("div", null, small(a.bot ? t("New token") : t("Create bot"), bot, "primary")),
     ),
     section(
       t("Install link"),
@@ -388,7 +392,7 @@ async function oneApp(app, body, id, redraw) {
         h(
           "a.button.secondary",
           { href: `/oauth2/authorize?client_id=${id}&scope=bot+applications.commands` },
-          t("Add it to a server"),
+          t("Add to a server"),
         ),
       ),
     ),
@@ -401,7 +405,7 @@ async function oneApp(app, body, id, redraw) {
             label: "URL",
             value: a.interactions_endpoint_url,
             hint: t(
-              "Saving asks it with a signed PING, and with one whose signature is wrong: it has to answer the first and refuse the second.",
+              "Saving sends two PINGs. The endpoint must accept the signed one and refuse the wrongly signed one.",
             ),
           },
         ],
@@ -410,7 +414,7 @@ async function oneApp(app, body, id, redraw) {
           await app.rest.patch(`/applications/${id}`, {
             interactions_endpoint_url: v.interactions_endpoint_url || null,
           });
-          return t("It answers as it should");
+          return t("The endpoint answers correctly");
         },
       ),
       h("p.hint", null, t("Public key:"), " ", h("code", null, a.verify_key)),
@@ -418,7 +422,7 @@ async function oneApp(app, body, id, redraw) {
     section(
       t("Commands"),
       table(
-        [t("Name"), t("Kind"), t("Description")],
+        [t("Name"), t("Type"), t("Description")],
         commands.map((c) => [
           h("code", null, c.type === 1 || !c.type ? `/${c.name}` : c.name),
           ["", t("slash"), t("user"), t("message"), t("entry point")][c.type || 1],
@@ -472,7 +476,7 @@ async function teams(app, body, redraw) {
       section(
         x.name,
         table(
-          [t("Who"), t("Role"), ""],
+          [t("User"), t("Role"), ""],
           x.members.map((m) => [
             `@${m.user.username}${m.membership_state === 1 ? ` (${t("invited")})` : ""}`,
             m.role || t("admin"),
@@ -487,7 +491,7 @@ async function teams(app, body, redraw) {
           ]),
         ),
         quickForm(
-          [{ name: "username", label: t("Invite somebody") }],
+          [{ name: "username", label: t("Invite a user") }],
           t("Invite"),
           async (v) => {
             await app.rest.post(`/teams/${x.id}/members`, v);
@@ -498,8 +502,8 @@ async function teams(app, body, redraw) {
       ),
     ),
     section(
-      t("A new team"),
-      quickForm([{ name: "name", label: t("Name") }], t("Make it"), async (v) => {
+      t("New team"),
+      quickForm([{ name: "name", label: t("Name") }], t("Create"), async (v) => {
         await app.rest.post("/teams", v);
         await redraw();
       }),

@@ -1,9 +1,9 @@
-// voice.js - who is in a voice channel, and one's own place there.
+// voice.js - the members of a voice channel, and the user's own voice controls.
 import { below, fill, h, icon, iconButton, menu, refill } from "../dom.js";
-import { avatar, ownPath } from "../pictures.js";
+import { avatar, ownPath } from "../images.js";
 import { STAGE } from "../store.js";
 import { pickEmoji } from "../pickers.js";
-import { t } from "../words.js";
+import { t } from "../translate.js";
 
 export function joinVoice(app, channel, more) {
   const own = app.store.ownVoice();
@@ -16,7 +16,7 @@ export function joinVoice(app, channel, more) {
   });
 }
 
-/** One's own connection, at the foot of the channels. */
+/** The voice panel below the channel list. */
 export function voiceBar(app) {
   const own = app.store.ownVoice(),
     channel = own && app.store.channels.get(own.channel_id);
@@ -32,7 +32,7 @@ export function voiceBar(app) {
         "small.faint.clip",
         {
           title: t(
-            "Sound is not carried in browsers yet. People see you in this channel, but you neither hear them nor do they hear you.",
+            "Voice does not work in browsers yet. Others see you in this channel, but no sound is sent or received.",
           ),
         },
         t("No sound in browsers"),
@@ -46,7 +46,7 @@ export function voiceBar(app) {
     ),
     iconButton(
       "deaf",
-      own.self_deaf ? t("Hear again") : t("Deafen"),
+      own.self_deaf ? t("Undeafen") : t("Deafen"),
       () => joinVoice(app, channel, { self_deaf: !own.self_deaf }),
       { "aria-pressed": String(own.self_deaf) },
     ),
@@ -61,7 +61,7 @@ export function voicePage(app, main, channel, head) {
     body = h("div.voice-page", null, drawn);
   const stage = channel.type === STAGE;
 
-  /** What somebody streams, as a still picture: paths by user, null while it is asked for. */
+  /** Preview images of streams: URL by user id, null while it is loading. */
   const previews = new Map();
 
   function preview(v, name) {
@@ -78,7 +78,7 @@ export function voicePage(app, main, channel, head) {
     }
     return (
       previews.get(v.user_id) &&
-      h("img.stream-preview", { src: previews.get(v.user_id), alt: t("What {name} streams", { name }) })
+      h("img.stream-preview", { src: previews.get(v.user_id), alt: t("Stream of {name}", { name }) })
     );
   }
 
@@ -93,15 +93,15 @@ export function voicePage(app, main, channel, head) {
       h(
         "div.voice-marks",
         null,
-        speaks && h("span.tag.live", null, t("speaks")),
+        speaks && h("span.tag.live", null, t("speaking")),
         (v.self_mute || v.mute) && h("span.tag", null, t("muted")),
         (v.self_deaf || v.deaf) && h("span.tag", null, t("deafened")),
-        v.self_stream && h("span.tag.live", null, t("streams")),
+        v.self_stream && h("span.tag.live", null, t("streaming")),
         v.self_video && h("span.tag", null, t("video")),
-        v.request_to_speak_timestamp && h("span.tag", null, t("raises a hand")),
+        v.request_to_speak_timestamp && h("span.tag", null, t("hand raised")),
       ),
       v.user_id !== store.me.id &&
-        iconButton("more", t("What to do with {name}", { name }), (e) => moderate(v, name, e.currentTarget)),
+        iconButton("more", t("Actions for {name}", { name }), (e) => moderate(v, name, e.currentTarget)),
     );
   }
 
@@ -130,7 +130,7 @@ export function voicePage(app, main, channel, head) {
           run: () => call({ mute: !v.mute }),
         },
         store.may(channel, "DEAFEN_MEMBERS") && {
-          label: v.deaf ? t("Hear again") : t("Deafen"),
+          label: v.deaf ? t("Undeafen") : t("Deafen"),
           icon: "deaf",
           run: () => call({ deaf: !v.deaf }),
         },
@@ -196,14 +196,14 @@ export function voicePage(app, main, channel, head) {
             ),
         },
         icon("smile"),
-        t("Effect"),
+        t("Send effect"),
       ),
       h("button.button.danger", { type: "button", onclick: () => joinVoice(app, null) }, t("Leave")),
     ];
   }
 
   async function openStage() {
-    const topic = await app.ask(t("Open the stage"), t("Topic"), "", t("Open"));
+    const topic = await app.ask(t("Start the stage"), t("Topic"), "", t("Start"));
     if (topic) app.tryCall(app.rest.post("/stage-instances", { channel_id: channel.id, topic }));
   }
 
@@ -230,15 +230,15 @@ export function voicePage(app, main, channel, head) {
                   ),
               ]
             : [
-                h("p.faint", null, channel.topic || t("The stage is not open.")),
+                h("p.faint", null, channel.topic || t("The stage has not started.")),
                 store.may(channel, "MANAGE_CHANNELS") &&
-                  h("button.button.primary", { type: "button", onclick: openStage }, t("Open the stage")),
+                  h("button.button.primary", { type: "button", onclick: openStage }, t("Start the stage")),
               ],
         ),
       h(
         "section.voice-tiles",
-        { "aria-label": stage ? t("Speakers") : t("In voice") },
-        speakers.length ? speakers.map(person) : h("p.faint", null, t("Nobody is here.")),
+        { "aria-label": stage ? t("Speakers") : t("Connected members") },
+        speakers.length ? speakers.map(person) : h("p.faint", null, t("No one is connected.")),
       ),
       stage &&
         audience.length > 0 &&
@@ -251,9 +251,7 @@ export function voicePage(app, main, channel, head) {
       h(
         "p.notice",
         { role: "note" },
-        t(
-          "Sound is not carried in browsers yet. People see you in this channel, but you neither hear them nor do they hear you.",
-        ),
+        t("Voice does not work in browsers yet. Others see you in this channel, but no sound is sent or received."),
       ),
       h("div.voice-controls", null, controls(own)),
     );

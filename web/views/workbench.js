@@ -1,15 +1,15 @@
-// workbench.js - the wire under the chat: what programs asked, what they were told, how the server is.
+// workbench.js - developer pages: traffic, events, interactions, sessions, health, reference, world.
 import { fill, h, icon } from "../dom.js";
 import { showCurrent } from "../forms.js";
 import { RowList } from "../list.js";
 import { clock, pretty } from "../operator.js";
-import { health } from "./bench-health.js";
-import { interactions } from "./bench-interactions.js";
-import { sessions, trouble } from "./bench-operator.js";
-import { reference } from "./bench-reference.js";
-import { traffic } from "./bench-traffic.js";
-import { world } from "./bench-world.js";
-import { t } from "../words.js";
+import { health } from "./workbench-health.js";
+import { interactions } from "./workbench-interactions.js";
+import { sessions, trouble } from "./workbench-operator.js";
+import { reference } from "./workbench-reference.js";
+import { traffic } from "./workbench-traffic.js";
+import { world } from "./workbench-world.js";
+import { t } from "../translate.js";
 
 /** @type {[string, string, (app: any, body: HTMLElement) => any][]} */
 const TABS = [
@@ -17,14 +17,14 @@ const TABS = [
   ["interactions", t("Interactions"), interactions],
   ["sessions", t("Sessions"), sessions],
   ["events", t("Events"), events],
-  ["trouble", t("Time and trouble"), trouble],
+  ["trouble", t("Clock and simulated errors"), trouble],
   ["world", t("World"), world],
   ["health", t("Health"), health],
   ["reference", t("Reference"), reference],
 ];
 
 export async function mount(app, page, [tab]) {
-  const tabs = TABS.filter(([id]) => id !== "events" || !app.operatorOnly); // nobody has a session of their own there
+  const tabs = TABS.filter(([id]) => id !== "events" || !app.operatorOnly); // there is no own session on such a server
   const found = tabs.find(([id]) => id === tab) || tabs[0];
   const body = h("div.bench-body");
   document.title = `${found[1]} · ${t("Workbench")}`;
@@ -60,7 +60,7 @@ export async function mount(app, page, [tab]) {
   return () => end?.();
 }
 
-/** Everything that this session is told, as it comes. */
+/** All events that this session receives, live. */
 function events(app, body) {
   if (!app.rest.token)
     return fill(
@@ -68,9 +68,9 @@ function events(app, body) {
       h(
         "p.pad",
         null,
-        t("Enter as somebody to see what is sent to them."),
+        t("Log in to see the events that are sent to you."),
         " ",
-        h("a", { href: "/login" }, t("Enter")),
+        h("a", { href: "/login" }, t("Log in")),
       ),
     );
   const { store } = app;
@@ -138,7 +138,7 @@ function events(app, body) {
           onclick: (e) => {
             paused = !paused;
             e.currentTarget.setAttribute("aria-pressed", String(paused));
-            e.currentTarget.textContent = paused ? t("Go on") : t("Pause");
+            e.currentTarget.textContent = paused ? t("Continue") : t("Pause");
             draw();
           },
         },

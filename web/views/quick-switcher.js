@@ -1,13 +1,13 @@
-// jump.js - Ctrl+K: a few letters, and one is there.
+// quick-switcher.js - the quick switcher (Ctrl+K).
 import { dialog, h } from "../dom.js";
 import { CATEGORY } from "../store.js";
-import { suggest } from "../suggest.js";
-import { t } from "../words.js";
+import { suggest } from "../autocomplete.js";
+import { t } from "../translate.js";
 
 export function jump(app) {
   const { store } = app;
   if (!store.ready || document.querySelector("dialog")) return;
-  const places = [
+  const targets = [
     ...[...store.channels.values()]
       .filter((c) => c.type !== CATEGORY)
       .map((c) => ({
@@ -29,7 +29,7 @@ export function jump(app) {
       lasting: true,
       find: () => {
         const words = input.value.toLowerCase().replace(/^[#@]/, "");
-        return places
+        return targets
           .filter((p) => p.label.toLowerCase().includes(words))
           .sort((a, b) => a.label.length - b.label.length)
           .slice(0, 12);

@@ -1,11 +1,11 @@
-// guild.js - settings of a guild: roles, members, bans, invites, integrations, webhooks, emoji, its log.
+// server-settings.js - server settings: roles, members, bans, invites, integrations, webhooks, emoji, audit log.
 import { dialog, fill, h } from "../dom.js";
 import { dataUrl, quickForm, small, tabbedPage, table } from "../forms.js";
 import { emoji, relative } from "../markdown.js";
-import { RIGHT_WORDS } from "../right-words.js";
-import { RIGHTS, rightBit } from "../rights.js";
+import { RIGHT_WORDS } from "../permission-labels.js";
+import { PERMISSIONS, rightBit } from "../permissions.js";
 import { isThread } from "../store.js";
-import { t } from "../words.js";
+import { t } from "../translate.js";
 
 const section = (title, ...rest) => h("section", null, title && h("h2", null, title), rest);
 const when = (id) => new Date(Number((BigInt(id) >> 22n) + 1420070400000n));
@@ -59,15 +59,15 @@ function overview(app, g, body) {
     ),
     g.owner_id === app.store.me.id &&
       section(
-        t("Second factor"),
+        t("Two-factor authentication"),
         quickForm(
           [
             {
               name: "level",
-              label: t("Those who moderate need one"),
+              label: t("Require two-factor authentication for moderators"),
               type: "checkbox",
               value: g.mfa_level === 1,
-              hint: t("You need one yourself: Settings, Second factor."),
+              hint: t("First turn on two-factor authentication in your own settings."),
             },
           ],
           t("Save"),
@@ -78,14 +78,14 @@ function overview(app, g, body) {
       ),
     g.owner_id === app.store.me.id &&
       section(
-        t("The end"),
+        t("Delete server"),
         small(
-          t("Delete the server"),
+          t("Delete server"),
           async () => {
             if (
               await app.confirm(
-                t("Delete the server"),
-                t("Delete {name} and all that is in it?", { name: g.name }),
+                t("Delete server"),
+                t("Delete {name} with all its channels and messages?", { name: g.name }),
                 t("Delete"),
               )
             ) {
@@ -115,12 +115,12 @@ async function roles(app, g, body, redraw) {
     section(
       null,
       table(
-        [t("Role"), t("Rank"), ""],
+        [t("Role"), t("Position"), ""],
         all.map((r) => [
           dot(r),
           String(r.position),
           r.managed
-            ? t("of an app")
+            ? t("managed by an app")
             : [
                 small(t("Edit"), () => editRole(app, g, r, redraw)),
                 " ",
@@ -143,10 +143,10 @@ async function roles(app, g, body, redraw) {
       ),
     ),
     section(
-      t("A new role"),
+      t("New role"),
       quickForm(
         [{ name: "name", label: t("Name") }],
-        t("Make it"),
+        t("Create"),
         async (v) => {
           await app.rest.post(`/guilds/${g.id}/roles`, v);
           await redraw();
@@ -161,7 +161,7 @@ function editRole(app, g, r, redraw) {
   return dialog(
     r.name,
     (close) => {
-      const boxes = Object.keys(RIGHTS).map(
+      const boxes = Object.keys(PERMISSIONS).map(
         (name) =>
           /** @type {[string, HTMLInputElement]} */ ([
             name,
@@ -183,17 +183,23 @@ function editRole(app, g, r, redraw) {
               type: "color",
               value: `#${(r.color || 0).toString(16).padStart(6, "0")}`,
             },
-            { name: "hoist", label: t("Shown apart"), type: "checkbox", value: r.hoist },
-            { name: "mentionable", label: t("Everybody may mention it"), type: "checkbox", value: r.mentionable },
+            { name: "hoist", label: t("Display separately in the member list"), type: "checkbox", value: r.hoist },
+            {
+              name: "mentionable",
+              label: t("Allow anyone to mention this role"),
+              type: "checkbox",
+              value: r.mentionable,
+            },
           ],
           t("Save"),
           async (v) => {
-            let rights = BigInt(r.permissions);
-            for (const [name, box] of boxes) rights = box.checked ? rights | rightBit(name) : rights & ~rightBit(name);
+            let permissions = BigInt(r.permissions);
+            for (const [name, box] of boxes)
+              permissions = box.checked ? permissions | rightBit(name) : permissions & ~rightBit(name);
             await app.rest.patch(`/guilds/${g.id}/roles/${r.id}`, {
               ...v,
               color: parseInt(v.color.slice(1), 16),
-              permissions: String(rights),
+              permissions: String(permissions),
             });
             await redraw();
             close();
@@ -224,12 +230,12 @@ function members(app, g, body, redraw) {
           boxes.map(([r, box]) => h("label.choice", null, box, r.name)),
         ),
         quickForm([{ name: "nick", label: t("Nickname"), value: m.nick }], t("Save"), async (v) => {
-          const kept = m.roles.filter((r) => g.roles.get(r)?.managed);
+          const managed = m.roles.filter((r) => g.roles.get(r)?.managed);
           const now = await app.rest.patch(`/guilds/${g.id}/members/${m.user.id}`, {
             ...(v.nick !== (m.nick || "") ? { nick: v.nick || null } : {}),
-            roles: [...kept, ...boxes.filter(([, b]) => b.checked).map(([r]) => r.id)],
+            roles: [...managed, ...boxes.filter(([, b]) => b.checked).map(([r]) => r.id)],
           });
-          app.store.addMember(g, { ...m, ...now }); // its event may come later
+          app.store.addMember(g, { ...m, ...now }); // the GUILD_MEMBER_UPDATE event may come later
           await redraw();
           close();
         }),
@@ -240,7 +246,7 @@ function members(app, g, body, redraw) {
     section(
       null,
       table(
-        [t("Who"), t("Nickname"), t("Roles"), t("Here since"), ""],
+        [t("User"), t("Nickname"), t("Roles"), t("Member since"), ""],
         all.map((m) => [
           `@${m.user.username}`,
           m.nick || "",
@@ -274,11 +280,11 @@ async function bans(app, g, body, redraw) {
     section(
       null,
       table(
-        [t("Who"), t("Why"), ""],
+        [t("User"), t("Reason"), ""],
         all.map((b) => [
           `@${b.user.username}`,
           b.reason || "",
-          small(t("Lift"), async () => {
+          small(t("Revoke ban"), async () => {
             await app.tryCall(app.rest.delete(`/guilds/${g.id}/bans/${b.user.id}`));
             redraw();
           }),
@@ -295,7 +301,7 @@ async function invites(app, g, body, redraw) {
     section(
       null,
       table(
-        [t("Invite"), t("By"), t("Uses"), t("Ends"), ""],
+        [t("Invite"), t("Created by"), t("Times used"), t("Expires"), ""],
         all.map((i) => [
           h("a", { href: `/invite/${i.code}` }, i.code),
           i.inviter ? `@${i.inviter.username}` : "",
@@ -322,7 +328,7 @@ async function integrations(app, g, body, redraw) {
     section(
       null,
       table(
-        [t("Name"), t("Type"), t("By"), ""],
+        [t("Name"), t("Type"), t("Created by"), ""],
         all.map((i) => [
           i.name,
           i.type,
@@ -350,11 +356,7 @@ async function commands(app, g, body, redraw) {
     body,
     section(
       null,
-      h(
-        "p.hint",
-        null,
-        t("Who may use a command here: everybody who has the right that it asks for, unless something is set."),
-      ),
+      h("p.hint", null, t("Members with the required permission can use a command, unless an exception is set here.")),
       table(
         [t("Command"), t("App"), ""],
         all.map((c) => [
@@ -395,8 +397,8 @@ async function permissions(app, g, c, redraw) {
             { "aria-label": words },
             [
               ["", "–"],
-              ["1", t("may")],
-              ["0", t("may not")],
+              ["1", t("allowed")],
+              ["0", t("denied")],
             ].map(([v, x]) =>
               h("option", { value: v, selected: v === (set ? String(Number(set.permission)) : "") }, x),
             ),
@@ -405,7 +407,7 @@ async function permissions(app, g, c, redraw) {
       });
       return [
         table(
-          [t("Whom"), t("May use it")],
+          [t("Applies to"), t("Allowed")],
           rows.map((r) => [r.words, r.control]),
         ),
         h(
@@ -456,13 +458,13 @@ async function webhooks(app, g, body, redraw) {
       ),
     ),
     section(
-      t("A new webhook"),
+      t("New webhook"),
       quickForm(
         [
           { name: "name", label: t("Name") },
           { name: "channel", label: t("Channel"), options: channels.map((c) => [c.id, `#${c.name}`]) },
         ],
-        t("Make it"),
+        t("Create"),
         async (v) => {
           await app.rest.post(`/channels/${v.channel}/webhooks`, { name: v.name });
           await redraw();
@@ -497,7 +499,7 @@ async function emojis(app, g, body, redraw) {
       ),
     ),
     section(
-      t("A new emoji"),
+      t("New emoji"),
       quickForm(
         [
           { name: "name", label: t("Name") },
@@ -505,7 +507,7 @@ async function emojis(app, g, body, redraw) {
         ],
         t("Add"),
         async (v) => {
-          if (!v.image) throw new Error(t("Choose a picture"));
+          if (!v.image) throw new Error(t("Choose an image"));
           await app.rest.post(`/guilds/${g.id}/emojis`, { name: v.name, image: await dataUrl(v.image) });
           await redraw();
         },
@@ -516,30 +518,30 @@ async function emojis(app, g, body, redraw) {
 
 const ACTIONS = {
   1: t("changed the server"),
-  10: t("made a channel"),
+  10: t("created a channel"),
   11: t("changed a channel"),
   12: t("deleted a channel"),
-  13: t("set rights in a channel"),
-  14: t("changed rights in a channel"),
-  15: t("took back rights in a channel"),
+  13: t("added permissions in a channel"),
+  14: t("changed permissions in a channel"),
+  15: t("removed permissions in a channel"),
   20: t("kicked"),
-  21: t("pruned"),
+  21: t("removed inactive members"),
   22: t("banned"),
-  23: t("lifted a ban of"),
-  24: t("changed"),
+  23: t("unbanned"),
+  24: t("changed the member"),
   25: t("changed the roles of"),
-  26: t("moved"),
-  27: t("disconnected"),
+  26: t("moved a member in voice"),
+  27: t("disconnected a member from voice"),
   28: t("added the bot"),
-  30: t("made a role"),
+  30: t("created a role"),
   31: t("changed a role"),
   32: t("deleted a role"),
-  40: t("made an invite"),
+  40: t("created an invite"),
   42: t("deleted an invite"),
-  50: t("made a webhook"),
+  50: t("created a webhook"),
   51: t("changed a webhook"),
   52: t("deleted a webhook"),
-  60: t("made an emoji"),
+  60: t("created an emoji"),
   61: t("changed an emoji"),
   62: t("deleted an emoji"),
   72: t("deleted a message of"),
@@ -549,13 +551,13 @@ const ACTIONS = {
   80: t("added an integration"),
   81: t("changed an integration"),
   82: t("removed an integration"),
-  83: t("opened a stage"),
+  83: t("started a stage"),
   84: t("changed a stage"),
-  85: t("closed a stage"),
-  110: t("made a thread"),
+  85: t("ended a stage"),
+  110: t("created a thread"),
   111: t("changed a thread"),
   112: t("deleted a thread"),
-  121: t("set who may use a command"),
+  121: t("changed command permissions"),
 };
 
 async function auditLog(app, g, body) {
@@ -571,7 +573,7 @@ async function auditLog(app, g, body) {
     section(
       null,
       table(
-        [t("When"), t("Who"), t("What"), t("Changes"), t("Why")],
+        [t("Time"), t("User"), t("Action"), t("Changes"), t("Reason")],
         log.audit_log_entries.map((e) => [
           relative(when(e.id)),
           `@${name(e.user_id)}`,

@@ -1,9 +1,9 @@
-// mailed.js - where mailed links lead: an address is verified, a new password set.
+// email-links.js - the pages of emailed links: verify an address, set a new password.
 import { field, fill, h } from "../dom.js";
-import { form, input } from "../entry-form.js";
-import { t } from "../words.js";
+import { form, input } from "../login-form.js";
+import { t } from "../translate.js";
 
-/** The token stands behind the #, so that neither logs nor other pages hear of it. */
+/** The token is in the fragment of the URL, so that it reaches neither logs nor Referer headers. */
 function takeToken() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token") || "";
   history.replaceState(null, "", location.pathname);
@@ -22,13 +22,17 @@ export async function mount(app, page, [what]) {
 async function verify(app, card, token) {
   try {
     await app.rest.post("/auth/verify", { token });
-    fill(card, h("h1", null, t("Your address is verified")), h("a.button.primary.wide", { href: "/" }, t("Go on")));
+    fill(
+      card,
+      h("h1", null, t("Your email address is verified")),
+      h("a.button.primary.wide", { href: "/" }, t("Continue")),
+    );
   } catch (refusal) {
     fill(
       card,
-      h("h1", null, t("This link is not good any more")),
+      h("h1", null, t("This link has expired or was already used")),
       h("p.faint", null, refusal.words || refusal.message),
-      h("a.button.secondary.wide", { href: "/" }, t("Go on")),
+      h("a.button.secondary.wide", { href: "/" }, t("Continue")),
     );
   }
 }
@@ -36,7 +40,7 @@ async function verify(app, card, token) {
 function askPassword(app, card, token) {
   fill(
     card,
-    h("h1", null, t("A new password")),
+    h("h1", null, t("New password")),
     form(
       { password: field(t("Password"), input({ type: "password", autocomplete: "new-password" })) },
       t("Save"),

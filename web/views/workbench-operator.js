@@ -1,17 +1,17 @@
-// bench-operator.js - sessions that one can push, the clock, and faults on demand.
+// workbench-operator.js - session control, server clock, and simulated errors.
 import { dialog, fill, h, refill } from "../dom.js";
 import { quickForm, small, table } from "../forms.js";
 import { asOperator, consoleCall, pretty } from "../operator.js";
-import { fileSize } from "../pictures.js";
-import { t } from "../words.js";
+import { fileSize } from "../images.js";
+import { t } from "../translate.js";
 
 const EVERY_MS = 2000;
 
-/** Draws again and again, and says what the operator is told when that fails. */
-function refreshed(app, body, place, draw) {
+/** Refreshes a view periodically and shows the error if a refresh fails. */
+function refreshed(app, body, container, draw) {
   return asOperator(app, body, async () => {
     await draw();
-    fill(body, place);
+    fill(body, container);
     const timer = setInterval(() => document.querySelector("dialog") || draw().catch(() => {}), EVERY_MS);
     return () => clearInterval(timer);
   });
@@ -46,7 +46,7 @@ const INTENTS = [
   "DIRECT_MESSAGE_POLLS",
 ];
 
-/** Of a bot what it asked for; people are told everything that concerns them. */
+/** The intents of a bot; user accounts receive all events. */
 function intentsOf(s) {
   if (!s.bot) return t("all");
   return (
@@ -57,8 +57,8 @@ function intentsOf(s) {
   );
 }
 
-/** "json, zlib" of a socket, as two facts. */
-const encodingOf = (s) => (s.connected ? s.transport.split(", ")[0] : t("away"));
+/** Splits "json, zlib" into encoding and compression. */
+const encodingOf = (s) => (s.connected ? s.transport.split(", ")[0] : t("idle"));
 const compressionOf = (s) => (s.connected ? s.transport.split(", ")[1] || t("none") : "");
 
 const ACTIONS = [
@@ -68,12 +68,12 @@ const ACTIONS = [
 ];
 
 export function sessions(app, body) {
-  const place = h("div.bench-scroll", { tabindex: 0, role: "region", "aria-label": t("Sessions") });
-  return refreshed(app, body, place, async () => {
+  const container = h("div.bench-scroll", { tabindex: 0, role: "region", "aria-label": t("Sessions") });
+  return refreshed(app, body, container, async () => {
     const { users = {}, sessions: all = [] } = await consoleCall("GET", "/sessions");
     const order = (s, b) => consoleCall("POST", `/sessions/${encodeURIComponent(s.session_id)}`, b);
     const act = (s) =>
-      dialog(t("Push a session"), (close) =>
+      dialog(t("Reset or close a session"), (close) =>
         h(
           "div.stack",
           null,
@@ -90,17 +90,17 @@ export function sessions(app, body) {
         ),
       );
     refill(
-      place,
+      container,
       table(
         [
-          t("Who"),
-          t("Kind"),
+          t("User"),
+          t("Type"),
           t("Shard"),
           t("Intents"),
           t("Encoding"),
           t("Compression"),
           t("Sequence"),
-          t("Behind"),
+          t("Unsent events"),
           t("Buffered"),
           t("Client"),
           "",
@@ -124,7 +124,7 @@ export function sessions(app, body) {
               `show ${s.session_id}`,
             ),
             " ",
-            small(t("Push"), () => act(s), "secondary", `push ${s.session_id}`),
+            small(t("Reset…"), () => act(s), "secondary", `push ${s.session_id}`),
           ],
         ]),
         t("Sessions"),
@@ -136,17 +136,17 @@ export function sessions(app, body) {
 export function trouble(app, body) {
   const time = h("p"),
     list = h("div"),
-    all = h("div"); // the forms are drawn once: somebody writes in them
+    all = h("div"); // the forms are drawn once, because a redraw would lose typed text
   const operate = async (method, path, b) => {
     const answer = await consoleCall(method, path, b);
     await draw();
     return answer;
   };
-  const move = (b) => app.tryCall(operate("POST", "/clock", b), t("The clock was moved"));
-  const place = h(
+  const move = (b) => app.tryCall(operate("POST", "/clock", b), t("The server clock was shifted"));
+  const container = h(
     "div.bench-scroll.stack",
-    { tabindex: 0, role: "region", "aria-label": t("Time and trouble") },
-    h("h2", null, t("The clock")),
+    { tabindex: 0, role: "region", "aria-label": t("Clock and simulated errors") },
+    h("h2", null, t("Server clock")),
     time,
     h(
       "div.inline-form",
@@ -158,9 +158,9 @@ export function trouble(app, body) {
         ["+1 h", 3600000],
         [t("+1 day"), 86400000],
       ].map(([words, ms]) => small(words, () => move({ advance_ms: ms }))),
-      small(t("Back to now"), () => move({ reset: true }), "danger"),
+      small(t("Reset clock"), () => move({ reset: true }), "danger"),
     ),
-    h("h2", null, t("Faults")),
+    h("h2", null, t("Simulated errors")),
     list,
     quickForm(
       [
@@ -179,9 +179,9 @@ export function trouble(app, body) {
         { name: "path", label: t("Path"), value: "/channels/*/messages" },
         { name: "status", label: t("Status"), value: "500" },
         { name: "delay_ms", label: t("Delay, ms"), value: "" },
-        { name: "times", label: t("Times"), value: "1" },
+        { name: "times", label: t("Repetitions"), value: "1" },
       ],
-      t("Make it so"),
+      t("Add"),
       async (v) => {
         const number = (x) => (x === "" ? undefined : Number(x));
         await operate("POST", "/faults", {
@@ -196,7 +196,7 @@ export function trouble(app, body) {
     ),
     h("h2", null, t("Events")),
     quickForm(
-      [{ name: "delay_ms", label: t("Tell every session of everything so much later, ms"), value: "3000" }],
+      [{ name: "delay_ms", label: t("Delay of all events, ms"), value: "3000" }],
       t("Delay events"),
       async (v) => {
         await operate("POST", "/faults", { path: "events", delay_ms: Number(v.delay_ms) });
@@ -207,31 +207,28 @@ export function trouble(app, body) {
   );
 
   async function draw() {
-    const [now, told] = await Promise.all([consoleCall("GET", "/clock"), consoleCall("GET", "/faults")]),
-      faults = Array.isArray(told) ? told : told.faults || [];
+    const [now, response] = await Promise.all([consoleCall("GET", "/clock"), consoleCall("GET", "/faults")]),
+      faults = Array.isArray(response) ? response : response.faults || [];
     time.textContent = now.moved_ms
-      ? t("{time}, moved by {n} s", { time: now.now, n: Math.round(now.moved_ms / 1000) })
+      ? t("{time}, shifted by {n} s", { time: now.now, n: Math.round(now.moved_ms / 1000) })
       : now.now;
     refill(
       list,
       table(
-        [t("Calls"), t("What happens"), t("Left"), t("Hits"), ""],
+        [t("Requests"), t("Effect"), t("Remaining"), t("Times applied"), ""],
         faults.map((f) => [
           h("code", null, f.path === "events" ? t("all events") : `${f.method || t("any")} ${f.path}`),
-          [f.status, f.delay_ms && t("after {n} ms", { n: f.delay_ms }), f.drop && t("cut off")]
+          [f.status, f.delay_ms && t("after {n} ms", { n: f.delay_ms }), f.drop && t("connection closed")]
             .filter(Boolean)
             .join(", "),
           f.times ? String(f.times) : t("always"),
           String(f.hits ?? 0),
-          small(t("Take back"), () => app.tryCall(operate("DELETE", `/faults/${f.id}`)), "secondary", `take ${f.id}`),
+          small(t("Remove"), () => app.tryCall(operate("DELETE", `/faults/${f.id}`)), "secondary", `take ${f.id}`),
         ]),
-        t("Faults"),
+        t("Simulated errors"),
       ),
     );
-    refill(
-      all,
-      faults.length > 0 && small(t("Take all back"), () => app.tryCall(operate("DELETE", "/faults")), "danger"),
-    );
+    refill(all, faults.length > 0 && small(t("Remove all"), () => app.tryCall(operate("DELETE", "/faults")), "danger"));
   }
-  return refreshed(app, body, place, draw);
+  return refreshed(app, body, container, draw);
 }

@@ -1,9 +1,9 @@
-// bench-reference.js - every route of /openapi.json, to read and to try.
-import { callAsWritten, sender } from "../again.js";
+// workbench-reference.js - the routes of /openapi.json, with a form to try each.
+import { callAsWritten, sender } from "../request-form.js";
 import { bodyForm } from "../body-form.js";
 import { fill, h } from "../dom.js";
 import { small } from "../forms.js";
-import { t } from "../words.js";
+import { t } from "../translate.js";
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 const MOST = 60;
@@ -23,7 +23,7 @@ export async function reference(app, body) {
     fill(
       list,
       found.slice(0, MOST).map((o) => operation(app, doc, o)),
-      found.length > MOST && h("p.faint", null, t("Write more letters to see the others.")),
+      found.length > MOST && h("p.faint", null, t("Type more letters to see more specific results.")),
     );
   };
   fill(
@@ -74,7 +74,7 @@ function tryForm(app, doc, o) {
       }),
     }));
   const schema = o.requestBody?.content?.["application/json"]?.schema,
-    answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": t("Answer") });
+    answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": t("Response") });
   const form = schema && bodyForm(doc, schema),
     as = sender(app);
   async function send() {
@@ -88,7 +88,7 @@ function tryForm(app, doc, o) {
     try {
       body = form?.text();
     } catch {
-      return; // the field says what is wrong
+      return; // the field shows the error
     }
     const url = path + (String(query) ? `?${query}` : ""),
       token = await as.chosen();

@@ -1,10 +1,10 @@
-// bench-traffic.js - every call and every frame, live: who asked what, and what was said.
-import { again } from "../again.js";
+// workbench-traffic.js - live list of all requests and gateway frames.
+import { again } from "../request-form.js";
 import { fill, h, toast } from "../dom.js";
 import { small } from "../forms.js";
 import { RowList } from "../list.js";
 import { Feed, asOperator, clock, laidOut } from "../operator.js";
-import { t } from "../words.js";
+import { t } from "../translate.js";
 
 const OPS = {
   1: "Heartbeat",
@@ -75,13 +75,13 @@ export function traffic(app, body) {
           "aria-label": t("Filter by text"),
           oninput: set("text"),
         }),
-        h("input", { type: "search", placeholder: t("Who"), "aria-label": t("Filter by who"), oninput: set("who") }),
+        h("input", { type: "search", placeholder: t("User"), "aria-label": t("Filter by user"), oninput: set("who") }),
         h(
           "select",
-          { "aria-label": t("Kind"), onchange: set("kind") },
+          { "aria-label": t("Type"), onchange: set("kind") },
           [
             ["", t("All")],
-            ["call", t("Calls")],
+            ["call", t("Requests")],
             ["frame", t("Gateway")],
           ].map(([v, x]) => h("option", { value: v }, x)),
         ),
@@ -102,7 +102,7 @@ export function traffic(app, body) {
             type: "button",
             onclick: (e) => {
               paused = !paused;
-              e.currentTarget.textContent = paused ? t("Go on") : t("Pause");
+              e.currentTarget.textContent = paused ? t("Continue") : t("Pause");
               draw();
             },
           },
@@ -172,7 +172,7 @@ function row(r, current, onclick) {
 
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 
-/** A line for a shell that does the same again; who says it puts the token in. */
+/** The request as a curl command; the token is a placeholder. */
 function curl(r) {
   const meant = (r.request_headers || "")
     .split("\n")
@@ -184,7 +184,7 @@ function curl(r) {
   return `curl -X ${r.method} ${quoted(location.origin + r.path)} -H "Authorization: $token"${body}`;
 }
 
-/** Folded, since most do not look for them. */
+/** The headers, collapsed. */
 function headers(title, lines) {
   const all = (lines || "")
     .split("\n")
@@ -207,16 +207,13 @@ function headers(title, lines) {
 
 function details(app, r) {
   const text = (label, value, cut) =>
-    value && [
-      h("strong", null, label, cut && ` (${t("its beginning")})`),
-      h("pre.json", { tabindex: 0 }, laidOut(value)),
-    ];
+    value && [h("strong", null, label, cut && ` (${t("truncated")})`), h("pre.json", { tabindex: 0 }, laidOut(value))];
   if (r.kind === "refused")
     return [
       h("strong", null, t("Refused with {n}", { n: r.status })),
       h("p.faint", null, r.address),
       h("p", null, r.problem),
-      h("p.faint", null, t("It never became a call: nothing of the server but its reader has seen it.")),
+      h("p.faint", null, t("The request could not be parsed; no handler received it.")),
       r.path && h("code", null, r.path),
     ];
   if (r.kind !== "call")
@@ -226,7 +223,7 @@ function details(app, r) {
         "p.faint",
         null,
         [
-          r.user?.username || t("nobody yet"),
+          r.user?.username || t("not identified yet"),
           t("socket {n}", { n: r.socket }),
           r.session && t("session {id}", { id: r.session }),
           r.s && `s ${r.s}`,
@@ -244,19 +241,19 @@ function details(app, r) {
       null,
       [
         r.route || t("no such route"),
-        r.user ? `${r.user.username} (${r.user.kind})` : t("nobody"),
+        r.user ? `${r.user.username} (${r.user.kind})` : t("no account"),
         r.address,
         `${r.ms} ms`,
       ].join(" · "),
     ),
     h("p", null, [r.status, r.code && t("code {n}", { n: r.code }), r.problem].filter(Boolean).join(" · ")),
     r.hint && h("p.good", null, r.hint),
-    headers(t("Headers of the request"), r.request_headers),
-    headers(t("Headers of the answer"), r.reply_headers),
-    text(t("Asked"), r.request, r.request_cut),
-    text(t("Answered"), r.reply, r.reply_cut),
+    headers(t("Request headers"), r.request_headers),
+    headers(t("Response headers"), r.reply_headers),
+    text(t("Request body"), r.request, r.request_cut),
+    text(t("Response body"), r.reply, r.reply_cut),
     again(app, { method: r.method, path: r.path, body: r.request, cut: r.request_cut }),
-    h("strong", null, t("In a shell")),
+    h("strong", null, t("As a curl command")),
     h("pre", { tabindex: 0 }, curl(r)),
     h(
       "div",

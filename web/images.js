@@ -1,10 +1,10 @@
-// pictures.js - avatars, icons, files: only ever from this server.
+// images.js - avatars, icons and attachments; images are only loaded from this server.
 import { h } from "./dom.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
 const THIS_MACHINE = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** An address of this server as a path; of any other one, null. @param {string} url */
+/** The path of a URL on this server; null for other servers. @param {string} url */
 export function ownPath(url) {
   let at;
   try {
@@ -13,7 +13,7 @@ export function ownPath(url) {
     return null;
   }
   const web = at.protocol === "http:" || at.protocol === "https:";
-  // A bot on this machine may have called the server by another of its names.
+  // A bot on the same machine may have used another host name of this server.
   const own =
     at.host === location.host ||
     (THIS_MACHINE.has(at.hostname) && THIS_MACHINE.has(location.hostname) && at.port === location.port);
@@ -34,11 +34,11 @@ function letters(name, id, kind) {
   return h(`span.${kind}`, { style: { "--hue": hue }, "aria-hidden": "true", dataset: { letters: initials(name) } });
 }
 
-/** Somebody's picture, or the letters of the name. */
+/** A user's avatar, or the initials of the name. */
 export function avatar(user, name, kind = "avatar") {
   if (!user?.avatar) return letters(name || user?.global_name || user?.username || "?", user?.id, kind);
   const plain = () => letters(name || user.global_name || user.username || "?", user.id, kind);
-  // A webhook's picture may lie elsewhere, where our pages never look.
+  // A webhook's avatar may be on another server, from which nothing is loaded.
   return h(`img.${kind}`, {
     src: `/avatars/${user.id}/${user.avatar}.png`,
     alt: "",
@@ -57,7 +57,7 @@ export function appIcon(app, kind = "avatar") {
   return h(`img.${kind}`, { src: `/app-icons/${app.id}/${app.icon}.png`, alt: "", loading: "lazy" });
 }
 
-/** A picture of this server; of another one only its address, which is not called by itself. */
+/** An image on this server; for another server only a link, which is not loaded automatically. */
 export function picture(media, kind, description) {
   const url = media?.proxy_url || media?.url;
   const path = url && ownPath(url);
@@ -66,7 +66,7 @@ export function picture(media, kind, description) {
   return h(
     `a.${kind}.elsewhere`,
     { href: url, target: "_blank", rel: "noopener noreferrer nofollow", title: url },
-    t("Picture on another server"),
+    t("External image"),
   );
 }
 
@@ -75,10 +75,13 @@ export function fileSize(bytes) {
   return bytes < 1048576 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1048576).toFixed(1)} MB`;
 }
 
-/** A name as it is: marks that turn the direction of writing hide how a file's name ends. @param {string} name */
+/** Removes text-direction marks, which can hide the extension of a file name. @param {string} name */
 export const plainName = (name) => String(name ?? "").replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
 
-/** @param {{filename: string, url: string, size?: number, content_type?: string, description?: string, width?: number, height?: number}} a */
+/**
+ * @param {{filename: string, url: string, size?: number, content_type?: string, description?: string,
+ *   width?: number, height?: number}} a
+ */
 export function attachment(a) {
   const path = ownPath(a.url),
     type = a.content_type || "",

@@ -1,13 +1,13 @@
-// second-factor.js - codes of an authenticator beside the password: on, off, and backup codes.
+// two-factor.js - two-factor authentication: turn on, turn off, backup codes.
 import { dialog, fill, h, toast } from "../dom.js";
 import { quickForm, small } from "../forms.js";
 import { qrPicture } from "../qr.js";
-import { t } from "../words.js";
+import { t } from "../translate.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const SECRET_BYTES = 20;
 
-/** A new secret, in the letters that authenticators take. */
+/** A new TOTP secret in base32. */
 function newSecret() {
   let bits = 0,
     held = 0,
@@ -21,7 +21,8 @@ function newSecret() {
 
 const groups = (text) => text.match(/.{1,4}/g).join(" ");
 const address = (user, secret) =>
-  `otpauth://totp/${encodeURIComponent(`${location.host}:${user.username}`)}?secret=${secret}&issuer=${encodeURIComponent(location.host)}`;
+  `otpauth://totp/${encodeURIComponent(`${location.host}:${user.username}`)}` +
+  `?secret=${secret}&issuer=${encodeURIComponent(location.host)}`;
 
 function showCodes(codes) {
   const text = codes.map((c) => c.code).join("\n");
@@ -29,7 +30,7 @@ function showCodes(codes) {
     h(
       "div.stack",
       null,
-      h("p", null, t("Each is good once, when the authenticator is lost. Keep them where it is not.")),
+      h("p", null, t("Each code works once, if you lose your authenticator. Store the codes in another place.")),
       h(
         "ul.secret",
         { "aria-label": t("Backup codes"), tabindex: 0 },
@@ -64,9 +65,7 @@ function disabled(app, me, redraw) {
     h(
       "p",
       null,
-      t(
-        "A log-in then asks for a code of an authenticator as well. Add this key to yours, and write below the code that it shows.",
-      ),
+      t("Each login will also ask for a code. Add this key to your authenticator app and enter its code below."),
     ),
     h(
       "div.key",
@@ -75,21 +74,21 @@ function disabled(app, me, redraw) {
       h(
         "div.stack",
         null,
-        h("p.faint", null, t("Scan the picture with your authenticator, or write the key:")),
+        h("p.faint", null, t("Scan the QR code with your authenticator app, or enter this key:")),
         h("div.secret", { tabindex: 0, role: "group", "aria-label": t("Key") }, groups(secret)),
       ),
     ),
     h(
       "p",
       null,
-      h("a", { href: address(me, secret), "data-plain": true }, t("Open it in an authenticator of this device")),
+      h("a", { href: address(me, secret), "data-plain": true }, t("Open in an authenticator app on this device")),
     ),
     quickForm(
       [
-        { name: "code", label: t("Six digits") },
+        { name: "code", label: t("Six-digit code") },
         { name: "password", label: t("Password"), type: "password" },
       ],
-      t("Turn it on"),
+      t("Turn on"),
       async (v) => {
         const answer = await app.renew(
           app.rest.post("/users/@me/mfa/totp/enable", {
@@ -119,7 +118,7 @@ function enabled(app, redraw) {
     showCodes(answer.backup_codes);
   };
   return [
-    h("section", null, h("p.good", null, t("A log-in asks for a code of your authenticator."))),
+    h("section", null, h("p.good", null, t("Each login asks for a code from your authenticator app."))),
     h(
       "section",
       null,
@@ -127,18 +126,18 @@ function enabled(app, redraw) {
       quickForm(
         [
           { name: "password", label: t("Password"), type: "password" },
-          { name: "code", label: t("Six digits, or a backup code") },
-          { name: "fresh", label: t("Make others, and void these"), type: "checkbox" },
+          { name: "code", label: t("Six-digit code or backup code") },
+          { name: "fresh", label: t("Generate new backup codes"), type: "checkbox" },
         ],
-        t("Show them"),
+        t("Show backup codes"),
         (v) => codes(v, v.fresh),
       ),
     ),
     h(
       "section",
       null,
-      h("h2", null, t("Turn it off")),
-      quickForm([{ name: "code", label: t("Six digits, or a backup code") }], t("Turn it off"), async (v) => {
+      h("h2", null, t("Turn off")),
+      quickForm([{ name: "code", label: t("Six-digit code or backup code") }], t("Turn off"), async (v) => {
         await app.renew(app.rest.post("/users/@me/mfa/totp/disable", { code: v.code.replace(/\s/g, "") }));
         await app.ready();
         await redraw();

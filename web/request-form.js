@@ -1,14 +1,14 @@
-// again.js - a call that was made, to be changed and made again.
+// request-form.js - a form that edits a recorded request and sends it again.
 import { field, h } from "./dom.js";
 import { small } from "./forms.js";
 import { consoleCall, laidOut } from "./operator.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
 const MOST_SHOWN = 50000;
 
-/** Makes a call as it is written, and says what came back. */
+/** Sends the request of the form and shows the response. */
 export async function callAsWritten({ method, path, token, body }) {
-  if (!/^\/(?!\/)/.test(path)) return t("That is no path of this server.");
+  if (!/^\/(?!\/)/.test(path)) return t("This is not a path of this server.");
   const began = performance.now();
   const headers = {
     Accept: "application/json",
@@ -17,24 +17,25 @@ export async function callAsWritten({ method, path, token, body }) {
   };
   try {
     const got = await fetch(path, { method, headers, body: body || undefined });
-    return `${got.status} ${got.statusText} · ${(performance.now() - began).toFixed(1)} ms\n\n${laidOut(await got.text()).slice(0, MOST_SHOWN)}`;
+    const text = laidOut(await got.text()).slice(0, MOST_SHOWN);
+    return `${got.status} ${got.statusText} · ${(performance.now() - began).toFixed(1)} ms\n\n${text}`;
   } catch (e) {
     return String(e);
   }
 }
 
-/** Whose call it is: one's own, that of one of the test server's people, or of whoever has a token. */
+/** The account whose token is used: the logged-in user, a user of the test server, or a typed token. */
 export function sender(app) {
   const token = h("input", {
     type: "password",
     autocomplete: "off",
-    placeholder: t("Or a token: Bot …"),
+    placeholder: t("Or enter a token: Bot …"),
     "aria-label": t("Token"),
   });
   const who = h(
     "select",
-    { "aria-label": t("As") },
-    h("option", { value: "" }, app.rest.token ? t("As yourself") : t("As nobody")),
+    { "aria-label": t("Send as") },
+    h("option", { value: "" }, app.rest.token ? t("As you") : t("Without a token")),
   );
   consoleCall("GET", "/people?bots=true").then(
     (all) =>
@@ -74,7 +75,7 @@ export function again(app, call) {
     as = sender(app);
   path.value = call.path;
   body.value = laidOut(call.body || "");
-  const answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": t("Answer") });
+  const answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": t("Response") });
   const send = async () => {
     const words = await callAsWritten({
       method: method.value,
@@ -88,11 +89,11 @@ export function again(app, call) {
   return h(
     "details.again",
     null,
-    h("summary", null, t("Send it again")),
+    h("summary", null, t("Send again")),
     h(
       "div.stack",
       null,
-      call.cut && h("p.bad", null, t("Only the beginning of the body was kept: complete it first.")),
+      call.cut && h("p.bad", null, t("Only the beginning of the body was recorded. Complete it before you send it.")),
       field(t("Method"), method),
       field(t("Path"), path),
       field(t("Body"), body),

@@ -1,29 +1,29 @@
-// bench-health.js - how the server did in the last hour, minute by minute, as small charts.
+// workbench-health.js - charts of the server's last hour, one point per minute.
 import { fill, h, refill } from "../dom.js";
 import { table } from "../forms.js";
 import { asOperator, clock, consoleCall } from "../operator.js";
-import { locale, t } from "../words.js";
+import { locale, t } from "../translate.js";
 
 const MINUTES = 60,
   EVERY_MS = 2000,
   MEBIBYTE = 1048576;
 const perSecond = (name) => (m) => (m.seconds > 0 ? m[name] / m.seconds : 0);
 
-/** What is drawn, and its value in a minute. @type {[string, (m: any) => number][]} */
+/** The charts: label, and value of a minute. @type {[string, (m: any) => number][]} */
 const CHARTS = [
-  [t("Calls a second"), perSecond("calls")],
-  [t("Events a second"), perSecond("events")],
+  [t("Requests per second"), perSecond("calls")],
+  [t("Events per second"), perSecond("events")],
   [t("Sessions"), (m) => m.sessions],
   [t("Connections"), (m) => m.connections],
-  [t("Writes a sync"), (m) => (m.commits ? m.writes / m.commits : 0)],
-  [t("Longest loop turn, ms"), (m) => m.longest_turn_ms],
+  [t("Writes per disk sync"), (m) => (m.commits ? m.writes / m.commits : 0)],
+  [t("Longest event-loop iteration, ms"), (m) => m.longest_turn_ms],
   [t("Memory, MiB"), (m) => m.memory_bytes / MEBIBYTE],
-  [t("KiB sent a second"), (m) => perSecond("sent_bytes")(m) / 1024],
+  [t("KiB sent per second"), (m) => perSecond("sent_bytes")(m) / 1024],
 ];
 
 const number = (x) => x.toLocaleString(locale, { maximumFractionDigits: x < 10 ? 2 : 1 });
 
-/** The minutes from left to right; the one at hand is the last. */
+/** A chart of the minutes from left to right; the last one is still running. */
 function line(points) {
   const most = Math.max(1e-9, ...points),
     svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"),
@@ -32,7 +32,7 @@ function line(points) {
   svg.setAttribute("viewBox", `0 0 ${MINUTES + 1} 50`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
-  // A single minute is a line, too: as flat as it is.
+  // A single minute is drawn as a horizontal line.
   path.setAttribute(
     "d",
     points.length > 1
@@ -50,23 +50,23 @@ function chart(title, points) {
     null,
     h("figcaption", null, title),
     h("strong", null, number(points.at(-1))),
-    h("small.faint", null, ` ${t("most {n}", { n: number(most) })}`),
+    h("small.faint", null, ` ${t("maximum {n}", { n: number(most) })}`),
     line(points),
   );
 }
 
-const bound = (ms) => (ms === null ? t("more") : number(ms));
+const bound = (ms) => (ms === null ? t("above the range") : number(ms));
 
-/** One group of calls, as charts of its own. */
+/** The charts of one group of requests. */
 function groupCharts(g, minutes) {
   const slow = (list) => list.map((x) => x ?? 5000);
   return [
     chart(
-      t("{name}: calls a second", { name: g.name }),
+      t("{name}: requests per second", { name: g.name }),
       g.minutes.calls.map((n, i) => (minutes[i].seconds > 0 ? n / minutes[i].seconds : 0)),
     ),
-    chart(t("{name}: half within, ms", { name: g.name }), slow(g.minutes.p50_ms)),
-    chart(t("{name}: 99 of 100 within, ms", { name: g.name }), slow(g.minutes.p99_ms)),
+    chart(t("{name}: median latency, ms", { name: g.name }), slow(g.minutes.p50_ms)),
+    chart(t("{name}: 99th percentile, ms", { name: g.name }), slow(g.minutes.p99_ms)),
   ];
 }
 
@@ -83,7 +83,7 @@ export function health(app, body) {
       const sorted = [...all].sort((a, b) => b.calls - a.calls),
         found = sorted.find((g) => g.name === chosen) || sorted[0];
       since.textContent = t(
-        "Minute by minute since {time} UTC, at most an hour; the last minute is the one at hand. /metrics has the same figures since the start.",
+        "One point per minute since {time} UTC; the last one is still running. Totals are in /metrics.",
         { time: clock(Date.parse(minutes[0].at)).slice(0, 5) },
       );
       fill(
@@ -94,7 +94,7 @@ export function health(app, body) {
       refill(
         groups,
         table(
-          [t("Calls about"), t("Calls"), t("Half within, ms"), t("99 of 100 within, ms")],
+          [t("Resource"), t("Requests"), t("Median latency, ms"), t("99th percentile, ms")],
           sorted.map((g) => [
             h(
               "button.link",
@@ -113,16 +113,16 @@ export function health(app, body) {
             bound(g.p50_ms),
             bound(g.p99_ms),
           ]),
-          t("Calls by group"),
+          t("Requests by group"),
         ),
       );
     };
-    const look = async () => {
+    const refresh = async () => {
       last = await consoleCall("GET", "/health");
       problem.hidden = true;
       draw(last);
     };
-    await look();
+    await refresh();
     fill(
       body,
       h(
@@ -131,14 +131,14 @@ export function health(app, body) {
         since,
         problem,
         grid,
-        h("h2", null, t("Calls by what they are about")),
+        h("h2", null, t("Requests by resource")),
         groups,
         one,
       ),
     );
     const timer = setInterval(
       () =>
-        look().catch((e) => {
+        refresh().catch((e) => {
           problem.hidden = false;
           problem.textContent = e.status ? e.message : t("The server does not answer.");
         }),

@@ -1,11 +1,13 @@
-// suggest.js - a list of suggestions above or below a field, by mouse or by keyboard.
+// autocomplete.js - a list of suggestions at an input field, usable by mouse and keyboard.
 import { fill, h } from "./dom.js";
 
 let number = 0;
 
 /**
- * @param {any} input a field, which becomes a combobox
- * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void, group?: (item: any) => string, label: string, lasting?: boolean, awaited?: () => boolean}} options lasting: Esc is for what it stands in; awaited: Enter waits for what is being looked for
+ * @param {any} input the field; it becomes a combobox
+ * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void,
+ *   group?: (item: any) => string, label: string, lasting?: boolean, awaited?: () => boolean}} options
+ *   lasting: Esc does not close the list; awaited: Enter waits for the running search
  */
 export function suggest(input, options) {
   const id = `suggest-${++number}`;
@@ -14,7 +16,7 @@ export function suggest(input, options) {
     at = 0,
     asked = 0,
     looking = /** @type {Promise<void>|null} */ (null);
-  // A field of several lines may not be a combobox: it stays a text box with a list of its own.
+  // A textarea may not have the role combobox; it stays a text box with a separate list.
   const lines = input.tagName === "TEXTAREA";
   const expanded = (open) => lines || input.setAttribute("aria-expanded", String(open));
   if (!lines) input.setAttribute("role", "combobox");
@@ -46,13 +48,13 @@ export function suggest(input, options) {
     options.choose(item);
   }
 
-  async function look() {
+  async function search() {
     const mine = ++asked,
       found = await options.find();
     if (mine !== asked) return;
     looking = null;
     if (!found.length) return close();
-    // Who has gone to one of them stays there, where it is found again.
+    // Keep the selected suggestion selected if the new list contains it.
     const marked = list.hidden || at === 0 ? null : list.querySelectorAll("[role=option]")[at]?.textContent;
     items = found;
     let group = null;
@@ -93,10 +95,10 @@ export function suggest(input, options) {
   }
 
   function update() {
-    return (looking = look());
+    return (looking = search());
   }
 
-  /** Who types a name quickly and presses Enter means what would have been found. */
+  /** On Enter during a search, waits for the result and chooses the first suggestion. */
   async function chooseFound() {
     const text = input.value;
     while (looking) await looking;

@@ -1,7 +1,7 @@
-// entry-form.js - a form for those who are not in yet.
+// login-form.js - a form for users who are not logged in.
 import { h } from "./dom.js";
 
-/** A form whose fields are marked with the server's own words about them. */
+/** A form that shows the server's error messages at its fields. */
 export function form(fields, action, send) {
   const problem = h("p.field-error", { role: "alert", hidden: true });
   const submit = h("button.button.primary.wide", { type: "submit" }, action);

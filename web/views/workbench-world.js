@@ -1,49 +1,49 @@
-// bench-world.js - what there is; making more of it; worlds as files, and kept by name.
+// workbench-world.js - servers, users and apps: lists, forms to create them, snapshots, world files.
 import { fill, h, toast } from "../dom.js";
 import { quickForm, small, table } from "../forms.js";
 import { asOperator, consoleBlob, consoleCall } from "../operator.js";
-import { locale, t } from "../words.js";
+import { locale, t } from "../translate.js";
 
-const LOOK_MS = 200,
+const POLL_MS = 200,
   PATIENCE_MS = 120000;
-const pause = () => new Promise((go) => setTimeout(go, LOOK_MS));
+const pause = () => new Promise((go) => setTimeout(go, POLL_MS));
 
 export async function world(app, body) {
   const own = h("div.stack"),
-    kept = h("div.stack"),
+    saved = h("div.stack"),
     files = h("div.stack");
-  fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": t("World") }, own, kept, files));
+  fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": t("World") }, own, saved, files));
   await Promise.all([
     seen(app, own),
-    asOperator(app, kept, () => snapshots(app, kept)).then(() => worldFiles(app, files)),
+    asOperator(app, saved, () => snapshots(app, saved)).then(() => worldFiles(app, files)),
   ]);
 }
 
-/* --- what there is, as far as this person sees it --- */
+/* --- lists of servers, users and apps that the user can see --- */
 
-async function seen(app, place) {
+async function seen(app, container) {
   if (!app.rest.token)
     return fill(
-      place,
+      container,
       !app.operatorOnly &&
-        h("p.pad", null, t("Enter as somebody to see what there is."), " ", h("a", { href: "/login" }, t("Enter"))),
-      h("h2", null, t("A new account")),
+        h("p.pad", null, t("Log in to see servers, users and apps."), " ", h("a", { href: "/login" }, t("Log in"))),
+      h("h2", null, t("New account")),
       accountForm(app),
     );
   await app.ready();
   const { store } = app,
     apps = await app.rest.get("/applications").catch(() => []);
   const people = [...store.users.values()],
-    redraw = () => seen(app, place);
+    redraw = () => seen(app, container);
   const install = (a) =>
     h(
       "a.button.secondary",
       { href: `/oauth2/authorize?client_id=${a.id}&scope=bot+applications.commands` },
-      t("Put it into a guild"),
+      t("Add it to a server"),
     );
   fill(
-    place,
-    h("h2", null, t("Guilds – {n}", { n: store.guilds.size })),
+    container,
+    h("h2", null, t("Servers – {n}", { n: store.guilds.size })),
     table(
       [t("Name"), t("Id"), t("Members"), t("Channels")],
       [...store.guilds.values()].map((g) => [
@@ -54,8 +54,8 @@ async function seen(app, place) {
       ]),
     ),
     quickForm(
-      [{ name: "name", label: t("A new guild") }],
-      t("Make it"),
+      [{ name: "name", label: t("New server") }],
+      t("Create"),
       async (v) => {
         const made = await app.rest.post("/guilds", v);
         await store.when("guilds", () => store.guilds.has(made.id));
@@ -63,9 +63,9 @@ async function seen(app, place) {
       },
       "inline-form",
     ),
-    h("h2", null, t("People – {n}", { n: people.length })),
+    h("h2", null, t("Users – {n}", { n: people.length })),
     table(
-      [t("Name"), t("Username"), t("Id"), t("Kind")],
+      [t("Name"), t("Username"), t("Id"), t("Type")],
       people
         .slice(0, 200)
         .map((u) => [u.global_name || "", `@${u.username}`, h("code", null, u.id), u.bot ? t("app") : t("person")]),
@@ -82,8 +82,8 @@ async function seen(app, place) {
       ]),
     ),
     quickForm(
-      [{ name: "name", label: t("A new app") }],
-      t("Make it"),
+      [{ name: "name", label: t("New app") }],
+      t("Create"),
       async (v) => {
         const made = await app.rest.post("/applications", v);
         await app.rest.post(`/applications/${made.id}/bot`, {}).catch(() => {});
@@ -94,43 +94,47 @@ async function seen(app, place) {
   );
 }
 
-/** Somebody else: the person who looks stays who they are. */
+/** Creates an account; the user stays logged in as before. */
 function accountForm(app) {
   return quickForm(
     [
-      { name: "username", label: t("A new account") },
-      { name: "password", label: t("Its password"), type: "password" },
+      { name: "username", label: t("New account") },
+      { name: "password", label: t("Password"), type: "password" },
     ],
-    t("Make it"),
+    t("Create"),
     async (v) => {
       await app.rest.anonymously("POST", "/auth/register", v);
-      return t("{name} can log in", { name: `@${v.username}` });
+      return t("The account {name} was created", { name: `@${v.username}` });
     },
     "inline-form",
   );
 }
 
-/* --- kept by name --- */
+/* --- snapshots --- */
 
-/** Waits until the server is back and says that something has happened. */
+/** Waits until the server has restarted and reports the result. */
 async function returned(path, changed) {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end;) {
     const now = await consoleCall("GET", path).catch(() => null);
     if (now && changed(now)) return now;
     await pause();
   }
-  throw new Error(t("The server is not back yet; its log says why."));
+  throw new Error(t("The server has not restarted yet. Its log shows the reason."));
 }
 
-async function snapshots(app, place) {
+async function snapshots(app, container) {
   const { snapshots: all, tried, restored } = await consoleCall("GET", "/snapshots");
   const path = (s) => `/snapshots/${encodeURIComponent(s.name)}`;
-  const redraw = () => snapshots(app, place);
+  const redraw = () => snapshots(app, container);
   const restore = async (s) => {
     if (
       !(await app.confirm(
         t("Restore"),
-        `${t("Bring “{name}” back?", { name: s.name })} ${s.name === "before-restore" ? t("Nothing is kept of what is there now.") : t("What is there now is kept as before-restore.")}`,
+        `${t("Restore “{name}”?", { name: s.name })} ${
+          s.name === "before-restore"
+            ? t("The current data will be lost.")
+            : t("The current data will be saved as before-restore.")
+        }`,
         t("Restore"),
       ))
     )
@@ -142,50 +146,46 @@ async function snapshots(app, place) {
     const back = done.restored > restored;
     toast(
       back
-        ? t("“{name}” is back", { name: s.name })
-        : t("It could not be restored, and all is as it was; the server’s log says why."),
+        ? t("“{name}” was restored", { name: s.name })
+        : t("The restore failed and nothing was changed. The server log shows the reason."),
       back ? "" : "bad",
     );
     await redraw();
   };
   const drop = async (s) => {
-    if (await app.confirm(t("Forget"), t("Forget “{name}”?", { name: s.name }), t("Forget"))) {
+    if (await app.confirm(t("Delete"), t("Delete “{name}”?", { name: s.name }), t("Delete"))) {
       await app.tryCall(consoleCall("DELETE", path(s)));
       redraw();
     }
   };
   fill(
-    place,
+    container,
     h("h2", null, t("Snapshots")),
-    h(
-      "p.faint",
-      null,
-      t("Rows, files and keys as they are now. To bring one back the server starts anew: sessions identify again."),
-    ),
+    h("p.faint", null, t("A snapshot holds all rows, files and keys. Restoring one restarts the server.")),
     table(
-      [t("Name"), t("Size"), t("Made"), ""],
+      [t("Name"), t("Size"), t("Created"), ""],
       all.map((s) => [
         s.name,
         `${(s.bytes / 1024).toFixed(0)} KiB`,
         new Date(s.made_at).toLocaleString(locale),
-        [small(t("Restore"), () => restore(s)), " ", small(t("Forget"), () => drop(s), "danger")],
+        [small(t("Restore"), () => restore(s)), " ", small(t("Delete"), () => drop(s), "danger")],
       ]),
       t("Snapshots"),
     ),
     quickForm(
-      [{ name: "name", label: t("Name of a new snapshot") }],
-      t("Keep it"),
+      [{ name: "name", label: t("Snapshot name") }],
+      t("Create snapshot"),
       async (v) => {
         await consoleCall("POST", "/snapshots", v);
         await redraw();
-        toast(t("“{name}” is kept", { name: v.name }));
+        toast(t("“{name}” was created", { name: v.name }));
       },
       "inline-form",
     ),
   );
 }
 
-/* --- as a file --- */
+/* --- world files --- */
 
 async function save() {
   const link = h("a", {
@@ -201,32 +201,30 @@ const madeWords = (counts) =>
   Object.entries(counts)
     .filter(([, c]) => c.made)
     .map(([what, c]) => `${c.made} ${what}`)
-    .join(", ") || t("nothing new");
+    .join(", ") || t("nothing was changed");
 
-function worldFiles(app, place) {
-  if (!place.isConnected) return;
+function worldFiles(app, container) {
+  if (!container.isConnected) return;
   const result = h("pre", { hidden: true, tabindex: 0, role: "status" });
   const say = (text) => {
     result.hidden = false;
     result.textContent = text;
   };
   fill(
-    place,
+    container,
     h("h2", null, t("World files")),
     h(
       "p.faint",
       null,
-      t(
-        "A world file declares accounts, guilds and apps. To read one the server starts anew; what is there already is brought up to date. An export has the hashes of passwords in it.",
-      ),
+      t("A world file lists accounts, servers and apps. An import restarts the server. An export has password hashes."),
     ),
     h(
       "div.inline-form",
       null,
-      small(t("Export the world"), () => app.tryCall(save())),
+      small(t("Export world"), () => app.tryCall(save())),
     ),
     quickForm(
-      [{ name: "file", label: t("A world file"), type: "file" }],
+      [{ name: "file", label: t("World file"), type: "file" }],
       t("Import"),
       async (v) => {
         if (!v.file) throw new Error(t("Choose a file"));

@@ -1,9 +1,9 @@
-// bench-interactions.js - what became of each use of an app, on an axis of time.
-import { again } from "../again.js";
+// workbench-interactions.js - interactions with their steps on a time axis.
+import { again } from "../request-form.js";
 import { fill, h, refill } from "../dom.js";
 import { table } from "../forms.js";
 import { Feed, asOperator, clock, laidOut } from "../operator.js";
-import { t } from "../words.js";
+import { t } from "../translate.js";
 
 const KINDS = { 2: t("command"), 3: t("component"), 4: t("autocomplete"), 5: t("modal") };
 const STEPS = {
@@ -14,7 +14,7 @@ const STEPS = {
 };
 const LIMIT_MS = 3000,
   END_MS = 15 * 60 * 1000,
-  KEPT = 100;
+  MAX_RECORDS = 100;
 const DEFERRED = [5, 6];
 
 function parse(text) {
@@ -25,9 +25,9 @@ function parse(text) {
   }
 }
 
-/* --- from records to interactions --- */
+/* --- grouping traffic records by interaction --- */
 
-/** Puts records together that belong to one interaction. */
+/** Groups the traffic records that belong to one interaction. */
 class Gathered {
   constructor(records) {
     this.all = new Map();
@@ -58,7 +58,7 @@ class Gathered {
       const one = Object.assign(this.one(d.id, at), { d, app: r.user?.username, text: r.d });
       this.step(one, "delivered", { status: 200 }, at);
     } else if (d && r.event === "INTERACTION_CREATE") {
-      // The person's own client is told of it, whoever the app is and however it is reached.
+      // The user's client receives INTERACTION_CREATE or _FAILURE for gateway and webhook apps alike.
       const one = this.one(d.id, at);
       one.by = r.user?.username;
       if (d.nonce) this.nonces.set(d.id, String(d.nonce));
@@ -88,7 +88,7 @@ class Gathered {
   }
 }
 
-/** What is known of it: told to the app by the gateway, or only asked for by the person. */
+/** The payload of an interaction: as delivered to the app, or as sent by the user's client. */
 function factsOf(one) {
   const d = one.d || one.asked?.body || {},
     user = one.d?.member?.user || one.d?.user;
@@ -100,32 +100,36 @@ function factsOf(one) {
   };
 }
 
-/* --- the axis --- */
+/* --- time axis --- */
 
-/** Where a moment stands: three seconds are half of the axis, a quarter of an hour is its end. */
-const place = (ms) =>
-  `${ms <= LIMIT_MS ? (Math.max(0, ms) / LIMIT_MS) * 50 : Math.min(100, 50 + (Math.log(ms / LIMIT_MS) / Math.log(END_MS / LIMIT_MS)) * 50)}%`;
+/** The part of the logarithmic second half of the axis. @param {number} ms */
+const afterLimit = (ms) => Math.log(ms / LIMIT_MS) / Math.log(END_MS / LIMIT_MS);
+
+/** The position of a time on the axis: 3 seconds are at 50 %, 15 minutes at 100 %. */
+const positionOf = (ms) =>
+  `${ms <= LIMIT_MS ? (Math.max(0, ms) / LIMIT_MS) * 50 : Math.min(100, 50 + 50 * afterLimit(ms))}%`;
 const span = (ms) => (ms < 10000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`);
 const stepWords = (s, one) => t("{step} after {time}", { step: STEPS[s.kind] || s.kind, time: span(s.at - one.at) });
 const isGood = (s) => s.status > 0 && s.status < 400;
 
 function bar(one) {
   const end = one.steps.filter((s) => s.kind !== "delivered" && isGood(s)).at(-1)?.at ?? one.failed?.at;
-  const told = [
+  const summary = [
     t("created"),
-    ...one.steps.map((s) => `${stepWords(s, one)}${isGood(s) ? "" : ` (${s.status || t("no answer")})`}`),
+    ...one.steps.map((s) => `${stepWords(s, one)}${isGood(s) ? "" : ` (${s.status || t("no response")})`}`),
     ...(one.failed ? [t("failed after {time}", { time: span(one.failed.at - one.at) })] : []),
   ].join(", ");
   return h(
     "div.timeline",
-    { role: "img", "aria-label": told, title: told },
-    end && h("i", { class: one.failed ? "bad" : "", style: { left: "0", width: `max(${place(end - one.at)}, 3px)` } }),
-    h("b", { style: { left: place(LIMIT_MS) } }, h("small", null, "3 s")),
+    { role: "img", "aria-label": summary, title: summary },
+    end &&
+      h("i", { class: one.failed ? "bad" : "", style: { left: "0", width: `max(${positionOf(end - one.at)}, 3px)` } }),
+    h("b", { style: { left: positionOf(LIMIT_MS) } }, h("small", null, "3 s")),
     h("b.last", { style: { left: "100%" } }, h("small", null, t("15 min"))),
     one.steps.map((s) =>
-      h("u", { class: `${s.kind} ${isGood(s) ? "" : "bad"}`, style: { left: place(s.at - one.at) } }),
+      h("u", { class: `${s.kind} ${isGood(s) ? "" : "bad"}`, style: { left: positionOf(s.at - one.at) } }),
     ),
-    one.failed && h("u.bad", { style: { left: place(one.failed.at - one.at) } }),
+    one.failed && h("u.bad", { style: { left: positionOf(one.failed.at - one.at) } }),
   );
 }
 
@@ -134,7 +138,7 @@ function outcome(one) {
     refused = one.steps.find((s) => !isGood(s));
   const more = one.steps.filter((s) => s.kind === "follow-up").length,
     answered = one.steps.find((s) => s.kind === "answered" && isGood(s));
-  if (refused) return h("span.bad", null, `${refused.status || t("no answer")} ${refused.problem || t("refused")}`);
+  if (refused) return h("span.bad", null, `${refused.status || t("no response")} ${refused.problem || t("refused")}`);
   if (first) {
     const later = first.kind === "acknowledged" && (answered ? stepWords(answered, one) : t("not answered yet"));
     return [
@@ -146,7 +150,7 @@ function outcome(one) {
       .join(", ");
   }
   return one.failed
-    ? h("span.bad", null, one.failed.reason === 2 ? t("no answer in 3 s") : t("the app is not there"))
+    ? h("span.bad", null, one.failed.reason === 2 ? t("no response within 3 s") : t("the app is offline"))
     : t("waiting");
 }
 
@@ -154,8 +158,8 @@ export function interactions(app, body) {
   return asOperator(app, body, async () => {
     const rows = h("div"),
       detail = { steps: h("div"), text: h("div"), again: h("div") };
-    let shown = null; // the one that the detail is about
-    // A client may use a nonce once, and names its own session.
+    let shown = null; // the interaction in the detail view
+    // A nonce may be used once, and the session id must be the caller's own.
     const repeat = (one) => ({
       method: "POST",
       path: one.asked.path,
@@ -167,7 +171,7 @@ export function interactions(app, body) {
     });
     const steps = (one) =>
       table(
-        [t("Step"), t("After"), t("Status"), ""],
+        [t("Step"), t("Time after creation"), t("Status"), ""],
         one.steps.map((s) => [
           STEPS[s.kind] || s.kind,
           span(s.at - one.at),
@@ -181,7 +185,8 @@ export function interactions(app, body) {
       fill(detail.steps, h("h2", null, t("Steps")), steps(one));
       if (other || !shown.text)
         fill(detail.text, one.text && [h("h2", null, t("Payload")), h("pre.json", { tabindex: 0 }, laidOut(one.text))]);
-      if (other || !shown.asked) fill(detail.again, one.asked && again(app, repeat(one))); // somebody may have begun to change it
+      // Keep the form of the same interaction, because it may already contain edits.
+      if (other || !shown.asked) fill(detail.again, one.asked && again(app, repeat(one)));
       shown = one;
     };
     const draw = () => {
@@ -190,10 +195,10 @@ export function interactions(app, body) {
       refill(
         rows,
         table(
-          [t("When"), t("Who"), t("What"), t("App"), t("From created to 15 minutes"), t("Outcome")],
+          [t("Time"), t("User"), t("Interaction"), t("App"), t("Timeline (15 minutes)"), t("Outcome")],
           [...all.values()]
             .reverse()
-            .slice(0, KEPT)
+            .slice(0, MAX_RECORDS)
             .map((one) => {
               const { who, what, app: name } = factsOf(one);
               return [
@@ -208,7 +213,7 @@ export function interactions(app, body) {
           t("Interactions"),
         ),
       );
-      // What was asked for is recorded after what it led to.
+      // The request is recorded after the events that it caused.
       if (now && (now.steps.length !== shown.steps.length || (now.asked && !shown.asked) || (now.text && !shown.text)))
         show(now);
     };
@@ -222,9 +227,7 @@ export function interactions(app, body) {
         h(
           "p.faint",
           null,
-          t(
-            "The marks on a bar: delivered, acknowledged, answered, follow-ups. Its first half are the three seconds in which an app has to say something, its end the fifteen minutes in which it may go on.",
-          ),
+          t("Marks: delivered, acknowledged, answered, follow-ups. Left half: 3 seconds. Right end: 15 minutes."),
         ),
         rows,
         h("div", null, detail.steps, detail.text, detail.again),

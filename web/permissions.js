@@ -1,7 +1,7 @@
-// rights.js - what somebody may do in a guild or a channel, from roles and overwrites.
+// permissions.js - computes a member's permissions in a guild or channel from roles and overwrites.
 
-/** Those of the server's own table, permissions.def, each with the number of its bit. */
-export const RIGHTS = {
+/** The permissions of the server's table (permissions.def) with their bit numbers. */
+export const PERMISSIONS = {
   CREATE_INSTANT_INVITE: 0,
   KICK_MEMBERS: 1,
   BAN_MEMBERS: 2,
@@ -55,26 +55,26 @@ export const RIGHTS = {
   PIN_MESSAGES: 51,
   BYPASS_SLOWMODE: 52,
 };
-const bit = (name) => 1n << BigInt(RIGHTS[name]);
+const bit = (name) => 1n << BigInt(PERMISSIONS[name]);
 const EVERYTHING = ~0n;
 
 /** @returns {bigint} */
-export function guildRights(guild, member) {
+export function guildPermissions(guild, member) {
   if (!guild || !member) return 0n;
   if (guild.owner_id === member.user.id) return EVERYTHING;
-  let rights = BigInt(guild.roles.get(guild.id)?.permissions || 0);
-  for (const id of member.roles || []) rights |= BigInt(guild.roles.get(id)?.permissions || 0);
-  return rights & bit("ADMINISTRATOR") ? EVERYTHING : rights;
+  let permissions = BigInt(guild.roles.get(guild.id)?.permissions || 0);
+  for (const id of member.roles || []) permissions |= BigInt(guild.roles.get(id)?.permissions || 0);
+  return permissions & bit("ADMINISTRATOR") ? EVERYTHING : permissions;
 }
 
 /** @returns {bigint} */
-export function channelRights(guild, member, channel) {
-  let rights = guildRights(guild, member);
-  if (rights === EVERYTHING || !channel) return rights;
+export function channelPermissions(guild, member, channel) {
+  let permissions = guildPermissions(guild, member);
+  if (permissions === EVERYTHING || !channel) return permissions;
   const list = channel.permission_overwrites || [];
   const own = new Set(member?.roles || []);
   const change = (deny, allow) => {
-    rights = (rights & ~BigInt(deny)) | BigInt(allow);
+    permissions = (permissions & ~BigInt(deny)) | BigInt(allow);
   };
   const everyone = list.find((o) => o.id === guild.id);
   if (everyone) change(everyone.deny, everyone.allow);
@@ -88,9 +88,9 @@ export function channelRights(guild, member, channel) {
   change(deny, allow);
   const mine = list.find((o) => o.id === member?.user.id);
   if (mine) change(mine.deny, mine.allow);
-  return rights;
+  return permissions;
 }
 
-/** @param {bigint} rights @param {keyof typeof RIGHTS} name */
-export const allows = (rights, name) => (rights & bit(name)) !== 0n;
+/** @param {bigint} permissions @param {keyof typeof PERMISSIONS} name */
+export const allows = (permissions, name) => (permissions & bit(name)) !== 0n;
 export const rightBit = bit;

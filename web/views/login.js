@@ -1,13 +1,13 @@
-// enter.js - log in, register, or bring a token; in a demo, be one of its people.
+// login.js - the login page: log in, register, use a token, or choose a demo user.
 import { calmly, field, fill, h } from "../dom.js";
-import { form, input } from "../entry-form.js";
+import { form, input } from "../login-form.js";
 import { consoleCall } from "../operator.js";
-import { avatar } from "../pictures.js";
-import { t } from "../words.js";
+import { avatar } from "../images.js";
+import { t } from "../translate.js";
 
 export function mount(app, page) {
   let tab = location.pathname === "/register" ? "register" : "login";
-  const place = h("div"),
+  const panel = h("div"),
     people = h("div.demo-people");
   const tabs = [
     ["login", t("Log in")],
@@ -15,16 +15,16 @@ export function mount(app, page) {
     ["token", t("Use a token")],
   ];
   document.title = "Guildhall";
-  // Who wanted to see something else is led there afterwards.
+  // After the login, go to the page that was requested first.
   if (!/^\/(login|register)?$/.test(location.pathname))
     sessionStorage.setItem("next", location.pathname + location.search);
 
   function draw() {
     fill(
-      place,
+      panel,
       h(
         "div.tabs",
-        { role: "tablist", "aria-label": t("Enter") },
+        { role: "tablist", "aria-label": t("Log in with this token") },
         tabs.map(([id, words]) =>
           h(
             "button",
@@ -36,7 +36,7 @@ export function mount(app, page) {
               onclick: () => {
                 tab = id;
                 draw();
-                place.querySelector("input")?.focus();
+                panel.querySelector("input")?.focus();
               },
             },
             words,
@@ -45,11 +45,7 @@ export function mount(app, page) {
       ),
       h(
         "div",
-        {
-          id: "enter-form",
-          role: "tabpanel",
-          "aria-label": tabs.find(([id]) => id === tab)?.[1] || t("A new password"),
-        },
+        { id: "enter-form", role: "tabpanel", "aria-label": tabs.find(([id]) => id === tab)?.[1] || t("New password") },
         FORMS[tab](app),
       ),
       tab === "login" &&
@@ -63,10 +59,10 @@ export function mount(app, page) {
               onclick: () => {
                 tab = "forgot";
                 draw();
-                place.querySelector("input")?.focus();
+                panel.querySelector("input")?.focus();
               },
             },
-            t("Forgot the password?"),
+            t("Forgot your password?"),
           ),
         ),
     );
@@ -87,7 +83,7 @@ export function mount(app, page) {
           h("div", null, h("h1", null, "Guildhall"), h("p.faint", null, location.host)),
         ),
         people,
-        place,
+        panel,
         h(
           "p.enter-foot",
           null,
@@ -100,22 +96,22 @@ export function mount(app, page) {
   );
   draw();
   showPeople(app, people);
-  place.querySelector("input")?.focus();
+  panel.querySelector("input")?.focus();
 }
 
-/** On a server for tests that only this machine can reach, its people can be had by a click. */
-async function showPeople(app, place) {
+/** On a loopback test server, offers a login as any of its users by a click. */
+async function showPeople(app, panel) {
   const people = await consoleCall("GET", "/people").catch(() => []);
   const enter = async (p) => {
     const made = await app.tryCall(consoleCall("POST", "/people", { username: p.username }));
     if (made) app.signIn(made.token);
   };
   if (!people.length) return;
-  // All that is below moves.
+  // The layout below moves when the list appears.
   calmly(document.body, () =>
     fill(
-      place,
-      h("h2", null, t("Be one of the demo’s people")),
+      panel,
+      h("h2", null, t("Log in as a demo user")),
       h(
         "div.people-cards",
         null,
@@ -134,16 +130,16 @@ async function showPeople(app, place) {
   );
 }
 
-/** Says whom this server lets register. Without an answer the server's own refusal says it. */
-async function showRule(app, place, invite) {
+/** Shows who may register. If the request fails, the refusal of the registration shows it. */
+async function showRule(app, panel, invite) {
   const rule = await app.rest.get("/policies/instance/config").catch(() => null);
   if (rule?.register_requireInvite)
     invite.querySelector(".hint").textContent = t(
-      "This server asks for an invitation. The operator of the server makes the code.",
+      "This server requires an invitation code. Ask the operator of the server for one.",
     );
   if (rule?.register_disabled)
     fill(
-      place,
+      panel,
       h("p", { role: "status" }, t("Registration is closed on this server. Ask its operator for an account.")),
     );
 }
@@ -165,10 +161,10 @@ const FORMS = {
       null,
       form(
         { login: field(t("Username or email"), input({ autocomplete: "username" })) },
-        t("Mail me a link"),
+        t("Send reset link"),
         async (v) => {
           await app.rest.post("/auth/forgot", v);
-          done.textContent = t("If there is such an account, a link is on its way to its address.");
+          done.textContent = t("If an account with this address exists, a link has been sent to it.");
         },
       ),
       done,
@@ -182,9 +178,9 @@ const FORMS = {
     const invite = field(
       t("Invitation code"),
       h("input", { value: linked, autocomplete: "off", spellcheck: "false" }),
-      h("span", null, t("Only if you were given one")),
+      h("span", null, t("Optional: only if you received one")),
     );
-    const place = h(
+    const panel = h(
       "div",
       null,
       form(
@@ -197,7 +193,7 @@ const FORMS = {
         },
         t("Register"),
         async (v) => {
-          const code = v.invite.trim().split("/").pop(); // a whole link is as good as its code
+          const code = v.invite.trim().split("/").pop(); // accept a whole link, too
           app.signIn(
             (
               await app.rest.post("/auth/register", {
@@ -212,8 +208,8 @@ const FORMS = {
         },
       ),
     );
-    showRule(app, place, invite);
-    return place;
+    showRule(app, panel, invite);
+    return panel;
   },
   token: (app) =>
     form(
@@ -221,10 +217,10 @@ const FORMS = {
         token: field(
           t("Token"),
           input({ type: "password", autocomplete: "off" }),
-          t("Of a person, as the demo prints it"),
+          t("A user token, for example one that the demo prints"),
         ),
       },
-      t("Enter"),
+      t("Log in with this token"),
       async (v) => {
         app.rest.token = v.token.trim();
         try {
