@@ -6,7 +6,7 @@ import * as enter from "./views/login.js";
 
 const application = () => import("./app.js").then(({ app }) => app);
 
-/** Loads the application after the first paint. */
+/** Runs a function after the first paint. */
 function afterPaint(work) {
   new PerformanceObserver((list, own) => {
     if (!list.getEntriesByName("first-contentful-paint").length) return;

@@ -341,7 +341,7 @@ export const TESTS = {
     const backup = await codes.getByRole("listitem").allTextContents();
     assert.equal(backup.length, 10);
     await codes.getByRole("button", { name: "Close" }).click();
-    await page.getByText("A log-in asks for a code").waitFor();
+    await page.getByText("Each login asks for a code").waitFor();
     await page.getByLabel("Password").fill("correct horse");
     await page.getByRole("button", { name: "Show backup codes" }).click();
     await page.getByText("Invalid two-factor code").waitFor(); // the password alone does not show them

@@ -200,7 +200,7 @@ export const TESTS = {
     await page.getByLabel("New account").fill("kim");
     await page.getByLabel("Password").fill("correct horse");
     await page.getByLabel("Password").press("Enter");
-    await page.getByText("@kim can log in").waitFor();
+    await page.getByText("The account @kim was created").waitFor();
     await page.getByLabel("New server").fill("Kim’s shed");
     await page.getByLabel("New server").press("Enter");
     await page.getByRole("cell", { name: "Kim’s shed" }).waitFor();
@@ -219,7 +219,7 @@ export const TESTS = {
     await server().call(null, "POST", "/auth/login", { login: "lea", password: "correct horse" });
     await page.getByRole("row", { name: /^before \d/ }).getByRole("button", { name: "Restore" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
-    await page.getByText("“before” is back").waitFor();
+    await page.getByText("“before” was restored").waitFor();
     for (const login of ["lea", "kim"]) await assert.rejects(server().call(null, "POST", "/auth/login", { login, password: "correct horse" }), /400/);
     await page.open(general());
     await field(page).waitFor();
@@ -231,11 +231,11 @@ export const TESTS = {
     await page.open(general());
     await field(page).fill("Half a sentence");
     await server().kill();
-    await page.getByText(/The connection is lost/).waitFor();
+    await page.getByText(/Connection lost/).waitFor();
     await server().restart("--workbench", "on", "--traffic", "8");
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "While you were away" });
     await seen(page, "While you were away");
-    await until("the bar is gone", async () => !(await page.getByText(/The connection is lost|Connecting…/).isVisible()));
+    await until("the bar is gone", async () => !(await page.getByText(/Connection lost|Connecting…/).isVisible()));
     assert.equal(await field(page).inputValue(), "Half a sentence");
     await say(page, "Back again");
     await seen(page, "Back again");
