@@ -1,23 +1,23 @@
-// app.js - the application: who is here, which page is open, and what all pages share.
+// app.js - the application: login state, router, and functions that all pages share.
 import { CommandIndex, contextCommands, showModal, useComponent } from "./commands.js";
 import { announce, below, dialog, fill, h, menu, toast } from "./dom.js";
-import { mustComeIn, operatorOnly } from "./entrance.js";
+import { mustComeIn, operatorOnly } from "./access.js";
 import { Gateway } from "./gateway.js";
 import { pickEmoji } from "./pickers.js";
 import { Rest } from "./rest.js";
 import { Store } from "./store.js";
-import { TroubleBar } from "./trouble.js";
-import { VoiceLine } from "./voice-line.js";
-import { t } from "./words.js";
+import { TroubleBar } from "./fault-banner.js";
+import { VoiceLine } from "./voice-gateway.js";
+import { t } from "./translate.js";
 
 /** @type {[RegExp, () => Promise<any>][]} */
 const PAGES = [
   [/^\/invite\/([^/]+)/, () => import("./views/invite.js")],
-  [/^\/(verify|reset)$/, () => import("./views/mailed.js")],
+  [/^\/(verify|reset)$/, () => import("./views/email-links.js")],
   [/^\/oauth2\/authorize/, () => import("./views/authorize.js")],
   [/^\/workbench(?:\/(\w+))?/, () => import("./views/workbench.js")],
   [/^\/settings(?:\/(\w+))?(?:\/(\w+))?/, () => import("./views/settings.js")],
-  [/^\/channels\/([^/]+)\/settings(?:\/(\w+))?/, () => import("./views/guild.js")],
+  [/^\/channels\/([^/]+)\/settings(?:\/(\w+))?/, () => import("./views/server-settings.js")],
   [/^\/channels(?:\/([^/]+))?(?:\/(\d+))?/, () => import("./views/chat.js")],
   [/^\/friends/, () => import("./views/chat.js")],
 ];
@@ -25,12 +25,12 @@ const PAGES = [
 class App {
   constructor() {
     this.root = document.getElementById("app");
-    /** This server has the workbench alone: no other page may be opened or linked. */
+    /** True if the server offers only the workbench; then no other page may be opened or linked. */
     this.operatorOnly = operatorOnly();
     this.problems = new Map();
     this.notices = new Map();
     this.rest = new Rest();
-    this.rest.onunauthorized = () => this.gateway && this.signOut(t("The token is no longer good."));
+    this.rest.onunauthorized = () => this.gateway && this.signOut(t("Your session has ended. Log in again."));
     this.store = new Store(this.rest);
     this.rest.locale = () => this.store.settings.locale;
     this.store.onmodal = (d) => showModal(this, d);
@@ -44,7 +44,7 @@ class App {
     document.addEventListener("click", (e) => this.clicked(e));
   }
 
-  /* --- coming and going --- */
+  /* --- login and logout --- */
 
   start() {
     const token = sessionStorage.getItem("token");
@@ -52,7 +52,7 @@ class App {
     return this.show();
   }
 
-  /** Takes over a page that was drawn before this script was here. */
+  /** Takes over the login page, which is drawn before this script is loaded. */
   adopt(module) {
     this.module = module;
     this.root.prepend(this.trouble.el, this.bar);
@@ -64,12 +64,14 @@ class App {
     this.rest.token = token;
     sessionStorage.setItem("token", token);
     this.store.reset();
-    this.gateway = new Gateway(token.replace(/^Bot /, ""), (type, d) => this.store.dispatch(type, d), { compress: sessionStorage.getItem("compress") === "1" });
+    this.gateway = new Gateway(token.replace(/^Bot /, ""), (type, d) => this.store.dispatch(type, d), {
+      compress: sessionStorage.getItem("compress") === "1",
+    });
     this.gateway.addEventListener("state", (e) => this.connectionChanged(/** @type {CustomEvent} */ (e).detail));
   }
 
   /**
-   * A call that is answered with another token, because the old one ends: its session is refused before the answer has come.
+   * Sends a request that replaces the token. The gateway may refuse the old token before the response arrives.
    * @param {Promise<any>} call
    */
   async renew(call) {
@@ -90,10 +92,10 @@ class App {
     return this.go(next || "/channels/@me");
   }
 
-  /** A log-in was answered: with a token, or with the wish for a second factor. */
+  /** Handles the response to a login: a token, or a request for a two-factor code. */
   async entered(answer) {
     while (!answer.token) {
-      const code = await this.ask(t("Second factor"), t("Six digits, or a backup code"), "", t("Log in"));
+      const code = await this.ask(t("Two-factor authentication"), t("Six-digit code or backup code"), "", t("Log in"));
       if (!code) return;
       const path = /^\d{6}$/.test(code) ? "totp" : "backup";
       const next = await this.tryCall(this.rest.post(`/auth/mfa/${path}`, { ticket: answer.ticket, code }));
@@ -102,7 +104,7 @@ class App {
     return this.signIn(answer.token);
   }
 
-  /** Its own session is closed first: it would be refused, and the page to come in by drawn twice, under what is typed there. */
+  /** Closes the gateway session before the token is revoked; otherwise the login page would be drawn twice. */
   async logOut() {
     this.gateway?.close();
     await this.rest.post("/auth/logout", {}).catch(() => {});
@@ -110,7 +112,7 @@ class App {
   }
 
   signOut(words) {
-    if (!this.rest.token) return; // a call and the session may both be refused
+    if (!this.rest.token) return; // a REST request and the session may both be refused
     this.gateway?.close();
     this.voiceLine.end();
     this.gateway = null;
@@ -124,35 +126,40 @@ class App {
 
   connectionChanged({ state, until }) {
     clearInterval(this.countdown);
-    if (state === "refused") return this.renewing || this.signOut(t("The token is no longer good."));
+    if (state === "refused") return this.renewing || this.signOut(t("Your session has ended. Log in again."));
     if (state === "ready") {
       this.bar.hidden = true;
       this.refreshLogs();
       return;
     }
-    const tell = () => {
+    const showState = () => {
       const left = Math.max(0, Math.ceil(((until || 0) - Date.now()) / 1000));
       this.bar.hidden = false;
-      this.bar.textContent = state === "lost" ? t("The connection is lost. Next try in {n} s", { n: left }) : t("Connecting…");
+      this.bar.textContent = state === "lost" ? t("Connection lost. Retrying in {n} s", { n: left }) : t("Connecting…");
     };
     if (state === "lost") {
-      tell();
-      this.countdown = setInterval(tell, 500);
-    } else if (this.store.ready) tell();
+      showState();
+      this.countdown = setInterval(showState, 500);
+    } else if (this.store.ready) showState();
   }
 
-  /** After a break that could not be resumed, the open channel is read again. */
-  refreshLogs() { this.store.touch("connected"); }
+  /** After a reconnect without RESUME, reads the open channel again. */
+  refreshLogs() {
+    this.store.touch("connected");
+  }
 
-  /** Resolves when the session has begun. */
+  /** Resolves after READY. */
   ready() {
     if (this.store.ready) return Promise.resolve();
     return new Promise((go) => {
-      const off = this.store.on("ready", () => { off(); go(); });
+      const off = this.store.on("ready", () => {
+        off();
+        go();
+      });
     });
   }
 
-  /* --- pages --- */
+  /* --- router --- */
 
   go(path, replace) {
     if (path !== location.pathname + location.search) history[replace ? "replaceState" : "pushState"](null, "", path);
@@ -160,10 +167,13 @@ class App {
   }
 
   async show() {
-    const path = location.pathname, turn = (this.turn = (this.turn || 0) + 1);
-    const found = PAGES.map(([re, load]) => /** @type {[RegExpExecArray, () => Promise<any>]} */ ([re.exec(path), load])).find(([m]) => m);
+    const path = location.pathname,
+      turn = (this.turn = (this.turn || 0) + 1);
+    const found = PAGES.map(
+      ([re, load]) => /** @type {[RegExpExecArray, () => Promise<any>]} */ ([re.exec(path), load]),
+    ).find(([m]) => m);
     if (this.operatorOnly && !path.startsWith("/workbench")) return this.go("/workbench", true);
-    if (mustComeIn(this.rest.token)) return this.mount(await import("./views/enter.js"), [], turn);
+    if (mustComeIn(this.rest.token)) return this.mount(await import("./views/login.js"), [], turn);
     if (!found) return this.go("/channels/@me", true);
     return this.mount(await found[1](), found[0].slice(1), turn);
   }
@@ -177,12 +187,12 @@ class App {
     const page = (this.page = h("div.page"));
     fill(this.root, this.trouble.el, this.bar, page);
     const end = await module.mount(this, page, params);
-    // Who was quicker than the page is elsewhere by now.
+    // The user has navigated to another page while this one was loading.
     if (this.page === page) this.unmount = end;
     else end?.();
   }
 
-  /** Of a channel that was just made only its own event tells; a page that does not know it would lead elsewhere. */
+  /** Waits for CHANNEL_CREATE of a new channel before the channel's page is opened. */
   async openChannel(c) {
     await this.store.when("channels", () => this.store.channels.has(c.id));
     return this.go(`/channels/${c.guild_id || "@me"}/${c.id}`);
@@ -193,7 +203,7 @@ class App {
     return this.go(`/channels/${id}${channel ? `/${channel}` : ""}`);
   }
 
-  /** A direct channel that was just made, or was there. */
+  /** Opens a direct message channel, new or existing. */
   openPrivate(c) {
     (c.recipients || []).forEach((u) => this.store.keepUser(u));
     if (!this.store.channels.has(c.id)) this.store.channels.set(c.id, c);
@@ -208,7 +218,16 @@ class App {
 
   clicked(e) {
     const a = e.target instanceof Element && e.target.closest("a[href^='/']");
-    if (!a || a.target || e.metaKey || e.ctrlKey || e.button || a.hasAttribute("download") || a.dataset.plain !== undefined) return;
+    if (
+      !a ||
+      a.target ||
+      e.metaKey ||
+      e.ctrlKey ||
+      e.button ||
+      a.hasAttribute("download") ||
+      a.dataset.plain !== undefined
+    )
+      return;
     e.preventDefault();
     this.go(a.getAttribute("href"));
   }
@@ -216,11 +235,11 @@ class App {
   key(e) {
     if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k" && this.rest.token) {
       e.preventDefault();
-      import("./views/jump.js").then((m) => m.jump(this));
+      import("./views/quick-switcher.js").then((m) => m.jump(this));
     }
   }
 
-  /* --- what pages share --- */
+  /* --- functions for all pages --- */
 
   async tryCall(promise, done) {
     try {
@@ -233,55 +252,123 @@ class App {
     }
   }
 
-  /** A line above the field of a channel, about something under way. */
+  /** Shows a progress line above the message field of a channel. */
   notice(channel, words) {
     const list = this.notices.get(channel.id) || [];
     const note = { words, bad: false };
-    note.end = () => { this.notices.set(channel.id, (this.notices.get(channel.id) || []).filter((n) => n !== note)); this.store.touch("notices"); };
-    note.fail = (text) => { note.words = text; note.bad = true; announce(text); this.store.touch("notices"); };
+    note.end = () => {
+      this.notices.set(
+        channel.id,
+        (this.notices.get(channel.id) || []).filter((n) => n !== note),
+      );
+      this.store.touch("notices");
+    };
+    note.fail = (text) => {
+      note.words = text;
+      note.bad = true;
+      announce(text);
+      this.store.touch("notices");
+    };
     this.notices.set(channel.id, [...list, note]);
     this.store.touch("notices");
     return note;
   }
 
-  useComponent(channel, m, c, values, control) { return useComponent(this, channel, m, c, values, control); }
-  pickEmoji(guild, at, choose) { pickEmoji(guild, at, choose); }
-  async showProfile(id, at) { (await import("./views/profile.js")).showProfile(this, id, at); }
+  useComponent(channel, m, c, values, control) {
+    return useComponent(this, channel, m, c, values, control);
+  }
+  pickEmoji(guild, at, choose) {
+    pickEmoji(guild, at, choose);
+  }
+  async showProfile(id, at) {
+    (await import("./views/profile.js")).showProfile(this, id, at);
+  }
 
   async messageMenu(channel, m, at) {
-    const own = m.author.id === this.store.me.id, manage = channel.guild_id && this.store.may(channel, "MANAGE_MESSAGES");
+    const own = m.author.id === this.store.me.id,
+      manage = channel.guild_id && this.store.may(channel, "MANAGE_MESSAGES");
     const path = `/channels/${channel.id}/messages/${m.id}`;
     const apps = await contextCommands(this, channel, 3, m.id).catch(() => []);
-    menu(below(at), [
-      ...apps,
-      (manage || this.store.may(channel, "PIN_MESSAGES")) && { label: m.pinned ? t("Unpin") : t("Pin"), icon: "pin", run: () => this.tryCall(this.rest.call(m.pinned ? "DELETE" : "PUT", `/channels/${channel.id}/pins/${m.id}`)) },
-      channel.guild_id && !m.thread && channel.type === 0 && this.store.may(channel, "CREATE_PUBLIC_THREADS") && { label: t("Start a thread"), icon: "thread", run: () => this.startThread(channel, m) },
-      { label: t("Copy text"), icon: "edit", run: () => navigator.clipboard?.writeText(m.content) },
-      { label: t("Copy id"), icon: "hash", run: () => navigator.clipboard?.writeText(m.id) },
-      { label: t("Show as JSON"), icon: "wrench", run: () => dialog(t("Message"), () => h("pre.json", { tabindex: 0 }, JSON.stringify(m, null, 2))) },
-      (own || manage) && { label: t("Delete"), icon: "trash", danger: true, run: () => this.tryCall(this.rest.delete(path)) },
-    ].filter(Boolean), t("Message"));
+    menu(
+      below(at),
+      [
+        ...apps,
+        (manage || this.store.may(channel, "PIN_MESSAGES")) && {
+          label: m.pinned ? t("Unpin") : t("Pin"),
+          icon: "pin",
+          run: () => this.tryCall(this.rest.call(m.pinned ? "DELETE" : "PUT", `/channels/${channel.id}/pins/${m.id}`)),
+        },
+        channel.guild_id &&
+          !m.thread &&
+          channel.type === 0 &&
+          this.store.may(channel, "CREATE_PUBLIC_THREADS") && {
+            label: t("Start a thread"),
+            icon: "thread",
+            run: () => this.startThread(channel, m),
+          },
+        { label: t("Copy text"), icon: "edit", run: () => navigator.clipboard?.writeText(m.content) },
+        { label: t("Copy ID"), icon: "hash", run: () => navigator.clipboard?.writeText(m.id) },
+        {
+          label: t("Show as JSON"),
+          icon: "wrench",
+          run: () => dialog(t("Message"), () => h("pre.json", { tabindex: 0 }, JSON.stringify(m, null, 2))),
+        },
+        (own || manage) && {
+          label: t("Delete"),
+          icon: "trash",
+          danger: true,
+          run: () => this.tryCall(this.rest.delete(path)),
+        },
+      ].filter(Boolean),
+      t("Message"),
+    );
   }
 
   async startThread(channel, m) {
     const name = await this.ask(t("Start a thread"), t("Name"), "");
     if (!name) return;
-    const made = await this.tryCall(this.rest.post(`/channels/${channel.id}${m ? `/messages/${m.id}` : ""}/threads`, m ? { name } : { name, type: 11 }));
+    const made = await this.tryCall(
+      this.rest.post(
+        `/channels/${channel.id}${m ? `/messages/${m.id}` : ""}/threads`,
+        m ? { name } : { name, type: 11 },
+      ),
+    );
     if (made) this.openChannel(made);
   }
 
-  /** One line of text, or nothing. */
+  /** Asks for one line of text in a dialog; resolves to null if it is cancelled. */
   ask(title, label, value, action) {
     return dialog(title, (close) => {
       const input = h("input", { "aria-label": label, placeholder: label, required: true });
       input.value = value || "";
-      return h("form.stack", { onsubmit: (e) => { e.preventDefault(); close(input.value.trim()); } }, input, h("div.actions", null, h("button.button.primary", { type: "submit" }, action || t("Save"))));
+      return h(
+        "form.stack",
+        {
+          onsubmit: (e) => {
+            e.preventDefault();
+            close(input.value.trim());
+          },
+        },
+        input,
+        h("div.actions", null, h("button.button.primary", { type: "submit" }, action || t("Save"))),
+      );
     });
   }
 
   confirm(title, words, action) {
-    return dialog(title, (close) => h("div.stack", null, h("p", null, words), h("div.actions", null,
-      h("button.button.secondary", { type: "button", onclick: () => close(false) }, t("Cancel")), h("button.button.danger", { type: "button", onclick: () => close(true) }, action))));
+    return dialog(title, (close) =>
+      h(
+        "div.stack",
+        null,
+        h("p", null, words),
+        h(
+          "div.actions",
+          null,
+          h("button.button.secondary", { type: "button", onclick: () => close(false) }, t("Cancel")),
+          h("button.button.danger", { type: "button", onclick: () => close(true) }, action),
+        ),
+      ),
+    );
   }
 }
 

@@ -1,29 +1,47 @@
-// commands.js - using an app: commands with their options, components, modals, and what comes back.
+// commands.js - application commands, components and modals: sends interactions and shows their results.
 import { Refusal } from "./rest.js";
 import { announce, fill, h, iconButton } from "./dom.js";
 import { contextOf } from "./message.js";
 import { askModal } from "./modals.js";
-import { appIcon } from "./pictures.js";
+import { appIcon } from "./images.js";
 import { isThread } from "./store.js";
-import { suggest } from "./suggest.js";
-import { currentLanguage, t } from "./words.js";
+import { suggest } from "./autocomplete.js";
+import { currentLanguage, t } from "./translate.js";
 
-const SUB = 1, GROUP = 2, STRING = 3, INTEGER = 4, BOOLEAN = 5, USER = 6, CHANNEL = 7, ROLE = 8, MENTIONABLE = 9, NUMBER = 10, ATTACHMENT = 11;
-const PATIENCE_MS = 15000; // the server says after three seconds that there is no answer
-const REASONS = { 1: t("The application is not there, or its answer could not be used."), 2: t("The application did not answer within 3 seconds.") };
+const SUB = 1,
+  GROUP = 2,
+  STRING = 3,
+  INTEGER = 4,
+  BOOLEAN = 5,
+  USER = 6,
+  CHANNEL = 7,
+  ROLE = 8,
+  MENTIONABLE = 9,
+  NUMBER = 10,
+  ATTACHMENT = 11;
+const PATIENCE_MS = 15000; // the server reports a missing response after 3 seconds
+const REASONS = {
+  1: t("The application is offline, or its response was not valid."),
+  2: t("The application did not answer within 3 seconds."),
+};
 
 let counter = 0;
 const nonce = () => `${Date.now()}${String(++counter).padStart(4, "0")}`;
 
-/** The words of a command or option in the person's language. */
+/** The localized name and description of a command or option. */
 export function localised(thing, name, locale) {
-  return thing[`${name}_localized`] || thing[`${name}_localizations`]?.[locale] || thing[`${name}_localizations`]?.[currentLanguage()] || thing[name];
+  return (
+    thing[`${name}_localized`] ||
+    thing[`${name}_localizations`]?.[locale] ||
+    thing[`${name}_localizations`]?.[currentLanguage()] ||
+    thing[name]
+  );
 }
 
-/** The name that the app gave it, which is what the server is told: lists have those of the person's language. */
+/** The name without localization; the server expects this one. */
 const ownName = (thing) => thing.name_default ?? thing.name;
 
-/* --- which there are --- */
+/* --- command lists --- */
 
 export class CommandIndex {
   constructor(app) {
@@ -32,54 +50,89 @@ export class CommandIndex {
     app.store.on("commands", () => this.cache.clear());
     app.store.on("ready", () => this.cache.clear());
   }
-  /** All commands of a place. @returns {Promise<{commands: any[], apps: Map<string, any>}>} */
+  /** All commands that can be used in a channel. @returns {Promise<{commands: any[], apps: Map<string, any>}>} */
   async of(channel) {
     const key = channel.guild_id || channel.id;
-    if (!this.cache.has(key)) this.cache.set(key, this.load(channel).catch((e) => { this.cache.delete(key); throw e; }));
+    if (!this.cache.has(key))
+      this.cache.set(
+        key,
+        this.load(channel).catch((e) => {
+          this.cache.delete(key);
+          throw e;
+        }),
+      );
     return this.cache.get(key);
   }
   async load(channel) {
     const { rest } = this.app;
-    const paths = [channel.guild_id ? `/guilds/${channel.guild_id}/application-command-index` : `/channels/${channel.id}/application-command-index`, "/users/@me/application-command-index"];
-    const found = await Promise.all(paths.map((p) => rest.get(p).catch(() => ({ applications: [], application_commands: [] }))));
+    const paths = [
+      channel.guild_id
+        ? `/guilds/${channel.guild_id}/application-command-index`
+        : `/channels/${channel.id}/application-command-index`,
+      "/users/@me/application-command-index",
+    ];
+    const found = await Promise.all(
+      paths.map((p) => rest.get(p).catch(() => ({ applications: [], application_commands: [] }))),
+    );
     const apps = new Map(found.flatMap((f) => f.applications).map((a) => [a.id, a]));
     const commands = [...new Map(found.flatMap((f) => f.application_commands).map((c) => [c.id, c])).values()];
     return { commands, apps };
   }
 }
 
-/** A command and its subcommands as single things that one can use. */
+/** Flattens a command and its subcommands into usable entries. */
 function leaves(command, locale) {
   const out = [];
   const visit = (node, path, options) => {
     const subs = (options || []).filter((o) => o.type === SUB || o.type === GROUP);
-    if (!subs.length) out.push({ command, path, options: options || [], name: [command, ...path].map((x) => localised(x, "name", locale)).join(" "), description: localised(node, "description", locale) || "" });
+    if (!subs.length)
+      out.push({
+        command,
+        path,
+        options: options || [],
+        name: [command, ...path].map((x) => localised(x, "name", locale)).join(" "),
+        description: localised(node, "description", locale) || "",
+      });
     for (const s of subs) visit(s, [...path, s], s.options);
   };
   visit(command, [], command.options);
   return out;
 }
 
-/** @param {string} text what stands behind the '/' */
+/** @param {string} text the text after the slash */
 export async function findCommands(app, channel, text) {
   const { commands, apps } = await app.commands.of(channel);
-  const words = text.toLowerCase().trim(), locale = app.store.settings.locale;
-  const all = commands.filter((c) => (c.type ?? 1) === 1).flatMap((c) => leaves(c, locale)).map((l) => ({ ...l, app: apps.get(l.command.application_id) }));
+  const words = text.toLowerCase().trim(),
+    locale = app.store.settings.locale;
+  const all = commands
+    .filter((c) => (c.type ?? 1) === 1)
+    .flatMap((c) => leaves(c, locale))
+    .map((l) => ({ ...l, app: apps.get(l.command.application_id) }));
   const starts = all.filter((l) => l.name.toLowerCase().startsWith(words));
   const rest = all.filter((l) => !starts.includes(l) && l.name.toLowerCase().includes(words));
   return [...starts, ...rest].sort((a, b) => String(a.app?.name).localeCompare(String(b.app?.name))).slice(0, 50);
 }
 
 export function commandRow(leaf) {
-  return [appIcon(leaf.app, "tiny-avatar"), h("span.suggestion-main", null, h("strong", null, `/${leaf.name}`), h("small", null, leaf.description)), h("span.faint", null, leaf.app?.name)];
+  return [
+    appIcon(leaf.app, "tiny-avatar"),
+    h("span.suggestion-main", null, h("strong", null, `/${leaf.name}`), h("small", null, leaf.description)),
+    h("span.faint", null, leaf.app?.name),
+  ];
 }
 
-/* --- asking --- */
+/* --- sending interactions --- */
 
-/** Sends an interaction and follows it: resolves with the event that ended it. */
+/** Sends an interaction; resolves with the event that ends it. */
 export async function interact(app, channel, body, files) {
   const id = nonce();
-  const full = { nonce: id, session_id: app.store.session, channel_id: channel.id, ...(channel.guild_id ? { guild_id: channel.guild_id } : {}), ...body };
+  const full = {
+    nonce: id,
+    session_id: app.store.session,
+    channel_id: channel.id,
+    ...(channel.guild_id ? { guild_id: channel.guild_id } : {}),
+    ...body,
+  };
   const ended = new Promise((resolve) => {
     const timer = setTimeout(() => resolve({ type: "SILENCE", d: {} }), PATIENCE_MS);
     app.store.interactions.set(id, (type, d) => {
@@ -108,7 +161,7 @@ export function failureWords(end, appName) {
   return "";
 }
 
-/** A button or a menu of a message was used. */
+/** Sends the interaction for a used button or select menu. */
 export async function useComponent(app, channel, m, c, values, control) {
   const name = m.author.global_name || m.author.username;
   app.problems.delete(m.id);
@@ -116,8 +169,13 @@ export async function useComponent(app, channel, m, c, values, control) {
   control.setAttribute("aria-busy", "true");
   let words = "";
   try {
-    const end = await interact(app, channel, { type: 3, application_id: m.application_id || m.author.id, message_id: m.id, message_flags: m.flags,
-      data: { component_type: c.type, custom_id: c.custom_id, ...(values ? { type: c.type, values } : {}) } });
+    const end = await interact(app, channel, {
+      type: 3,
+      application_id: m.application_id || m.author.id,
+      message_id: m.id,
+      message_flags: m.flags,
+      data: { component_type: c.type, custom_id: c.custom_id, ...(values ? { type: c.type, values } : {}) },
+    });
     words = failureWords(end, name);
   } catch (refusal) {
     words = refusal instanceof Refusal ? refusal.words : String(refusal);
@@ -130,33 +188,58 @@ export async function useComponent(app, channel, m, c, values, control) {
   app.store.changeMessage(channel.id, m.id, (x) => ({ ...x }));
 }
 
-/** An app answered with a modal. */
+/** Shows the modal with which an app responded. */
 export function showModal(app, modal) {
   const channel = app.store.channels.get(modal.channel_id);
   if (!channel) return;
   askModal(modal, { app, channel, context: contextOf(app, channel), use() {} }, async (components, files) => {
     const attachments = files.map((f, i) => ({ id: String(i), filename: f.name }));
-    const end = await interact(app, channel, { type: 5, application_id: modal.application.id, data: { id: modal.id, custom_id: modal.custom_id, components, ...(files.length ? { attachments } : {}) } }, files);
+    const end = await interact(
+      app,
+      channel,
+      {
+        type: 5,
+        application_id: modal.application.id,
+        data: { id: modal.id, custom_id: modal.custom_id, components, ...(files.length ? { attachments } : {}) },
+      },
+      files,
+    );
     const words = failureWords(end, modal.application.name);
     if (words && end.type !== "SILENCE") throw new Error(words);
   });
 }
 
-/** Commands for a person or a message, for a context menu. */
+/** The user or message commands for a context menu. */
 export async function contextCommands(app, channel, type, targetId) {
   const { commands, apps } = await app.commands.of(channel);
-  return commands.filter((c) => c.type === type).map((c) => ({
-    label: localised(c, "name", app.store.settings.locale), icon: "bolt",
-    run: () => runCommand(app, channel, { command: c, app: apps.get(c.application_id), name: c.name }, [], { target_id: targetId }) }));
+  return commands
+    .filter((c) => c.type === type)
+    .map((c) => ({
+      label: localised(c, "name", app.store.settings.locale),
+      icon: "bolt",
+      run: () =>
+        runCommand(app, channel, { command: c, app: apps.get(c.application_id), name: c.name }, [], {
+          target_id: targetId,
+        }),
+    }));
 }
 
-/** Uses a command; what becomes of it stands above the field until the answer is there. */
+/** Runs a command; shows its state above the message field until the response arrives. */
 export async function runCommand(app, channel, leaf, options, more, files) {
-  const { command } = leaf, name = leaf.app?.name || t("The application");
+  const { command } = leaf,
+    name = leaf.app?.name || t("The application");
   const note = app.notice(channel, `${command.type === 1 || !command.type ? "/" : ""}${leaf.name} · ${name}…`);
   let nested = options;
-  for (const node of [...(leaf.path || [])].reverse()) nested = [{ type: node.type, name: ownName(node), options: nested }];
-  const data = { id: command.id, name: ownName(command), type: command.type ?? 1, version: command.version, ...(command.guild_id ? { guild_id: command.guild_id } : {}), ...more };
+  for (const node of [...(leaf.path || [])].reverse())
+    nested = [{ type: node.type, name: ownName(node), options: nested }];
+  const data = {
+    id: command.id,
+    name: ownName(command),
+    type: command.type ?? 1,
+    version: command.version,
+    ...(command.guild_id ? { guild_id: command.guild_id } : {}),
+    ...more,
+  };
   if (data.type === 1) data.options = nested;
   try {
     const end = await interact(app, channel, { type: 2, application_id: command.application_id, data }, files);
@@ -170,15 +253,18 @@ export async function runCommand(app, channel, leaf, options, more, files) {
   }
 }
 
-/* --- the form of a command --- */
+/* --- command form --- */
 
-/** Fields for a command's options. @returns {{el: HTMLElement, focus: () => void}} */
+/** Input fields for the options of a command. @returns {{el: HTMLElement, focus: () => void}} */
 export function commandForm(app, channel, leaf, close) {
-  const locale = app.store.settings.locale, files = [];
+  const locale = app.store.settings.locale,
+    files = [];
   const problem = h("p.field-error", { role: "alert", hidden: true });
-  const fields = h("div.command-fields"), more = h("div.command-more");
+  const fields = h("div.command-fields"),
+    more = h("div.command-more");
   const made = new Map();
-  const required = leaf.options.filter((o) => o.required), optional = leaf.options.filter((o) => !o.required);
+  const required = leaf.options.filter((o) => o.required),
+    optional = leaf.options.filter((o) => !o.required);
 
   const collect = () => [...made.values()].map((f) => f.value()).filter((v) => v !== null);
   const show = (o, focus) => {
@@ -188,11 +274,41 @@ export function commandForm(app, channel, leaf, close) {
     drawMore();
     if (focus) f.control.focus();
   };
-  const drawMore = () => fill(more, optional.filter((o) => !made.has(o.name)).map((o) => h("button.chip", { type: "button", title: localised(o, "description", locale), onclick: () => show(o, true) }, `+ ${localised(o, "name", locale)}`)));
+  const drawMore = () =>
+    fill(
+      more,
+      optional
+        .filter((o) => !made.has(o.name))
+        .map((o) =>
+          h(
+            "button.chip",
+            { type: "button", title: localised(o, "description", locale), onclick: () => show(o, true) },
+            `+ ${localised(o, "name", locale)}`,
+          ),
+        ),
+    );
 
-  const form = h("form.command-form", { "aria-label": `/${leaf.name}`, novalidate: true },
-    h("div.command-head", null, appIcon(leaf.app, "tiny-avatar"), h("strong", null, `/${leaf.name}`), h("span.faint.clip", null, leaf.description), iconButton("close", t("Cancel"), () => close())),
-    fields, more, problem, h("div.command-foot", null, h("span.hint", null, t("Enter to send, Esc to cancel")), h("button.button.primary", { type: "submit" }, t("Send"))));
+  const form = h(
+    "form.command-form",
+    { "aria-label": `/${leaf.name}`, novalidate: true },
+    h(
+      "div.command-head",
+      null,
+      appIcon(leaf.app, "tiny-avatar"),
+      h("strong", null, `/${leaf.name}`),
+      h("span.faint.clip", null, leaf.description),
+      iconButton("close", t("Cancel"), () => close()),
+    ),
+    fields,
+    more,
+    problem,
+    h(
+      "div.command-foot",
+      null,
+      h("span.hint", null, t("Enter to send, Esc to cancel")),
+      h("button.button.primary", { type: "submit" }, t("Send")),
+    ),
+  );
   required.forEach((o) => show(o, false));
   drawMore();
 
@@ -210,30 +326,57 @@ export function commandForm(app, channel, leaf, close) {
       app.notice(channel, "").fail(`/${leaf.name}: ${refusal.words || refusal.message}`);
     }
   });
-  return { el: form, focus: () => /** @type {HTMLElement} */ (fields.querySelector("input, select, textarea") || form.querySelector("button[type=submit]")).focus() };
+  return {
+    el: form,
+    focus: () =>
+      /** @type {HTMLElement} */ (
+        fields.querySelector("input, select, textarea") || form.querySelector("button[type=submit]")
+      ).focus(),
+  };
 }
 
 function choicesOf(app, channel, o) {
-  const { store } = app, guild = store.guildOf(channel);
+  const { store } = app,
+    guild = store.guildOf(channel);
   const people = guild ? [...guild.members.values()].map((m) => m.user) : [store.me, ...(channel.recipients || [])];
   const users = people.map((u) => ({ name: `${store.nameOf(u.id, guild)} (@${u.username})`, value: u.id }));
-  const roles = guild ? [...guild.roles.values()].map((r) => ({ name: `@${r.name.replace(/^@/, "")}`, value: r.id })) : [];
+  const roles = guild
+    ? [...guild.roles.values()].map((r) => ({ name: `@${r.name.replace(/^@/, "")}`, value: r.id }))
+    : [];
   if (o.type === USER) return users;
   if (o.type === ROLE) return roles;
   if (o.type === MENTIONABLE) return [...users, ...roles];
-  if (o.type === CHANNEL) return guild ? store.channelsOf(guild).filter((c) => !isThread(c) && (!o.channel_types?.length || o.channel_types.includes(c.type))).map((c) => ({ name: `#${c.name}`, value: c.id })) : [];
-  if (o.type === BOOLEAN) return [{ name: t("True"), value: true }, { name: t("False"), value: false }];
+  if (o.type === CHANNEL)
+    return guild
+      ? store
+          .channelsOf(guild)
+          .filter((c) => !isThread(c) && (!o.channel_types?.length || o.channel_types.includes(c.type)))
+          .map((c) => ({ name: `#${c.name}`, value: c.id }))
+      : [];
+  if (o.type === BOOLEAN)
+    return [
+      { name: t("True"), value: true },
+      { name: t("False"), value: false },
+    ];
   return (o.choices || []).map((c) => ({ name: c.name_localized || c.name, value: c.value }));
 }
 
 function optionField(app, channel, leaf, o, { locale, files, collect }) {
-  const label = localised(o, "name", locale), hint = localised(o, "description", locale);
+  const label = localised(o, "name", locale),
+    hint = localised(o, "description", locale);
   const choices = choicesOf(app, channel, o);
   const id = `option-${nonce()}`;
   const error = h("span.field-error", { role: "alert", hidden: true });
-  let control, read, picked = null;
+  let control,
+    read,
+    picked = null;
   if (choices.length) {
-    control = h("select", { id }, h("option", { value: "" }, ""), choices.map((c, i) => h("option", { value: String(i) }, c.name)));
+    control = h(
+      "select",
+      { id },
+      h("option", { value: "" }, ""),
+      choices.map((c, i) => h("option", { value: String(i) }, c.name)),
+    );
     read = () => (control.value === "" ? undefined : choices[Number(control.value)].value);
   } else if (o.type === ATTACHMENT) {
     control = h("input", { id, type: "file" });
@@ -244,28 +387,54 @@ function optionField(app, channel, leaf, o, { locale, files, collect }) {
     };
   } else {
     const numeric = o.type === INTEGER || o.type === NUMBER;
-    control = h("input", { id, type: "text", inputmode: numeric ? "decimal" : null, maxlength: o.max_length, autocomplete: "off" });
+    control = h("input", {
+      id,
+      type: "text",
+      inputmode: numeric ? "decimal" : null,
+      maxlength: o.max_length,
+      autocomplete: "off",
+    });
     read = () => {
       if (control.value === "") return undefined;
       if (picked && picked.name === control.value) return picked.value;
       return numeric ? Number(control.value) : control.value;
     };
   }
-  const el = h("div.command-field", null, h("label", { for: id, title: hint }, label, o.required && h("span.required", { "aria-hidden": "true" }, "*")), control, h("small.hint", null, hint), error);
+  const el = h(
+    "div.command-field",
+    null,
+    h("label", { for: id, title: hint }, label, o.required && h("span.required", { "aria-hidden": "true" }, "*")),
+    control,
+    h("small.hint", null, hint),
+    error,
+  );
   if (o.autocomplete) {
-    el.append(suggest(control, { label: hint, row: (c) => c.name, choose: (c) => { picked = c; control.value = c.name; },
-      find: () => complete(app, channel, leaf, o, control.value, collect) }).list);
+    el.append(
+      suggest(control, {
+        label: hint,
+        row: (c) => c.name,
+        choose: (c) => {
+          picked = c;
+          control.value = c.name;
+        },
+        find: () => complete(app, channel, leaf, o, control.value, collect),
+      }).list,
+    );
   }
   const problem = () => {
     const v = read();
     if (v === undefined) return o.required ? t("Required") : "";
-    if ((o.type === INTEGER && !Number.isSafeInteger(v)) || (o.type === NUMBER && !Number.isFinite(v))) return t("Not a number");
+    if ((o.type === INTEGER && !Number.isSafeInteger(v)) || (o.type === NUMBER && !Number.isFinite(v)))
+      return t("Not a number");
     if (typeof v === "number" && v < (o.min_value ?? -Infinity)) return t("At least {n}", { n: o.min_value });
     if (typeof v === "number" && v > (o.max_value ?? Infinity)) return t("At most {n}", { n: o.max_value });
-    if (o.type === STRING && [...String(v)].length < (o.min_length || 0)) return t("At least {n} character|At least {n} characters", { n: o.min_length });
+    if (o.type === STRING && [...String(v)].length < (o.min_length || 0))
+      return t("At least {n} character|At least {n} characters", { n: o.min_length });
     return "";
   };
-  return { el, control,
+  return {
+    el,
+    control,
     check() {
       const words = problem();
       error.hidden = !words;
@@ -273,7 +442,11 @@ function optionField(app, channel, leaf, o, { locale, files, collect }) {
       control.setAttribute("aria-invalid", String(!!words));
       return !words;
     },
-    value() { const v = read(); return v === undefined ? null : { type: o.type, name: ownName(o), value: v }; } };
+    value() {
+      const v = read();
+      return v === undefined ? null : { type: o.type, name: ownName(o), value: v };
+    },
+  };
 }
 
 async function complete(app, channel, leaf, o, text, collect) {
@@ -283,7 +456,11 @@ async function complete(app, channel, leaf, o, text, collect) {
   for (const node of [...leaf.path].reverse()) options = [{ type: node.type, name: ownName(node), options }];
   const { command } = leaf;
   try {
-    const end = await interact(app, channel, { type: 4, application_id: command.application_id, data: { id: command.id, name: ownName(command), type: 1, version: command.version, options } });
+    const end = await interact(app, channel, {
+      type: 4,
+      application_id: command.application_id,
+      data: { id: command.id, name: ownName(command), type: 1, version: command.version, options },
+    });
     return end.type === "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE" ? end.d.choices || [] : [];
   } catch {
     return [];

@@ -1,25 +1,40 @@
-// components.js - buttons, menus and layouts of messages.
+// components.js - message components: buttons, select menus, layouts.
 import { dialog, h } from "./dom.js";
 import { emoji, markdown } from "./markdown.js";
-import { attachment, picture } from "./pictures.js";
+import { attachment, picture } from "./images.js";
 import { isThread } from "./store.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
-const ROW = 1, BUTTON = 2, STRING_MENU = 3, USER_MENU = 5, ROLE_MENU = 6, MENTIONABLE_MENU = 7, CHANNEL_MENU = 8;
-const SECTION = 9, TEXT_DISPLAY = 10, THUMBNAIL = 11, GALLERY = 12, FILE = 13, SEPARATOR = 14, CONTAINER = 17;
+const ROW = 1,
+  BUTTON = 2,
+  STRING_MENU = 3,
+  USER_MENU = 5,
+  ROLE_MENU = 6,
+  MENTIONABLE_MENU = 7,
+  CHANNEL_MENU = 8;
+const SECTION = 9,
+  TEXT_DISPLAY = 10,
+  THUMBNAIL = 11,
+  GALLERY = 12,
+  FILE = 13,
+  SEPARATOR = 14,
+  CONTAINER = 17;
 const STYLES = ["", "primary", "secondary", "success", "danger", "link"];
 const LINK = 5;
 
 /**
- * A part of a message as elements.
+ * Renders a component of a message.
  * @param {any} c the component
- * @param {{use: (component: any, values: string[]|undefined, control: HTMLElement) => void, app: any, channel: any, context: any, message?: any}} place
+ * @param {{use: (component: any, values: string[]|undefined, control: HTMLElement) => void, app: any,
+ *   channel: any, context: any, message?: any}} context
  */
-export function component(c, place) {
-  return RENDERERS[c.type]?.(c, place) || h("p.faint", null, t("A component of type {n}", { n: Number(c.type) }));
+export function component(c, context) {
+  return (
+    RENDERERS[c.type]?.(c, context) || h("p.faint", null, t("Unsupported component (type {n})", { n: Number(c.type) }))
+  );
 }
 
-const each = (list, place) => (list || []).map((c) => component(c, place));
+const each = (list, context) => (list || []).map((c) => component(c, context));
 
 const RENDERERS = {
   [ROW]: (c, p) => h("div.row", { role: "group" }, each(c.components, p)),
@@ -29,13 +44,47 @@ const RENDERERS = {
   [ROLE_MENU]: menuOf,
   [MENTIONABLE_MENU]: menuOf,
   [CHANNEL_MENU]: menuOf,
-  [SECTION]: (c, p) => h("div.section", null, h("div.section-text", null, each(c.components, p)), c.accessory && component(c.accessory, p)),
+  [SECTION]: (c, p) =>
+    h(
+      "div.section",
+      null,
+      h("div.section-text", null, each(c.components, p)),
+      c.accessory && component(c.accessory, p),
+    ),
   [TEXT_DISPLAY]: (c, p) => h("div.text-display", null, markdown(c.content || "", p.context)),
   [THUMBNAIL]: (c) => veil(c, picture(c.media, "thumbnail", c.description)),
-  [GALLERY]: (c) => h("div.gallery", { dataset: { count: (c.items || []).length } }, (c.items || []).map((i) => veil(i, picture(i.media, "gallery-picture", i.description)))),
-  [FILE]: (c) => veil(c, attachment({ filename: c.name || c.file?.url?.split("/").pop().split("?")[0] || t("A file"), url: c.file?.url || "", size: c.size, content_type: c.file?.content_type })),
-  [SEPARATOR]: (c) => (c.divider === false ? h("div.gap", { dataset: { spacing: c.spacing || 1 } }) : h("hr", { dataset: { spacing: c.spacing || 1 } })),
-  [CONTAINER]: (c, p) => veil(c, h("div.container", { style: c.accent_color != null ? { "--accent-color": `#${c.accent_color.toString(16).padStart(6, "0")}` } : null }, each(c.components, p))),
+  [GALLERY]: (c) =>
+    h(
+      "div.gallery",
+      { dataset: { count: (c.items || []).length } },
+      (c.items || []).map((i) => veil(i, picture(i.media, "gallery-picture", i.description))),
+    ),
+  [FILE]: (c) =>
+    veil(
+      c,
+      attachment({
+        filename: c.name || c.file?.url?.split("/").pop().split("?")[0] || t("A file"),
+        url: c.file?.url || "",
+        size: c.size,
+        content_type: c.file?.content_type,
+      }),
+    ),
+  [SEPARATOR]: (c) =>
+    c.divider === false
+      ? h("div.gap", { dataset: { spacing: c.spacing || 1 } })
+      : h("hr", { dataset: { spacing: c.spacing || 1 } }),
+  [CONTAINER]: (c, p) =>
+    veil(
+      c,
+      h(
+        "div.container",
+        {
+          style:
+            c.accent_color != null ? { "--accent-color": `#${c.accent_color.toString(16).padStart(6, "0")}` } : null,
+        },
+        each(c.components, p),
+      ),
+    ),
 };
 
 function veil(c, el) {
@@ -46,22 +95,49 @@ function emojiOf(e) {
   return e && (e.id ? emoji(e.name, e.id, e.animated) : h("span", { "aria-hidden": "true" }, e.name));
 }
 
-function button(c, place) {
-  const words = [emojiOf(c.emoji), c.label, !c.label && c.emoji && h("span.hidden-text", null, c.emoji.name || t("emoji"))];
+function button(c, context) {
+  const words = [
+    emojiOf(c.emoji),
+    c.label,
+    !c.label && c.emoji && h("span.hidden-text", null, c.emoji.name || t("emoji")),
+  ];
   if (c.style === LINK) {
     const safe = /^https?:\/\//.test(c.url || "");
-    return h("a.button.secondary", { href: safe ? c.url : null, target: "_blank", rel: "noopener noreferrer nofollow", "aria-disabled": c.disabled ? "true" : null }, words, " ↗");
+    return h(
+      "a.button.secondary",
+      {
+        href: safe ? c.url : null,
+        target: "_blank",
+        rel: "noopener noreferrer nofollow",
+        "aria-disabled": c.disabled ? "true" : null,
+      },
+      words,
+      " ↗",
+    );
   }
-  const el = h("button.button", { type: "button", class: STYLES[c.style] || "secondary", disabled: c.disabled, dataset: { customId: c.custom_id || "" },
-    onclick: () => place.use(c, undefined, el) }, words);
+  const el = h(
+    "button.button",
+    {
+      type: "button",
+      class: STYLES[c.style] || "secondary",
+      disabled: c.disabled,
+      dataset: { customId: c.custom_id || "" },
+      onclick: () => context.use(c, undefined, el),
+    },
+    words,
+  );
   return el;
 }
 
-/* --- menus --- */
+/* --- select menus --- */
 
-/** What can be chosen in a menu, whatever its kind. @returns {{value: string, label: string, description?: string, emoji?: any, chosen: boolean}[]} */
+/**
+ * The options of a select menu of any type.
+ * @returns {{value: string, label: string, description?: string, emoji?: any, chosen: boolean}[]}
+ */
 function optionsOf(c, { app, channel }) {
-  const { store } = app, guild = store.guildOf(channel);
+  const { store } = app,
+    guild = store.guildOf(channel);
   const chosen = new Set((c.default_values || []).map((d) => d.id));
   if (c.type === STRING_MENU) return (c.options || []).map((o) => ({ ...o, chosen: !!o.default }));
   const out = [];
@@ -69,32 +145,74 @@ function optionsOf(c, { app, channel }) {
     const people = guild ? [...guild.members.values()].map((m) => m.user) : [store.me, ...(channel.recipients || [])];
     for (const u of people) out.push({ value: u.id, label: store.nameOf(u.id, guild), description: `@${u.username}` });
   }
-  if (guild && (c.type === ROLE_MENU || c.type === MENTIONABLE_MENU)) for (const r of guild.roles.values()) out.push({ value: r.id, label: `@${r.name.replace(/^@/, "")}` });
+  if (guild && (c.type === ROLE_MENU || c.type === MENTIONABLE_MENU))
+    for (const r of guild.roles.values()) out.push({ value: r.id, label: `@${r.name.replace(/^@/, "")}` });
   if (guild && c.type === CHANNEL_MENU) {
-    for (const x of store.channelsOf(guild)) if (!isThread(x) && (!c.channel_types?.length || c.channel_types.includes(x.type))) out.push({ value: x.id, label: `#${x.name}` });
+    for (const x of store.channelsOf(guild))
+      if (!isThread(x) && (!c.channel_types?.length || c.channel_types.includes(x.type)))
+        out.push({ value: x.id, label: `#${x.name}` });
   }
   return out.map((o) => ({ ...o, chosen: chosen.has(o.value) }));
 }
 
-const PLACEHOLDERS = { [STRING_MENU]: t("Make a selection"), [USER_MENU]: t("Choose somebody"), [ROLE_MENU]: t("Choose a role"), [MENTIONABLE_MENU]: t("Choose somebody or a role"), [CHANNEL_MENU]: t("Choose a channel") };
+const PLACEHOLDERS = {
+  [STRING_MENU]: t("Make a selection"),
+  [USER_MENU]: t("Choose a user"),
+  [ROLE_MENU]: t("Choose a role"),
+  [MENTIONABLE_MENU]: t("Choose a user or role"),
+  [CHANNEL_MENU]: t("Choose a channel"),
+};
 
-/** Several choices at once: a button that opens a list of boxes. */
+/** A select menu for several values: a button that opens a list of check boxes. */
 function manyMenu(c, options, label, done) {
-  const least = c.min_values ?? 1, most = c.max_values ?? 1;
-  const words = () => options.filter((o) => o.chosen).map((o) => o.label).join(", ") || label;
-  const el = h("button.menu-button", { type: "button", "aria-haspopup": "dialog", disabled: c.disabled, "aria-label": label }, h("span", null, words()), "▾");
+  const least = c.min_values ?? 1,
+    most = c.max_values ?? 1;
+  const words = () =>
+    options
+      .filter((o) => o.chosen)
+      .map((o) => o.label)
+      .join(", ") || label;
+  const el = h(
+    "button.menu-button",
+    { type: "button", "aria-haspopup": "dialog", disabled: c.disabled, "aria-label": label },
+    h("span", null, words()),
+    "▾",
+  );
   el.addEventListener("click", async () => {
     const values = await dialog(label, (close) => {
       const hint = h("p.hint", { role: "status" });
-      const save = h("button.button.primary", { type: "button", onclick: () => close(boxes.filter((b) => b.checked).map((b) => b.value)) }, t("Choose"));
-      const boxes = options.map((o) => h("input", { type: "checkbox", value: o.value, checked: o.chosen, onchange: check }));
+      const save = h(
+        "button.button.primary",
+        { type: "button", onclick: () => close(boxes.filter((b) => b.checked).map((b) => b.value)) },
+        t("Choose"),
+      );
+      const boxes = options.map((o) =>
+        h("input", { type: "checkbox", value: o.value, checked: o.chosen, onchange: check }),
+      );
       function check() {
         const n = boxes.filter((b) => b.checked).length;
         save.disabled = n < least || n > most;
-        hint.textContent = least === most ? t("{n} of {most}", { n, most }) : t("{n} of {least} to {most}", { n, least, most });
+        hint.textContent =
+          least === most ? t("{n} of {most}", { n, most }) : t("{n} of {least} to {most}", { n, least, most });
       }
       check();
-      return [h("div.choices", { role: "group", "aria-label": label }, options.map((o, i) => h("label.choice", null, boxes[i], emojiOf(o.emoji), h("span", null, o.label, o.description && h("small", null, o.description))))), hint, save];
+      return [
+        h(
+          "div.choices",
+          { role: "group", "aria-label": label },
+          options.map((o, i) =>
+            h(
+              "label.choice",
+              null,
+              boxes[i],
+              emojiOf(o.emoji),
+              h("span", null, o.label, o.description && h("small", null, o.description)),
+            ),
+          ),
+        ),
+        hint,
+        save,
+      ];
     });
     if (!values) return;
     for (const o of options) o.chosen = values.includes(o.value);
@@ -105,17 +223,32 @@ function manyMenu(c, options, label, done) {
 }
 
 function oneMenu(c, options, label, done) {
-  const el = h("select.select", { "aria-label": label, disabled: c.disabled, onchange: () => done(el.value ? [el.value] : [], el) },
-    h("option", { value: "" }, label), options.map((o) => h("option", { value: o.value, selected: o.chosen }, (o.emoji && !o.emoji.id ? `${o.emoji.name} ` : "") + o.label + (o.description ? ` – ${o.description}` : ""))));
+  const el = h(
+    "select.select",
+    { "aria-label": label, disabled: c.disabled, onchange: () => done(el.value ? [el.value] : [], el) },
+    h("option", { value: "" }, label),
+    options.map((o) =>
+      h(
+        "option",
+        { value: o.value, selected: o.chosen },
+        (o.emoji && !o.emoji.id ? `${o.emoji.name} ` : "") + o.label + (o.description ? ` – ${o.description}` : ""),
+      ),
+    ),
+  );
   return Object.assign(el, { values: () => (el.value ? [el.value] : []) });
 }
 
-/** A menu as a control with values(). */
-export function menuControl(c, place, done) {
-  const options = optionsOf(c, place), label = c.placeholder || PLACEHOLDERS[c.type];
+/** A select menu as a form control with values(). */
+export function menuControl(c, context, done) {
+  const options = optionsOf(c, context),
+    label = c.placeholder || PLACEHOLDERS[c.type];
   return (c.max_values ?? 1) > 1 ? manyMenu(c, options, label, done) : oneMenu(c, options, label, done);
 }
 
-function menuOf(c, place) {
-  return h("div.menu-line", null, menuControl(c, place, (values, el) => place.use(c, values, el)));
+function menuOf(c, context) {
+  return h(
+    "div.menu-line",
+    null,
+    menuControl(c, context, (values, el) => context.use(c, values, el)),
+  );
 }

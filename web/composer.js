@@ -1,55 +1,108 @@
-// composer.js - the field one writes in: text, files, replies, edits, commands, emoji, GIFs.
+// composer.js - the message field: text, files, replies, edits, commands, emoji, GIFs.
 import { commandForm, commandRow, findCommands } from "./commands.js";
 import { fill, h, icon, iconButton } from "./dom.js";
 import { pickEmoji, pickGif } from "./pickers.js";
-import { avatar } from "./pictures.js";
+import { avatar } from "./images.js";
 import { isThread } from "./store.js";
-import { suggest } from "./suggest.js";
-import { t } from "./words.js";
+import { suggest } from "./autocomplete.js";
+import { t } from "./translate.js";
 
 const EDITABLE = new Set([0, 19]); // message types that their author may edit: default, reply
-const TYPING_MS = 8000, MOST_FILES = 10, PATIENCE_MS = 400;
+const TYPING_MS = 8000,
+  MOST_FILES = 10,
+  PATIENCE_MS = 400;
 
 export function composer(app, channel) {
-  const { store } = app, guild = store.guildOf(channel);
+  const { store } = app,
+    guild = store.guildOf(channel);
   const name = `${channel.guild_id ? "#" : "@"}${store.nameOfChannel(channel)}`;
-  let reply = null, editing = null, files = [], typedAt = 0;
+  let reply = null,
+    editing = null,
+    files = [],
+    typedAt = 0;
 
-  const input = h("textarea", { rows: 1, "aria-label": `${t("Message")} ${name}`, placeholder: `${t("Message")} ${name}`, maxlength: 4000 });
-  const above = h("div.composer-above"), notices = h("div.notices", { "aria-live": "polite" }), commandPlace = h("div");
-  const picker = h("input", { type: "file", multiple: true, hidden: true, onchange: () => addFiles([...picker.files]) });
-  const line = h("form.composer-line", null, iconButton("plus", t("Attach files"), () => picker.click()), picker, input,
+  const input = h("textarea", {
+    rows: 1,
+    "aria-label": `${t("Message")} ${name}`,
+    placeholder: `${t("Message")} ${name}`,
+    maxlength: 4000,
+  });
+  const above = h("div.composer-above"),
+    notices = h("div.notices", { "aria-live": "polite" }),
+    commandContext = h("div");
+  const picker = h("input", {
+    type: "file",
+    multiple: true,
+    hidden: true,
+    onchange: () => addFiles([...picker.files]),
+  });
+  const line = h(
+    "form.composer-line",
+    null,
+    iconButton("plus", t("Attach files"), () => picker.click()),
+    picker,
+    input,
     iconButton("gif", t("GIFs"), (e) => pickGif(app, e.currentTarget, (g) => sendText(g.url || g.src))),
     iconButton("smile", t("Emoji"), (e) => pickEmoji(guild, e.currentTarget, insertEmoji)),
-    h("button.icon-button.send", { type: "submit", "aria-label": t("Send"), title: t("Send") }, icon("bolt")));
-  const suggestions = suggest(input, { label: t("Suggestions"), find: findSuggestions, row: suggestionRow, choose: takeSuggestion, group: (s) => s.group, awaited: isCommand });
-  const el = h("div.composer", null, notices, commandPlace, above, suggestions.list, line);
+    h("button.icon-button.send", { type: "submit", "aria-label": t("Send"), title: t("Send") }, icon("bolt")),
+  );
+  const suggestions = suggest(input, {
+    label: t("Suggestions"),
+    find: findSuggestions,
+    row: suggestionRow,
+    choose: takeSuggestion,
+    group: (s) => s.group,
+    awaited: isCommand,
+  });
+  const el = h("div.composer", null, notices, commandContext, above, suggestions.list, line);
 
-  /* --- suggestions: commands, people, channels --- */
+  /* --- suggestions: commands, members, channels --- */
 
-  function wordBefore() { return /(?:^|\s)([@#:][\w.-]*)$/.exec(input.value.slice(0, input.selectionStart))?.[1] || ""; }
+  function wordBefore() {
+    return /(?:^|\s)([@#:][\w.-]*)$/.exec(input.value.slice(0, input.selectionStart))?.[1] || "";
+  }
 
-  function isCommand() { return !editing && /^\/[^\n]*$/.test(input.value); }
+  function isCommand() {
+    return !editing && /^\/[^\n]*$/.test(input.value);
+  }
 
   async function findSuggestions() {
     if (isCommand()) {
       const found = await findCommands(app, channel, input.value.slice(1)).catch(() => []);
       return found.map((leaf) => ({ leaf, group: leaf.app?.name }));
     }
-    const word = wordBefore(), text = word.slice(1).toLowerCase();
+    const word = wordBefore(),
+      text = word.slice(1).toLowerCase();
     if (word.length < 2) return [];
     if (word[0] === "@") {
       const people = guild ? [...guild.members.values()].map((m) => m.user) : channel.recipients || [];
-      return people.filter((u) => `${store.nameOf(u.id, guild)} ${u.username}`.toLowerCase().includes(text)).slice(0, 8).map((user) => ({ user, group: t("People") }));
+      return people
+        .filter((u) => `${store.nameOf(u.id, guild)} ${u.username}`.toLowerCase().includes(text))
+        .slice(0, 8)
+        .map((user) => ({ user, group: t("Members") }));
     }
-    if (word[0] === "#" && guild) return store.channelsOf(guild).filter((c) => c.name?.toLowerCase().includes(text) && c.type !== 4).slice(0, 8).map((c) => ({ channel: c, group: t("Channels") }));
-    if (word[0] === ":" && guild) return guild.emojis.filter((e) => e.name.toLowerCase().includes(text)).slice(0, 8).map((e) => ({ emoji: e, group: t("Emoji") }));
+    if (word[0] === "#" && guild)
+      return store
+        .channelsOf(guild)
+        .filter((c) => c.name?.toLowerCase().includes(text) && c.type !== 4)
+        .slice(0, 8)
+        .map((c) => ({ channel: c, group: t("Channels") }));
+    if (word[0] === ":" && guild)
+      return guild.emojis
+        .filter((e) => e.name.toLowerCase().includes(text))
+        .slice(0, 8)
+        .map((e) => ({ emoji: e, group: t("Emoji") }));
     return [];
   }
 
   function suggestionRow(s) {
     if (s.leaf) return commandRow(s.leaf);
-    if (s.user) return [avatar(s.user, "", "tiny-avatar"), h("span.suggestion-main", null, h("strong", null, store.nameOf(s.user.id, guild))), h("span.faint", null, `@${s.user.username}`)];
+    if (s.user)
+      return [
+        avatar(s.user, "", "tiny-avatar"),
+        h("span.suggestion-main", null, h("strong", null, store.nameOf(s.user.id, guild))),
+        h("span.faint", null, `@${s.user.username}`),
+      ];
     return s.channel ? `#${s.channel.name}` : `:${s.emoji.name}:`;
   }
 
@@ -65,9 +118,13 @@ export function composer(app, channel) {
     input.value = "";
     grow();
     if (!leaf.options.length) return submitBare(leaf);
-    const form = commandForm(app, channel, leaf, () => { fill(commandPlace); line.hidden = false; input.focus(); });
+    const form = commandForm(app, channel, leaf, () => {
+      fill(commandContext);
+      line.hidden = false;
+      input.focus();
+    });
     line.hidden = true;
-    fill(commandPlace, form.el);
+    fill(commandContext, form.el);
     form.focus();
   }
 
@@ -81,8 +138,13 @@ export function composer(app, channel) {
 
   /* --- text --- */
 
-  function emojiText(e) { return e.id ? `<${e.animated ? "a" : ""}:${e.name}:${e.id}> ` : e.name; }
-  function insertEmoji(e) { input.setRangeText(emojiText(e), input.selectionStart, input.selectionEnd, "end"); input.focus(); }
+  function emojiText(e) {
+    return e.id ? `<${e.animated ? "a" : ""}:${e.name}:${e.id}> ` : e.name;
+  }
+  function insertEmoji(e) {
+    input.setRangeText(emojiText(e), input.selectionStart, input.selectionEnd, "end");
+    input.focus();
+  }
   function grow() {
     input.style.height = "auto";
     input.style.height = `${Math.min(input.scrollHeight, 240)}px`;
@@ -101,10 +163,32 @@ export function composer(app, channel) {
   }
 
   function drawAbove() {
-    fill(above,
-      reply && h("div.composer-note", null, icon("reply"), `${t("Reply")}: ${store.nameOf(reply.author.id, guild)}`, iconButton("close", t("Cancel"), () => { reply = null; drawAbove(); })),
+    fill(
+      above,
+      reply &&
+        h(
+          "div.composer-note",
+          null,
+          icon("reply"),
+          `${t("Reply")}: ${store.nameOf(reply.author.id, guild)}`,
+          iconButton("close", t("Cancel"), () => {
+            reply = null;
+            drawAbove();
+          }),
+        ),
       editing && h("div.composer-note", null, icon("edit"), t("Edit"), iconButton("close", t("Cancel"), stopEditing)),
-      files.map((f) => h("div.composer-note", null, f.name, iconButton("close", `${t("Remove")} ${f.name}`, () => { files = files.filter((x) => x !== f); drawAbove(); }))));
+      files.map((f) =>
+        h(
+          "div.composer-note",
+          null,
+          f.name,
+          iconButton("close", `${t("Remove")} ${f.name}`, () => {
+            files = files.filter((x) => x !== f);
+            drawAbove();
+          }),
+        ),
+      ),
+    );
   }
 
   function stopEditing() {
@@ -120,7 +204,10 @@ export function composer(app, channel) {
     if (reply) body.message_reference = { message_id: reply.id };
     if (!files.length) return body;
     const form = new FormData();
-    form.append("payload_json", JSON.stringify({ ...body, attachments: files.map((f, i) => ({ id: String(i), filename: f.name })) }));
+    form.append(
+      "payload_json",
+      JSON.stringify({ ...body, attachments: files.map((f, i) => ({ id: String(i), filename: f.name })) }),
+    );
     files.forEach((f, i) => form.append(`files[${i}]`, f));
     return form;
   }
@@ -129,23 +216,26 @@ export function composer(app, channel) {
     const path = `/channels/${channel.id}/messages`;
     if (editing) {
       const m = editing;
-      stopEditing(); // what is written from now on is another message
+      stopEditing(); // text written after this is a new message
       if (!(await app.tryCall(app.rest.patch(`${path}/${m.id}`, { content }))) && !input.value) edit({ ...m, content });
       return;
     }
-    const body = draft(content), before = { reply, files };
+    const body = draft(content),
+      before = { reply, files };
     let note = /** @type {any} */ (null);
     input.value = "";
     reply = null;
     files = [];
     drawAbove();
     grow();
-    const slow = setTimeout(() => { note = app.notice(channel, t("Sending…")); }, PATIENCE_MS);
+    const slow = setTimeout(() => {
+      note = app.notice(channel, t("Sending…"));
+    }, PATIENCE_MS);
     const sent = await app.tryCall(app.rest.post(path, body));
     clearTimeout(slow);
     note?.end();
     if (sent) return;
-    // What was refused is not lost: it stands in the field again.
+    // If the server refuses the message, put its text back into the field.
     ({ reply, files } = before);
     if (!input.value) input.value = content;
     drawAbove();
@@ -157,15 +247,31 @@ export function composer(app, channel) {
     if (content || files.length) sendText(content);
   }
 
-  line.addEventListener("submit", (e) => { e.preventDefault(); submit(); });
-  input.addEventListener("input", () => { grow(); typing(); });
+  line.addEventListener("submit", (e) => {
+    e.preventDefault();
+    submit();
+  });
+  input.addEventListener("input", () => {
+    grow();
+    typing();
+  });
   input.addEventListener("keydown", (e) => {
-    if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); submit(); }
-    else if (e.key === "Escape" && editing) stopEditing();
-    else if (e.key === "Escape" && reply) { reply = null; drawAbove(); }
-    else if (e.key === "ArrowUp" && !input.value) {
-      const own = store.log(channel.id).list.filter((m) => m.author.id === store.me.id && EDITABLE.has(m.type)).at(-1);
-      if (own) { e.preventDefault(); edit(own); }
+    if (e.key === "Enter" && !e.shiftKey && !e.isComposing) {
+      e.preventDefault();
+      submit();
+    } else if (e.key === "Escape" && editing) stopEditing();
+    else if (e.key === "Escape" && reply) {
+      reply = null;
+      drawAbove();
+    } else if (e.key === "ArrowUp" && !input.value) {
+      const own = store
+        .log(channel.id)
+        .list.filter((m) => m.author.id === store.me.id && EDITABLE.has(m.type))
+        .at(-1);
+      if (own) {
+        e.preventDefault();
+        edit(own);
+      }
     }
   });
   input.addEventListener("paste", (e) => e.clipboardData.files.length && addFiles([...e.clipboardData.files]));
@@ -180,18 +286,51 @@ export function composer(app, channel) {
   }
 
   function drawNotices() {
-    fill(notices, (app.notices.get(channel.id) || []).filter((n) => n.words).map((n) => h("div.notice", { class: n.bad ? "bad" : "" }, n.words, iconButton("close", t("Dismiss"), () => n.end()))));
+    fill(
+      notices,
+      (app.notices.get(channel.id) || [])
+        .filter((n) => n.words)
+        .map((n) =>
+          h(
+            "div.notice",
+            { class: n.bad ? "bad" : "" },
+            n.words,
+            iconButton("close", t("Dismiss"), () => n.end()),
+          ),
+        ),
+    );
   }
 
-  function drawRights() {
+  function drawPermissions() {
     const may = store.may(channel, "SEND_MESSAGES") && !(isThread(channel) && channel.thread_metadata?.locked);
     input.disabled = !may;
-    input.placeholder = may ? `${t("Message")} ${name}` : t("You may not write here.");
+    input.placeholder = may ? `${t("Message")} ${name}` : t("You do not have permission to send messages here.");
     for (const b of line.querySelectorAll("button")) b.disabled = !may;
   }
 
   drawNotices();
-  drawRights();
-  const off = [store.on("notices", drawNotices), store.on("members", drawRights), store.on("channels", drawRights)];
-  return { el, focus: () => input.focus(), reply: (m) => { reply = m; editing = null; drawAbove(); input.focus(); }, edit, files: addFiles, text: () => (editing ? "" : input.value), write: (text) => { input.value = text; grow(); }, end: () => off.forEach((f) => f()) };
+  drawPermissions();
+  const off = [
+    store.on("notices", drawNotices),
+    store.on("members", drawPermissions),
+    store.on("channels", drawPermissions),
+  ];
+  return {
+    el,
+    focus: () => input.focus(),
+    reply: (m) => {
+      reply = m;
+      editing = null;
+      drawAbove();
+      input.focus();
+    },
+    edit,
+    files: addFiles,
+    text: () => (editing ? "" : input.value),
+    write: (text) => {
+      input.value = text;
+      grow();
+    },
+    end: () => off.forEach((f) => f()),
+  };
 }

@@ -1,17 +1,20 @@
-// dom.js - elements from data. Text is only ever set as text.
-import { t } from "./words.js";
+// dom.js - creates DOM elements. Text is always set as text, never as HTML.
+import { t } from "./translate.js";
 
-/** @typedef {HTMLInputElement & HTMLTextAreaElement & HTMLSelectElement} Control what a field holds: any of the three */
+/** @typedef {HTMLInputElement & HTMLTextAreaElement & HTMLSelectElement} Control */
 /** @typedef {HTMLElement & {control: Control, problem: (text?: string) => void, values?: () => any}} Field */
 /** @template {string} S @typedef {S extends `${infer T}.${string}` ? T : S} Tag */
-/** @template {string} S @typedef {Tag<S> extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Tag<S>] : HTMLElement} Made */
+/**
+ * @template {string} S
+ * @typedef {Tag<S> extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Tag<S>] : HTMLElement} Made
+ */
 
 /**
- * Makes an element: h("button.primary", { onclick, "aria-label": "…" }, "Send").
+ * Creates an element: h("button.primary", { onclick, "aria-label": "…" }, "Send").
  * @template {string} S
  * @param {S} spec tag and classes
  * @param {Record<string, any>|null} [props] "on…" are listeners, "dataset" and "style" are maps
- * @param {...any} children nodes, texts, lists of them; what is null, undefined or false is left out
+ * @param {...any} children nodes, texts, or lists of them; null, undefined and false are ignored
  * @returns {Made<S>}
  */
 export function h(spec, props, ...children) {
@@ -41,16 +44,17 @@ export function add(el, children) {
   }
 }
 
-/** Replaces what an element holds. @param {Element} el @param {...any} children */
+/** Replaces the children of an element. @param {Element} el @param {...any} children */
 export function fill(el, ...children) {
   el.replaceChildren();
   add(el, children);
   return el;
 }
 
-const CLICK_MS = 50; // from letting go until the click is there, also of a finger
-let pressed = /** @type {Node|null} */ (null), lettingGo;
-/** What is drawn once it is let go, by where. @type {Map<HTMLElement, () => void>} */
+const CLICK_MS = 50; // time between pointerup and click, for mouse and touch
+let pressed = /** @type {Node|null} */ (null),
+  lettingGo;
+/** Pending redraws by element; they run after pointerup. @type {Map<HTMLElement, () => void>} */
 const late = new Map();
 
 function letGo() {
@@ -60,16 +64,40 @@ function letGo() {
   waiting.forEach((draw) => draw());
 }
 
-addEventListener("pointerdown", (e) => {
-  clearTimeout(lettingGo);
-  pressed = e.button === 0 && e.target instanceof Node ? e.target : null;
-}, true);
-for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => { clearTimeout(lettingGo); lettingGo = setTimeout(letGo, CLICK_MS); }, true);
-addEventListener("pointermove", (e) => { if (pressed && !e.buttons && late.size) letGo(); }, true); // let go where nothing is told of it, as a scrollbar
-addEventListener("click", () => { pressed = null; }, true); // what it leads to is drawn at once
+addEventListener(
+  "pointerdown",
+  (e) => {
+    clearTimeout(lettingGo);
+    pressed = e.button === 0 && e.target instanceof Node ? e.target : null;
+  },
+  true,
+);
+for (const end of ["pointerup", "pointercancel"])
+  addEventListener(
+    end,
+    () => {
+      clearTimeout(lettingGo);
+      lettingGo = setTimeout(letGo, CLICK_MS);
+    },
+    true,
+  );
+addEventListener(
+  "pointermove",
+  (e) => {
+    if (pressed && !e.buttons && late.size) letGo();
+  },
+  true,
+); // released where no event is sent, for example on a scrollbar
+addEventListener(
+  "click",
+  () => {
+    pressed = null;
+  },
+  true,
+); // the result of the click is drawn immediately
 
 /**
- * Draws; while something within an element is pressed, once that is let go: a button that goes, or moves, under the finger is never clicked.
+ * Redraws an element. While the pointer is pressed inside it, waits for pointerup: a replaced button gets no click.
  * @param {HTMLElement} el @param {() => void} draw
  */
 export function calmly(el, draw) {
@@ -80,20 +108,29 @@ export function calmly(el, draw) {
 
 const nameOf = (x) => x.dataset.key ?? x.getAttribute("aria-label") ?? x.textContent;
 
-/** The same for what is drawn again and again: who stands on a control stays on the one with its data-key, or else its name. @param {HTMLElement} el @param {...any} children */
+/**
+ * Replaces the children and keeps the focus on the control with the same data-key, or else the same name.
+ * @param {HTMLElement} el @param {...any} children
+ */
 export function refill(el, ...children) {
   calmly(el, () => {
-    const at = document.activeElement, held = at instanceof HTMLElement && at !== el && el.contains(at) ? nameOf(at) : null;
+    const at = document.activeElement,
+      held = at instanceof HTMLElement && at !== el && el.contains(at) ? nameOf(at) : null;
     const scrolled = [...el.querySelectorAll(".table-wrap")].map((x) => x.scrollLeft);
     fill(el, ...children);
-    el.querySelectorAll(".table-wrap").forEach((x, i) => { x.scrollLeft = scrolled[i] || 0; });
-    if (held !== null) /** @type {HTMLElement[]} */ ([...el.querySelectorAll("a, button, [tabindex]")]).find((x) => nameOf(x) === held)?.focus({ preventScroll: true });
+    el.querySelectorAll(".table-wrap").forEach((x, i) => {
+      x.scrollLeft = scrolled[i] || 0;
+    });
+    if (held !== null)
+      /** @type {HTMLElement[]} */ ([...el.querySelectorAll("a, button, [tabindex]")])
+        .find((x) => nameOf(x) === held)
+        ?.focus({ preventScroll: true });
   });
 }
 
 /**
- * The same for long lists of which little changes: what has the same sign as before stays as it is.
- * @param {HTMLElement} el @param {Map<string, {sign: string, el: Element}>} made what it holds, kept by who calls
+ * Redraws a long list; an item whose sign is unchanged keeps its element.
+ * @param {HTMLElement} el @param {Map<string, {sign: string, el: Element}>} made the current elements
  * @param {{key: string, sign: string, make: () => Element}[]} items
  */
 export function fillChanged(el, made, items) {
@@ -107,7 +144,8 @@ export function fillChanged(el, made, items) {
   for (const { key, sign, make } of items) {
     const before = made.get(key);
     if (!before || before.sign !== sign) {
-      const next = make(), held = before?.el.contains(document.activeElement);
+      const next = make(),
+        held = before?.el.contains(document.activeElement);
       if (before) before.el.replaceWith(next);
       if (before && at === before.el) at = next;
       made.set(key, { sign, el: next });
@@ -125,7 +163,7 @@ const PATHS = {
   stage: "M12 3v12M8 7l4-4 4 4M5 14a7 7 0 0 0 14 0M8 21h8",
   forum: "M4 5h16v11H9l-5 4zM8 9h8M8 12h5",
   thread: "M6 4v10a4 4 0 0 0 4 4h8M14 14l4 4-4 4",
-  news: "M4 10v4l11 5V5zM15 9a4 4 0 0 1 0 6M7 15v5h3v-4",
+  announcement: "M4 10v4l11 5V5zM15 9a4 4 0 0 1 0 6M7 15v5h3v-4",
   people: "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7M3 20a6 6 0 0 1 12 0M16 4a3.5 3.5 0 0 1 0 7M18 14a6 6 0 0 1 3 6",
   gear: "M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2",
   plus: "M12 5v14M5 12h14",
@@ -145,7 +183,9 @@ const PATHS = {
   gif: "M4 6h16v12H4zM10 10H7v4h3v-2M13 10v4M17 14v-4h2M17 12h2",
   bolt: "M13 3 5 14h6l-1 7 8-11h-6z",
   user: "M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8M5 21a7 7 0 0 1 14 0",
-  hand: "M8 12V6a1.5 1.5 0 0 1 3 0v5V4a1.5 1.5 0 0 1 3 0v7V6a1.5 1.5 0 0 1 3 0v8a6 6 0 0 1-11 3l-3-5a1.5 1.5 0 0 1 3-1z",
+  hand:
+    "M8 12V6a1.5 1.5 0 0 1 3 0v5V4a1.5 1.5 0 0 1 3 0v7V6a1.5 1.5 0 0 1 3 0v8a6 6 0 0 1-11 3" +
+    "l-3-5a1.5 1.5 0 0 1 3-1z",
 };
 
 /** @param {keyof typeof PATHS | string} name */
@@ -160,12 +200,12 @@ export function icon(name) {
   return svg;
 }
 
-/** A button that shows a picture and says its words. */
+/** A button with an icon and an accessible label. */
 export function iconButton(name, label, onclick, props) {
   return h("button.icon-button", { type: "button", "aria-label": label, title: label, onclick, ...props }, icon(name));
 }
 
-/** Says something to those who do not see the page. @param {string} text */
+/** Announces a text to screen readers. @param {string} text */
 export function announce(text) {
   document.getElementById("status").textContent = text;
 }
@@ -173,7 +213,7 @@ export function announce(text) {
 let fieldNumber = 0;
 
 /**
- * A label with its control, and room for what is wrong with it.
+ * A form field: label, control, hint and error text.
  * @param {string} label @param {HTMLElement} control an input, a select, a textarea @param {any} [hint]
  * @returns {Field}
  */
@@ -201,8 +241,19 @@ export function dialog(title, build, props) {
       el.close();
     };
     const heading = h("h2", { id: `dialog-${++fieldNumber}` }, title);
-    const el = /** @type {HTMLDialogElement} */ (h("dialog.dialog", { "aria-labelledby": heading.id, ...props },
-      h("header", null, heading, iconButton("close", t("Close"), () => close())), h("div.dialog-body", null, build(close))));
+    const el = /** @type {HTMLDialogElement} */ (
+      h(
+        "dialog.dialog",
+        { "aria-labelledby": heading.id, ...props },
+        h(
+          "header",
+          null,
+          heading,
+          iconButton("close", t("Close"), () => close()),
+        ),
+        h("div.dialog-body", null, build(close)),
+      )
+    );
     el.addEventListener("close", () => {
       el.remove();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -211,17 +262,19 @@ export function dialog(title, build, props) {
     el.addEventListener("mousedown", (e) => e.target === el && el.close());
     document.body.appendChild(el);
     el.showModal();
-    const first = el.querySelector("[autofocus], .dialog-body input, .dialog-body textarea, .dialog-body select, .dialog-body button");
+    const first = el.querySelector(
+      "[autofocus], .dialog-body input, .dialog-body textarea, .dialog-body select, .dialog-body button",
+    );
     if (first instanceof HTMLElement) first.focus();
   });
 }
 
-/** What can be used now: while a dialog is open, nothing outside of it. @returns {HTMLElement} */
+/** The topmost open dialog, or the body: only its content can be used. @returns {HTMLElement} */
 export function foremost() {
   return /** @type {HTMLElement[]} */ ([...document.querySelectorAll("dialog[open]")]).at(-1) || document.body;
 }
 
-/** A small menu at a place of the page. @param {{label: string, icon?: string, danger?: boolean, run: () => void}[]} items */
+/** Opens a context menu. @param {{label: string, icon?: string, danger?: boolean, run: () => void}[]} items */
 export function menu(at, items, label) {
   document.querySelector(".menu")?.remove();
   const before = document.activeElement;
@@ -231,11 +284,29 @@ export function menu(at, items, label) {
     document.removeEventListener("mousedown", gone, true);
     if (before instanceof HTMLElement && before.isConnected) before.focus();
   };
-  const el = h("div.menu", { role: "menu", "aria-label": label },
-    items.map((item) => h("button", { role: "menuitem", type: "button", class: item.danger ? "danger" : "", onclick: () => { end(); item.run(); } },
-      item.icon && icon(item.icon), item.label)));
+  const el = h(
+    "div.menu",
+    { role: "menu", "aria-label": label },
+    items.map((item) =>
+      h(
+        "button",
+        {
+          role: "menuitem",
+          type: "button",
+          class: item.danger ? "danger" : "",
+          onclick: () => {
+            end();
+            item.run();
+          },
+        },
+        item.icon && icon(item.icon),
+        item.label,
+      ),
+    ),
+  );
   el.addEventListener("keydown", (e) => {
-    const all = /** @type {HTMLElement[]} */ ([...el.children]), here = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    const all = /** @type {HTMLElement[]} */ ([...el.children]),
+      here = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
     if (e.key === "Escape") end();
     else if (e.key === "ArrowDown") all[(here + 1) % all.length].focus();
     else if (e.key === "ArrowUp") all[(here + all.length - 1) % all.length].focus();
@@ -251,25 +322,25 @@ export function menu(at, items, label) {
   /** @type {HTMLElement|null} */ (el.firstElementChild)?.focus();
 }
 
-/** Where a menu for this element goes. @param {Element} el */
+/** The position of a menu for an element. @param {Element} el */
 export function below(el) {
   const box = el.getBoundingClientRect();
   return { x: box.left, y: box.bottom + 4 };
 }
 
-/** A short message at the corner. The box is a popover: it is drawn above every dialog, also one that was opened before. */
+/** A short message in the corner. Its box is a popover, so it is drawn above every dialog. */
 export function toast(text, kind) {
-  const place = foremost();
-  let box = /** @type {HTMLElement|null} */ (place.querySelector(":scope > .toasts"));
-  if (!box) place.appendChild(box = h("div.toasts", { popover: "manual" }));
-  if (box.matches(":popover-open")) box.hidePopover(); // shown again below, above what was opened since
+  const container = foremost();
+  let box = /** @type {HTMLElement|null} */ (container.querySelector(":scope > .toasts"));
+  if (!box) container.appendChild((box = h("div.toasts", { popover: "manual" })));
+  if (box.matches(":popover-open")) box.hidePopover(); // shown again below, so that it is above newer popovers
   box.showPopover();
   const el = h("div.toast", { class: kind || "", role: kind === "bad" ? "alert" : "status" }, text);
   box.appendChild(el);
   setTimeout(() => el.remove(), 6000);
 }
 
-/** Arrow keys move among the buttons of a list. */
+/** Lets arrow keys move the focus between the buttons of a list. */
 export function arrowKeys(el, selector) {
   el.addEventListener("keydown", (e) => {
     if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;

@@ -1,55 +1,120 @@
 // forms.js - tables and small forms, for settings and the workbench.
 import { field, fill, h } from "./dom.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
 /** @param {string[]} heads @param {any[][]} rows cells */
 export function table(heads, rows, label) {
   if (!rows.length) return h("p.faint", null, t("Nothing here yet"));
-  return h("div.table-wrap", { tabindex: 0, role: "group", "aria-label": label || heads[0] }, h("table", null, h("thead", null, h("tr", null, heads.map((x) => h("th", { scope: "col" }, x || h("span.hidden-text", null, t("Actions")))))),
-    h("tbody", null, rows.map((cells) => h("tr", null, cells.map((c) => h("td", null, c)))))));
-}
-
-/** @param {any} words @param {(e: any) => void} onclick @param {string} [kind] @param {string} [key] who stands on it stays on it when it is drawn again */
-export function small(words, onclick, kind, key) {
-  return h("button.button", { type: "button", class: kind || "secondary", onclick, dataset: key ? { key } : null }, words);
+  return h(
+    "div.table-wrap",
+    { tabindex: 0, role: "group", "aria-label": label || heads[0] },
+    h(
+      "table",
+      null,
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          heads.map((x) => h("th", { scope: "col" }, x || h("span.hidden-text", null, t("Actions")))),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        rows.map((cells) =>
+          h(
+            "tr",
+            null,
+            cells.map((c) => h("td", null, c)),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /**
- * A form from rows; each field is marked with the server's own words about it.
- * @param {{name: string, label: string, value?: any, type?: string, options?: [any, string][], hint?: string, rows?: number}[]} rows
+ * @param {any} words @param {(e: any) => void} onclick @param {string} [kind]
+ * @param {string} [key] keeps the focus on redraw
+ */
+export function small(words, onclick, kind, key) {
+  return h(
+    "button.button",
+    { type: "button", class: kind || "secondary", onclick, dataset: key ? { key } : null },
+    words,
+  );
+}
+
+/**
+ * A form made from rows; it shows the server's error messages at its fields.
+ * @param {{name: string, label: string, value?: any, type?: string, options?: [any, string][], hint?: string,
+ *   rows?: number}[]} rows
  * @param {(values: any) => Promise<any>} send
  */
 export function quickForm(rows, action, send, kind) {
   const fields = rows.map((r) => {
-    const control = r.options ? h("select", null, r.options.map(([v, words]) => h("option", { value: v, selected: String(v) === String(r.value) }, words)))
-      : r.rows ? h("textarea", { rows: r.rows }) : h("input", { type: r.type || "text", autocomplete: "off", checked: r.type === "checkbox" && r.value });
+    const control = r.options
+      ? h(
+          "select",
+          null,
+          r.options.map(([v, words]) => h("option", { value: v, selected: String(v) === String(r.value) }, words)),
+        )
+      : r.rows
+        ? h("textarea", { rows: r.rows })
+        : h("input", { type: r.type || "text", autocomplete: "off", checked: r.type === "checkbox" && r.value });
     if (!r.options && r.type !== "checkbox" && r.type !== "file") control.value = r.value ?? "";
     return field(r.label, control, r.hint);
   });
-  const problem = h("p.field-error", { role: "alert", hidden: true }), done = h("p.good", { role: "status" });
+  const problem = h("p.field-error", { role: "alert", hidden: true }),
+    done = h("p.good", { role: "status" });
   const submit = h("button.button.primary", { type: "submit" }, action);
-  return h("form", { class: kind || "stack", novalidate: true, onsubmit: async (e) => {
-    e.preventDefault();
-    problem.hidden = true;
-    done.textContent = "";
-    fields.forEach((f) => f.problem(""));
-    const values = {};
-    rows.forEach((r, i) => { values[r.name] = r.type === "checkbox" ? fields[i].control.checked : r.type === "file" ? fields[i].control.files[0] : fields[i].control.value; });
-    submit.disabled = true;
-    try {
-      const words = await send(values);
-      done.textContent = typeof words === "string" ? words : t("Done");
-    } catch (refusal) {
-      let marked = false;
-      rows.forEach((r, i) => { const words = refusal.at?.(r.name); if (words) { fields[i].problem(words); marked = true; } });
-      problem.hidden = marked;
-      problem.textContent = refusal.words || refusal.message;
-    }
-    submit.disabled = false;
-  } }, fields, problem, h("div.form-foot", null, submit, done));
+  return h(
+    "form",
+    {
+      class: kind || "stack",
+      novalidate: true,
+      onsubmit: async (e) => {
+        e.preventDefault();
+        problem.hidden = true;
+        done.textContent = "";
+        fields.forEach((f) => f.problem(""));
+        const values = {};
+        rows.forEach((r, i) => {
+          values[r.name] =
+            r.type === "checkbox"
+              ? fields[i].control.checked
+              : r.type === "file"
+                ? fields[i].control.files[0]
+                : fields[i].control.value;
+        });
+        submit.disabled = true;
+        try {
+          const words = await send(values);
+          done.textContent = typeof words === "string" ? words : t("Done");
+        } catch (refusal) {
+          let marked = false;
+          rows.forEach((r, i) => {
+            const words = refusal.at?.(r.name);
+            if (words) {
+              fields[i].problem(words);
+              marked = true;
+            }
+          });
+          problem.hidden = marked;
+          problem.textContent = refusal.words || refusal.message;
+        }
+        submit.disabled = false;
+      },
+    },
+    fields,
+    problem,
+    h("div.form-foot", null, submit, done),
+  );
 }
 
-/** A picture as the data: address that the interface takes. @param {File} file */
+/** Reads an image file as the data: URL that the API accepts. @param {File} file */
 export function dataUrl(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -59,33 +124,50 @@ export function dataUrl(file) {
   });
 }
 
-/** In a small window the list of tabs is a line that is longer than it: the one that is open is seen. @param {Element} page */
+/** On narrow screens, scrolls the row of tabs until the open tab is visible. @param {Element} page */
 export function showCurrent(page) {
   page.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
-/** Pages with a list at the side; a tab is its word in the path, its words, and who draws it. */
+/** A page with tabs at the side. A tab is its path segment, its label, and its render function. */
 export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   const body = h("main.settings-body", { tabindex: 0 });
   const found = tabs.find(([id]) => id === active) || tabs[0];
-  fill(page, h("div.settings", null, h("nav.settings-nav", { "aria-label": title }, h("a.channel", { href: back }, "← ", t("Back")), h("h2", null, title),
-    tabs.map(([id, words]) => h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, words))), body));
+  fill(
+    page,
+    h(
+      "div.settings",
+      null,
+      h(
+        "nav.settings-nav",
+        { "aria-label": title },
+        h("a.channel", { href: back }, "← ", t("Back")),
+        h("h2", null, title),
+        tabs.map(([id, words]) =>
+          h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, words),
+        ),
+      ),
+      body,
+    ),
+  );
   fill(body, h("h1", null, found[1]));
-  let place = h("div"), turn = 0;
-  body.append(place);
+  let panel = h("div"),
+    turn = 0;
+  body.append(panel);
   showCurrent(page);
   document.title = `${found[1]} · Guildhall`;
-  // It is drawn aside, and shown as a whole: an older answer never stands over a newer one.
+  // The tab is rendered off screen and then shown, so that an older response never replaces a newer one.
   const show = async () => {
-    const mine = ++turn, next = h("div");
+    const mine = ++turn,
+      next = h("div");
     try {
       await found[2](next, show);
     } catch (e) {
       fill(next, h("p.field-error", { role: "alert" }, `${e.message} (${e.code || e.status || ""})`));
     }
     if (mine !== turn) return;
-    place.replaceWith(next);
-    place = next;
+    panel.replaceWith(next);
+    panel = next;
   };
   return show();
 }

@@ -1,4 +1,4 @@
-// gateway.js - one session: identify, heartbeat, resume. Events go to a listener, in order.
+// gateway.js - a gateway session: identify, heartbeat, resume. Events reach the listener in order.
 
 const LONGEST_PAUSE_MS = 15000;
 
@@ -11,13 +11,15 @@ class Inflater {
   }
   async read(give) {
     const reader = this.stream.readable.pipeThrough(new TextDecoderStream()).getReader();
-    for (let text = ""; ; ) {
+    for (let text = ""; ;) {
       const { value, done } = await reader.read();
       if (done) return;
       text = give(text + value);
     }
   }
-  push(bytes) { this.writer.write(new Uint8Array(bytes)).catch(() => {}); }
+  push(bytes) {
+    this.writer.write(new Uint8Array(bytes)).catch(() => {});
+  }
 }
 
 export class Gateway extends EventTarget {
@@ -43,12 +45,14 @@ export class Gateway extends EventTarget {
     const inflater = this.compress && new Inflater((text) => this.takeText(text));
     this.socket.onmessage = (e) => (inflater ? inflater.push(e.data) : this.take(JSON.parse(e.data)));
     this.socket.onclose = (e) => this.lost(e.code);
-    this.tell("connecting");
+    this.setState("connecting");
   }
 
-  /** Whole messages out of a text that may hold several; what is left waits for more. */
+  /** Splits a text into complete messages; an incomplete rest waits for more data. */
   takeText(text) {
-    let depth = 0, quoted = false, begin = 0;
+    let depth = 0,
+      quoted = false,
+      begin = 0;
     for (let i = 0; i < text.length; i++) {
       const c = text[i];
       if (quoted) {
@@ -64,7 +68,7 @@ export class Gateway extends EventTarget {
     return text.slice(begin);
   }
 
-  tell(state, detail) {
+  setState(state, detail) {
     this.state = state;
     this.dispatchEvent(new CustomEvent("state", { detail: { state, ...detail } }));
   }
@@ -90,7 +94,7 @@ export class Gateway extends EventTarget {
     if (m.t === "READY") this.session = m.d.session_id;
     if (m.t === "READY" || m.t === "RESUMED") {
       this.failures = 0;
-      this.tell("ready");
+      this.setState("ready");
     }
     this.dispatch(m.t, m.d);
   }
@@ -104,7 +108,12 @@ export class Gateway extends EventTarget {
       this.send(1, this.sequence);
     }, interval);
     if (this.session) this.send(6, { token: this.token, session_id: this.session, seq: this.sequence });
-    else this.send(2, { token: this.token, capabilities: 0, properties: { os: "web", browser: "Guildhall console", device: "" } });
+    else
+      this.send(2, {
+        token: this.token,
+        capabilities: 0,
+        properties: { os: "web", browser: "Guildhall console", device: "" },
+      });
   }
 
   lost(code) {
@@ -112,11 +121,11 @@ export class Gateway extends EventTarget {
     if (this.closed) return;
     if (code === 4004) {
       this.closed = true;
-      this.tell("refused");
+      this.setState("refused");
       return;
     }
     const wait = Math.min(LONGEST_PAUSE_MS, 500 * 2 ** this.failures++);
-    this.tell("lost", { until: Date.now() + wait });
+    this.setState("lost", { until: Date.now() + wait });
     this.retry = setTimeout(() => this.open(), wait);
   }
 

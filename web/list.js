@@ -1,17 +1,20 @@
-// list.js - long lists of which only a window is in the page.
+// list.js - virtual lists: only the visible items have elements.
 import { calmly, h } from "./dom.js";
 
-const MOST = 120, STEP = 40, NEAR = 500;
-const AT_ONCE = 12; // new messages that are made in one frame; who scrolls up sees the others
+const MOST = 120,
+  STEP = 40,
+  NEAR = 500;
+const AT_ONCE = 12; // new messages that are rendered in one frame; scrolling up renders the others
 
-/** Puts an element in the place of another; who stood on one of its controls stands on the same one. */
+/** Replaces an element and moves the focus to the same control of the new one. */
 function replaceHeld(old, el) {
-  const controls = (x) => [...x.querySelectorAll("article, button, a, select, input, [tabindex]")], held = controls(old).indexOf(document.activeElement);
+  const controls = (x) => [...x.querySelectorAll("article, button, a, select, input, [tabindex]")],
+    held = controls(old).indexOf(document.activeElement);
   old.replaceWith(el);
   if (held >= 0) (controls(el)[held] || el.querySelector("article"))?.focus({ preventScroll: true });
 }
 
-/** Messages: of any height, followed at their end. Items have an id and a version. */
+/** The message list: items of any height; it scrolls with new messages at the end. */
 export class MessageList {
   /** @param {{render: (item: any, before: any) => HTMLElement, more: () => Promise<boolean>, label: string}} options */
   constructor(options) {
@@ -31,18 +34,23 @@ export class MessageList {
     this.resized.observe(this.el);
   }
 
-  /** Arrow keys lead from message to message; what one can do with it is a Tab away. */
+  /** Arrow keys move between messages; Tab reaches the actions of a message. */
   key(e) {
-    const at = /** @type {HTMLElement} */ (e.target), all = /** @type {HTMLElement[]} */ ([...this.body.querySelectorAll("article")]);
-    if ((e.key !== "ArrowUp" && e.key !== "ArrowDown") || (at !== this.el && at.tagName !== "ARTICLE") || !all.length) return;
-    const here = all.indexOf(at), next = here < 0 ? all.at(-1) : all[here + (e.key === "ArrowUp" ? -1 : 1)];
+    const at = /** @type {HTMLElement} */ (e.target),
+      all = /** @type {HTMLElement[]} */ ([...this.body.querySelectorAll("article")]);
+    if ((e.key !== "ArrowUp" && e.key !== "ArrowDown") || (at !== this.el && at.tagName !== "ARTICLE") || !all.length)
+      return;
+    const here = all.indexOf(at),
+      next = here < 0 ? all.at(-1) : all[here + (e.key === "ArrowUp" ? -1 : 1)];
     e.preventDefault();
     if (!next) return;
     this.stuck = this.stuck && next === all.at(-1);
     next.focus();
   }
 
-  get atEnd() { return this.el.scrollHeight - this.el.scrollTop - this.el.clientHeight < 40; }
+  get atEnd() {
+    return this.el.scrollHeight - this.el.scrollTop - this.el.clientHeight < 40;
+  }
 
   toEnd() {
     this.el.scrollTop = this.el.scrollHeight;
@@ -60,7 +68,8 @@ export class MessageList {
 
   /** Where the window begins: after a burst it is small, and grows again while there is time. */
   firstAtEnd() {
-    let first = this.items.length, fresh = 0;
+    let first = this.items.length,
+      fresh = 0;
     while (first > 0 && this.items.length - first < MOST) {
       if (!this.made.has(this.items[first - 1].id) && ++fresh > AT_ONCE) break;
       first--;
@@ -71,7 +80,9 @@ export class MessageList {
   }
 
   /** Items were put before those that there were. */
-  shifted(count) { this.first += count; }
+  shifted(count) {
+    this.first += count;
+  }
 
   draw() {
     const shown = this.items.slice(this.first, this.first + MOST);
@@ -84,7 +95,8 @@ export class MessageList {
     let at = this.body.firstElementChild;
     shown.forEach((item, i) => {
       const before = shown[i - 1] || this.items[this.first - 1];
-      const made = this.made.get(item.id), version = `${item.version || 0}:${before?.id || ""}`;
+      const made = this.made.get(item.id),
+        version = `${item.version || 0}:${before?.id || ""}`;
       let el = made?.el;
       if (!made || made.version !== version) {
         el = this.options.render(item, before);
@@ -99,7 +111,9 @@ export class MessageList {
 
   /** Keeps what is read in its place while the window moves. */
   around(change) {
-    const mark = /** @type {HTMLElement[]} */ ([...this.body.children]).find((c) => c.offsetTop + c.offsetHeight > this.el.scrollTop);
+    const mark = /** @type {HTMLElement[]} */ ([...this.body.children]).find(
+      (c) => c.offsetTop + c.offsetHeight > this.el.scrollTop,
+    );
     const before = mark ? mark.getBoundingClientRect().top : 0;
     change();
     if (mark?.isConnected) this.el.scrollTop += mark.getBoundingClientRect().top - before;
@@ -117,7 +131,10 @@ export class MessageList {
     } else if (this.el.scrollTop < NEAR && this.first === 0 && this.items.length) {
       await this.loadMore();
     } else if (!last && this.el.scrollHeight - this.el.scrollTop - this.el.clientHeight < NEAR) {
-      this.around(() => { this.first = Math.min(this.items.length - MOST, this.first + STEP); this.draw(); });
+      this.around(() => {
+        this.first = Math.min(this.items.length - MOST, this.first + STEP);
+        this.draw();
+      });
     }
   }
 
@@ -127,12 +144,17 @@ export class MessageList {
     this.moving = true;
     const found = await this.options.more().catch(() => false);
     this.moving = false;
-    // Who is at the top already cannot scroll any more to see what came.
+    // A list at its top cannot be scrolled further, so load the next page now.
     if (found && this.el.scrollTop < NEAR) this.showAbove();
     return found;
   }
 
-  showAbove() { this.around(() => { this.first = Math.max(0, this.first - STEP); this.draw(); }); }
+  showAbove() {
+    this.around(() => {
+      this.first = Math.max(0, this.first - STEP);
+      this.draw();
+    });
+  }
 
   jump(id) {
     const i = this.items.findIndex((m) => m.id === id);
@@ -154,7 +176,7 @@ export class MessageList {
 
 /** Rows of one height: events, calls, members. Only what is seen is in the page. */
 export class RowList {
-  /** @param {{height: number, render: (item: any, index: number) => HTMLElement, label: string, role?: string}} options */
+  /** @param {{height: number, render: (item: any, at: number) => HTMLElement, label: string, role?: string}} options */
   constructor(options) {
     this.options = options;
     this.items = [];
@@ -191,11 +213,13 @@ export class RowList {
       this.made.set(i, { el, item: this.items[i] });
     }
   }
-  /** What a row shows depends on more than its item. */
+  /** Redraws all rows, because a row depends on more than its item. */
   redraw() {
     for (const made of this.made.values()) made.el.remove();
     this.made.clear();
     this.draw();
   }
-  end() { this.resized.disconnect(); }
+  end() {
+    this.resized.disconnect();
+  }
 }

@@ -1,6 +1,6 @@
 // markdown.js - what people write, as elements. Text becomes text nodes, never markup.
 import { h } from "./dom.js";
-import { locale, t } from "./words.js";
+import { locale, t } from "./translate.js";
 
 const INLINE = [
   { first: "\\", re: /^\\([^\sA-Za-z0-9])/, make: (m) => m[1] },
@@ -24,7 +24,7 @@ const INLINE = [
 ];
 const SPECIAL = /[\\`<@[h|*_~]/g;
 const DEEPEST = 12;
-/** Which rules can begin with a character: asking all of them at every letter would take long. */
+/** The rules that can begin with a character; trying every rule at each character would be slow. */
 const BY_FIRST = new Map([..."\\`<@[h|*_~"].map((c) => [c, INLINE.filter((r) => r.first === c)]));
 
 /** @returns {any[]} nodes and texts */
@@ -33,7 +33,7 @@ export function inline(text, context, depth = 0) {
   let plain = "";
   const c = { ...context, depth: (context?.depth || 0) + 1 };
   if (c.depth > DEEPEST) return [text];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const rest = text.slice(at);
     const rule = BY_FIRST.get(text[at])?.find((r) => r.re.test(rest));
     if (rule) {
@@ -55,7 +55,7 @@ export function inline(text, context, depth = 0) {
 
 const BLOCK = /^```(?:([\w+-]{1,20})\n)?([\s\S]*?)\n?```\n?/;
 
-/** A whole text: code blocks, quotes, headings, lists, lines. @returns {Node} */
+/** Renders a text: code blocks, quotes, headings, lists, paragraphs. @returns {Node} */
 export function markdown(text, context = {}) {
   const out = document.createDocumentFragment();
   let rest = String(text);
@@ -76,7 +76,8 @@ export function markdown(text, context = {}) {
 
 function lines(text, context, out) {
   const all = text.split("\n");
-  let list = null, quote = null;
+  let list = null,
+    quote = null;
   all.forEach((line, i) => {
     const item = /^(\s*)(?:[-*]|(\d{1,9})\.) (.+)/.exec(line);
     const quoted = /^> (.*)/.exec(line);
@@ -84,17 +85,18 @@ function lines(text, context, out) {
     if (!quoted) quote = null;
     if (item) {
       const tag = item[2] ? "ol" : "ul";
-      if (list?.tagName.toLowerCase() !== tag) out.append(list = h(tag, item[2] ? { start: item[2] } : null));
+      if (list?.tagName.toLowerCase() !== tag) out.append((list = h(tag, item[2] ? { start: item[2] } : null)));
       list.append(h("li", null, inline(item[3], context)));
       return;
     }
     if (quoted) {
-      if (!quote) out.append(quote = h("blockquote"));
+      if (!quote) out.append((quote = h("blockquote")));
       else quote.append(h("br"));
       quote.append(...nodes(inline(quoted[1], context)));
       return;
     }
-    const heading = /^(#{1,3}) (.+)/.exec(line), small = /^-# (.+)/.exec(line);
+    const heading = /^(#{1,3}) (.+)/.exec(line),
+      small = /^-# (.+)/.exec(line);
     if (heading) out.append(h(`p.md-h${heading[1].length}`, null, inline(heading[2], context)));
     else if (small) out.append(h("p.md-small", null, inline(small[1], context)));
     else {
@@ -112,7 +114,7 @@ function link(url, children) {
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, children);
 }
 
-/** Words that look like one address must not lead to another: both are shown. */
+/** If the link text looks like another URL, shows the text and the real URL. */
 function namedLink(url, words, context) {
   if (!/https?:|www\.|^[\w-]+(\.[\w-]+)+(\/|$)/i.test(words) || words === url) return link(url, inline(words, context));
   return h("span", null, words, " (", link(url, [url]), ")");
@@ -130,7 +132,11 @@ function channelMention(context, id) {
 }
 
 function spoiler(children) {
-  const el = h("span.spoiler", { role: "button", tabindex: 0, "aria-label": t("Spoiler: show it"), "aria-expanded": "false" }, h("span", null, children));
+  const el = h(
+    "span.spoiler",
+    { role: "button", tabindex: 0, "aria-label": t("Show spoiler"), "aria-expanded": "false" },
+    h("span", null, children),
+  );
   const show = () => {
     el.classList.add("shown");
     el.setAttribute("aria-expanded", "true");
@@ -141,20 +147,38 @@ function spoiler(children) {
   return el;
 }
 
-/** A picture of a custom emoji. */
+/** The image of a custom emoji. */
 export function emoji(name, id, animated) {
   if (!id) return h("span.unicode-emoji", null, name);
-  return h("img.emoji", { src: `/emojis/${id}.${animated ? "gif" : "png"}`, alt: `:${name}:`, title: `:${name}:`, loading: "lazy" });
+  return h("img.emoji", {
+    src: `/emojis/${id}.${animated ? "gif" : "png"}`,
+    alt: `:${name}:`,
+    title: `:${name}:`,
+    loading: "lazy",
+  });
 }
 
 /** @type {Record<string, Intl.DateTimeFormatOptions>} */
 const FORMS = {
-  t: { timeStyle: "short" }, T: { timeStyle: "medium" }, d: { dateStyle: "short" }, D: { dateStyle: "long" },
-  f: { dateStyle: "long", timeStyle: "short" }, F: { dateStyle: "full", timeStyle: "short" },
-  s: { dateStyle: "short", timeStyle: "short" }, S: { dateStyle: "short", timeStyle: "medium" },
+  t: { timeStyle: "short" },
+  T: { timeStyle: "medium" },
+  d: { dateStyle: "short" },
+  D: { dateStyle: "long" },
+  f: { dateStyle: "long", timeStyle: "short" },
+  F: { dateStyle: "full", timeStyle: "short" },
+  s: { dateStyle: "short", timeStyle: "short" },
+  S: { dateStyle: "short", timeStyle: "medium" },
 };
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
-const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+const UNITS = [
+  ["year", 31536000],
+  ["month", 2592000],
+  ["week", 604800],
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+];
 
 function time(seconds, form) {
   const date = new Date(seconds * 1000);

@@ -1,7 +1,11 @@
-// not-found.js - the page of an address that leads nowhere, in the person's language.
+// not-found.js - translates the "page not found" page.
 import { fill, h } from "./dom.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
-document.title = `${t("Not here")} · Guildhall`;
-fill(document.querySelector("main"), h("h1", null, t("There is nothing here")), h("p", null, t("This server has no page at this address. Programs find its interface under /api/v10.")),
-  h("p", null, h("a.button.primary", { href: "/" }, t("Go to the start"))));
+document.title = `${t("Page not found")} · Guildhall`;
+fill(
+  document.querySelector("main"),
+  h("h1", null, t("Page not found")),
+  h("p", null, t("This server has no page at this address. The API is at /api/v10.")),
+  h("p", null, h("a.button.primary", { href: "/" }, t("Go to the home page"))),
+);

@@ -1,18 +1,22 @@
-// operator.js - the routes below /console: what only the operator is shown, and the traffic as it comes.
+// operator.js - client for the /console routes: operator requests and the live traffic stream.
 import { field, fill, h } from "./dom.js";
 import { Refusal } from "./rest.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
-const KEPT = 4000;
+const MAX_RECORDS = 4000;
 
 export const clock = (at) => new Date(at).toISOString().slice(11, 23);
 
-/** A value as text, with what is secret left out. */
+/** A value as JSON text, with secrets removed. */
 export function pretty(value) {
-  return JSON.stringify(value, (key, v) => (/^(token|password|secret)$/.test(key) && typeof v === "string" ? "•••" : v), 2);
+  return JSON.stringify(
+    value,
+    (key, v) => (/^(token|password|secret)$/.test(key) && typeof v === "string" ? "•••" : v),
+    2,
+  );
 }
 
-/** A text of a record, laid out when it is JSON. */
+/** The text of a record; JSON is indented. */
 export function laidOut(text) {
   try {
     return pretty(JSON.parse(text));
@@ -27,7 +31,11 @@ async function ask(method, path, body) {
   const headers = { Accept: "application/json" };
   if (key()) headers.Authorization = `Bearer ${key()}`;
   if (body) headers["Content-Type"] = "application/json";
-  const answer = await fetch(`/console${path}`, { method, headers, body: typeof body === "object" ? JSON.stringify(body) : body });
+  const answer = await fetch(`/console${path}`, {
+    method,
+    headers,
+    body: typeof body === "object" ? JSON.stringify(body) : body,
+  });
   if (!answer.ok) throw new Refusal(answer.status, await answer.json().catch(() => null));
   if (method !== "GET") dispatchEvent(new Event("operated"));
   return answer;
@@ -39,35 +47,64 @@ export async function consoleCall(method, path, body) {
   return text ? JSON.parse(text) : null;
 }
 
-/** The same as a file. @param {string} path */
-export async function consoleBlob(path) { return (await ask("GET", path)).blob(); }
+/** Downloads a response of /console as a file. @param {string} path */
+export async function consoleBlob(path) {
+  return (await ask("GET", path)).blob();
+}
 
-/** Shows a view, or asks for the key where the server wants one. */
+/** Shows a view, or asks for the console key if the server requires it. */
 export async function asOperator(app, body, show) {
   try {
     return await show();
   } catch (e) {
     if (e.status !== 401) {
-      fill(body, h("p.pad.field-error", { role: "alert" }, e.status === 404 || e.status === 403 ? t("This server does not offer this part of the workbench.") : e.message));
+      fill(
+        body,
+        h(
+          "p.pad.field-error",
+          { role: "alert" },
+          e.status === 404 || e.status === 403
+            ? t("This server does not offer this part of the workbench.")
+            : e.message,
+        ),
+      );
       return undefined;
     }
-    const input = field(t("The console’s key"), h("input", { type: "password", autocomplete: "off" }), t("guildhall console-key prints it"));
-    fill(body, h("form.card", { onsubmit: (event) => { event.preventDefault(); sessionStorage.setItem("console-key", input.control.value.trim()); app.show(); } },
-      h("h2", null, t("For the operator")), input, h("button.button.primary", { type: "submit" }, t("Look"))));
-    if (key()) input.problem(t("This key is not good"));
+    const input = field(
+      t("Console key"),
+      h("input", { type: "password", autocomplete: "off" }),
+      t("Run “guildhall console-key” to print it"),
+    );
+    fill(
+      body,
+      h(
+        "form.card",
+        {
+          onsubmit: (event) => {
+            event.preventDefault();
+            sessionStorage.setItem("console-key", input.control.value.trim());
+            app.show();
+          },
+        },
+        h("h2", null, t("Operator login")),
+        input,
+        h("button.button.primary", { type: "submit" }, t("Log in")),
+      ),
+    );
+    if (key()) input.problem(t("This key is wrong"));
     return undefined;
   }
 }
 
-/** Records as they come, the newest KEPT of them; tell is called when there are more. */
+/** Receives the traffic stream and stores the newest records; calls a function after each batch. */
 export class Feed {
-  constructor(tell) {
+  constructor(onChange) {
     this.records = [];
-    this.tell = tell;
+    this.onChange = onChange;
   }
   async begin() {
     const { newest } = await consoleCall("GET", "/traffic?limit=1");
-    this.last = Math.max(0, newest - KEPT);
+    this.last = Math.max(0, newest - MAX_RECORDS);
     while (this.last < newest) {
       const page = await consoleCall("GET", `/traffic?limit=200&after=${this.last}`);
       this.add(page.records, page.last);
@@ -77,17 +114,27 @@ export class Feed {
   add(records, last) {
     this.last = last;
     this.records.push(...records);
-    if (this.records.length > KEPT) this.records.splice(0, this.records.length - KEPT);
+    if (this.records.length > MAX_RECORDS) this.records.splice(0, this.records.length - MAX_RECORDS);
     if (records.length && !this.due) {
       this.due = true;
-      requestAnimationFrame(() => { this.due = false; this.tell(); });
+      requestAnimationFrame(() => {
+        this.due = false;
+        this.onChange();
+      });
     }
   }
   open() {
-    this.socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/console/traffic/live`);
+    this.socket = new WebSocket(
+      `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/console/traffic/live`,
+    );
     this.socket.onopen = () => this.socket.send(JSON.stringify({ ...(key() ? { key: key() } : {}), after: this.last }));
-    this.socket.onmessage = (e) => { const m = JSON.parse(e.data); this.add(m.records, m.last); };
-    this.socket.onclose = (e) => { if (!this.ended && e.code !== 4004) this.retry = setTimeout(() => this.open(), 1500); };
+    this.socket.onmessage = (e) => {
+      const m = JSON.parse(e.data);
+      this.add(m.records, m.last);
+    };
+    this.socket.onclose = (e) => {
+      if (!this.ended && e.code !== 4004) this.retry = setTimeout(() => this.open(), 1500);
+    };
   }
   end() {
     this.ended = true;

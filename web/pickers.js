@@ -1,10 +1,14 @@
-// pickers.js - emoji and GIFs.
+// pickers.js - the emoji picker and the GIF picker.
 import { fill, foremost, h } from "./dom.js";
 import { emoji } from "./markdown.js";
-import { ownPath } from "./pictures.js";
-import { t } from "./words.js";
+import { ownPath } from "./images.js";
+import { t } from "./translate.js";
 
-const COMMON = "😀 😃 😄 😁 😆 😅 😂 🤣 😊 😇 🙂 🙃 😉 😍 🥰 😘 😋 😎 🤩 🥳 😏 😒 😔 😢 😭 😤 😡 🤯 😱 🤔 🤗 🤭 😴 🤒 👍 👎 👌 ✌️ 🤞 👋 👏 🙌 🙏 💪 👀 ❤️ 🧡 💛 💚 💙 💜 🖤 💔 ✨ 🔥 💯 🎉 🎂 🎁 ☕ 🍰 🍕 🍎 🌱 🌍 ☀️ 🌧️ ⚡ ❄️ 🐱 🐶 🦊 🐢 🐝 🚀 🛠️ 🔨 🔧 💡 📌 📎 📖 ✅ ❌ ❓ ❗ ➕ 🏁".split(" ");
+const COMMON = (
+  "😀 😃 😄 😁 😆 😅 😂 🤣 😊 😇 🙂 🙃 😉 😍 🥰 😘 😋 😎 🤩 🥳 😏 😒 😔 😢 😭 😤 😡 🤯 😱 🤔 " +
+  "🤗 🤭 😴 🤒 👍 👎 👌 ✌️ 🤞 👋 👏 🙌 🙏 💪 👀 ❤️ 🧡 💛 💚 💙 💜 🖤 💔 ✨ 🔥 💯 🎉 🎂 🎁 ☕ " +
+  "🍰 🍕 🍎 🌱 🌍 ☀️ 🌧️ ⚡ ❄️ 🐱 🐶 🦊 🐢 🐝 🚀 🛠️ 🔨 🔧 💡 📌 📎 📖 ✅ ❌ ❓ ❗ ➕ 🏁"
+).split(" ");
 
 function popover(at, label, children) {
   document.querySelector(".popover")?.remove();
@@ -18,9 +22,11 @@ function popover(at, label, children) {
   const el = h("div.popover", { role: "dialog", "aria-label": label }, children(end));
   el.addEventListener("keydown", (e) => e.key === "Escape" && (e.preventDefault(), e.stopPropagation(), end()));
   foremost().append(el);
-  const from = at.getBoundingClientRect(), box = el.getBoundingClientRect();
+  const from = at.getBoundingClientRect(),
+    box = el.getBoundingClientRect();
   el.style.left = `${Math.max(4, Math.min(from.right - box.width, innerWidth - box.width - 4))}px`;
-  el.style.top = `${from.top - box.height > 8 ? from.top - box.height - 6 : Math.min(from.bottom + 6, innerHeight - box.height - 4)}px`;
+  const above = from.top - box.height > 8;
+  el.style.top = `${above ? from.top - box.height - 6 : Math.min(from.bottom + 6, innerHeight - box.height - 4)}px`;
   document.addEventListener("mousedown", gone, true);
   /** @type {HTMLElement|null} */ (el.querySelector("input, button"))?.focus();
   return el;
@@ -29,45 +35,121 @@ function popover(at, label, children) {
 /** @param {(emoji: {name: string, id?: string, animated?: boolean}) => void} choose */
 export function pickEmoji(guild, at, choose) {
   popover(at, t("Emoji"), (end) => [
-    guild?.emojis?.length ? h("div.emoji-grid", { role: "group", "aria-label": guild.name }, guild.emojis.map((e) => h("button", { type: "button", "aria-label": `:${e.name}:`, onclick: () => { end(); choose(e); } }, emoji(e.name, e.id, e.animated)))) : null,
-    h("div.emoji-grid", { role: "group", "aria-label": t("Emoji") }, COMMON.map((e) => h("button", { type: "button", "aria-label": e, onclick: () => { end(); choose({ name: e }); } }, e))),
+    guild?.emojis?.length
+      ? h(
+          "div.emoji-grid",
+          { role: "group", "aria-label": guild.name },
+          guild.emojis.map((e) =>
+            h(
+              "button",
+              {
+                type: "button",
+                "aria-label": `:${e.name}:`,
+                onclick: () => {
+                  end();
+                  choose(e);
+                },
+              },
+              emoji(e.name, e.id, e.animated),
+            ),
+          ),
+        )
+      : null,
+    h(
+      "div.emoji-grid",
+      { role: "group", "aria-label": t("Emoji") },
+      COMMON.map((e) =>
+        h(
+          "button",
+          {
+            type: "button",
+            "aria-label": e,
+            onclick: () => {
+              end();
+              choose({ name: e });
+            },
+          },
+          e,
+        ),
+      ),
+    ),
   ]);
 }
 
-/** Search, suggestions, trending, categories; choosing sends it. */
+/** The GIF picker: search, suggestions, trending GIFs, categories; a click sends the GIF. */
 export function pickGif(app, at, choose) {
   let timer;
-  const results = h("div.gif-grid", { "aria-live": "polite" }), chips = h("div.chips");
+  const results = h("div.gif-grid", { "aria-live": "polite" }),
+    chips = h("div.chips");
   popover(at, "GIFs", (end) => {
-    const input = h("input", { type: "search", placeholder: t("Search"), "aria-label": t("Search GIFs"), oninput: () => { clearTimeout(timer); timer = setTimeout(() => look(input.value), 200); } });
+    const input = h("input", {
+      type: "search",
+      placeholder: t("Search"),
+      "aria-label": t("Search GIFs"),
+      oninput: () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => search(input.value), 200);
+      },
+    });
     const take = (gif, words) => {
       end();
       app.rest.post("/gifs/select", { id: gif.id, q: words || "" }).catch(() => {});
       choose(gif);
     };
-    const show = (gifs, words) => fill(results, gifs.length ? gifs.map((g) => {
-      const path = ownPath(g.preview || g.gif_src || g.src);
-      return h("button", { type: "button", "aria-label": g.title || "GIF", onclick: () => take(g, words) }, path ? h("img", { src: path, alt: "", loading: "lazy" }) : g.title);
-    }) : h("p.faint", null, t("Nothing here yet")));
-    const chip = (word) => h("button.chip", { type: "button", onclick: () => { input.value = word; look(word); } }, word);
-    async function look(words) {
+    const show = (gifs, words) =>
+      fill(
+        results,
+        gifs.length
+          ? gifs.map((g) => {
+              const path = ownPath(g.preview || g.gif_src || g.src);
+              return h(
+                "button",
+                { type: "button", "aria-label": g.title || "GIF", onclick: () => take(g, words) },
+                path ? h("img", { src: path, alt: "", loading: "lazy" }) : g.title,
+              );
+            })
+          : h("p.faint", null, t("Nothing here yet")),
+      );
+    const chip = (word) =>
+      h(
+        "button.chip",
+        {
+          type: "button",
+          onclick: () => {
+            input.value = word;
+            search(word);
+          },
+        },
+        word,
+      );
+    async function search(words) {
       try {
         if (!words.trim()) return start();
         const q = encodeURIComponent(words);
-        const [found, more] = await Promise.all([app.rest.get(`/gifs/search?q=${q}&media_format=gif`), app.rest.get(`/gifs/suggest?q=${q}`).catch(() => [])]);
+        const [found, more] = await Promise.all([
+          app.rest.get(`/gifs/search?q=${q}&media_format=gif`),
+          app.rest.get(`/gifs/suggest?q=${q}`).catch(() => []),
+        ]);
         if (input.value !== words) return;
         fill(chips, more.slice(0, 6).map(chip));
         show(found, words);
-      } catch (e) { fill(results, h("p.field-error", null, e.message)); }
+      } catch (e) {
+        fill(results, h("p.field-error", null, e.message));
+      }
     }
     async function start() {
       try {
         const trends = await app.rest.get("/gifs/trending?media_format=gif");
-        if (input.value.trim()) return; // something is looked for by now
-        fill(chips, (trends.categories || []).slice(0, 8).map((c) => chip(c.name)));
+        if (input.value.trim()) return; // a search has started meanwhile
+        fill(
+          chips,
+          (trends.categories || []).slice(0, 8).map((c) => chip(c.name)),
+        );
         const gifs = await app.rest.get("/gifs/trending-gifs?media_format=gif");
         if (!input.value.trim()) show(gifs, "");
-      } catch (e) { fill(results, h("p.field-error", null, e.message)); }
+      } catch (e) {
+        fill(results, h("p.field-error", null, e.message));
+      }
     }
     start();
     return [input, chips, results];

@@ -1,7 +1,7 @@
-// rest.js - calls to the public interface, as any client makes them.
-import { t } from "./words.js";
+// rest.js - sends requests to the public REST API.
+import { t } from "./translate.js";
 
-/** A refused call: the server's sentence, its code, and which fields are wrong. */
+/** An error response: message, code, and the errors by field. */
 export class Refusal extends Error {
   constructor(status, body) {
     super(body?.message || t("The server answered {status}", { status }));
@@ -9,13 +9,13 @@ export class Refusal extends Error {
     this.code = body?.code ?? 0;
     this.tree = body?.errors || {};
   }
-  /** The first problem below a path of the error tree. @param {string} path "data.options" */
+  /** The first error below a path of the error tree. @param {string} path "data.options" */
   at(path) {
     let node = this.tree;
     for (const key of path ? path.split(".") : []) node = node?.[key];
     return firstProblem(node);
   }
-  /** The sentence, with the first field that is wrong. */
+  /** The error message with the first invalid field. */
   get words() {
     const found = firstField(this.tree, []);
     return found ? `${found.path}: ${found.message}` : this.message;
@@ -45,8 +45,8 @@ function firstField(node, path) {
 const LONGEST_WAIT_S = 10;
 const pause = (s) => new Promise((go) => setTimeout(go, s * 1000));
 
-/** An answer with its text; that there is none is said in words, too. @param {string} path @param {RequestInit} init */
-async function reach(path, init) {
+/** Fetches a response with its text. @param {string} path @param {RequestInit} init */
+async function fetchText(path, init) {
   try {
     const answer = await fetch(path, init);
     return { answer, text: await answer.text() };
@@ -60,7 +60,7 @@ export class Rest {
   constructor(token) {
     this.token = token;
     this.onunauthorized = () => {};
-    /** The person's own language, which counts for more than the browser's. @type {() => string|undefined} */
+    /** The user's language setting, which overrides the browser's language. @type {() => string|undefined} */
     this.locale = () => undefined;
   }
   /** @param {string} method @param {string} path @param {any} [body] JSON, or a FormData */
@@ -71,8 +71,13 @@ export class Rest {
     const form = body instanceof FormData;
     if (body !== undefined && !form) headers["Content-Type"] = "application/json";
     for (let tries = 0; ; tries++) {
-      const { answer, text } = await reach(`/api/v10${path}`, { method, headers, body: form ? body : body === undefined ? undefined : JSON.stringify(body) });
-      const json = text && (answer.headers.get("Content-Type") || "").startsWith("application/json") ? JSON.parse(text) : null;
+      const { answer, text } = await fetchText(`/api/v10${path}`, {
+        method,
+        headers,
+        body: form ? body : body === undefined ? undefined : JSON.stringify(body),
+      });
+      const json =
+        text && (answer.headers.get("Content-Type") || "").startsWith("application/json") ? JSON.parse(text) : null;
       if (answer.ok) return json;
       if (answer.status === 429 && tries < 3 && json?.retry_after <= LONGEST_WAIT_S) {
         await pause(json.retry_after);
@@ -82,11 +87,23 @@ export class Rest {
       throw new Refusal(answer.status, json);
     }
   }
-  /** As somebody who has not come in. @param {string} method @param {string} path @param {any} [body] */
-  anonymously(method, path, body) { return new Rest().call(method, path, body); }
-  get(path) { return this.call("GET", path); }
-  post(path, body) { return this.call("POST", path, body); }
-  put(path, body) { return this.call("PUT", path, body); }
-  patch(path, body) { return this.call("PATCH", path, body); }
-  delete(path, body) { return this.call("DELETE", path, body); }
+  /** Sends a request without a token. @param {string} method @param {string} path @param {any} [body] */
+  anonymously(method, path, body) {
+    return new Rest().call(method, path, body);
+  }
+  get(path) {
+    return this.call("GET", path);
+  }
+  post(path, body) {
+    return this.call("POST", path, body);
+  }
+  put(path, body) {
+    return this.call("PUT", path, body);
+  }
+  patch(path, body) {
+    return this.call("PATCH", path, body);
+  }
+  delete(path, body) {
+    return this.call("DELETE", path, body);
+  }
 }

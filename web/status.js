@@ -1,8 +1,14 @@
-// status.js - whether somebody is here: the words for it, and the dot.
+// status.js - the online status of a user: label and dot.
 import { h } from "./dom.js";
-import { t } from "./words.js";
+import { t } from "./translate.js";
 
-export const STATUS_WORDS = { online: t("online"), idle: t("away"), dnd: t("does not want to be disturbed"), invisible: t("invisible"), offline: t("offline") };
+export const STATUS_WORDS = {
+  online: t("online"),
+  idle: t("idle"),
+  dnd: t("do not disturb"),
+  invisible: t("invisible"),
+  offline: t("offline"),
+};
 
 export function statusDot(store, id) {
   const status = store.presences.get(id)?.status || (id === store.me.id ? "online" : "offline");

@@ -164,7 +164,7 @@ export const TESTS = {
     await page.open(general());
     await page.getByRole("button", { name: "Profile of Bob" }).last().click();
     await page.getByRole("dialog").getByRole("button", { name: "More" }).click();
-    await page.getByRole("menuitem", { name: "Nickname here" }).click();
+    await page.getByRole("menuitem", { name: "Nickname in this server" }).click();
     await page.getByRole("dialog", { name: "Nickname" }).getByRole("textbox").fill("Bobby");
     await page.keyboard.press("Enter");
     await page.getByText("Bobby").first().waitFor();

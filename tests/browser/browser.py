@@ -35,14 +35,22 @@ def installed(folder):
     return done.returncode == 0
 
 
+def pages(pattern):
+    """The files of the web client that match, as paths."""
+    return sorted((HERE.parent.parent / "web").rglob(pattern))
+
+
 # What is asked of the scripts themselves, beside the browser: a name, and the program that says so.
 CHECKS = {
     "scripts_have_the_types_that_they_say": lambda folder: [
         folder / "node_modules" / "typescript" / "bin" / "tsc", "-p", HERE / "tsconfig.json"],
+    "scripts_and_styles_are_formatted_by_prettier": lambda folder: [
+        folder / "node_modules" / "prettier" / "bin" / "prettier.cjs", "--no-editorconfig",
+        "--config", HERE / "prettier.json", "--check", *pages("*.js"), *pages("*.css")],
     "every_text_stands_in_every_language": lambda folder: [
         folder / "texts.js", HERE.parent.parent / "web"],
     "the_pages_know_every_right_of_the_server": lambda folder: [
-        folder / "rights-table.js", HERE.parent.parent],
+        folder / "permissions-table.js", HERE.parent.parent],
 }
 
 

@@ -60,7 +60,7 @@ export const TESTS = {
   async the_first_message_stands_below_the_beginning_of_its_channel() {
     const page = await enter("ada"), made = await call("ada", "POST", guildPath("/channels"), { name: "fresh", type: 0 });
     await page.open(`/channels/${server().guild}/${made.id}`);
-    await page.getByText("This is where it begins.").waitFor();
+    await page.getByText("This is the beginning of the conversation.").waitFor();
     await say(page, "The first one");
     await seen(page, "The first one");
     const gap = await page.evaluate(() => document.querySelector(".log .messages").getBoundingClientRect().top - document.querySelector(".beginning").getBoundingClientRect().bottom);

@@ -1,7 +1,7 @@
 // hostile.js - a member, an app or a page of another site that means harm.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { readRights } from "./rights-table.js";
+import { readRights } from "./permissions-table.js";
 import { call, enter, field, general, lane, options, server } from "./stage.js";
 import { until } from "./world.js";
 
@@ -199,20 +199,20 @@ export const TESTS = {
     const page = await enter("ada");
     for (const uri of ["https://evil.example/", "javascript:alert(1)", "http://127.0.0.1:1/back/../evil", "//evil.example", "http://127.0.0.1:1/back@evil.example"]) {
       await page.open(`/oauth2/authorize?client_id=${app.id}&response_type=code&scope=identify&redirect_uri=${encodeURIComponent(uri)}`);
-      await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+      await page.getByRole("heading", { name: "This link is not valid" }).waitFor();
     }
     // Whatever right is asked for, it is said: all that have a name, and one that nobody knows.
-    const RIGHTS = readRights(options.source), named = RIGHTS.reduce((all, { bit }) => all | (1n << BigInt(bit)), 0n), asked = named | (1n << 60n);
+    const PERMISSIONS = readRights(options.source), named = PERMISSIONS.reduce((all, { bit }) => all | (1n << BigInt(bit)), 0n), asked = named | (1n << 60n);
     await page.open(`/oauth2/authorize?client_id=${app.id}&scope=bot&permissions=${asked}`);
-    await page.getByText(`${RIGHTS.length + 1} permissions in the server`).waitFor();
+    await page.getByText(`${PERMISSIONS.length + 1} permissions in the server`).waitFor();
     const said = await page.locator("details .scopes li").allInnerTexts();
-    assert.equal(new Set(said.filter(Boolean)).size, RIGHTS.length + 1, said.join(", "));
-    assert.ok(said.includes("Everything") && said.includes("Right no. 60"), said.join(", "));
+    assert.equal(new Set(said.filter(Boolean)).size, PERMISSIONS.length + 1, said.join(", "));
+    assert.ok(said.includes("Administrator") && said.includes("Permission no. 60"), said.join(", "));
     // A parameter that occurs twice could be shown as one value and granted as another: the page shows nothing, and nothing is granted.
     const guild = await call("ada", "POST", "/guilds", { name: "Consent" }), back = encodeURIComponent("http://127.0.0.1:1/back");
     for (const ask of [`scope=identify&scope=identify%20bot&guild_id=${guild.id}&permissions=8&response_type=code&redirect_uri=${back}`, `scope=bot&guild_id=${guild.id}&permissions=&permissions=8`]) {
       await page.open(`/oauth2/authorize?client_id=${app.id}&${ask}`);
-      await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+      await page.getByRole("heading", { name: "This link is not valid" }).waitFor();
       await page.getByText("only be given once").waitFor();
     }
     forget(/400/);
@@ -231,9 +231,9 @@ export const TESTS = {
     const guest = await enter(null);
     await guest.open("//evil.example/%2e%2e/invite/x");
     await guest.open("/invite/..%2f..%2f%2fevil.example");
-    await guest.getByRole("heading", { name: "This invite leads nowhere" }).waitFor();
+    await guest.getByRole("heading", { name: "This invite is not valid" }).waitFor();
     await guest.open("/invite/%E0%A4%A");
-    await guest.getByRole("heading", { name: "This invite leads nowhere" }).waitFor();
+    await guest.getByRole("heading", { name: "This invite is not valid" }).waitFor();
     assert.equal(new URL(guest.url()).origin, server().url);
     await Promise.all([page.close(), guest.close()]);
   },

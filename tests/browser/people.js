@@ -57,7 +57,7 @@ export const TESTS = {
         await page.getByRole("button", { name: "Register" }).click();
       };
       await page.goto(`${asking.url}/register`);
-      await page.getByText("This server asks for an invitation.").waitFor();
+      await page.getByText("This server requires an invitation code.").waitFor();
       await register("gwen");
       await page.locator(".field", { hasText: "Invitation code" }).getByText("asks for an invitation code").waitFor(); // the server's own refusal, at its field
       await page.getByLabel("Invitation code").fill("reg-nonsense");
@@ -109,18 +109,18 @@ export const TESTS = {
   async mailed_links_lead_to_pages_that_hide_their_tokens() {
     const page = await enter(null);
     await page.open("/verify#token=1.x"); // the demo sends no mail, so no link of it is good
-    await page.getByRole("heading", { name: "This link is not good any more" }).waitFor();
+    await page.getByRole("heading", { name: "This link has expired or was already used" }).waitFor();
     assert.equal(new URL(page.url()).hash, "");
     await page.open("/reset#token=1.x");
-    await page.getByRole("heading", { name: "A new password" }).waitFor();
+    await page.getByRole("heading", { name: "New password" }).waitFor();
     assert.equal(new URL(page.url()).hash, "");
     await page.getByLabel("Password").fill("another horse");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("temporarily disabled").waitFor();
     await page.open("/");
-    await page.getByRole("button", { name: "Forgot the password?" }).click();
+    await page.getByRole("button", { name: "Forgot your password?" }).click();
     await page.getByLabel("Username or email").fill("ada");
-    await page.getByRole("button", { name: "Mail me a link" }).click();
+    await page.getByRole("button", { name: "Send reset link" }).click();
     await page.getByText("temporarily disabled").waitFor();
     await page.close();
   },
@@ -238,11 +238,11 @@ export const TESTS = {
     const [ada, bob] = await Promise.all([enter("ada"), enter("bob")]);
     await server().call(null, "POST", "/auth/register", { username: "hal", password: "correct horse" });
     await Promise.all([ada.open("/friends"), bob.open("/friends")]);
-    await ada.getByLabel("Add a friend").fill("nobody.at.all");
+    await ada.getByLabel("Add friend").fill("nobody.at.all");
     await ada.getByRole("button", { name: "Send request" }).click();
     await ada.locator("[aria-invalid=true]").waitFor();
     await call("ada", "DELETE", `/users/@me/relationships/${(await call("bob", "GET", "/users/@me")).id}`);
-    await ada.getByLabel("Add a friend").fill("bob");
+    await ada.getByLabel("Add friend").fill("bob");
     await ada.getByRole("button", { name: "Send request" }).click();
     await bob.getByRole("tab", { name: /Pending/ }).click();
     await bob.getByRole("button", { name: "Accept" }).click();
@@ -259,11 +259,11 @@ export const TESTS = {
     for (const page of [ada, bob]) {
       await page.open(general());
       await page.getByRole("link", { name: "Tea table" }).click();
-      await page.getByText("Sound is not carried in browsers yet.").waitFor();
+      await page.getByText("Voice does not work in browsers yet.").waitFor();
       await page.getByRole("button", { name: "Join" }).click();
       await page.getByRole("group", { name: "Voice" }).getByText("No sound in browsers").waitFor();
     }
-    const tiles = (page) => page.getByRole("region", { name: "In voice" }).locator(".voice-tile");
+    const tiles = (page) => page.getByRole("region", { name: "Connected members" }).locator(".voice-tile");
     for (const page of [ada, bob]) await until("both are seen", async () => (await tiles(page).count()) === 2);
     await ada.getByRole("button", { name: "Mute", exact: true }).click();
     await tiles(bob).filter({ hasText: "Ada" }).getByText("muted").waitFor();
@@ -279,20 +279,20 @@ export const TESTS = {
     await bob.begin();
     await ada.open(`/channels/${server().guild}/${room}`);
     await ada.getByRole("button", { name: "Join" }).click();
-    const tile = ada.getByRole("region", { name: "In voice" }).locator(".voice-tile").filter({ hasText: "Bob" });
+    const tile = ada.getByRole("region", { name: "Connected members" }).locator(".voice-tile").filter({ hasText: "Bob" });
     bob.speaks(1);
-    await tile.getByText("speaks").waitFor();
+    await tile.getByText("speaking").waitFor();
     assert.equal(await ada.locator(".voice-person.speaking").count(), 1);
     bob.speaks(0);
-    await tile.getByText("speaks").waitFor({ state: "detached" });
+    await tile.getByText("speaking").waitFor({ state: "detached" });
     assert.equal(await ada.locator(".voice-person.speaking").count(), 0);
     // Who comes later is told who speaks already.
     bob.speaks(1);
-    await tile.getByText("speaks").waitFor();
+    await tile.getByText("speaking").waitFor();
     await ada.getByRole("button", { name: "Leave voice" }).click();
-    await tile.getByText("speaks").waitFor({ state: "detached" });
+    await tile.getByText("speaking").waitFor({ state: "detached" });
     await ada.getByRole("button", { name: "Join" }).click();
-    await tile.getByText("speaks").waitFor();
+    await tile.getByText("speaking").waitFor();
     bob.end();
     await ada.getByRole("button", { name: "Leave voice" }).click();
     await ada.close();
@@ -308,7 +308,7 @@ export const TESTS = {
     await until("the stream has a picture", () => call("bob", "POST", `/streams/${encodeURIComponent(key)}/preview`, { thumbnail }).then(() => true, () => false));
     const ada = await enter("ada");
     await ada.open(`/channels/${server().guild}/${room}`);
-    await ada.getByRole("img", { name: /^What Bob.* streams$/ }).waitFor();
+    await ada.getByRole("img", { name: /^Stream of Bob/ }).waitFor();
     bob.end();
     await ada.close();
   },
@@ -330,43 +330,43 @@ export const TESTS = {
     const scanned = readQr(await modulesOf(page.getByRole("img", { name: "The key as a QR code" })));
     assert.equal(new URL(scanned).searchParams.get("secret"), secret);
     assert.ok(scanned.startsWith("otpauth://totp/") && decodeURIComponent(scanned).includes(":jon?"), scanned);
-    await page.getByLabel("Six digits").fill("nonsense");
+    await page.getByLabel("Six-digit code").fill("nonsense");
     await page.getByLabel("Password").fill("correct horse");
-    await page.getByRole("button", { name: "Turn it on" }).click();
+    await page.getByRole("button", { name: "Turn on" }).click();
     await page.getByText("Invalid two-factor code").waitFor();
-    await page.getByLabel("Six digits").fill(codeOf(secret));
-    await page.getByRole("button", { name: "Turn it on" }).click();
+    await page.getByLabel("Six-digit code").fill(codeOf(secret));
+    await page.getByRole("button", { name: "Turn on" }).click();
     const codes = page.getByRole("dialog", { name: "Backup codes" });
     await codes.waitFor();
     const backup = await codes.getByRole("listitem").allTextContents();
     assert.equal(backup.length, 10);
     await codes.getByRole("button", { name: "Close" }).click();
-    await page.getByText("A log-in asks for a code").waitFor();
+    await page.getByText("Each login asks for a code").waitFor();
     await page.getByLabel("Password").fill("correct horse");
-    await page.getByRole("button", { name: "Show them" }).click();
+    await page.getByRole("button", { name: "Show backup codes" }).click();
     await page.getByText("Invalid two-factor code").waitFor(); // the password alone does not show them
-    await page.getByLabel("Six digits, or a backup code").first().fill(backup[2]);
-    await page.getByRole("button", { name: "Show them" }).click();
+    await page.getByLabel("Six-digit code or backup code").first().fill(backup[2]);
+    await page.getByRole("button", { name: "Show backup codes" }).click();
     await codes.waitFor();
     assert.deepEqual(await codes.getByRole("listitem").allTextContents(), backup);
     await codes.getByRole("button", { name: "Close" }).click();
     await page.open("/settings/profile");
-    const change = page.locator("form").filter({ hasText: "The present one" });
-    await change.getByLabel("The present one").fill("correct horse");
-    await change.getByLabel("A new one").fill("correct horse");
-    await change.getByLabel("Six digits, or a backup code").fill(backup[3]);
+    const change = page.locator("form").filter({ hasText: "Current password" });
+    await change.getByLabel("Current password").fill("correct horse");
+    await change.getByLabel("New password").fill("correct horse");
+    await change.getByLabel("Six-digit code or backup code").fill(backup[3]);
     await change.getByRole("button", { name: "Save" }).click();
     await change.getByText("Done").waitFor();
     await page.evaluate(() => sessionStorage.clear());
     await page.open("/login");
     await login();
-    const asked = page.getByRole("dialog", { name: "Second factor" });
+    const asked = page.getByRole("dialog", { name: "Two-factor authentication" });
     await asked.getByRole("textbox").fill(backup[0]);
     await asked.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("heading", { name: "Friends" }).waitFor();
     await page.open("/settings/security");
-    await page.getByLabel("Six digits, or a backup code").last().fill(backup[1]);
-    await page.getByRole("button", { name: "Turn it off" }).click();
+    await page.getByLabel("Six-digit code or backup code").last().fill(backup[1]);
+    await page.getByRole("button", { name: "Turn off" }).click();
     await page.getByRole("group", { name: "Key" }).waitFor();
     await page.close();
   },
@@ -376,15 +376,15 @@ export const TESTS = {
     const guest = await enter(null);
     await guest.open(`/invite/${invite.code}`);
     await guest.getByRole("heading", { name: "The Workshop" }).waitFor();
-    await guest.getByRole("button", { name: "Accept the invite" }).click();
+    await guest.getByRole("button", { name: "Accept invite" }).click();
     await guest.getByRole("tab", { name: "Register" }).click();
     await guest.getByLabel("Username").fill("ivy");
     await guest.getByLabel("Password").fill("correct horse");
     await guest.getByRole("button", { name: "Register" }).click();
-    await guest.getByRole("button", { name: "Accept the invite" }).click();
+    await guest.getByRole("button", { name: "Accept invite" }).click();
     await guest.getByRole("heading", { name: "general", exact: true }).first().waitFor();
     await guest.open("/invite/nonsense");
-    await guest.getByRole("heading", { name: "This invite leads nowhere" }).waitFor();
+    await guest.getByRole("heading", { name: "This invite is not valid" }).waitFor();
     const made = await call("ada", "POST", "/applications", { name: "Clock" });
     await call("ada", "POST", `/applications/${made.id}/bot`, {});
     const ada = await enter("ada");
@@ -395,7 +395,7 @@ export const TESTS = {
     const members = await call("helper", "GET", `/guilds/${server().guild}/members?limit=100`);
     assert.ok(members.some((m) => m.user.bot && m.user.username.toLowerCase().startsWith("clock")));
     await ada.open("/nowhere/at/all");
-    await ada.getByRole("heading", { name: "There is nothing here" }).waitFor();
+    await ada.getByRole("heading", { name: "Page not found" }).waitFor();
     await Promise.all([guest.close(), ada.close()]);
   },
 

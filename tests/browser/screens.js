@@ -188,18 +188,18 @@ export const TESTS = {
       await page.turn("/channels/@me");
       await look("traffic");
       await page.goto(`${only.url}/login`);
-      await page.getByRole("link", { name: "Go to the start" }).click();
+      await page.getByRole("link", { name: "Go to the home page" }).click();
       await look("traffic");
       // Where it is no server for tests, it asks for the key.
       await only.kill();
       await only.restart("--web", "operator", "--traffic", "1");
       await page.reload();
-      await page.getByLabel("The console’s key").fill("nonsense");
-      await page.getByRole("button", { name: "Look" }).click();
-      await page.getByText("This key is not good").waitFor();
+      await page.getByLabel("Console key").fill("nonsense");
+      await page.getByRole("button", { name: "Log in" }).click();
+      await page.getByText("This key is wrong").waitFor();
       faults.push(...(await faultsOf(page, "the key of the operator")));
-      await page.getByLabel("The console’s key").fill(execFileSync(options.executable, ["console-key", "--data", only.data], { encoding: "utf8" }).trim());
-      await page.getByRole("button", { name: "Look" }).click();
+      await page.getByLabel("Console key").fill(execFileSync(options.executable, ["console-key", "--data", only.data], { encoding: "utf8" }).trim());
+      await page.getByRole("button", { name: "Log in" }).click();
       await only.call(only.token("ada"), "GET", "/users/@me");
       await look("traffic");
       assert.deepEqual(faults, []);
@@ -215,8 +215,8 @@ export const TESTS = {
     await page.locator(".composer").first().waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), "de");
     await page.turn("/settings/language");
-    await page.getByLabel("Sprache dieser Seiten").selectOption({ label: "English" });
-    await page.getByLabel("Language of these pages").waitFor();
+    await page.getByLabel("Sprache des Webclients").selectOption({ label: "English" });
+    await page.getByLabel("Language of the web client").waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
     await page.close();
   },

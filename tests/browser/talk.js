@@ -60,7 +60,7 @@ export const TESTS = {
       ["a[href='https://example.org/x']", "https://"], ["button.mention", "#rules"], [".mention", "@Bob"], [".mention", `@${role.name}`], [".thread-line", "About it"]]) await said.locator(part).filter({ hasText: words }).first().waitFor();
     await said.getByRole("img", { name: /oak/ }).waitFor();
     assert.match(await said.locator(".author").getAttribute("style"), /--role: ?#1abc9c/);
-    await said.getByRole("button", { name: "Spoiler: show it" }).click();
+    await said.getByRole("button", { name: "Show spoiler" }).click();
     await said.locator(".spoiler.shown").waitFor();
     const files = page.locator("article").filter({ hasText: "The files" }).last();
     await until("the picture is there", () => files.locator(".attachment-picture img").first().evaluate((img) => img.complete && img.naturalWidth > 0));
@@ -126,8 +126,8 @@ export const TESTS = {
     await page.getByRole("heading", { name: "A ladder" }).first().waitFor();
     await seen(page, "With nine rungs");
     await page.getByRole("button", { name: "Add a server" }).click();
-    await page.getByRole("dialog", { name: "Add a server" }).getByLabel("Name of a new one").fill("The Shed");
-    await late("/guilds", () => page.getByRole("dialog", { name: "Add a server" }).getByRole("button", { name: "Go" }).click());
+    await page.getByRole("dialog", { name: "Add a server" }).getByLabel("Name of the new server").fill("The Shed");
+    await late("/guilds", () => page.getByRole("dialog", { name: "Add a server" }).getByRole("button", { name: "Create or join" }).click());
     await page.getByRole("button", { name: "The Shed" }).waitFor();
     await page.close();
   },
@@ -147,9 +147,9 @@ export const TESTS = {
     }, async () => {
       await page.open(general());
       const bob = await call("bob", "GET", "/users/@me");
-      await page.getByRole("combobox", { name: "Choose somebody", exact: true }).selectOption({ value: bob.id });
+      await page.getByRole("combobox", { name: "Choose a user", exact: true }).selectOption({ value: bob.id });
       await page.getByRole("combobox", { name: "Choose a role", exact: true }).selectOption({ label: "@Makers" });
-      await page.getByRole("combobox", { name: "Choose somebody or a role" }).selectOption({ value: helper.user.id });
+      await page.getByRole("combobox", { name: "Choose a user or role" }).selectOption({ value: helper.user.id });
       await page.getByRole("combobox", { name: "Choose a channel" }).selectOption({ label: "#rules" });
       await page.getByRole("button", { name: "Two of three" }).click();
       const many = page.getByRole("dialog", { name: "Two of three" });

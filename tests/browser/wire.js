@@ -19,11 +19,11 @@ export const TESTS = {
     await page.getByLabel("Filter by text").fill("/users/1");
     await page.getByRole("button", { name: /404 .*GET/ }).first().click();
     await page.getByText(/curl -X GET/).waitFor();
-    await page.getByText(/^Headers of the request/).click();
+    await page.getByText(/^Request headers/).click();
     const name = page.locator(".headers dt").filter({ hasText: /^authorization$/i });
     await name.waitFor();
     assert.equal(await name.locator("+ dd").textContent(), "***");
-    await page.getByText(/^Headers of the answer/).click();
+    await page.getByText(/^Response headers/).click();
     await page.getByText("application/json").last().waitFor();
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "Seen on the wire" });
     await page.getByLabel("Filter by text").fill("Seen on the wire");
@@ -32,11 +32,11 @@ export const TESTS = {
     await page.getByLabel("Filter by text").fill("");
     await picture(page, "console-traffic");
     const rows = page.locator(".wire");
-    await page.getByLabel("Filter by who").fill("bob");
-    await page.getByLabel("Kind").selectOption("call");
+    await page.getByLabel("Filter by user").fill("bob");
+    await page.getByLabel("Type").selectOption("call");
     await page.getByLabel("Status").selectOption("error");
     await until("nobody of that name was refused anything", async () => (await rows.count()) === 0);
-    await page.getByLabel("Filter by who").fill("ada");
+    await page.getByLabel("Filter by user").fill("ada");
     await until("who was refused something is left", async () => (await rows.allTextContents()).every((x) => /ada4\d\d/.test(x)) && (await rows.count()) > 0);
     await page.close();
   },
@@ -47,9 +47,9 @@ export const TESTS = {
     await page.open("/workbench/traffic");
     await page.getByLabel("Filter by text").fill("Said once");
     await page.getByRole("button", { name: /POST/ }).click();
-    await page.getByText("Send it again").click();
+    await page.getByText("Send again").click();
     await page.getByLabel("Body").fill('{ "content": "Said twice" }');
-    await page.getByLabel("As", { exact: true }).selectOption({ label: "As Bob" });
+    await page.getByLabel("Send as", { exact: true }).selectOption({ label: "As Bob" });
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await page.getByText(/^200 OK/).waitFor();
     const [said] = await call("bob", "GET", `/channels/${server().channel}/messages?limit=1`);
@@ -59,10 +59,10 @@ export const TESTS = {
     await page.open("/workbench/interactions");
     const rolls = page.getByRole("button", { name: /\/roll/ });
     await rolls.first().click();
-    await page.getByText("Send it again").click();
+    await page.getByText("Send again").click();
     const before = await rolls.count();
     await page.getByRole("button", { name: "Send", exact: true }).click();
-    await page.getByRole("status", { name: "Answer" }).filter({ hasText: /^204/ }).waitFor();
+    await page.getByRole("status", { name: "Response" }).filter({ hasText: /^204/ }).waitFor();
     await until("it is another one", async () => (await rolls.count()) === before + 1);
     await page.close();
   },
@@ -72,7 +72,7 @@ export const TESTS = {
     await page.open("/workbench/traffic");
     await page.locator(".wire").first().waitFor();
     const socket = connect(Number(at.port), at.hostname, () => socket.end("GET /nonsense HTTP/9.9\r\n\r\n"));
-    await page.getByLabel("Kind").selectOption("call");
+    await page.getByLabel("Type").selectOption("call");
     await page.getByRole("button", { name: /505 .*nonsense/ }).click();
     await page.getByText("Refused with 505").waitFor();
     await page.close();
@@ -82,31 +82,31 @@ export const TESTS = {
     const page = await enter("ada");
     await page.open("/workbench/trouble");
     await page.getByLabel("Path").fill("/users/@me/notes/*");
-    await page.getByRole("button", { name: "Make it so" }).click();
-    await page.getByText("A fault waits for any call of /users/@me/notes/*.").waitFor();
-    await page.getByLabel("Tell every session of everything so much later, ms").fill("300");
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByText("A simulated error is set for every request to /users/@me/notes/*.").waitFor();
+    await page.getByLabel("Delay of all events, ms").fill("300");
     await page.getByRole("button", { name: "Delay events" }).click();
-    await page.getByText("Events come 300 ms late, and a fault waits for").waitFor();
+    await page.getByText("Events are delayed by 300 ms, and a simulated error is set for").waitFor();
     await page.getByLabel("Delay, ms").fill("7");
     await page.getByRole("button", { name: "+15 min" }).click();
-    await page.getByText("and the clock was moved by 15 min").waitFor();
-    await page.getByText(/, moved by 90\d s/).waitFor();
+    await page.getByText("and the server clock is shifted by 15 min").waitFor();
+    await page.getByText(/, shifted by 90\d s/).waitFor();
     assert.equal(await page.getByLabel("Delay, ms").inputValue(), "7"); // what is written stays, whatever is drawn around it
     await page.getByLabel("Delay, ms").fill("");
     await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 500 /); // once, and then all is as before
     await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 404 /);
     await page.getByLabel("Path").fill("/channels/*/messages");
     await page.getByLabel("Status").fill("429");
-    await page.getByRole("button", { name: "Make it so" }).click();
+    await page.getByRole("button", { name: "Add" }).click();
     await page.getByRole("cell", { name: "429" }).waitFor();
     await assert.rejects(call("ada", "GET", `/channels/${server().channel}/messages`), /: 429 .*retry_after/);
     await page.getByLabel("Path").fill("/users/@me/notes/*");
-    await page.getByRole("button", { name: "Make it so" }).click();
-    await page.getByText("a fault waits for any call of /users/@me/notes/*").waitFor();
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByText("a simulated error is set for every request to /users/@me/notes/*").waitFor();
     await page.open(general());
-    await page.getByText("a fault waits for").waitFor();
-    await page.getByRole("button", { name: "Take it back" }).click();
-    await page.getByText("a fault waits for").waitFor({ state: "hidden" });
+    await page.getByText("a simulated error is set for").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("a simulated error is set for").waitFor({ state: "hidden" });
     await page.close();
   },
 
@@ -118,9 +118,9 @@ export const TESTS = {
     await page.getByLabel("channel.id").fill(server().channel);
     await page.getByLabel("content", { exact: true }).fill("Said by a form");
     await page.getByLabel("embeds", { exact: true }).fill("[{");
-    await page.getByLabel("As", { exact: true }).selectOption({ label: "As the bot helper" });
+    await page.getByLabel("Send as", { exact: true }).selectOption({ label: "As the bot helper" });
     await page.getByRole("button", { name: "Send", exact: true }).click();
-    await page.getByText("That is no JSON").waitFor();
+    await page.getByText("This is not valid JSON").waitFor();
     await page.getByLabel("embeds", { exact: true }).fill("");
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await page.getByText(/^200 OK/).waitFor();
@@ -133,9 +133,9 @@ export const TESTS = {
     const page = await enter("ada");
     await call("ada", "GET", "/users/@me"); // a call about accounts
     await page.open("/workbench/health");
-    await page.locator("figure").filter({ hasText: "Calls a second" }).first().waitFor();
+    await page.locator("figure").filter({ hasText: "Requests per second" }).first().waitFor();
     await page.getByRole("button", { name: "Accounts", exact: true }).click();
-    await page.locator("figure").filter({ hasText: "Accounts: 99 of 100 within" }).waitFor();
+    await page.locator("figure").filter({ hasText: "Accounts: 99th percentile" }).waitFor();
     await page.turn("/workbench/sessions");
     await page.getByRole("row", { name: /helper bot 0\/1 guilds, guild_messages/ }).waitFor();
     await page.close();
@@ -153,8 +153,8 @@ export const TESTS = {
     await until("it is there", () => said.ready);
     await page.open("/workbench/sessions");
     const push = async (what) => {
-      await page.getByRole("row", { name: /^dara person/ }).getByRole("button", { name: "Push" }).click();
-      await page.getByRole("dialog", { name: "Push a session" }).getByRole("button", { name: what, exact: true }).click();
+      await page.getByRole("row", { name: /^dara person/ }).getByRole("button", { name: "Reset…" }).click();
+      await page.getByRole("dialog", { name: "Reset or close a session" }).getByRole("button", { name: what, exact: true }).click();
     };
     await push("Reconnect (op 7)");
     await until("it was asked to come again", () => said.some(([op]) => op === 7));
@@ -166,8 +166,8 @@ export const TESTS = {
     };
     const ended = new Promise((go) => { again.onclose = (e) => go(e.code); });
     await until("the other is there", () => heard.some(([, , t]) => t === "READY"));
-    await page.getByRole("row", { name: /^cleo person/ }).getByRole("button", { name: "Push" }).click();
-    const dialog = page.getByRole("dialog", { name: "Push a session" });
+    await page.getByRole("row", { name: /^cleo person/ }).getByRole("button", { name: "Reset…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Reset or close a session" });
     await dialog.getByLabel("Close with a code").fill("4009");
     await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
     assert.equal(await ended, 4009);
@@ -179,37 +179,37 @@ export const TESTS = {
   async a_button_is_clicked_though_its_table_is_drawn_while_it_is_pressed() {
     const page = await enter("ada");
     await page.open("/workbench/sessions");
-    await page.getByRole("row", { name: /^helper bot/ }).first().getByRole("button", { name: "Push" }).hover(); // it may have several
+    await page.getByRole("row", { name: /^helper bot/ }).first().getByRole("button", { name: "Reset…" }).hover(); // it may have several
     await page.mouse.down();
     await (await page.waitForResponse(/\/console\/sessions$/)).finished();
     await frames(page);
     await page.mouse.up();
-    await page.getByRole("dialog", { name: "Push a session" }).waitFor();
+    await page.getByRole("dialog", { name: "Reset or close a session" }).waitFor();
     await page.close();
   },
 
   async a_world_is_kept_changed_and_brought_back() {
     const page = await enter("ada");
     await page.open("/workbench/world");
-    await page.getByLabel("Name of a new snapshot").fill("../no");
-    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByLabel("Snapshot name").fill("../no");
+    await page.getByRole("button", { name: "Create snapshot" }).click();
     await page.locator("[aria-invalid=true]").waitFor();
-    await page.getByLabel("Name of a new snapshot").fill("before");
-    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByLabel("Snapshot name").fill("before");
+    await page.getByRole("button", { name: "Create snapshot" }).click();
     await page.getByRole("cell", { name: "before", exact: true }).waitFor();
-    await page.getByLabel("A new account").fill("kim");
-    await page.getByLabel("Its password").fill("correct horse");
-    await page.getByLabel("Its password").press("Enter");
-    await page.getByText("@kim can log in").waitFor();
-    await page.getByLabel("A new guild").fill("Kim’s shed");
-    await page.getByLabel("A new guild").press("Enter");
+    await page.getByLabel("New account").fill("kim");
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByLabel("Password").press("Enter");
+    await page.getByText("The account @kim was created").waitFor();
+    await page.getByLabel("New server").fill("Kim’s shed");
+    await page.getByLabel("New server").press("Enter");
     await page.getByRole("cell", { name: "Kim’s shed" }).waitFor();
-    await page.getByLabel("A new app").fill("Kettle");
-    await page.getByLabel("A new app").press("Enter");
-    await page.getByRole("row", { name: /^Kettle/ }).getByRole("link", { name: "Put it into a guild" }).waitFor();
-    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export the world" }).click()]);
+    await page.getByLabel("New app").fill("Kettle");
+    await page.getByLabel("New app").press("Enter");
+    await page.getByRole("row", { name: /^Kettle/ }).getByRole("link", { name: "Add it to a server" }).waitFor();
+    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export world" }).click()]);
     assert.ok(JSON.parse(readFileSync(await saved.path(), "utf8")).users.some((u) => u.username === "kim"));
-    const choose = (world) => page.getByLabel("A world file").setInputFiles({ name: "world.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(world)) });
+    const choose = (world) => page.getByLabel("World file").setInputFiles({ name: "world.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(world)) });
     await choose({ users: [{ username: 7 }] });
     await page.getByRole("button", { name: "Import" }).click();
     await page.getByText(/users\.0\.username/).first().waitFor();
@@ -219,7 +219,7 @@ export const TESTS = {
     await server().call(null, "POST", "/auth/login", { login: "lea", password: "correct horse" });
     await page.getByRole("row", { name: /^before \d/ }).getByRole("button", { name: "Restore" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
-    await page.getByText("“before” is back").waitFor();
+    await page.getByText("“before” was restored").waitFor();
     for (const login of ["lea", "kim"]) await assert.rejects(server().call(null, "POST", "/auth/login", { login, password: "correct horse" }), /400/);
     await page.open(general());
     await field(page).waitFor();
@@ -231,11 +231,11 @@ export const TESTS = {
     await page.open(general());
     await field(page).fill("Half a sentence");
     await server().kill();
-    await page.getByText(/The connection is lost/).waitFor();
+    await page.getByText(/Connection lost/).waitFor();
     await server().restart("--workbench", "on", "--traffic", "8");
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "While you were away" });
     await seen(page, "While you were away");
-    await until("the bar is gone", async () => !(await page.getByText(/The connection is lost|Connecting…/).isVisible()));
+    await until("the bar is gone", async () => !(await page.getByText(/Connection lost|Connecting…/).isVisible()));
     assert.equal(await field(page).inputValue(), "Half a sentence");
     await say(page, "Back again");
     await seen(page, "Back again");

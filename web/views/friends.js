@@ -1,38 +1,90 @@
-// friends.js - friends, requests, suggestions, blocks, and friends of games.
+// friends.js - friends, friend requests, suggestions, blocked users, game friends.
 import { below, dialog, field, fill, h, icon, iconButton, menu, refill } from "../dom.js";
-import { avatar } from "../pictures.js";
+import { avatar } from "../images.js";
 import { STATUS_WORDS } from "../status.js";
-import { t } from "../words.js";
+import { t } from "../translate.js";
 
-const FRIEND = 1, BLOCKED = 2, INCOMING = 3, OUTGOING = 4;
-const TABS = [["online", t("Online")], ["all", t("All")], ["pending", t("Pending")], ["suggestions", t("Suggestions")], ["games", t("Games")], ["blocked", t("Blocked")], ["ignored", t("Ignored")]];
+const FRIEND = 1,
+  BLOCKED = 2,
+  INCOMING = 3,
+  OUTGOING = 4;
+const TABS = [
+  ["online", t("Online")],
+  ["all", t("All")],
+  ["pending", t("Pending")],
+  ["suggestions", t("Suggestions")],
+  ["games", t("Games")],
+  ["blocked", t("Blocked")],
+  ["ignored", t("Ignored")],
+];
 
-/** What somebody in a game is to one, by the relationship's type. */
-const GAME_WORDS = { [FRIEND]: t("friend"), [INCOMING]: t("asks"), [OUTGOING]: t("asked") };
+/** Labels of game relationships by type. */
+const GAME_WORDS = { [FRIEND]: t("friend"), [INCOMING]: t("wants to be friends"), [OUTGOING]: t("request sent") };
 
 export function friendsPage(app, main, burger) {
   const { store, rest } = app;
-  let tab = "all", suggestions = [], looks = 0;
+  let tab = "all",
+    suggestions = [],
+    requests = 0;
   const gameNames = new Map();
-  const body = h("div.friends", { role: "tabpanel", "aria-label": t("Friends") }), tabs = h("div.tabs.inline", { role: "tablist", "aria-label": t("Friends") });
+  const body = h("div.friends", { role: "tabpanel", "aria-label": t("Friends") }),
+    tabs = h("div.tabs.inline", { role: "tablist", "aria-label": t("Friends") });
   const online = (id) => ["online", "idle", "dnd"].includes(store.presences.get(id)?.status);
   const path = (id) => `/users/@me/relationships/${id}`;
 
   const lists = {
-    online: (r) => r.type === FRIEND && online(r.id), all: (r) => r.type === FRIEND, pending: (r) => r.type === INCOMING || r.type === OUTGOING,
-    blocked: (r) => r.type === BLOCKED, ignored: (r) => r.user_ignored,
+    online: (r) => r.type === FRIEND && online(r.id),
+    all: (r) => r.type === FRIEND,
+    pending: (r) => r.type === INCOMING || r.type === OUTGOING,
+    blocked: (r) => r.type === BLOCKED,
+    ignored: (r) => r.user_ignored,
   };
 
   function drawTabs() {
     const asks = [...store.relationships.values()].filter((r) => r.type === INCOMING).length;
-    refill(tabs, TABS.map(([id, words]) => h("button", { type: "button", role: "tab", dataset: { key: id }, "aria-selected": String(id === tab), onclick: () => { tab = id; draw(); if (id === "suggestions") loadSuggestions(); } }, words, id === "pending" && asks > 0 && h("span.badge", null, asks))));
+    refill(
+      tabs,
+      TABS.map(([id, words]) =>
+        h(
+          "button",
+          {
+            type: "button",
+            role: "tab",
+            dataset: { key: id },
+            "aria-selected": String(id === tab),
+            onclick: () => {
+              tab = id;
+              draw();
+              if (id === "suggestions") loadSuggestions();
+            },
+          },
+          words,
+          id === "pending" && asks > 0 && h("span.badge", null, asks),
+        ),
+      ),
+    );
   }
 
-  /** A request of a stranger is accepted only when one says so. */
+  /** Asks for confirmation before a request of an unknown user is accepted. */
   async function accept(r) {
     if (r.stranger_request || r.is_stranger_request) {
-      const sure = await dialog(t("A stranger asks"), (close) => h("div.stack", null, h("p", null, t("You share no server and no friend with {name}. Accept all the same?", { name: store.nameOf(r.id) })),
-        h("div.actions", null, h("button.button.secondary", { type: "button", onclick: () => close(false) }, t("Cancel")), h("button.button.success", { type: "button", onclick: () => close(true) }, t("Accept")))));
+      const sure = await dialog(t("Friend request from an unknown person"), (close) =>
+        h(
+          "div.stack",
+          null,
+          h(
+            "p",
+            null,
+            t("You share no server and no friend with {name}. Accept anyway?", { name: store.nameOf(r.id) }),
+          ),
+          h(
+            "div.actions",
+            null,
+            h("button.button.secondary", { type: "button", onclick: () => close(false) }, t("Cancel")),
+            h("button.button.success", { type: "button", onclick: () => close(true) }, t("Accept")),
+          ),
+        ),
+      );
       if (!sure) return;
       return app.tryCall(rest.put(path(r.id), { confirm_stranger_request: true }));
     }
@@ -40,43 +92,123 @@ export function friendsPage(app, main, burger) {
   }
 
   function buttons(r) {
-    if (r.type === INCOMING) return [h("button.button.success", { type: "button", onclick: () => accept(r) }, t("Accept")), h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) }, t("Decline"))];
-    if (r.type === OUTGOING) return h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) }, t("Cancel"));
-    if (r.type === BLOCKED) return h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) }, t("Unblock"));
-    if (r.type === FRIEND) return [iconButton("forum", `${t("Message")} ${store.nameOf(r.id)}`, () => app.messagePerson(r.id)), iconButton("more", t("More about {name}", { name: store.nameOf(r.id) }), (e) => more(r, e.currentTarget))];
-    return r.user_ignored && h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(`${path(r.id)}/ignore`)) }, t("Stop ignoring"));
+    if (r.type === INCOMING)
+      return [
+        h("button.button.success", { type: "button", onclick: () => accept(r) }, t("Accept")),
+        h(
+          "button.button.secondary",
+          { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) },
+          t("Decline"),
+        ),
+      ];
+    if (r.type === OUTGOING)
+      return h(
+        "button.button.secondary",
+        { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) },
+        t("Cancel"),
+      );
+    if (r.type === BLOCKED)
+      return h(
+        "button.button.secondary",
+        { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) },
+        t("Unblock"),
+      );
+    if (r.type === FRIEND)
+      return [
+        iconButton("forum", `${t("Message")} ${store.nameOf(r.id)}`, () => app.messagePerson(r.id)),
+        iconButton("more", t("More about {name}", { name: store.nameOf(r.id) }), (e) => more(r, e.currentTarget)),
+      ];
+    return (
+      r.user_ignored &&
+      h(
+        "button.button.secondary",
+        { type: "button", onclick: () => app.tryCall(rest.delete(`${path(r.id)}/ignore`)) },
+        t("Stop ignoring"),
+      )
+    );
   }
 
   function more(r, at) {
-    menu(below(at), [
-      { label: t("Nickname"), icon: "edit", run: async () => { const name = await app.ask(t("Nickname"), t("Nickname"), r.nickname || ""); if (name !== undefined) app.tryCall(rest.patch(path(r.id), { nickname: name || null })); } },
-      { label: t("Note"), icon: "edit", run: async () => { const note = await app.ask(t("Note"), t("Only you see it"), store.notes?.[r.id] || ""); if (note !== undefined) app.tryCall(rest.put(`/users/@me/notes/${r.id}`, { note })); } },
-      { label: r.user_ignored ? t("Stop ignoring") : t("Ignore"), icon: "muted", run: () => app.tryCall(rest.call(r.user_ignored ? "DELETE" : "PUT", `${path(r.id)}/ignore`, r.user_ignored ? undefined : {})) },
-      { label: t("Block"), icon: "close", danger: true, run: () => app.tryCall(rest.put(path(r.id), { type: BLOCKED })) },
-      { label: t("Remove"), icon: "trash", danger: true, run: () => app.tryCall(rest.delete(path(r.id))) },
-    ], store.nameOf(r.id));
+    menu(
+      below(at),
+      [
+        {
+          label: t("Nickname"),
+          icon: "edit",
+          run: async () => {
+            const name = await app.ask(t("Nickname"), t("Nickname"), r.nickname || "");
+            if (name !== undefined) app.tryCall(rest.patch(path(r.id), { nickname: name || null }));
+          },
+        },
+        {
+          label: t("Note"),
+          icon: "edit",
+          run: async () => {
+            const note = await app.ask(t("Note"), t("Only visible to you"), store.notes?.[r.id] || "");
+            if (note !== undefined) app.tryCall(rest.put(`/users/@me/notes/${r.id}`, { note }));
+          },
+        },
+        {
+          label: r.user_ignored ? t("Stop ignoring") : t("Ignore"),
+          icon: "muted",
+          run: () =>
+            app.tryCall(
+              rest.call(r.user_ignored ? "DELETE" : "PUT", `${path(r.id)}/ignore`, r.user_ignored ? undefined : {}),
+            ),
+        },
+        {
+          label: t("Block"),
+          icon: "close",
+          danger: true,
+          run: () => app.tryCall(rest.put(path(r.id), { type: BLOCKED })),
+        },
+        { label: t("Remove"), icon: "trash", danger: true, run: () => app.tryCall(rest.delete(path(r.id))) },
+      ],
+      store.nameOf(r.id),
+    );
   }
 
-  const person = (user, words, actions) => h("li.person", null, h("button.plain.person-name", { type: "button", onclick: (e) => app.showProfile(user.id, e.currentTarget) }, avatar(user, store.nameOf(user.id), "avatar"),
-    h("span.clip", null, h("strong", null, store.nameOf(user.id)), h("small.faint", null, words))), h("div.person-actions", null, actions));
+  const person = (user, words, actions) =>
+    h(
+      "li.person",
+      null,
+      h(
+        "button.plain.person-name",
+        { type: "button", onclick: (e) => app.showProfile(user.id, e.currentTarget) },
+        avatar(user, store.nameOf(user.id), "avatar"),
+        h("span.clip", null, h("strong", null, store.nameOf(user.id)), h("small.faint", null, words)),
+      ),
+      h("div.person-actions", null, actions),
+    );
 
   function words(r) {
     const status = store.presences.get(r.id)?.status || "offline";
-    return { [INCOMING]: t("asks to be your friend"), [OUTGOING]: t("has not answered yet"), [BLOCKED]: t("blocked") }[r.type] || `@${r.user?.username} · ${STATUS_WORDS[status] || status}`;
+    return (
+      { [INCOMING]: t("wants to be your friend"), [OUTGOING]: t("has not answered yet"), [BLOCKED]: t("blocked") }[
+        r.type
+      ] || `@${r.user?.username} · ${STATUS_WORDS[status] || status}`
+    );
   }
 
   async function loadSuggestions() {
-    const look = ++looks, found = await rest.get("/friend-suggestions").catch(() => []);
-    if (look !== looks) return;
+    const request = ++requests,
+      found = await rest.get("/friend-suggestions").catch(() => []);
+    if (request !== requests) return;
     suggestions = found;
     if (tab === "suggestions") draw();
   }
 
-  /** Of a game only its id is told with a relationship. */
+  /** The name of a game; a relationship contains only the game's id. */
   function gameName(id) {
     if (!gameNames.has(id)) {
       gameNames.set(id, null);
-      rest.get(`/applications/${id}/public`).then((a) => { gameNames.set(id, a.name); draw(); }, () => {});
+      rest.get(`/applications/${id}/public`).then(
+        (a) => {
+          gameNames.set(id, a.name);
+          draw();
+        },
+        () => {},
+      );
     }
     return gameNames.get(id) || t("the game {id}", { id });
   }
@@ -85,34 +217,100 @@ export function friendsPage(app, main, burger) {
     drawTabs();
     let rows;
     if (tab === "suggestions") {
-      rows = suggestions.map((s) => person(store.keepUser(s.suggested_user), t("{n} friend in common|{n} friends in common", { n: s.mutual_friends_count || 0 }), [
-        h("button.button.primary", { type: "button", onclick: async () => { await app.tryCall(rest.put(path(s.suggested_user.id), { from_friend_suggestion: true })); loadSuggestions(); } }, t("Send request")),
-        h("button.button.secondary", { type: "button", onclick: async () => { await app.tryCall(rest.delete(`/friend-suggestions/${s.suggested_user.id}`)); loadSuggestions(); } }, t("Dismiss"))]));
+      rows = suggestions.map((s) =>
+        person(
+          store.keepUser(s.suggested_user),
+          t("{n} friend in common|{n} friends in common", { n: s.mutual_friends_count || 0 }),
+          [
+            h(
+              "button.button.primary",
+              {
+                type: "button",
+                onclick: async () => {
+                  await app.tryCall(rest.put(path(s.suggested_user.id), { from_friend_suggestion: true }));
+                  loadSuggestions();
+                },
+              },
+              t("Send request"),
+            ),
+            h(
+              "button.button.secondary",
+              {
+                type: "button",
+                onclick: async () => {
+                  await app.tryCall(rest.delete(`/friend-suggestions/${s.suggested_user.id}`));
+                  loadSuggestions();
+                },
+              },
+              t("Dismiss"),
+            ),
+          ],
+        ),
+      );
     } else if (tab === "games") {
-      rows = store.games.map((g) => person(store.keepUser(g.user) || { id: g.id }, [t("in {game}", { game: gameName(g.application_id) }), GAME_WORDS[g.type]].filter(Boolean).join(" · "), [
-        g.type === INCOMING && h("button.button.success", { type: "button", onclick: () => app.tryCall(rest.put(`/users/@me/game-relationships/${g.id}/${g.application_id}`, {})) }, t("Accept")),
-        h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(`/users/@me/game-relationships/${g.id}/${g.application_id}`)) }, t("Remove"))]));
+      rows = store.games.map((g) =>
+        person(
+          store.keepUser(g.user) || { id: g.id },
+          [t("in {game}", { game: gameName(g.application_id) }), GAME_WORDS[g.type]].filter(Boolean).join(" · "),
+          [
+            g.type === INCOMING &&
+              h(
+                "button.button.success",
+                {
+                  type: "button",
+                  onclick: () => app.tryCall(rest.put(`/users/@me/game-relationships/${g.id}/${g.application_id}`, {})),
+                },
+                t("Accept"),
+              ),
+            h(
+              "button.button.secondary",
+              {
+                type: "button",
+                onclick: () => app.tryCall(rest.delete(`/users/@me/game-relationships/${g.id}/${g.application_id}`)),
+              },
+              t("Remove"),
+            ),
+          ],
+        ),
+      );
     } else {
-      rows = [...store.relationships.values()].filter(lists[tab]).sort((a, b) => (store.nameOf(a.id) < store.nameOf(b.id) ? -1 : 1)).map((r) => person(r.user || store.user(r.id) || { id: r.id }, words(r), buttons(r)));
+      rows = [...store.relationships.values()]
+        .filter(lists[tab])
+        .sort((a, b) => (store.nameOf(a.id) < store.nameOf(b.id) ? -1 : 1))
+        .map((r) => person(r.user || store.user(r.id) || { id: r.id }, words(r), buttons(r)));
     }
     refill(body, rows.length ? h("ul.people", null, rows) : h("p.empty.faint", null, t("Nothing here yet")));
   }
 
   function addForm() {
-    const name = field(t("Add a friend"), h("input", { autocomplete: "off", placeholder: t("Username") }));
-    return h("form.add-friend", { novalidate: true, onsubmit: async (e) => {
-      e.preventDefault();
-      name.problem("");
-      try {
-        await rest.post("/users/@me/relationships", { username: name.control.value.trim() });
-        name.control.value = "";
-        tab = "pending";
-        draw();
-      } catch (refusal) { name.problem(refusal.at("username") || refusal.message); }
-    } }, name, h("button.button.primary", { type: "submit" }, t("Send request")));
+    const name = field(t("Add friend"), h("input", { autocomplete: "off", placeholder: t("Username") }));
+    return h(
+      "form.add-friend",
+      {
+        novalidate: true,
+        onsubmit: async (e) => {
+          e.preventDefault();
+          name.problem("");
+          try {
+            await rest.post("/users/@me/relationships", { username: name.control.value.trim() });
+            name.control.value = "";
+            tab = "pending";
+            draw();
+          } catch (refusal) {
+            name.problem(refusal.at("username") || refusal.message);
+          }
+        },
+      },
+      name,
+      h("button.button.primary", { type: "submit" }, t("Send request")),
+    );
   }
 
-  fill(main, h("header.main-head", null, burger(), icon("people"), h("h1", null, t("Friends")), tabs), h("div.scroller.pad", { tabindex: 0, role: "region", "aria-label": t("Friends") }, addForm(), body));
+  fill(
+    main,
+    h("header.main-head", null, burger(), icon("people"), h("h1", null, t("Friends")), tabs),
+    h("div.scroller.pad", { tabindex: 0, role: "region", "aria-label": t("Friends") }, addForm(), body),
+  );
   draw();
   loadSuggestions();
   const off = [store.on("friends", draw), store.on("presence", draw)];

@@ -1,9 +1,9 @@
-// invite.js - where an invite leads, and going there.
+// invite.js - the page of an invite link.
 import { fill, h } from "../dom.js";
-import { avatar, guildIcon } from "../pictures.js";
-import { t } from "../words.js";
+import { avatar, guildIcon } from "../images.js";
+import { t } from "../translate.js";
 
-/** Codes of the operator for new accounts begin with this; every other invite leads to a server, a group or a person. */
+/** The prefix of registration codes; all other codes are invites to a server, a group or a friendship. */
 const REGISTRATION_CODE = "reg-";
 
 export async function mount(app, page, [code]) {
@@ -14,18 +14,30 @@ export async function mount(app, page, [code]) {
   try {
     show(app, card, await app.rest.get(`/invites/${encodeURIComponent(decodeURIComponent(code))}?with_counts=true`));
   } catch (refusal) {
-    fill(card, h("h1", null, t("This invite leads nowhere")), h("p.faint", null, t("It may have expired, or you may not use it.")), h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || t("no answer")})`), h("a.button.secondary", { href: "/" }, t("Go to the start")));
+    fill(
+      card,
+      h("h1", null, t("This invite is not valid")),
+      h("p.faint", null, t("It may have expired, or you may not be allowed to use it.")),
+      h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || t("no response")})`),
+      h("a.button.secondary", { href: "/" }, t("Go to the home page")),
+    );
   }
 }
 
 function forRegistration(app, card, code) {
   if (!app.rest.token) return app.go(`/register?invite=${encodeURIComponent(code)}`, true);
-  fill(card, h("h1", null, t("This link is for registering a new account")), h("p.faint", null, t("You are logged in already. Log out to register another account with it.")), h("a.button.secondary", { href: "/" }, t("Go to the start")));
+  fill(
+    card,
+    h("h1", null, t("This link is for registering a new account")),
+    h("p.faint", null, t("You are logged in already. Log out to register another account with it.")),
+    h("a.button.secondary", { href: "/" }, t("Go to the home page")),
+  );
   return undefined;
 }
 
 function show(app, card, invite) {
-  const by = invite.inviter, name = invite.guild?.name || invite.channel?.name || by?.global_name || by?.username || t("somebody");
+  const by = invite.inviter,
+    name = invite.guild?.name || invite.channel?.name || by?.global_name || by?.username || t("someone");
   const problem = h("p.field-error", { role: "alert", hidden: true });
   const friend = !invite.guild && !invite.channel;
   async function accept() {
@@ -35,15 +47,44 @@ function show(app, card, invite) {
     }
     try {
       const done = await app.rest.post(`/invites/${encodeURIComponent(invite.code)}`, {});
-      await (done.guild ? app.openGuild(done.guild.id, done.channel?.id) : done.channel ? app.openChannel(done.channel) : app.go("/friends"));
+      await (done.guild
+        ? app.openGuild(done.guild.id, done.channel?.id)
+        : done.channel
+          ? app.openChannel(done.channel)
+          : app.go("/friends"));
     } catch (refusal) {
       problem.hidden = false;
       problem.textContent = refusal.words || refusal.message;
     }
   }
-  fill(card, h("div.invite-head", null, invite.guild ? guildIcon(invite.guild, "large-avatar") : avatar(by, name, "large-avatar")),
-    h("p.faint.center", null, !by ? t("You are invited to join") : friend ? t("{name} invites you to be friends", { name: by.global_name || by.username }) : t("{name} invites you to join", { name: by.global_name || by.username })), h("h1.center", null, name),
+  fill(
+    card,
+    h(
+      "div.invite-head",
+      null,
+      invite.guild ? guildIcon(invite.guild, "large-avatar") : avatar(by, name, "large-avatar"),
+    ),
+    h(
+      "p.faint.center",
+      null,
+      !by
+        ? t("You are invited to join")
+        : friend
+          ? t("{name} invites you to be friends", { name: by.global_name || by.username })
+          : t("{name} invites you to join", { name: by.global_name || by.username }),
+    ),
+    h("h1.center", null, name),
     invite.guild?.description && h("p.center", null, invite.guild.description),
-    invite.approximate_member_count !== undefined && h("p.faint.center", null, t("{online} online · {n} member|{online} online · {n} members", { online: invite.approximate_presence_count ?? 0, n: invite.approximate_member_count })),
-    problem, h("button.button.primary.wide", { type: "button", onclick: accept }, t("Accept the invite")));
+    invite.approximate_member_count !== undefined &&
+      h(
+        "p.faint.center",
+        null,
+        t("{online} online · {n} member|{online} online · {n} members", {
+          online: invite.approximate_presence_count ?? 0,
+          n: invite.approximate_member_count,
+        }),
+      ),
+    problem,
+    h("button.button.primary.wide", { type: "button", onclick: accept }, t("Accept invite")),
+  );
 }

@@ -1,6 +1,6 @@
-// rights-table.js - the rights that the pages know are those of the server's own table.
+// permissions-table.js - the rights that the pages know are those of the server's own table.
 //
-//     node rights-table.js FOLDER_OF_THE_PROJECT
+//     node permissions-table.js FOLDER_OF_THE_PROJECT
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -12,9 +12,9 @@ export function readRights(project) {
 }
 
 async function main(project) {
-  const { RIGHTS } = await import(pathToFileURL(join(project, "web/rights.js")).href), rows = readRights(project);
-  const wanted = rows.map(({ bit, name }) => `${name}: ${bit}`), known = Object.entries(RIGHTS).map(([name, bit]) => `${name}: ${bit}`);
-  const problems = [...wanted.filter((x) => !known.includes(x)).map((x) => `web/rights.js lacks ${x}`), ...known.filter((x) => !wanted.includes(x)).map((x) => `permissions.def lacks ${x}`)];
+  const { PERMISSIONS } = await import(pathToFileURL(join(project, "web/permissions.js")).href), rows = readRights(project);
+  const wanted = rows.map(({ bit, name }) => `${name}: ${bit}`), known = Object.entries(PERMISSIONS).map(([name, bit]) => `${name}: ${bit}`);
+  const problems = [...wanted.filter((x) => !known.includes(x)).map((x) => `web/permissions.js lacks ${x}`), ...known.filter((x) => !wanted.includes(x)).map((x) => `permissions.def lacks ${x}`)];
   if (rows.length < 50) problems.push(`only ${rows.length} rights were found`);
   console.log(problems.join("\n") || `${rows.length} rights`);
   process.exit(problems.length ? 1 : 0);

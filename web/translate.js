@@ -1,4 +1,4 @@
-// words.js - the words of the pages, in the person's language. They stand in the pages in English; a table has them in each other one.
+// translate.js - translates the texts of the pages. The code has them in English; each other language has a table.
 
 export const languages = { en: "English", de: "Deutsch" };
 
@@ -7,16 +7,16 @@ const TABLES = { de: async () => (await import("./german.js")).GERMAN };
 
 const wanted = (localStorage.getItem("language") || navigator.language || "en").slice(0, 2);
 const language = wanted in TABLES ? wanted : "en";
-// Only the table that is needed is fetched, and before any page is drawn.
-const table = (await TABLES[language]?.().catch(() => null)) || {}; // without it the pages speak English
+// Only the table of the chosen language is fetched, before the first page is drawn.
+const table = (await TABLES[language]?.().catch(() => null)) || {}; // without the table, texts are English
 
-/** How dates and numbers are written: as in the browser's own region where it speaks this language. */
+/** The locale for dates and numbers: the browser's region if its language is the chosen one. */
 export const locale = navigator.language?.startsWith(language) ? navigator.language : language;
 
 /**
- * A text in the person's language. Values are inserted once, so braces in an inserted name stay as they are.
+ * Translates a text into the user's language. Values are inserted once, so braces in an inserted name stay as they are.
  * A text with a plural has two forms, "{n} message|{n} messages": the first is used if the value n is 1.
- * @param {string} text in English, as it stands in the tables
+ * @param {string} text the English text, which is the key of the tables
  * @param {Record<string, any>} [values] the values for the names in braces
  */
 export function t(text, values) {
@@ -27,7 +27,7 @@ export function t(text, values) {
 
 export const currentLanguage = () => language;
 
-/** For the pages that are opened from now on. @param {string} code */
+/** Stores the language; it takes effect when the page is loaded again. @param {string} code */
 export function setLanguage(code) {
   localStorage.setItem("language", code);
 }

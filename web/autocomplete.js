@@ -1,17 +1,22 @@
-// suggest.js - a list of suggestions above or below a field, by mouse or by keyboard.
+// autocomplete.js - a list of suggestions at an input field, usable by mouse and keyboard.
 import { fill, h } from "./dom.js";
 
 let number = 0;
 
 /**
- * @param {any} input a field, which becomes a combobox
- * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void, group?: (item: any) => string, label: string, lasting?: boolean, awaited?: () => boolean}} options lasting: Esc is for what it stands in; awaited: Enter waits for what is being looked for
+ * @param {any} input the field; it becomes a combobox
+ * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void,
+ *   group?: (item: any) => string, label: string, lasting?: boolean, awaited?: () => boolean}} options
+ *   lasting: Esc does not close the list; awaited: Enter waits for the running search
  */
 export function suggest(input, options) {
   const id = `suggest-${++number}`;
   const list = h("div.suggestions", { id, role: "listbox", "aria-label": options.label, hidden: true });
-  let items = [], at = 0, asked = 0, looking = /** @type {Promise<void>|null} */ (null);
-  // A field of several lines may not be a combobox: it stays a text box with a list of its own.
+  let items = [],
+    at = 0,
+    asked = 0,
+    looking = /** @type {Promise<void>|null} */ (null);
+  // A textarea may not have the role combobox; it stays a text box with a separate list.
   const lines = input.tagName === "TEXTAREA";
   const expanded = (open) => lines || input.setAttribute("aria-expanded", String(open));
   if (!lines) input.setAttribute("role", "combobox");
@@ -43,28 +48,57 @@ export function suggest(input, options) {
     options.choose(item);
   }
 
-  async function look() {
-    const mine = ++asked, found = await options.find();
+  async function search() {
+    const mine = ++asked,
+      found = await options.find();
     if (mine !== asked) return;
     looking = null;
     if (!found.length) return close();
-    // Who has gone to one of them stays there, where it is found again.
+    // Keep the selected suggestion selected if the new list contains it.
     const marked = list.hidden || at === 0 ? null : list.querySelectorAll("[role=option]")[at]?.textContent;
     items = found;
     let group = null;
-    fill(list, found.map((item, i) => {
-      const name = options.group?.(item), heading = name && name !== group ? h("div.suggestion-group", { role: "presentation" }, name) : null;
-      group = name;
-      return [heading, h("div.suggestion", { id: `${id}-${i}`, role: "option", "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); choose(i); } }, options.row(item))];
-    }));
+    fill(
+      list,
+      found.map((item, i) => {
+        const name = options.group?.(item),
+          heading = name && name !== group ? h("div.suggestion-group", { role: "presentation" }, name) : null;
+        group = name;
+        return [
+          heading,
+          h(
+            "div.suggestion",
+            {
+              id: `${id}-${i}`,
+              role: "option",
+              "aria-selected": "false",
+              onmousedown: (e) => {
+                e.preventDefault();
+                choose(i);
+              },
+            },
+            options.row(item),
+          ),
+        ];
+      }),
+    );
     list.hidden = false;
     expanded(true);
-    mark(marked === null ? 0 : Math.max(0, [...list.querySelectorAll("[role=option]")].findIndex((el) => el.textContent === marked)));
+    mark(
+      marked === null
+        ? 0
+        : Math.max(
+            0,
+            [...list.querySelectorAll("[role=option]")].findIndex((el) => el.textContent === marked),
+          ),
+    );
   }
 
-  function update() { return looking = look(); }
+  function update() {
+    return (looking = search());
+  }
 
-  /** Who types a name quickly and presses Enter means what would have been found. */
+  /** On Enter during a search, waits for the result and chooses the first suggestion. */
   async function chooseFound() {
     const text = input.value;
     while (looking) await looking;
@@ -90,5 +124,12 @@ export function suggest(input, options) {
     e.preventDefault();
     e.stopImmediatePropagation();
   });
-  return { list, update, close, get open() { return !list.hidden; } };
+  return {
+    list,
+    update,
+    close,
+    get open() {
+      return !list.hidden;
+    },
+  };
 }

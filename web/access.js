@@ -1,9 +1,9 @@
-// entrance.js - who has to come in before they see a page, and which pages this server has.
+// access.js - which pages this server has, and which of them need a login.
 
-/** Pages that are there for everybody. */
+/** Pages that need no login. */
 const OPEN = /^\/(invite\/|workbench(\/|$)|(verify|reset)$)/;
 
-/** The server says so in the page itself: see operator.html. */
+/** True if operator.html was served, which marks a server with the workbench only. */
 export const operatorOnly = () => document.documentElement.dataset.pages === "operator";
 
 /** @param {string|null|undefined} token */

@@ -1,0 +1,51 @@
+// email-links.js - the pages of emailed links: verify an address, set a new password.
+import { field, fill, h } from "../dom.js";
+import { form, input } from "../login-form.js";
+import { t } from "../translate.js";
+
+/** The token is in the fragment of the URL, so that it reaches neither logs nor Referer headers. */
+function takeToken() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token") || "";
+  history.replaceState(null, "", location.pathname);
+  return token;
+}
+
+export async function mount(app, page, [what]) {
+  const card = h("div.card", { role: "status" }, h("p.faint", null, "…")),
+    token = takeToken();
+  fill(page, h("main.enter", null, card));
+  document.title = "Guildhall";
+  if (what === "verify") await verify(app, card, token);
+  else askPassword(app, card, token);
+}
+
+async function verify(app, card, token) {
+  try {
+    await app.rest.post("/auth/verify", { token });
+    fill(
+      card,
+      h("h1", null, t("Your email address is verified")),
+      h("a.button.primary.wide", { href: "/" }, t("Continue")),
+    );
+  } catch (refusal) {
+    fill(
+      card,
+      h("h1", null, t("This link has expired or was already used")),
+      h("p.faint", null, refusal.words || refusal.message),
+      h("a.button.secondary.wide", { href: "/" }, t("Continue")),
+    );
+  }
+}
+
+function askPassword(app, card, token) {
+  fill(
+    card,
+    h("h1", null, t("New password")),
+    form(
+      { password: field(t("Password"), input({ type: "password", autocomplete: "new-password" })) },
+      t("Save"),
+      async (v) => app.entered(await app.rest.post("/auth/reset", { token, password: v.password })),
+    ),
+  );
+  card.querySelector("input").focus();
+}
