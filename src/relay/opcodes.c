@@ -53,7 +53,7 @@ static const struct schema resume_schema = { .size = sizeof(struct voice_resume)
                                              .fields = resume_fields };
 static const struct type type_resume = { .kind = KIND_OBJECT, .schema = &resume_schema };
 
-/* False: not a well-formed token. */
+/* Parses the token; false: not a well-formed token. */
 static bool token_read(struct str hex, unsigned char out[RELAY_TOKEN])
 {
     size_t n;
@@ -71,7 +71,7 @@ static bool session_read(struct str text, char out[RELAY_SESSION_MAX])
     return true;
 }
 
-/* From version 9 on, channel_id is required; false: the socket is closed. */
+/* From version 9 on, channel_id is required. False: it is missing, and the socket is closed. */
 static bool channel_named(struct voice_peer *p, const struct opt_id *channel_id)
 {
     bool named = p->version < VOICE_WITH_CHANNEL || channel_id->given == GIVEN;
@@ -176,7 +176,7 @@ static void handle_voice_select(struct voice_peer *p, const void *d)
     note_send(n);
 }
 
-/* A number of bits; old clients send true or false. */
+/* speaking is a number of bits; old clients send true or false. */
 struct voice_speaking {
     struct str speaking;
 };
@@ -210,7 +210,7 @@ static void handle_voice_version(struct voice_peer *p, struct str raw)
     note_send(voice_peer_note(p, NOTE_VERSION, 0));
 }
 
-/* The client has no UDP connection to the server; log it once for the operator. */
+/* The client reports that its media does not arrive; log it once per socket for the operator. */
 static void handle_voice_no_route(struct voice_peer *p, struct str raw)
 {
     (void)raw;
@@ -277,8 +277,6 @@ static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
         deadline_touch(p->hub->overdue, &p->deadline);
 }
 
-/* --- dispatch ------------------------------------------------------------------------- */
-
 static const struct field envelope_fields[] = {
     { FIELD(struct voice_envelope, op), .type = &type_raw, .flags = OPTIONAL },
     { FIELD(struct voice_envelope, d), .type = &type_raw, .flags = OPTIONAL },
@@ -338,7 +336,8 @@ static void voice_row_run(struct voice_peer *p, const struct voice_op_row *row, 
         row->handle(p, d);
 }
 
-/* Ignores other messages of a client whose IDENTIFY or RESUME is still being checked. */
+/* Handles an opcode. Other messages of a client whose IDENTIFY or RESUME is still being checked are
+ * ignored. */
 static void voice_op_take(struct voice_peer *p, int64_t op, struct str raw)
 {
     const struct voice_op_row *row = op_row(op);
@@ -359,7 +358,7 @@ void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str 
     void *decoded;
     int64_t op;
 
-    /* Binary messages belong to end-to-end encryption, which is not negotiated. */
+    /* Binary messages belong to end-to-end encryption, which is not negotiated, so ignore them. */
     if (p->closing || opcode != WS_TEXT)
         return;
     arena_reset(p->hub->arena);

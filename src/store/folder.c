@@ -24,7 +24,8 @@ bool folder_sync(const char *path)
     return ok;
 }
 
-/* Creates a folder in an existing parent and syncs the parent, so that it survives a power cut. */
+/* Creates a folder in an existing parent. Syncs the parent, so that the folder survives a power
+ * cut. */
 static bool make_one(const char *path, const char *parent)
 {
     if (mkdir(path, 0700) == 0)

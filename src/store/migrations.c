@@ -16,18 +16,20 @@
 enum {
     DIGEST = 16,
     MAX_SQL = 1 << 20,
-    TRIES = 20, /* of a migration whose tables are locked by others */
+    TRIES = 20, /* attempts, if other transactions lock the tables */
     TRY_MS = 500,
-    PATIENCE_MS = 3000, /* wait for a server that has just stopped */
+    PATIENCE_MS = 3000, /* wait for a server that has just stopped but is still listed */
     LOOK_MS = 50,
 };
 
 struct migration_step {
     struct work work;
-    const struct migration *migration; /* to apply … */
-    bool waits;                        /* … but not applied: running servers do not know it */
-    bool *applied;                     /* by index in the list: found in the database … */
-    size_t found;                      /* … and their number */
+    const struct migration *migration; /* migration to apply */
+    bool waits;                        /* result: not applied, because a running server does not
+                                        * know it */
+    bool *applied;                     /* by index in the list of migrations: found in the
+                                        * database */
+    size_t found;                      /* number of migrations found in the database */
     bool as_is;
 };
 
@@ -65,7 +67,8 @@ static enum migration_phase migration_phase(const struct migration *m)
 
 /* --- applied migrations --------------------------------------------------------------- */
 
-/* The migration belongs to a newer program. Allowed if it is recorded as an expand step. */
+/* Checks an applied migration of a newer program. It is allowed if it is recorded as an expand
+ * step. */
 static enum err migration_unknown(struct tx *tx, int64_t number, struct str name)
 {
     struct rows r;
@@ -129,9 +132,7 @@ static enum err look_at_applied(struct work *w, struct tx *tx)
     return e ? e : ended;
 }
 
-/* --- applying ------------------------------------------------------------------------- */
-
-/* True for the first line of a section: "-- sqlite:", "-- postgres:" or "-- both:". */
+/* Whether the line begins a section for one engine: "-- sqlite:", "-- postgres:" or "-- both:". */
 static bool is_part_head(struct str line, struct str *ret_engine)
 {
     static const char *const engines[] = { "sqlite", "postgres", "both" };
@@ -167,7 +168,7 @@ static void add_line(const struct engine *engine, struct str line, struct buf *o
     buf_add_char(out, '\n');
 }
 
-/* Keeps the sections for this engine and replaces {id} and {clustered}. */
+/* Returns the SQL of the sections for this engine, with {id} and {clustered} replaced. */
 static char *migration_translate(struct tx *tx, const char *sql)
 {
     const struct engine *engine = tx->store->engine;
@@ -186,7 +187,7 @@ static char *migration_translate(struct tx *tx, const char *sql)
     return translated;
 }
 
-/* From now on servers of the previous version may start on this database. */
+/* Records that servers of the previous version can use this schema. */
 static enum err note_expanded(struct tx *tx, const struct migration *m)
 {
     return tx_exec(tx, "insert into expanded_steps (number) values ($1)", BIND(v_int(m->number)),
@@ -205,7 +206,8 @@ static enum err note_applied(struct tx *tx, const struct migration *m)
     return !e && migration_phase(m) == MIGRATION_EXPAND ? note_expanded(tx, m) : e;
 }
 
-/* Sets waits if an older server runs. An empty database has no users, so the check is skipped. */
+/* Sets step->waits if an older server runs. An empty database has no servers, so it is not
+ * checked. */
 static enum err migration_meet(struct tx *tx, struct migration_step *step)
 {
     const struct engine *engine = tx->store->engine;
@@ -247,9 +249,9 @@ static void migration_pause(long ms)
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* A migration waits for locks for a short time only, so that others do not queue behind it; then it
- * is retried. A server that has just stopped may be listed for a moment, so a migration that needs
- * to be alone waits up to PATIENCE_MS. */
+/* A migration waits for table locks for a short time only, so that other transactions do not queue
+ * behind it, and is then retried. A server that has just stopped may be listed for a moment, so a
+ * migration that needs all older servers stopped waits up to PATIENCE_MS. */
 static enum err migration_insist(struct store *s, struct migration_step *step, run_at_once *run)
 {
     bool contracts = migration_phase(step->migration) == MIGRATION_CONTRACT;

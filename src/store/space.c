@@ -9,8 +9,9 @@
 
 enum {
     LOG_AGAIN_S = 10,
-    /* A load balancer sends no writes to a server that is not ready. If the disk cannot be queried
-     * (a quota, a remote database), report ready again after this time, to try a write. */
+    /* If the free space cannot be determined (a quota, a remote database), report ready again after
+     * this time: a load balancer sends no writes to a server that is not ready, so a success would
+     * never be seen. */
     TRUST_S = 10,
     LEAST_BYTES = 1024 * 1024,
 };

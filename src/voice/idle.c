@@ -79,7 +79,7 @@ static enum err send_away(struct call *call, const struct voice_state *s, const 
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     e = voice_move(call, s, &afk);
-    return e == ERR_MAX_MEMBERS ? OK : e; /* if the AFK channel is full, the user stays */
+    return e == ERR_MAX_MEMBERS ? OK : e; /* the user stays if the AFK channel is full */
 }
 
 static enum err idle_look(struct call *call, const struct job *job)

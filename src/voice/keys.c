@@ -74,9 +74,7 @@ static const struct type answer_reply = { .kind = KIND_OBJECT, .schema = &answer
 static const struct limit upload_limit = { .name = "voice-keys", .count = 5, .window_s = 60 };
 static const struct limit match_limit = { .name = "voice-key-match", .count = 30, .window_s = 60 };
 
-/* --- decoding ------------------------------------------------------------------------- */
-
-/* A data URI of any media type, or bare base64. */
+/* Decodes a data URI of any media type, or bare base64. */
 static bool data_read(struct arena *a, struct str text, struct str *ret)
 {
     struct str head = text, data = text;
@@ -86,7 +84,7 @@ static bool data_read(struct arena *a, struct str text, struct str *ret)
         if (!str_eq_nocase(str_cut(&head, ':'), STR("data")))
             return false;
         do
-            str_cut(&head, ';'); /* the media type and its parameters */
+            str_cut(&head, ';'); /* skips the media type and its parameters */
         while (memchr(head.p, ';', head.n));
         if (!str_eq_nocase(str_skip_spaces(head), STR("base64")))
             return false;
@@ -135,7 +133,7 @@ struct voice_point {
     unsigned char bytes[POINT_SIZE];
 };
 
-/* On the thread pool: elliptic curves are slow. */
+/* Runs on the thread pool, because elliptic curves are slow. */
 static enum err key_verify(struct call *call)
 {
     const struct key_upload *in = call->body;

@@ -79,7 +79,7 @@ static void read_room(const struct rows *r, void *ret)
     };
 }
 
-/* A channel without a row has neither status nor start time. */
+/* Reads a voice channel's row; without a row it has neither status nor start time. */
 static enum err room_find(struct tx *tx, const struct channel *c, struct voice_room *ret)
 {
     struct rows row;
@@ -217,7 +217,7 @@ static enum err status_admit(struct call *call)
     return call->target.channel->type == CHANNEL_VOICE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* A caller who is not in the channel needs MANAGE_CHANNELS. */
+/* A caller that is not in the channel needs MANAGE_CHANNELS. */
 static enum err status_may_set(struct call *call)
 {
     const struct channel *c = call->target.channel;

@@ -93,7 +93,7 @@ static enum err get_voice_state(struct call *call)
 
 /* --- PATCH ---------------------------------------------------------------------------- */
 
-/* Enters the stage whose id is in the body. A participant may act even without VIEW_CHANNEL. */
+/* Resolves the stage whose id is in the body. A participant may act even without VIEW_CHANNEL. */
 static enum err enter_stage(struct call *call, snowflake channel_id, bool there)
 {
     enum err e = channel_enter(call, channel_id);
@@ -105,7 +105,7 @@ static enum err enter_stage(struct call *call, snowflake channel_id, bool there)
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* A user's state on that stage. */
+/* Finds a user's state on that stage. */
 static enum err find_on_stage(struct call *call, snowflake user_id, struct voice_state *ret)
 {
     enum err e = voice_find(call->tx, call->target.guild->id, user_id, ret);

@@ -64,8 +64,6 @@ void archive_close(struct archive *a)
     *a = (struct archive){ 0 };
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static enum err archive_write_out(struct archive *a)
 {
     int64_t bytes = a->unwritten;
@@ -177,7 +175,8 @@ enum err archive_begin(struct archive *a, const char *name, int64_t size, int *r
     return OK;
 }
 
-/* Most bytes are still in the page cache, so this is fast; pauses leave the processor to others. */
+/* Computes the checksum of the bytes that the caller wrote. Most of them are in the page cache; the
+ * pauses leave CPU time to the server. */
 static enum err sum_room(struct archive *a, crypto_generichash_state *sum)
 {
     for (int64_t done = 0; done < a->room;) {
@@ -214,15 +213,13 @@ enum err archive_finish(struct archive *a)
     sum_text(&a->lines, text);
     snprintf(line, sizeof line, "end %" PRId64 " %" PRId64 " %s\n", a->files, a->bytes, text);
     enum err e = archive_put(a, line, strlen(line));
-    /* fsync on a pipe fails with EINVAL. */
+    /* fsync of a pipe fails with EINVAL, which is no error. */
     if (!e && (fflush(a->f) != 0 || (fsync(fileno(a->f)) != 0 && errno != EINVAL)))
         e = archive_failed(a, "write");
     return e;
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
-/* Reads a line including its end. Does not add it to the checksum. */
+/* Reads a line including its newline. Does not add it to the checksum. */
 static bool read_line(struct archive *a, char line[LINE])
 {
     return fgets(line, LINE, a->f) && strchr(line, '\n');

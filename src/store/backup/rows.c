@@ -12,10 +12,10 @@ struct backup_rows {
     struct sqlite_into *into;
     sqlite3 *db;
     sqlite3_stmt *find;
-    struct map seen; /* hashes of the names that were compared */
+    struct map seen; /* hashes of the names of compared blobs */
 };
 
-/* Databases of older versions have no digests. */
+/* Databases of older versions have no column `digest`. */
 static const char *const find_words[] = {
     "select size, digest from files where name = ?1 and gone = 0",
     "select size, '' from files where name = ?1 and gone = 0",

@@ -32,13 +32,12 @@ enum { MOST_NAME = 64 };
 
 const char *const snapshot_keys[] = { "pepper.key", "cert.pem", "key.pem", NULL };
 
-/* Serializes all commands, because two with the same name would write the same file. */
+/* Serializes all commands, because two commands with the same name would write the same file. */
 static pthread_mutex_t orders = PTHREAD_MUTEX_INITIALIZER;
-static char wanted[MOST_NAME + 1]; /* written before the signal, read after it */
-static bool is_asked_back;         /* the same */
+static char wanted[MOST_NAME + 1]; /* name of the snapshot; written before the signal is sent, read
+                                    * after it */
+static bool is_asked_back;         /* written before the signal is sent, read after it */
 static int tried, restored;        /* written while no server runs */
-
-/* --- names ---------------------------------------------------------------------------- */
 
 static bool name_fits(struct str name)
 {
@@ -63,7 +62,7 @@ static bool snapshot_path(const char *folder, struct str name, char out[PATH_MAX
     return snprintf(out, PATH_MAX, "%s/" FOLDER "/%.*s" SUFFIX, folder, STR_FMT(name)) < PATH_MAX;
 }
 
-/* Checks the name and creates the folder. False: wrote an error message to out. */
+/* Checks the name and creates the snapshot folder. False: an error message was written to out. */
 static bool take_name(const char *folder, struct str name, char path[PATH_MAX], struct buf *out)
 {
     char own[PATH_MAX];
@@ -83,10 +82,8 @@ static bool take_name(const char *folder, struct str name, char path[PATH_MAX], 
     return true;
 }
 
-/* --- making and listing --------------------------------------------------------------- */
-
-/* Checked before anything is changed: after a move to PostgreSQL old snapshots stay in the folder,
- * and their blobs must not replace the current ones. */
+/* Refuses PostgreSQL before anything is changed. After a move to PostgreSQL old snapshots stay in
+ * the folder, and their blobs must not replace the current ones. */
 static bool has_rows_here(struct store *store, struct buf *out)
 {
     if (strcmp(store_engine(store), "postgres") != 0)
@@ -173,7 +170,8 @@ static void ask_one_back(struct store *store, const char *folder, struct str nam
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_FMT(name));
         return;
     }
-    /* A "damaged" mark means that the data had a damaged file; the snapshot itself is intact. */
+    /* A "damaged" mark means that the saved data had a damaged file; the snapshot itself is
+     * intact. */
     if (backup_check(path, &report) && (report.lost || !report.damaged)) {
         buf_add_lit(out, "error: the snapshot is damaged\n");
         return;
@@ -228,8 +226,9 @@ static bool remove_in(const char *folder, const char *name)
     return path_in(folder, name, path) && (unlink(path) == 0 || errno == ENOENT);
 }
 
-/* A folder cannot be renamed over another one, so the old blobs are moved to OLD_BLOBS first. The
- * WAL files of the old database are deleted before it is replaced. */
+/* Moves one restored file or folder into the data folder. A folder cannot be renamed over another
+ * one, so the old blobs are moved to OLD_BLOBS first. The WAL files of the old database are deleted
+ * before it is replaced. */
 static bool put_in_place(const char *folder, const char *name)
 {
     char from[PATH_MAX], to[PATH_MAX], aside[PATH_MAX];
@@ -296,7 +295,7 @@ bool snapshot_bring_back(const char *folder)
         !path_in(half, "blobs", blobs) || !path_in(folder, WHOLE_FOLDER, whole) ||
         !remove_all(half))
         return false;
-    /* The old blobs are replaced even if the snapshot has none. */
+    /* The old blobs are replaced even if the snapshot contains no blobs. */
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
         rename(half, whole) != 0 || !folder_sync(folder)) {

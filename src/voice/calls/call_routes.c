@@ -57,9 +57,8 @@ static const struct schema state_schema = {
 };
 static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &state_schema };
 
-/* --- recipients ----------------------------------------------------------------------- */
-
-/* The given recipients, who must be in the channel. Default: the caller (self), or all others. */
+/* Returns the given recipients, who must be in the channel. Default: the caller (self), or all
+ * others. */
 static enum err call_routes_choose(struct call *call, const struct ring_request *in, bool self,
                                    struct list *ret)
 {
@@ -82,8 +81,6 @@ static enum err call_routes_choose(struct call *call, const struct ring_request 
     *ret = *named;
     return OK;
 }
-
-/* --- handlers ------------------------------------------------------------------------- */
 
 /* GET /channels/{channel.id}/call */
 static enum err get_call(struct call *call)
@@ -115,7 +112,7 @@ static enum err ring_call(struct call *call)
 
         e = voice_find(call->tx, 0, user_id, &s);
         if (!e && voice_channel(&s) == id)
-            continue; /* already in the call */
+            continue; /* the user is already in the call */
         if (!e || e == ERR_UNKNOWN_VOICE_STATE)
             e = ringing_add(call->tx, id, user_id);
     }

@@ -43,7 +43,7 @@ static void check_animation(struct form *form, const struct place *here, const v
         form_fail(form, &at, FORM_NUMBER_MAX, 0LL);
 }
 
-/* The animation comes first, so that both bodies use one struct. */
+/* The animation fields come first, so that both bodies can use one struct. */
 #define ANIMATION(flags_)                                                                        \
     { FIELD(struct effect_draft, animation_type), .type = &type_animation, .flags = (flags_),    \
       .fallback = EFFECT_BASIC },                                                                \
@@ -147,8 +147,6 @@ static enum err check_premium(struct call *call, int64_t animation_type)
     return e ? e : user.premium_type > 0 ? OK : ERR_PREMIUM_REQUIRED;
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
 static void effect_tell(struct call *call, const struct effect_draft *in, struct effect *out)
 {
     const struct channel *c = call->target.channel;
@@ -247,7 +245,7 @@ static const struct schema board_schema = {
 };
 static const struct type board_body = { .kind = KIND_OBJECT, .schema = &board_schema };
 
-/* As effect_admit; self-deafened callers are refused too. */
+/* Like effect_admit, but also refuses self-deafened callers. */
 static enum err board_admit(struct call *call)
 {
     struct voice_state s;
@@ -280,7 +278,7 @@ static enum err send_soundboard_sound(struct call *call)
 
 static const enum event fired[] = { EVENT_VOICE_CHANNEL_EFFECT_SEND, EVENT_NONE };
 
-/* Fields that all rows share. */
+/* Fields that all route rows share. */
 #define EFFECT_ROW .method = POST, .status = 204, .fires = fired, .limit = &effect_limit
 
 static const struct route routes[] = {

@@ -32,7 +32,7 @@ enum err stage_watch(struct call *call, snowflake channel_id)
     return job_schedule(call, &stage_silence_job, channel_id, clock_us() + PATIENCE, STR(""));
 }
 
-/* Counts the speakers only when one leaves, not for each listener. */
+/* Counts the speakers only when a speaker leaves, not for each listener. */
 enum err stage_left(struct call *call, const struct voice_state *was)
 {
     return voice_guild(was) && !was->suppress ? stage_watch(call, voice_channel(was)) : OK;

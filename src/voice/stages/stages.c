@@ -165,7 +165,7 @@ static struct str topic_of(struct str name)
     return name;
 }
 
-/* Replaces a stage that is already open in the channel. */
+/* Opens a stage for a scheduled event; replaces a stage that is already open in the channel. */
 static enum err stage_open_for_event(struct call *call, struct event_stage *about)
 {
     const struct scheduled_event *event = about->event;
@@ -204,9 +204,7 @@ static enum err stage_say(struct call *call, enum message_type type, const struc
     return message_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
 }
 
-/* --- handlers ------------------------------------------------------------------------- */
-
-/* The channel id is in the body, so visibility and permissions are checked here. */
+/* Resolves the channel. Its id is in the body, so visibility and permissions are checked here. */
 static enum err enter_stage(struct call *call, snowflake channel_id)
 {
     enum err e = channel_enter(call, channel_id);

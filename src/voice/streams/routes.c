@@ -5,8 +5,6 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- path ----------------------------------------------------------------------------- */
-
 enum err stream_of_path(struct call *call, struct stream *ret)
 {
     struct stream_key key;
@@ -87,8 +85,6 @@ static enum err modify_stream(struct call *call)
         e = stream_announce(call, &s);
     return e || !moves ? e : stream_migrate(call, &s);
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "stream_key",
