@@ -93,7 +93,8 @@ static void handle_voice_identify(struct voice_peer *p, const void *d)
          session = session_read(in->session_id, c->session_id);
 
     if (!token || !session) {
-        voice_peer_close(p, token ? RELAY_NO_SESSION : RELAY_BAD_TOKEN, "not yours");
+        voice_peer_close(p, token ? RELAY_NO_SESSION : RELAY_BAD_TOKEN,
+                         "invalid token or session id");
         mem_free(c);
         return;
     }
@@ -122,7 +123,7 @@ static void handle_voice_resume(struct voice_peer *p, const void *d)
     n->resume.seq_ack = in->seq_ack.given == GIVEN ? in->seq_ack.value : -1;
     if (!token_read(in->token, n->resume.token) ||
         !session_read(in->session_id, n->resume.session_id)) {
-        voice_peer_close(p, RELAY_NO_SESSION, "not yours");
+        voice_peer_close(p, RELAY_NO_SESSION, "invalid token or session id");
         mem_free(n);
         return;
     }
@@ -215,7 +216,8 @@ static void handle_voice_no_route(struct voice_peer *p, struct str raw)
 {
     (void)raw;
     if (!p->lost_route)
-        log_info("voice: a client has no route to where it was told to send media");
+        log_info(
+            "voice: a client reports that it cannot reach the UDP port for media; check voice-address and firewalls");
     p->lost_route = true;
 }
 
@@ -367,12 +369,12 @@ void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str 
         return;
     }
     if (payload.n == 0 || schema_decode(&type_voice_envelope, payload, &form, &decoded)) {
-        voice_peer_close(p, RELAY_BAD_PAYLOAD, "not a message");
+        voice_peer_close(p, RELAY_BAD_PAYLOAD, "the payload is not a valid message");
         return;
     }
     const struct voice_envelope *e = decoded;
     if (!json_raw_int(e->op, &op) || op < 0 || op > VOICE_OP_MAX)
-        voice_peer_close(p, RELAY_BAD_OPCODE, "no such opcode");
+        voice_peer_close(p, RELAY_BAD_OPCODE, "unknown opcode");
     else
         voice_op_take(p, op, e->d);
 }

@@ -63,7 +63,7 @@ void voice_peer_open(struct websocket *ws, void *arg)
     }
     p->counted = relay_count_stranger(r, websocket_address(ws));
     if (!p->counted) {
-        voice_peer_close(p, RELAY_TOO_MANY, "too many connections that have not identified");
+        voice_peer_close(p, RELAY_TOO_MANY, "too many unauthenticated connections");
         return;
     }
     deadline_touch(p->hub->strangers, &p->deadline);

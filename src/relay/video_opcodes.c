@@ -180,7 +180,7 @@ void handle_voice_video(struct voice_peer *p, const void *d)
     if (in->video_ssrc.given != GIVEN)
         return;
     if (++p->videos > PACE_VIDEOS) {
-        voice_peer_close(p, RELAY_TOO_MANY, "too many messages about video");
+        voice_peer_close(p, RELAY_TOO_MANY, "too many video messages (op 12)");
         return;
     }
     if (streams.n > STREAMS_TEXT || schema_decode(&type_voice_streams, streams, &form, &decoded)) {

@@ -61,7 +61,7 @@ enum err folder_make(const char *path)
     bool ok = n && n < PATH_MAX && make_all(copy);
     mem_free(copy);
     if (!ok) {
-        log_error("store: cannot make the folder '%s': %s", path, strerror(errno));
+        log_error("store: cannot create the folder '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
@@ -83,8 +83,8 @@ enum err folder_lock(const char *path, int *ret)
         return ERR_UNAVAILABLE;
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        log_error("store: the folder '%s' is in use by another guildhall; stop that one "
-                  "first or choose another folder",
+        log_error("store: the folder '%s' is in use by another guildhall process; stop that "
+                  "process or choose another folder",
                   path);
         close(fd);
         return ERR_UNAVAILABLE;
@@ -101,7 +101,7 @@ int temporary_file(void)
     snprintf(path, sizeof path, "%s/guildhall-XXXXXX", folder && *folder ? folder : "/var/tmp");
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
-        log_error("store: cannot make '%s' for a copy of the rows: %s; TMPDIR chooses another "
+        log_error("store: cannot create '%s' for a copy of the database: %s; set TMPDIR to another "
                   "folder",
                   path, strerror(errno));
     else

@@ -79,13 +79,13 @@ static enum err migration_unknown(struct tx *tx, int64_t number, struct str name
     if (e)
         return e;
     if (found) {
-        log_info("store: the database has step %.*s of a newer program, with which this one can "
-                 "live",
+        log_info("store: the database has the migration %.*s of a newer program; this program can "
+                 "use it",
                  STR_FMT(name));
         return OK;
     }
-    log_error("store: the database is newer than this program: it has step %lld (%.*s), "
-              "the program ends at %lld; use the newer program",
+    log_error("store: the database is newer than this program: it has the migration %lld (%.*s), "
+              "this program knows migrations up to %lld; use the newer program",
               (long long)number, STR_FMT(name), (long long)store_schema());
     return ERR_UNAVAILABLE;
 }
@@ -100,8 +100,8 @@ static enum err migration_compare(struct tx *tx, const struct rows *r, bool *app
     if (!m->number)
         return migration_unknown(tx, number, row_text(r, 1));
     if (!str_eq(row_text(r, 2), digest_of(tx_arena(tx), m))) {
-        log_error("store: step %s was applied to the database with another text than this "
-                  "program has; use the program that made it",
+        log_error("store: the migration %s in the database differs from the one in this "
+                  "program; use the program that created the database",
                   m->name);
         return ERR_UNAVAILABLE;
     }
@@ -238,9 +238,10 @@ static enum err migration_apply(struct work *w, struct tx *tx)
 
 static enum err migration_missing(const struct migration *m)
 {
-    log_error("store: the database is older than this program: it lacks step %s; start the server "
-              "on it once, or use the program that made it",
-              m->name);
+    log_error(
+        "store: the database is older than this program: the migration %s is missing; start the server "
+        "on it once, or use the program that created it",
+        m->name);
     return ERR_UNAVAILABLE;
 }
 
@@ -272,13 +273,15 @@ static enum err migration_insist(struct store *s, struct migration_step *step, r
 static enum err migration_wait(struct store *s, const struct migration *m)
 {
     if (migration_phase(m) == MIGRATION_CONTRACT) {
-        log_info("store: step %s waits until no server of an older version is left", m->name);
+        log_info("store: the migration %s waits until all servers of older versions have stopped",
+                 m->name);
         atomic_store(&s->unfinished, true);
         return OK;
     }
-    log_error("store: step %s cannot be applied while servers of an older version run on this "
-              "database; stop them first",
-              m->name);
+    log_error(
+        "store: the migration %s cannot be applied while servers of an older version run on this "
+        "database; stop them first",
+        m->name);
     return ERR_UNAVAILABLE;
 }
 
@@ -290,11 +293,11 @@ static enum err migration_take(struct store *s, struct migration_step *step, run
         return migration_phase(m) == MIGRATION_CONTRACT ? OK : migration_missing(m);
     enum err e = migration_insist(s, step, run);
     if (e)
-        log_error("store: could not apply step %s", m->name);
+        log_error("store: could not apply the migration %s", m->name);
     else if (step->waits)
         e = migration_wait(s, m);
     else
-        log_debug("store: applied step %s", m->name);
+        log_debug("store: applied the migration %s", m->name);
     return e;
 }
 
@@ -309,7 +312,8 @@ enum err migrations_apply(struct store *s, bool as_is, run_at_once *run)
     enum err e = run(s, &step.work);
 
     if (e)
-        log_error("store: could not read which steps were applied: %s", error_info(e)->message);
+        log_error("store: could not read the list of applied migrations: %s",
+                  error_info(e)->message);
     step.work.run = migration_apply;
     for (size_t i = 0; !e && all[i].number; i++) {
         step.migration = &all[i];
@@ -340,7 +344,8 @@ enum err migrations_finish(struct store *s, run_at_once *run)
             continue;
         e = run(s, &step.work);
         if (!e && !step.waits)
-            log_info("store: applied step %s: no server of an older version is left", all[i].name);
+            log_info("store: applied the migration %s: all servers of older versions have stopped",
+                     all[i].name);
     }
     if (!e && !step.waits)
         atomic_store(&s->unfinished, false);

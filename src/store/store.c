@@ -19,8 +19,8 @@ static enum err refuse_half_moved(struct tx *tx, void *arg)
     (void)arg;
     if (!found)
         return e;
-    log_error("store: a world is being moved here and not all of it has come; run 'guildhall move' "
-              "again until it is at its end");
+    log_error("store: this database is the target of an unfinished move; run 'guildhall move' "
+              "again until it is complete");
     return ERR_UNAVAILABLE;
 }
 
@@ -33,7 +33,7 @@ static enum err check_address(const char *address)
     if (str_is(scheme, "postgres") || str_is(scheme, "postgresql") ||
         (!colon && strchr(address, '=')))
         return OK;
-    log_error("store: databases of the kind '%.*s' are not supported: use "
+    log_error("store: the database type '%.*s' is not supported: use "
               "postgres://USER@HOST/DATABASE, or leave 'store' unset for SQLite in the data folder",
               STR_FMT(scheme));
     return ERR_UNAVAILABLE;

@@ -75,7 +75,7 @@ static enum err leave_more(struct call *call, const struct job *job)
 
 const struct job_kind voice_leftovers_job = {
     .name = "voice-leftovers",
-    .doc = "Takes those out of voice whose channel or guild is gone.",
+    .doc = "Removes voice states whose channel or guild was deleted.",
     .run = leave_more,
 };
 

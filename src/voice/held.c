@@ -134,7 +134,7 @@ static void return_done(struct call *call, enum err e, void *arg)
 
     (void)arg;
     if (e && e != ERR_UNKNOWN_VOICE_STATE)
-        log_warn("voice: session %s could not take back its voice states: %s", r->session_id,
+        log_warn("voice: cannot restore the voice states of session %s: %s", r->session_id,
                  error_info(e)->message);
     voice_line_settle(r->voice, r->session, !e);
 }

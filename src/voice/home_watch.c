@@ -94,7 +94,7 @@ static void watch_mended(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (e)
-        log_warn("voice: rooms cannot be given another server: %s", error_info(e)->message);
+        log_warn("voice: cannot assign rooms to another node: %s", error_info(e)->message);
     w->running = !e && w->more;
     if (w->closing)
         watch_start(w, ROUTE_STORE_WRITE, watch_give_up, watch_gave_up);
@@ -152,7 +152,8 @@ enum err home_watch_open(struct home_watch *w, const char *endpoint)
     w->offer = str_of(endpoint);
     enum err e = watch_wait(w, watch_open_turn);
     if (e)
-        log_error("voice: other servers cannot be told of this one: %s", error_info(e)->message);
+        log_error("voice: cannot publish the voice endpoint of this node: %s",
+                  error_info(e)->message);
     return e;
 }
 
@@ -161,7 +162,8 @@ void home_watch_close(struct home_watch *w)
     enum err e = watch_wait(w, watch_close_turn);
 
     if (e)
-        log_warn("voice: rooms are left to a server that stops: %s", error_info(e)->message);
+        log_warn("voice: cannot move the rooms of this stopping node to other nodes: %s",
+                 error_info(e)->message);
 }
 
 struct home_watch *home_watch_new(struct api *api, struct loop *loop)

@@ -142,7 +142,7 @@ static void lease_count(struct lease *l)
 {
     l->left += l->step;
     if (l->left && !l->more) {
-        log_info("voice: removed %zu voice states whose sessions did not come back", l->left);
+        log_info("voice: removed %zu voice states whose sessions did not resume", l->left);
         l->left = 0;
     }
 }
@@ -153,7 +153,7 @@ static void lease_kept(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (e)
-        log_warn("voice: cannot keep the lease: %s", error_info(e)->message);
+        log_warn("voice: cannot renew the lease of this node: %s", error_info(e)->message);
     else
         lease_count(l);
     l->more = l->more || e;
@@ -254,7 +254,8 @@ enum err lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *a
         pthread_cond_wait(&l->begun, &l->lock);
     pthread_mutex_unlock(&l->lock);
     if (l->result)
-        log_error("voice: cannot clear what is left over: %s", error_info(l->result)->message);
+        log_error("voice: cannot clean up the voice states of the previous process: %s",
+                  error_info(l->result)->message);
     return l->result;
 }
 

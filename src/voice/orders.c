@@ -194,8 +194,8 @@ static void order_done(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (e)
-        log_warn("voice: opcode %d of %llu: %s", o->row->op, (unsigned long long)o->caller.id,
-                 error_info(e)->message);
+        log_warn("voice: gateway opcode %d of account %llu failed: %s", o->row->op,
+                 (unsigned long long)o->caller.id, error_info(e)->message);
     pthread_mutex_lock(&v->lock);
     struct line *l = map_get(&v->lines, session);
     bool again = e && o->row == &leave_row;

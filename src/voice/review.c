@@ -128,7 +128,7 @@ static enum err review_more(struct call *call, const struct job *job)
 
 const struct job_kind voice_reviews_job = {
     .name = "voice-reviews",
-    .doc = "Looks at others of a crowd in voice whose rights may have changed.",
+    .doc = "Applies changed permissions to the other participants of a large voice channel.",
     .run = review_more,
 };
 
@@ -183,6 +183,6 @@ static enum err review_again(struct call *call, const struct job *job)
 
 const struct job_kind voice_review_job = {
     .name = "voice-review",
-    .doc = "Lets somebody speak again whose timeout is over.",
+    .doc = "Lets a member speak again at the end of a timeout.",
     .run = review_again,
 };

@@ -275,7 +275,7 @@ static enum err migrate_more(struct call *call, const struct job *job)
 
 const struct job_kind voice_migration_job = {
     .name = "voice-migration",
-    .doc = "Moves others of a crowd in voice to the region that their channel now has.",
+    .doc = "Moves the other participants of a large voice channel to its new region.",
     .run = migrate_more,
 };
 

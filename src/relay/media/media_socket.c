@@ -270,7 +270,7 @@ enum err media_open(struct relay *r, struct media_socket **ret)
     int fd = -1;
 
     if (!media_parse_host(r->options.host, r->options.port, &a))
-        log_error("voice-port needs an address to receive on, not '%s'", r->options.host);
+        log_error("voice-port needs an IP address to listen on, not '%s'", r->options.host);
     else if ((fd = media_socket_new(&a)) < 0)
         log_error("cannot receive voice on %s, UDP port %d: %s", r->options.host, r->options.port,
                   strerror(errno));

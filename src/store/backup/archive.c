@@ -26,8 +26,9 @@ static enum err archive_failed(const struct archive *a, const char *verb)
 
 static enum err archive_damaged(const struct archive *a, const char *why)
 {
-    log_error("backup: '%s' is not whole: %s (after %" PRId64 " files, %" PRId64 " bytes)", a->path,
-              why, a->files, a->bytes);
+    log_error("backup: '%s' is incomplete or damaged: %s (after %" PRId64 " files, %" PRId64
+              " bytes)",
+              a->path, why, a->files, a->bytes);
     return ERR_BAD_REQUEST;
 }
 
@@ -236,7 +237,7 @@ enum err archive_open(struct archive *a, const char *path)
     if (!a->f)
         return archive_failed(a, "read");
     if (!read_line(a, line) || strcmp(line, FIRST_LINE) != 0) {
-        log_error("backup: '%s' is no backup that this program knows", a->path);
+        log_error("backup: '%s' is not a backup, or its format is unknown", a->path);
         return ERR_BAD_REQUEST;
     }
     sum_add(&a->lines, line, strlen(line));
@@ -251,8 +252,9 @@ static enum err check_end(struct archive *a, const char *line)
     snprintf(expected, sizeof expected, "end %" PRId64 " %" PRId64 " %s\n", a->files, a->bytes,
              text);
     if (strcmp(line, expected) != 0)
-        return archive_damaged(a, "what it counts at its end is not what it has");
-    return fgetc(a->f) == EOF ? OK : archive_damaged(a, "something follows its end");
+        return archive_damaged(
+            a, "the counts or the checksum in the last line do not match the content");
+    return fgetc(a->f) == EOF ? OK : archive_damaged(a, "there is data after the last line");
 }
 
 static bool read_head(const char *line, struct archive_entry *ret)
@@ -277,14 +279,14 @@ enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_mo
                   (int)strcspn(line + 8, "\n"), line + 8);
     }
     if (feof(a->f) || ferror(a->f))
-        return archive_damaged(a, "it has no end");
+        return archive_damaged(a, "the last line is missing");
     *ret_more = strncmp(line, "end ", 4) != 0;
     if (!*ret_more)
         return check_end(a, line);
     sum_add(&a->lines, line, strlen(line));
     a->next_at = ftello(a->f);
     line[strcspn(line, "\n")] = '\0';
-    return read_head(line, ret) ? OK : archive_damaged(a, "a line is not one of ours");
+    return read_head(line, ret) ? OK : archive_damaged(a, "a line has an unknown format");
 }
 
 bool archive_skip(struct archive *a, struct archive_entry *ret)
@@ -327,7 +329,7 @@ static enum err check_sum(struct archive *a, crypto_generichash_state *sum)
     sum_text(sum, a->sum);
     snprintf(expected, sizeof expected, "sum %s\n", a->sum);
     if (fgetc(a->f) != '\n' || !read_line(a, line))
-        return archive_damaged(a, "it has no end");
+        return archive_damaged(a, "the last line is missing");
     sum_add(&a->lines, "\n", 1);
     sum_add(&a->lines, line, strlen(line));
     return strcmp(line, expected) == 0 ? OK : ERR_FILE_DAMAGED;

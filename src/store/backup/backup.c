@@ -89,8 +89,9 @@ static enum err add_rows(struct backup_run *b)
     }
 
     if (!e && damaged && !b->even_if_damaged) {
-        log_error("backup: the database is damaged, so nothing was saved and older backups are "
-                  "kept; restore the last good one, or save what there is with --even-if-damaged");
+        log_error(
+            "backup: the database is damaged: no backup was written, and older backups are "
+            "unchanged; restore the last good one, or back up the damaged database with --even-if-damaged");
         e = ERR_FILE_DAMAGED;
     }
     if (!e)
@@ -213,11 +214,12 @@ static enum err take_name(struct backup_run *b, const struct backup_options *o)
      * file. */
     if ((o->keep && !aside && !backups_rotate(o->path, o->keep)) ||
         (replace ? rename(b->part, path) : link(b->part, path)) != 0) {
-        log_error("backup: cannot make '%s': %s", path, strerror(errno));
+        log_error("backup: cannot create '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     if (aside)
-        log_warn("backup: saved as '%s'; older backups are kept", path);
+        log_warn("backup: some files are damaged: saved as '%s', and older backups are unchanged",
+                 path);
     if (!replace)
         unlink(b->part);
     snprintf(folder, sizeof folder, "%s", o->path);
@@ -231,7 +233,7 @@ static enum err name_part(struct backup_run *b, const struct backup_options *o)
 {
     if (snprintf(b->part, sizeof b->part, "%s%s", o->path, b->is_stream ? "" : ".part") >=
         (int)sizeof b->part) {
-        log_error("backup: the name is too long");
+        log_error("backup: the name of the backup file is too long");
         return ERR_UNAVAILABLE;
     }
     if (b->is_stream || o->replace || o->keep || access(o->path, F_OK) != 0)

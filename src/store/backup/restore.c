@@ -110,7 +110,7 @@ static enum err restore_entry(struct backup_reader *b, const struct archive_entr
         return ERR_UNAVAILABLE;
     int fd = open_in_folder(path);
     if (fd < 0) {
-        log_error("backup: cannot make '%s': %s", path, strerror(errno));
+        log_error("backup: cannot create '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     enum err e = archive_take(&b->archive, entry, fd);
@@ -127,8 +127,8 @@ static enum err restore_entry(struct backup_reader *b, const struct archive_entr
 static enum err read_entry(struct backup_reader *b, const struct archive_entry *entry)
 {
     if (!is_archive_name(entry->name)) {
-        log_error("backup: '%s' has a file that is none of ours: '%s'", b->archive.path,
-                  entry->name);
+        log_error("backup: '%s' contains a file that does not belong in a backup: '%s'",
+                  b->archive.path, entry->name);
         return ERR_BAD_REQUEST;
     }
     b->has_rows |= strcmp(entry->name, "guildhall.db") == 0;
@@ -148,7 +148,7 @@ static enum err skip_damage(struct backup_reader *b, struct archive_entry *entry
     struct stat st;
     char path[PATH_MAX];
 
-    log_error("backup: a part of '%s' cannot be read", b->archive.path);
+    log_error("backup: a part of '%s' cannot be read and is skipped", b->archive.path);
     b->lost++;
     while ((*ret_more = archive_skip(&b->archive, entry))) {
         int n = snprintf(path, sizeof path, "%s/%s", b->folder, entry->name);
@@ -234,7 +234,7 @@ static enum err begin_restore(const char *folder, char mark[PATH_MAX])
     if (e)
         return e;
     if (!is_empty_folder(folder)) {
-        log_error("backup: '%s' is not empty; restore into a folder that is", folder);
+        log_error("backup: '%s' is not empty; restore into an empty folder", folder);
         return ERR_BAD_REQUEST;
     }
     if (snprintf(mark, PATH_MAX, "%s/%s", folder, RESTORE_MARK) >= PATH_MAX)
@@ -282,8 +282,9 @@ enum err backup_restore(const char *path, const char *folder, bool salvage,
         e = ERR_UNAVAILABLE;
     }
     if (e)
-        log_error("backup: '%s' is not restored; empty it before the next try. If the backup is "
-                  "damaged, 'restore --salvage' brings back what is whole",
-                  folder);
+        log_error(
+            "backup: '%s' was not restored; empty it before the next attempt. If the backup is "
+            "damaged, 'restore --salvage' restores all undamaged files",
+            folder);
     return e || !ret->lost ? e : ERR_FILE_DAMAGED;
 }

@@ -69,14 +69,14 @@ static bool take_name(const char *folder, struct str name, char path[PATH_MAX], 
 
     if (!name_fits(name)) {
         buf_printf(out,
-                   "error: a snapshot's name has 1 to %d letters, digits, dashes, dots and "
-                   "underscores, and begins with no dot\n",
+                   "error: the name of a snapshot has 1 to %d letters, digits, dashes, dots and "
+                   "underscores, and does not begin with a dot\n",
                    MOST_NAME);
         return false;
     }
     if (!path_in(folder, FOLDER, own) || !snapshot_path(folder, name, path) ||
         (mkdir(own, 0700) != 0 && errno != EEXIST)) {
-        buf_add_lit(out, "error: there is no room for snapshots in the data folder\n");
+        buf_add_lit(out, "error: cannot create the folder for snapshots in the data folder\n");
         return false;
     }
     return true;
@@ -88,9 +88,8 @@ static bool has_rows_here(struct store *store, struct buf *out)
 {
     if (strcmp(store_engine(store), "postgres") != 0)
         return true;
-    buf_add_lit(out,
-                "error: the rows are in PostgreSQL, which has its own ways: a database to copy "
-                "from, or pg_dump\n");
+    buf_add_lit(out, "error: snapshots need SQLite; on PostgreSQL copy the database, or use "
+                     "pg_dump\n");
     return false;
 }
 
@@ -103,11 +102,11 @@ static void make_one(struct store *store, const char *folder, struct str name, s
         return;
     struct backup_options options = { .path = path, .keys = snapshot_keys, .replace = true };
     if (backup_make(store, &options, &report)) {
-        buf_add_lit(out, "error: it could not be written; the server's log says why\n");
+        buf_add_lit(out, "error: the snapshot could not be written; see the server's log\n");
         return;
     }
-    buf_printf(out, "kept '%.*s': %lld files, %lld bytes\n", STR_FMT(name), (long long)report.files,
-               (long long)report.bytes);
+    buf_printf(out, "saved the snapshot '%.*s': %lld files, %lld bytes\n", STR_FMT(name),
+               (long long)report.files, (long long)report.bytes);
 }
 
 void snapshot_make(struct store *store, const char *folder, struct str name, struct buf *out)
@@ -187,9 +186,10 @@ static void ask_one_back(struct store *store, const char *folder, struct str nam
     snprintf(wanted, sizeof wanted, "%.*s", STR_FMT(name));
     is_asked_back = true;
     if (str_is(name, BEFORE))
-        buf_printf(out, "restoring '%s'; nothing is kept of what is there now\n", wanted);
+        buf_printf(out, "restoring '%s'; the current data is not saved\n", wanted);
     else
-        buf_printf(out, "restoring '%s'; what was there is the snapshot '" BEFORE "'\n", wanted);
+        buf_printf(out, "restoring '%s'; the current data is saved as the snapshot '" BEFORE "'\n",
+                   wanted);
     kill(getpid(), SNAPSHOT_SIGNAL);
 }
 
@@ -277,8 +277,7 @@ bool snapshot_settle(const char *folder)
         ok = exchange_all(folder, whole) && folder_sync(folder) && rmdir(whole) == 0;
     if (ok && remove_all(aside))
         return true;
-    log_error("snapshots: what was restored cannot be put in place in '%s': %s", folder,
-              strerror(errno));
+    log_error("snapshots: cannot move the restored files into '%s': %s", folder, strerror(errno));
     return false;
 }
 
@@ -299,7 +298,7 @@ bool snapshot_bring_back(const char *folder)
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
         rename(half, whole) != 0 || !folder_sync(folder)) {
-        log_error("snapshots: '%s' is not restored; all is as it was", wanted);
+        log_error("snapshots: '%s' was not restored; no data has changed", wanted);
         remove_all(half);
         return false;
     }

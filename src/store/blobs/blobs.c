@@ -59,7 +59,7 @@ bool is_blob_name(const char *name)
 static enum err find_path(struct store *s, const char *name, char path[PATH_MAX])
 {
     if (!is_blob_name(name)) {
-        log_warn("store: '%s' is no name for a blob", name);
+        log_warn("store: '%s' is not a valid blob name", name);
         return ERR_NOT_FOUND;
     }
     if (snprintf(path, PATH_MAX, "%s/blobs/%s", s->folder, name) >= PATH_MAX)
@@ -140,8 +140,8 @@ enum err blobs_open(struct store *s)
         return ERR_UNAVAILABLE;
     if (access(path, F_OK) == 0) {
         log_error("store: a restore into '%s' was interrupted; empty the folder and restore again. "
-                  "If the backup is damaged, 'guildhall restore FILE --salvage' brings back what "
-                  "is whole",
+                  "If the backup is damaged, 'guildhall restore FILE --salvage' restores all "
+                  "undamaged files",
                   s->folder);
         return ERR_UNAVAILABLE;
     }

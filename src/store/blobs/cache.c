@@ -197,8 +197,8 @@ static void choose_oldest(struct cache_sweep *sweep, int64_t left)
 static void note_uncountable(struct blob_cache *c, bool failed)
 {
     if (failed && !c->is_uncountable && !atomic_load(&c->ending))
-        log_warn("store: not all copies in " BLOB_CACHE " can be looked at; they may take more "
-                 "than they should");
+        log_warn("store: cannot read all file copies in '" BLOB_CACHE "'; they may use more disk "
+                 "space than the limit");
     c->is_uncountable = failed;
 }
 

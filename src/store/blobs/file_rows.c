@@ -89,7 +89,7 @@ bool file_row_fits(const struct file_row *row, int64_t size, const char *digest)
         log_error("store: the file 'blobs/%s' has %lld bytes instead of %lld", row->name,
                   (long long)size, (long long)row->size);
     else if (row->digest[0] && strcmp(row->digest, digest) != 0)
-        log_error("store: the file 'blobs/%s' is not the one that was uploaded", row->name);
+        log_error("store: the file 'blobs/%s' differs from the uploaded file", row->name);
     else
         return true;
     return false;

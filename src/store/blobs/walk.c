@@ -26,8 +26,8 @@ void blobs_make_hold(struct store *s)
     if (fd >= 0 && folder_give_file(s->folder, fd))
         close(fd);
     else if (errno == EACCES && access(path, R_OK) != 0)
-        log_warn("store: '%s' is somebody else's: until it is deleted, files that nobody needs "
-                 "any more stay",
+        log_warn("store: '%s' belongs to another user; delete it, because until then the server "
+                 "cannot delete unused files",
                  path);
 }
 
@@ -46,7 +46,8 @@ enum err blobs_hold(struct store *s, int *ret)
         return OK;
     /* Root often makes backups, but the server must be able to open the file. */
     if (fd < 0 || !folder_give_file(s->folder, fd) || flock(fd, LOCK_SH) != 0) {
-        log_error("store: cannot hold the files of '%s': %s", s->folder, strerror(errno));
+        log_error("store: cannot lock the files of '%s' against deletion: %s", s->folder,
+                  strerror(errno));
         if (fd >= 0)
             close(fd);
         return ERR_UNAVAILABLE;

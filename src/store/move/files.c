@@ -99,8 +99,7 @@ static enum err compare_file(struct file_move *f, int from, int to, const char *
         return file_failed("read", path);
     if (memcmp(one, other, DIGEST) == 0)
         return OK;
-    log_error("move: '%s' is not what it was copied from; delete it and run the command again",
-              path);
+    log_error("move: '%s' differs from its source; delete it and run the command again", path);
     return ERR_UNAVAILABLE;
 }
 

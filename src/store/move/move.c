@@ -206,9 +206,10 @@ static enum err compare_counts(struct move_run *m)
             e = move_table_count(&m->to, t, &to);
         if (e || from == to)
             continue;
-        log_error("move: the target holds this world as it was at another time ('%s' has %" PRId64
-                  " rows there, %" PRId64 " here); choose an empty database or folder",
-                  t->name, to, from);
+        log_error(
+            "move: the target has an older or newer copy of this data (table '%s' has %" PRId64
+            " rows there, %" PRId64 " in the source); choose an empty database or folder",
+            t->name, to, from);
         return ERR_BAD_REQUEST;
     }
     return e;
@@ -228,7 +229,8 @@ static enum err begin_move(struct move_run *m)
         return compare_counts(m);
     }
     if ((f.is_begun && strcmp(f.source, m->source) != 0) || (!f.is_begun && f.has_world)) {
-        log_error("move: the target holds another world; choose an empty database or folder");
+        log_error(
+            "move: the target has data of another server; choose an empty database or folder");
         return ERR_BAD_REQUEST;
     }
     if (!f.is_begun || f.is_void)

@@ -132,18 +132,18 @@ static const struct move_column *find_column(const struct move_table *t, const c
 static enum err compare_tables(const struct move_table *from, const struct move_table *to)
 {
     if (!from || !to)
-        return plan_differs((from ? from : to)->name, NULL, "is on one side only");
+        return plan_differs((from ? from : to)->name, NULL, "exists in one database only");
     if (from->count != to->count)
-        return plan_differs(to->name, NULL, "has other columns on the other side");
+        return plan_differs(to->name, NULL, "has different columns in the two databases");
     if (!to->keys || to->count > MOVE_COLUMNS)
         return plan_differs(to->name, NULL, "has no primary key, or too many columns");
     for (size_t i = 0; i < to->count; i++) {
         const struct move_column *c = &to->columns[i], *other = find_column(from, c->name);
 
         if (!other || other->key != c->key)
-            return plan_differs(to->name, c->name, "is not the same on the other side");
+            return plan_differs(to->name, c->name, "differs between the two databases");
         if (c->kind == VALUE_NULL || c->kind != other->kind)
-            return plan_differs(to->name, c->name, "has another type on the other side");
+            return plan_differs(to->name, c->name, "has different types in the two databases");
     }
     return OK;
 }
@@ -199,7 +199,9 @@ static enum err plan_order(struct move_plan *p)
             p->tables[done++] = t;
         }
     }
-    return done == p->count ? OK : plan_differs(p->tables[done].name, NULL, "refers to itself");
+    return done == p->count
+               ? OK
+               : plan_differs(p->tables[done].name, NULL, "is part of a cycle of foreign keys");
 }
 
 static void drop_behind(struct move_plan *p)

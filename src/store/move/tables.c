@@ -140,7 +140,7 @@ static enum err void_move(struct move_run *m, const struct move_table *t, const 
 {
     log_error(
         "move: '%s' has changed in the %s since the move began; run the command again, and it "
-        "begins anew",
+        "starts from the beginning",
         t->name, which);
     buf_add_lit(&m->sql, "update move_source set void = 1");
     enum err e = move_run_script(m);

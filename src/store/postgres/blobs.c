@@ -324,14 +324,16 @@ enum err postgres_blobs_check(const struct postgres *p, struct postgres_conn *c)
     if (e || (some[0] && inside))
         return e;
     if (some[0]) {
-        log_error("store: the files of this world are in the database: use --blobs postgres");
+        log_error(
+            "store: the files of this server are in the database; start with --blobs postgres");
         return ERR_UNAVAILABLE;
     }
     if (inside)
         e = postgres_conn_ask(c, HAS_FILES, some, sizeof some);
     if (!e && some[0]) {
-        log_error("store: the files of this world are in a folder, not in the database; without "
-                  "--blobs postgres they are used there, 'guildhall move' takes them along");
+        log_error(
+            "store: the files of this server are in a folder, not in the database; start without "
+            "--blobs postgres, or copy them with 'guildhall move'");
         e = ERR_UNAVAILABLE;
     }
     return e;

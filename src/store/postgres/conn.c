@@ -221,7 +221,7 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
         return true;
     }
     if (log)
-        log_error("store: cannot reach PostgreSQL: %s",
+        log_error("store: cannot connect to PostgreSQL: %s",
                   c->pg ? pq.errorMessage(c->pg) : "out of memory");
     pq.finish(c->pg);
     c->pg = NULL;
@@ -266,7 +266,8 @@ bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p)
     snprintf(sql, sizeof sql, SERVE, (int32_t)p->identity);
     if (!postgres_conn_do(c, sql))
         return postgres_fits(c, p);
-    log_error("store: a tool has the database for itself, or PostgreSQL is too slow");
+    log_error(
+        "store: cannot lock the database: a tool uses it exclusively, or PostgreSQL is too slow");
     return false;
 }
 

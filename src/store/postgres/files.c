@@ -38,7 +38,7 @@ static enum err write_mark(const struct postgres *p)
         return ERR_UNAVAILABLE;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
-        log_error("store: cannot make '%s': %s", path, strerror(errno));
+        log_error("store: cannot create '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     close(fd);
@@ -130,7 +130,7 @@ enum err postgres_files_share(struct postgres *p, struct postgres_conn *c)
     }
     if (e || !missing)
         return e;
-    log_error("store: node %u keeps its files elsewhere: '%s/blobs' is not the folder that it has. "
+    log_error("store: node %u uses another folder for files than '%s/blobs'. "
               "Servers that share a database need the same folder (--data)",
               store_identity_node(missing), p->store.folder);
     return ERR_UNAVAILABLE;

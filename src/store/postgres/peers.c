@@ -50,13 +50,15 @@ static void tell_stranger(uint32_t me, struct str stranger)
     str_to_u64(stranger, &identity);
     unsigned number = store_identity_node((uint32_t)identity);
     if (!(me & ALONE) && !(identity & ALONE))
-        log_error("store: another server is node %u on this database; give this one another "
-                  "--node",
-                  number);
+        log_error(
+            "store: another server with node number %u uses this database; start this one with another "
+            "--node",
+            number);
     else
-        log_error("store: another server (node %u) runs on this database, and one of the two "
-                  "would not hear what the other does",
-                  number);
+        log_error(
+            "store: another server (node %u) runs on this database, and one of the two is not "
+            "configured for a cluster",
+            number);
 }
 
 bool postgres_alone(struct postgres_conn *c, uint32_t me)

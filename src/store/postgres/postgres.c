@@ -92,7 +92,7 @@ static void start_workers(struct postgres *p)
         struct postgres_worker *w = &p->workers[i];
 
         if (pthread_create(&w->thread, NULL, postgres_worker_live, w) != 0) {
-            log_error("store: cannot start a worker's thread");
+            log_error("store: cannot start a worker thread");
             abort();
         }
         w->has_thread = true;

@@ -85,8 +85,9 @@ bool postgres_fits(struct postgres_conn *c, struct postgres *p)
     if (!step[0])
         return true;
     if (!atomic_exchange(&p->store.outgrown, true))
-        log_error("store: a newer server has changed the tables (%s) so that this program cannot "
-                  "use them any more; use the newer program",
-                  step);
+        log_error(
+            "store: a newer server has applied the migration %s, so this program cannot use the "
+            "database any more; use the newer program",
+            step);
     return false;
 }

@@ -51,7 +51,7 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log)
     w->silences = atomic_load(&w->pool->silences);
     if (open_connection(w, log)) {
         if (atomic_fetch_add(&w->pool->connected, 1) == 0 && atomic_exchange(&w->pool->away, false))
-            log_info("store: PostgreSQL is back");
+            log_info("store: connected to PostgreSQL again");
         w->wait_ms = 0;
         w->connections++;
         return true;
@@ -71,7 +71,7 @@ void postgres_worker_hang_up(struct postgres_worker *w)
     postgres_conn_close(&w->conn);
     if (atomic_fetch_sub(&w->pool->connected, 1) == 1) {
         atomic_store(&w->pool->away, true);
-        log_warn("store: lost PostgreSQL, connecting again");
+        log_warn("store: lost all connections to PostgreSQL; reconnecting");
     }
 }
 

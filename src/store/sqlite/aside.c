@@ -68,7 +68,7 @@ void sqlite_asides_start(struct sqlite *q)
         a->engine = q;
         a->takes_long = i == SQLITE_ASIDES - 1;
         if (pthread_create(&a->thread, NULL, aside_live, a) != 0) {
-            log_error("store: cannot start a reader's thread");
+            log_error("store: cannot start a thread for background reads");
             abort();
         }
         a->has_thread = true;

@@ -28,7 +28,7 @@ static bool is_corrupt(int code)
 static void note_corruption(void)
 {
     if (atomic_fetch_add_explicit(&corruptions, 1, memory_order_relaxed) == 0)
-        log_error("store: the database is damaged; 'guildhall check' lists what is wrong. Stop the "
+        log_error("store: the database is damaged; 'guildhall check' lists the faults. Stop the "
                   "server and restore the last good backup");
 }
 
@@ -95,7 +95,8 @@ static enum err sqlite_prepare_cached(struct sqlite_conn *c, const char *sql, in
     st->temporary = temporary;
     st->reads_only = !e && sqlite3_stmt_readonly(st->stmt);
     if (!e && !find_places(st, count)) {
-        log_error("store: %d values for the parameters of: %s", count, sql);
+        log_error("store: a statement got %d values, but has another number of parameters: %s",
+                  count, sql);
         e = ERR_INTERNAL;
     }
     if (e) {

@@ -30,7 +30,7 @@ static int log_copy(struct sqlite_conn *c, int mode)
 
     if (code != SQLITE_OK && code != SQLITE_BUSY &&
         ((code & 0xff) != SQLITE_FULL || space_may_log()))
-        log_warn("store: checkpoint: %s", sqlite3_errmsg(c->db));
+        log_warn("store: a checkpoint failed: %s", sqlite3_errmsg(c->db));
     return code == SQLITE_OK ? copied : 0;
 }
 
@@ -77,7 +77,7 @@ static void copier_start(struct sqlite *q)
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
     if (pthread_create(&c->thread, NULL, copier_live, q) != 0) {
-        log_error("store: cannot start the thread that copies the log");
+        log_error("store: cannot start the checkpoint thread");
         abort();
     }
     c->has_thread = true;

@@ -110,7 +110,7 @@ enum err sqlite_versions_begin(struct sqlite *q)
                note_when(db, i, "update", "new") && note_when(db, i, "delete", "old");
     if (done)
         return OK;
-    log_error("store: changes cannot be noted: %s", sqlite3_errmsg(db));
+    log_error("store: cannot install the hooks that track changed rows: %s", sqlite3_errmsg(db));
     return ERR_UNAVAILABLE;
 }
 

@@ -191,7 +191,7 @@ static enum err make_private(const char *path)
 /* Disables syncs: commits then return before the data is on the disk. */
 static enum err give_up_syncs(struct sqlite_conn *writer)
 {
-    log_warn("store: durability is off: a power cut loses what was written last");
+    log_warn("store: syncs are disabled: a power cut loses the last commits");
     return sqlite_conn_do(writer, "pragma synchronous = off") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
 }
 

@@ -66,7 +66,7 @@ static enum err copy_into(sqlite3 *from, const struct rows_place *place, int64_t
     if (sqlite3_close(to) != SQLITE_OK && !e)
         e = ERR_UNAVAILABLE;
     if (!e && sqlite_into_size(into) != size) {
-        log_error("store: backup: the copy has another size than the database");
+        log_error("store: backup: the size of the copy differs from the database");
         e = ERR_INTERNAL;
     }
     sqlite_into_close(into);

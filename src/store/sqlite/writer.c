@@ -238,7 +238,7 @@ void sqlite_writer_start(struct sqlite *q)
 {
     sqlite_log_start(q);
     if (pthread_create(&q->thread, NULL, write_all, q) != 0) {
-        log_error("store: cannot start the writer's thread");
+        log_error("store: cannot start the writer thread");
         abort();
     }
     q->has_thread = true;

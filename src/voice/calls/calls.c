@@ -21,7 +21,7 @@ static const struct field note_fields[] = {
 static const struct schema note_schema = { .name = "MessageCall",
                                            .size = sizeof(struct call_note),
                                            .fields = note_fields,
-                                           .doc = "The call that a message tells of." };
+                                           .doc = "The call that a message is about." };
 static const struct type type_note = { .kind = KIND_OBJECT, .schema = &note_schema };
 
 static const struct field request_fields[] = {
@@ -173,7 +173,7 @@ static enum err ring_out(struct call *call, const struct job *job)
 
 const struct job_kind call_ring_job = {
     .name = "call-ring",
-    .doc = "Stops ringing for those who do not answer.",
+    .doc = "Stops ringing for users who do not answer.",
     .run = ring_out,
 };
 

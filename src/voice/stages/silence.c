@@ -51,6 +51,6 @@ static enum err close_silent(struct call *call, const struct job *job)
 
 const struct job_kind stage_silence_job = {
     .name = "stage-silence",
-    .doc = "Closes a stage on which nobody has spoken for five minutes.",
+    .doc = "Closes a stage that had no speaker for five minutes.",
     .run = close_silent,
 };

@@ -58,7 +58,7 @@ static const struct schema preview_schema = {
     .name = "StreamPreview",
     .size = sizeof(struct preview),
     .fields = preview_fields,
-    .doc = "Where the picture of a stream is.",
+    .doc = "The URL of a stream's preview.",
 };
 const struct type stream_preview_reply = { .kind = KIND_OBJECT, .schema = &preview_schema };
 
@@ -278,7 +278,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/streams/{stream_key}/{stream.file}",
         .name = "get_stream_file",
-        .doc = "A picture of what is streamed.",
+        .doc = "The preview of a stream.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_READ,
@@ -289,7 +289,7 @@ static const struct route routes[] = {
 
 const struct domain stream_files_domain = {
     .name = "Stream files",
-    .doc = "Previews of streams, at the root, for anybody who was told their name.",
+    .doc = "Previews of streams, outside /api; their name is the secret.",
     .routes = routes,
     .resolvers = resolvers,
 };

@@ -39,7 +39,7 @@ static const struct schema created_schema = {
     .name = "StreamCreate",
     .size = sizeof(struct stream_shown),
     .fields = created_fields,
-    .doc = "A stream that the receiver takes part in.",
+    .doc = "A stream in which the receiver takes part.",
 };
 static const struct field updated_fields[] = {
     { FIELD(struct stream_shown, stream_key), .type = &type_text },
@@ -52,7 +52,7 @@ static const struct schema updated_schema = {
     .name = "StreamUpdate",
     .size = sizeof(struct stream_shown),
     .fields = updated_fields,
-    .doc = "A stream as it is now.",
+    .doc = "The current state of a stream.",
 };
 static const struct field server_fields[] = {
     { FIELD(struct stream_server, stream_key), .type = &type_text },
@@ -65,7 +65,7 @@ static const struct schema server_schema = {
     .name = "StreamServer",
     .size = sizeof(struct stream_server),
     .fields = server_fields,
-    .doc = "Where a stream's connection goes.",
+    .doc = "The voice server of a stream.",
 };
 static const struct field gone_fields[] = {
     { FIELD(struct stream_gone, stream_key), .type = &type_text },
@@ -76,7 +76,7 @@ static const struct schema gone_schema = {
     .name = "StreamDelete",
     .size = sizeof(struct stream_gone),
     .fields = gone_fields,
-    .doc = "A stream that is over for the receiver.",
+    .doc = "A stream that has ended for the receiver.",
 };
 
 static struct stream_shown stream_as_shown(struct call *call, const struct stream *s,
