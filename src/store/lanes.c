@@ -1,4 +1,7 @@
-/* lanes.c - round-robin queues of long reads: one queue per owner. */
+/* lanes.c - round-robin queues of long reads: one queue per owner. An owner with a thousand long
+ * reads delays others by one read at most. A read that exceeds LANE_SHARE_MS is aborted and
+ * restarts with LANE_LONG, which has a thread of its own, so that other reads do not wait until it
+ * is finished. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "store/internal.h"

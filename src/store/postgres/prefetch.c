@@ -1,15 +1,11 @@
-/* prefetch.c - learns which queries reads of a kind send after their first ones, and prefetches
- * them.
- *
- * Most later queries have the same ids as the first: a route that lists the emoji of a guild reads
- * the guild, then the emoji by the same id. A loop learns which query came later and from which
- * earlier parameter each id came. The next time it sends that query together with the first one, in
- * one round trip. A query whose rows were often unused is not sent any more. A wrong prefetch is
- * harmless: a read gets the rows of exactly the query that it sends.
- *
- * Queries that cannot be learned are declared by tx_prefetch: those of work on workers (writes, and
- * reads that a busy loop hands over), and those with values that no earlier query has, such as
- * ?before= of a page. */
+/* prefetch.c - learns which queries a read sends after its first ones, per name of the read, and
+ * prefetches them. Most later queries have the same ids as the first: a route that lists the emoji
+ * of a guild reads the guild, then the emoji by the same id. A loop learns which query came later
+ * and from which earlier parameter each id came, and the next time sends it together with the first
+ * query, in one round trip. A query whose rows were often unused is not sent any more. A wrong
+ * prefetch is harmless: a read gets the rows of exactly the query that it sends. Queries that
+ * cannot be learned are declared by tx_prefetch: those of work items on workers, and those with
+ * values that no earlier query has, such as ?before= of a page. */
 #include <string.h>
 
 #include "base/mem.h"
