@@ -77,7 +77,7 @@ static bool channel_named(struct voice_peer *p, const struct opt_id *channel_id)
     bool named = p->version < VOICE_WITH_CHANNEL || channel_id->given == GIVEN;
 
     if (!named)
-        voice_peer_close(p, RELAY_BAD_REQUEST, "channel_id");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "channel_id is required");
     return named;
 }
 
@@ -164,11 +164,11 @@ static void handle_voice_select(struct voice_peer *p, const void *d)
     const struct seal_mode *mode = in->data ? seal_mode_find(in->data->mode) : NULL;
 
     if (!str_is(in->protocol, "udp")) {
-        voice_peer_close(p, RELAY_BAD_PROTOCOL, "protocol");
+        voice_peer_close(p, RELAY_BAD_PROTOCOL, "unknown protocol");
         return;
     }
     if (!mode || !relay_offers_mode(p->hub->relay, mode)) {
-        voice_peer_close(p, RELAY_BAD_MODE, "mode");
+        voice_peer_close(p, RELAY_BAD_MODE, "unknown encryption mode");
         return;
     }
     struct relay_note *n = voice_peer_note(p, NOTE_SELECT, 0);
@@ -196,7 +196,7 @@ static void handle_voice_speaking(struct voice_peer *p, const void *d)
 
     if (!bits && !str_is(in->speaking, "false") &&
         (!json_raw_int(in->speaking, &bits) || bits < 0)) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "speaking");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "invalid speaking bits");
         return;
     }
     struct relay_note *n = voice_peer_note(p, NOTE_SPEAKING, 0);
@@ -262,7 +262,7 @@ static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
 
     if (raw.n && raw.p[0] == '{') {
         if (schema_decode(&type_beat, raw, &form, &d)) {
-            voice_peer_close(p, RELAY_BAD_REQUEST, "heartbeat");
+            voice_peer_close(p, RELAY_BAD_REQUEST, "invalid heartbeat");
             return;
         }
         const struct voice_beat *in = d;

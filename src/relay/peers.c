@@ -58,7 +58,7 @@ void voice_peer_open(struct websocket *ws, void *arg)
     map_put(&p->hub->peers, p->number, p);
     atomic_fetch_add(&r->count.sockets, 1);
     if (!door->version) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "version");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "unsupported gateway version");
         return;
     }
     p->counted = relay_count_stranger(r, websocket_address(ws));

@@ -184,7 +184,7 @@ void handle_voice_video(struct voice_peer *p, const void *d)
         return;
     }
     if (streams.n > STREAMS_TEXT || schema_decode(&type_voice_streams, streams, &form, &decoded)) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "streams");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "invalid streams");
         return;
     }
     struct relay_note *n = voice_peer_note(p, NOTE_VIDEO, streams.n);
@@ -234,7 +234,7 @@ void handle_voice_wants(struct voice_peer *p, const void *d)
     struct video_wants wants;
 
     if (!voice_wants_read(d, &wants)) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "wants");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "invalid media sink wants");
         return;
     }
     struct relay_note *n = voice_peer_note(p, NOTE_WANTS, 0);

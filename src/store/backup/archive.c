@@ -95,7 +95,7 @@ enum err archive_create(struct archive *a, const char *path)
     else
         archive_init(a, path, open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "w+b");
     if (!a->f)
-        return archive_failed(a, "make");
+        return archive_failed(a, "create");
     return archive_put_line(a, FIRST_LINE);
 }
 
@@ -275,7 +275,7 @@ enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_mo
     while (read_line(a, line) && strncmp(line, "damaged ", 8) == 0) {
         sum_add(&a->lines, line, strlen(line));
         a->damaged++;
-        log_error("backup: damaged or missing when the backup was made: %.*s",
+        log_error("backup: this file was damaged or missing when the backup was made: %.*s",
                   (int)strcspn(line + 8, "\n"), line + 8);
     }
     if (feof(a->f) || ferror(a->f))

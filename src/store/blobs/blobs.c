@@ -163,7 +163,7 @@ static enum err write_file(const char *path, struct str bytes)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return error_of_errno("make", path);
+        return error_of_errno("create", path);
     enum err e = write_all(fd, bytes) && fsync(fd) == 0 ? OK : error_of_errno("write", path);
     if (close(fd) != 0 && !e)
         e = error_of_errno("write", path);
@@ -179,12 +179,12 @@ static enum err move_into_place(const char *from, const char *to)
     *strrchr(folder, '/') = 0;
     if (rename(from, to) != 0) {
         if (errno != ENOENT)
-            return error_of_errno("name", to);
+            return error_of_errno("rename a file to", to);
         enum err e = folder_make(folder);
         if (e)
             return e;
         if (rename(from, to) != 0)
-            return error_of_errno("name", to);
+            return error_of_errno("rename a file to", to);
     }
     return folder_sync(folder) ? OK : error_of_errno("sync", folder);
 }
@@ -199,7 +199,7 @@ static enum err write_note(struct store *s, const char *name)
         return e;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
-        return error_of_errno("make", path);
+        return error_of_errno("create", path);
     close(fd);
     return OK;
 }

@@ -118,7 +118,7 @@ enum err blob_cache_open_folder(const struct store *s)
     /* If root runs a tool, the folder must be given to the owner of the data folder. */
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || !folder_give_file(s->folder, fd))
-        e = cache_failed("give away", path);
+        e = cache_failed("change the owner of", path);
     if (fd >= 0)
         close(fd);
     remove_old_parts(path);
@@ -327,7 +327,7 @@ enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t
     int fd = make_part(s, part);
 
     if (fd < 0)
-        return cache_failed("make a file in", s->folder);
+        return cache_failed("create a file in", s->folder);
     unlink(part);
     enum err e = postgres_blob_read(s, name, fd, ret_size);
     if (!e && lseek(fd, 0, SEEK_SET) != 0)
@@ -347,7 +347,7 @@ static enum err copy_make(struct store *s, const char *name, const char *path, i
     int fd = make_part(s, part);
 
     if (fd < 0)
-        return cache_failed("make a file in", s->folder);
+        return cache_failed("create a file in", s->folder);
     enum err e = postgres_blob_read(s, name, fd, ret_size);
     if (!e && (fdatasync(fd) != 0 || lseek(fd, 0, SEEK_SET) != 0))
         e = cache_failed("write", part);

@@ -76,7 +76,7 @@ static enum err copy_file(struct file_move *f, int from, const char *path)
         return ERR_UNAVAILABLE;
     int to = make_file(part);
     if (to < 0)
-        return file_failed("make", part);
+        return file_failed("create", part);
     bool ok = pump_bytes(f, from, to, digest);
     ok &= close(to) == 0;
     if (!ok || !name_file(part, path)) {
@@ -148,7 +148,7 @@ static enum err compare_inside(struct file_move *f, const char *blob, int fd)
         return ERR_UNAVAILABLE;
     int to = open(part, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (to < 0)
-        return file_failed("make", part);
+        return file_failed("create", part);
     unlink(part);
     enum err e = postgres_blob_read(f->to, blob, to, &size);
     if (e || lseek(to, 0, SEEK_SET) != 0) {
@@ -222,7 +222,7 @@ static enum err move_note(void *arg, const char *note, int fd, time_t written)
         return ERR_UNAVAILABLE;
     int made = make_file(path);
     if (made < 0)
-        return file_failed("make", path);
+        return file_failed("create", path);
     close(made);
     return OK;
 }

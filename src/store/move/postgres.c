@@ -26,7 +26,8 @@ static enum err postgres_side_failed(struct move_postgres_side *side, PGresult *
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     bool full = state && strcmp(state, "53100") == 0;
 
-    log_error("move: %s", result ? pq.resultErrorMessage(result) : pq.errorMessage(side->conn.pg));
+    log_error("move: PostgreSQL reported an error: %s",
+              result ? pq.resultErrorMessage(result) : pq.errorMessage(side->conn.pg));
     pq.clear(result);
     return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }

@@ -51,12 +51,13 @@ enum err postgres_error(struct postgres_conn *c, const PGresult *result, const c
     }
     if (postgres_state_is(state, "57014") ||
         postgres_state_is(state, "55P03")) { /* query_canceled, lock_not_available */
-        log_warn("store: %s in: %s", pq.resultErrorMessage(result), sql);
+        log_warn("store: a statement failed: %s; statement: %s", pq.resultErrorMessage(result),
+                 sql);
         return ERR_UNAVAILABLE;
     }
     bool full = postgres_state_is(state, "53100"); /* disk_full */
     if (!full || space_may_log())
-        log_error("store: %s in: %s",
+        log_error("store: a statement failed: %s; statement: %s",
                   result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg), sql);
     return full ? ERR_STORAGE_FULL : ERR_INTERNAL;
 }
@@ -98,7 +99,8 @@ static bool wait_for_answer(struct postgres_conn *c)
             continue;
         c->silent = ready == 0;
         if (c->silent)
-            log_warn("store: PostgreSQL did not answer for %d seconds", c->patience_ms / 1000);
+            log_warn("store: PostgreSQL did not answer for %d seconds; closing the connection",
+                     c->patience_ms / 1000);
         if (ready > 0 && p.revents & POLLOUT) /* the database reads, so restart the timeout */
             until = clock_mono() + (int64_t)c->patience_ms * 1000000;
         if (unsent < 0 || ready <= 0 || !pq.consumeInput(c->pg))

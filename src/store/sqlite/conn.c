@@ -42,7 +42,8 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
     if (c->share.is_spent)
         return ERR_STORE_RETRY;
     if ((code & 0xff) != SQLITE_FULL || space_may_log())
-        log_error("store: %s (%d) in: %s", sqlite3_errmsg(c->db), extended, sql);
+        log_error("store: a statement failed: %s (%d); statement: %s", sqlite3_errmsg(c->db),
+                  extended, sql);
     if (is_corrupt(code))
         note_corruption();
     switch (code & 0xff) {

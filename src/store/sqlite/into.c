@@ -201,7 +201,7 @@ enum err sqlite_into_open(int fd, int64_t base, int64_t size, struct sqlite_into
         sqlite3_open_v2("rows", ret_db, flags, i->name) == SQLITE_OK &&
         sqlite3_exec(*ret_db, settings, NULL, NULL, NULL) == SQLITE_OK)
         return OK;
-    log_error("store: backup: %s", sqlite3_errmsg(*ret_db));
+    log_error("store: cannot open the database inside the backup: %s", sqlite3_errmsg(*ret_db));
     return ERR_UNAVAILABLE;
 }
 

@@ -10,7 +10,7 @@ enum { COPIED_PAGES = PACED_BYTES / 4096 }; /* pages between two syncs of a copy
 
 static enum err copy_failed(int code)
 {
-    log_error("store: backup: %s", sqlite3_errstr(code));
+    log_error("store: cannot copy the database for the backup: %s", sqlite3_errstr(code));
     return (code & 0xff) == SQLITE_FULL ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
@@ -121,12 +121,12 @@ bool sqlite_finds_nothing(sqlite3 *db, const char *pragma)
 
         if (fault && strcmp(fault, "ok") == 0)
             continue;
-        log_error("store: %s: %s", pragma, fault ? fault : "a row");
+        log_error("store: '%s' found a fault: %s", pragma, fault ? fault : "a row");
         clean = false;
         break;
     }
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        log_error("store: %s: %s", pragma, sqlite3_errmsg(db));
+        log_error("store: '%s' failed: %s", pragma, sqlite3_errmsg(db));
         clean = false;
     }
     sqlite3_finalize(stmt);
