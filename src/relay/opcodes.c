@@ -216,8 +216,8 @@ static void handle_voice_no_route(struct voice_peer *p, struct str raw)
 {
     (void)raw;
     if (!p->lost_route)
-        log_info(
-            "voice: a client reports that it cannot reach the UDP port for media; check voice-address and firewalls");
+        log_info("voice: a client reports that it cannot reach the UDP port for media; "
+                 "check voice-address and firewalls");
     p->lost_route = true;
 }
 

@@ -238,10 +238,10 @@ static enum err migration_apply(struct work *w, struct tx *tx)
 
 static enum err migration_missing(const struct migration *m)
 {
-    log_error(
-        "store: the database is older than this program: the migration %s is missing; start the server "
-        "on it once, or use the program that created it",
-        m->name);
+    log_error("store: the database is older than this program: the migration %s is "
+              "missing; start the server "
+              "on it once, or use the program that created it",
+              m->name);
     return ERR_UNAVAILABLE;
 }
 

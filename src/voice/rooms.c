@@ -282,9 +282,9 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/voice-status",
         .name = "set_voice_status",
-        .doc =
-            "Set the status of a voice channel until all participants have left. A caller that is not in "
-            "the channel also needs MANAGE_CHANNELS.",
+        .doc = "Set the status of a voice channel until all participants have left. "
+               "A caller that is not in "
+               "the channel also needs MANAGE_CHANNELS.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(SET_VOICE_CHANNEL_STATUS),
         .body = &draft_body,

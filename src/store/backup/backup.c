@@ -89,9 +89,9 @@ static enum err add_rows(struct backup_run *b)
     }
 
     if (!e && damaged && !b->even_if_damaged) {
-        log_error(
-            "backup: the database is damaged: no backup was written, and older backups are "
-            "unchanged; restore the last good one, or back up the damaged database with --even-if-damaged");
+        log_error("backup: the database is damaged: no backup was written, and older backups are "
+                  "unchanged; restore the last good one, or "
+                  "back up the damaged database with --even-if-damaged");
         e = ERR_FILE_DAMAGED;
     }
     if (!e)

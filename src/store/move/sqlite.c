@@ -256,9 +256,9 @@ static enum err sqlite_side_next(struct move_side *s, const struct move_table *t
     }
     for (size_t i = 0; i < t->count; i++)
         if (!column_value(side->reading, (int)i, t->columns[i].kind, &row[i])) {
-            log_error(
-                "move: a row of '%s' has a value in '%s' that does not match the type of the column",
-                t->name, t->columns[i].name);
+            log_error("move: a row of '%s' has a value in '%s' that does not match the "
+                      "type of the column",
+                      t->name, t->columns[i].name);
             return ERR_INTERNAL;
         }
     return OK;

@@ -50,10 +50,10 @@ static void tell_stranger(uint32_t me, struct str stranger)
     str_to_u64(stranger, &identity);
     unsigned number = store_identity_node((uint32_t)identity);
     if (!(me & ALONE) && !(identity & ALONE))
-        log_error(
-            "store: another server with node number %u uses this database; start this one with another "
-            "--node",
-            number);
+        log_error("store: another server with node number %u uses this database; "
+                  "start this one with another "
+                  "--node",
+                  number);
     else
         log_error(
             "store: another server (node %u) runs on this database, and one of the two is not "

@@ -120,8 +120,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/streams/{stream_key}/preview",
         .name = "upload_stream_preview",
-        .doc =
-            "Upload a preview of the caller's stream: JPEG, PNG or WebP, at most 1 MiB and 1920x1080.",
+        .doc = "Upload a preview of the caller's stream: JPEG, PNG or WebP, "
+               "at most 1 MiB and 1920x1080.",
         .auth = AUTH_USER,
         .body = &stream_preview_body,
         .max_body = 2 * 1024 * 1024,
