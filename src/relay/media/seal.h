@@ -1,8 +1,7 @@
-/* seal.h - encryption of media between one participant and the relay: the three modes.
- *
- * A participant has one key for both directions. In the AEAD modes a nonce is four bytes that the
- * sender chooses. Libraries count in either byte order, from 0, from a random number, or again for
- * each track, so a client's nonce is never interpreted as a number. Our nonces come from ranges
+/* seal.h - encryption of media between one participant and the relay, in three modes. A participant
+ * has one key for both directions. In the AEAD modes a nonce is four bytes that the sender chooses.
+ * Client libraries count in either byte order, from 0, from a random number, or again for each
+ * track, so a client's nonce is never interpreted as a number. The relay's nonces come from ranges
  * whose first and last byte are far from the client's (struct nonce_range in seal.c). */
 #ifndef RELAY_SEAL_H
 #define RELAY_SEAL_H
