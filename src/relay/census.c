@@ -66,7 +66,7 @@ static void census_step(struct loop *loop, void *arg)
     c->more = s;
 }
 
-/* A participant who joins or leaves between two steps may be missing or listed twice. */
+/* A participant that joins or leaves between two steps may be missing or listed twice. */
 void relay_census(struct relay *r, struct buf *out)
 {
     struct voice_census c = { .relay = r, .out = out, .more = r != NULL };

@@ -3,8 +3,8 @@
 
 #include "json/write.h"
 
-/* In a larger room nothing of this is sent: a new participant would get more messages than are
- * stored for RESUME (VOICE_KEPT). */
+/* In a larger room no flags or platforms are sent: a new participant would get more messages than
+ * are stored for RESUME (VOICE_KEPT). */
 enum { CLIENTS_DESCRIBED = 100 };
 
 static struct relay_text *text_about_client(const struct relay_seat *about, enum voice_op op,
@@ -62,7 +62,7 @@ void seat_describe(struct relay_seat *s)
         tell_others(s, text_platform(s));
 }
 
-/* The platform does not change: a session has one client. */
+/* Only flags can change, because a session has one client and so one platform. */
 void seat_take_flags(struct relay_seat *s, struct opt_int flags)
 {
     bool was = s->flags.given == GIVEN, is = flags.given == GIVEN;

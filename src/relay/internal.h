@@ -19,13 +19,13 @@
 enum {
     VOICE_HEARTBEAT_MS = 13750,
     VOICE_OVERDUE_MS = 2 * VOICE_HEARTBEAT_MS + 5000,
-    VOICE_STRANGER_MS = 30 * 1000, /* to identify */
-    VOICE_AWAY_MS = 60 * 1000,     /* to resume after the socket closed */
+    VOICE_STRANGER_MS = 30 * 1000, /* time limit for IDENTIFY */
+    VOICE_AWAY_MS = 60 * 1000,     /* time limit for RESUME after the socket closed */
     VOICE_LATE_MS = 1000,          /* delay of op 5 after too many changes */
-    VOICE_KEPT = 256,              /* messages stored for RESUME */
+    VOICE_KEPT = 256,              /* number of messages stored for RESUME */
     VOICE_MAX_MESSAGE = 16 * 1024,
     VOICE_MAX_WAITING = 256 * 1024,
-    VOICE_MAX_KNOWN = 2 * 1024 * 1024, /* outgoing bytes once identified */
+    VOICE_MAX_KNOWN = 2 * 1024 * 1024, /* outgoing bytes of an identified socket */
     VOICE_OLDEST = 4,
     VOICE_NUMBERED = 8,     /* first version with sequence numbers */
     VOICE_WITH_CHANNEL = 9, /* first version that requires channel_id */
@@ -57,13 +57,13 @@ enum voice_op {
 
 /* --- relay.c -------------------------------------------------------------------------- */
 
-/* Argument of a WebSocket's handler: the relay and the gateway version of the URL. */
+/* Argument of a WebSocket's handler: the relay and the gateway version in the URL. */
 struct voice_door {
     struct relay *relay;
-    int version; /* 0: unsupported */
+    int version; /* 0: unsupported version */
 };
 
-/* For /metrics; written by several threads. */
+/* Counters for /metrics; written by several threads. */
 struct relay_counters {
     _Atomic uint64_t sockets, seated, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped,
         unsent, missing, late, jitter_ns, crypto_ns, bundled;
@@ -71,11 +71,11 @@ struct relay_counters {
 
 struct relay {
     struct relay_options options;
-    struct voice_door doors[VOICE_NEWEST + 1]; /* indexed by version */
+    struct voice_door doors[VOICE_NEWEST + 1]; /* by gateway version */
     struct loops *loops;                       /* the server's event loops */
     struct relay_hub **hubs;                   /* one per server loop */
     struct broadcast_lot *lots;                /* one per server loop */
-    struct loops *own;                         /* the relay's thread: a loop of its own */
+    struct loops *own;                         /* the relay's own thread, a loop */
     struct media_socket *media;                /* relay's thread only */
     struct relay_seats *seats;                 /* relay's thread only */
     int port;
@@ -84,11 +84,11 @@ struct relay {
     struct note_line {
         struct relay_note *first, *last;
     } facts, words;     /* queues: committed changes; messages of clients */
-    _Atomic bool woken; /* wake is posted and has not run yet */
+    _Atomic bool woken; /* .wake is posted and has not run yet */
     struct post wake;
     pthread_mutex_t lock;   /* protects the next two members */
-    struct map strangers;   /* address key -> number of unauthenticated sockets */
-    struct map claims;      /* pending IDENTIFYs by number */
+    struct map strangers;   /* number of unauthenticated sockets by address key */
+    struct map claims;      /* pending IDENTIFYs by socket number */
     _Atomic uint64_t peers; /* last socket number assigned */
     struct relay_counters count;
 };
@@ -104,12 +104,12 @@ static inline bool relay_offers_mode(const struct relay *r, const struct seal_mo
     return !r->options.no_xsalsa20 || !seal_mode_uses_header(mode);
 }
 
-/* Stores a pending IDENTIFY by its number. */
+/* Stores a pending IDENTIFY by its socket number. */
 void claim_keep(struct relay_claim *c);
-/* Removes the pending IDENTIFY for the caller; NULL: it was already accepted or refused. */
+/* Removes a pending IDENTIFY and returns it; NULL: it was already accepted or refused. */
 struct relay_claim *claim_take(struct relay *r, uint64_t number);
 
-/* --- notes: messages from sockets and commits to the relay's thread ------------------- */
+/* --- messages from sockets and commits to the relay's thread ---------------------------- */
 
 enum note_kind {
     NOTE_FACT,
@@ -126,7 +126,7 @@ enum note_kind {
 
 /* Codec list of a client (op 1, op 14). */
 struct codec_offer {
-    struct video_types types; /* payload types that it sends video with */
+    struct video_types types; /* payload types with which the client sends video */
     struct video_codecs decodes;
 };
 
@@ -151,13 +151,13 @@ struct relay_note {
             snowflake channel_id; /* 0: not given */
             char session_id[RELAY_SESSION_MAX];
             unsigned char token[RELAY_TOKEN];
-            int64_t seq_ack; /* -1: nothing was received */
+            int64_t seq_ack; /* last sequence number received; -1: none */
         } resume;
         struct {
             const struct seal_mode *mode;
             struct codec_offer offer;
         } select;
-        struct codec_offer offer; /* CODECS */
+        struct codec_offer offer; /* of RELAY_MESSAGE_CODECS */
         unsigned speaking;
         struct {
             int64_t ssrc;
@@ -165,44 +165,43 @@ struct relay_note {
             struct video_shown shown[RELAY_LAYERS];
         } video;
         struct video_wants wants;
-        int64_t seq_ack; /* ACK */
+        int64_t seq_ack; /* of RELAY_MESSAGE_ACK */
     };
     size_t n;
-    char text[]; /* VIDEO: streams, a JSON list */
+    char text[]; /* of RELAY_MESSAGE_VIDEO: streams, a JSON list */
 };
 
 struct relay_note *note_new(struct relay *r, enum note_kind kind, size_t text);
 void note_send(struct relay_note *n);
-/* Handles queued messages on the relay's thread for at most NOTES_NS. True: no committed
- * voice-state change is left, so a packet received before this call is handled after all commits
- * before it; messages of clients may still wait. False: changes are left, and the thread is woken
- * again. */
+/* Handles queued messages on the relay's thread for at most NOTES_NS. True: all committed
+ * voice-state changes are applied, so a packet received before this call may be handled; messages
+ * of clients may still wait. False: changes are left, and the thread is woken again. */
 bool notes_read(struct relay *r);
 
-/* --- texts: a message to a whole room is serialised once ------------------------------ */
+/* --- serialised messages: a message to a whole room is serialised once ------------------ */
 
 struct relay_text {
     _Atomic unsigned refs;
     size_t n;
-    char bytes[]; /* {"op":5,"d":{…}, without the end: a sequence number may follow */
+    char bytes[]; /* {"op":5,"d":{…}, without the closing brace: a sequence number may follow */
 };
 
 struct relay_text *relay_text_new(enum voice_op op, struct str d);
-/* Takes the payload from d and clears it. */
+/* Creates a message from the payload in d, and clears d. */
 struct relay_text *relay_text_finish(enum voice_op op, struct buf *d);
 struct relay_text *relay_text_ref(struct relay_text *t);
 void relay_text_unref(struct relay_text *t); /* accepts NULL */
-/* Writes the whole message; seq 0: without a sequence number. */
+/* Writes the complete message; seq 0: without a sequence number. */
 void relay_text_write(const struct relay_text *t, unsigned seq, struct buf *out);
 
-/* --- letters: messages from the relay's thread to a socket's loop --------------------- */
+/* --- messages from the relay's thread to a socket's loop -------------------------------- */
 
 enum letter_kind {
     LETTER_TEXT,
-    LETTER_WELCOME, /* identified; has the key of the voice state */
+    LETTER_WELCOME, /* the client is identified; contains the key of the voice state */
     LETTER_WELCOME_BACK,
     LETTER_CLOSE,
-    LETTER_REPLACED, /* closed because another socket took over */
+    LETTER_REPLACED, /* closed because another socket replaced it */
     LETTER_ACTIVE,
 };
 
@@ -214,7 +213,7 @@ struct relay_letter {
     uint64_t peer;
     enum relay_close code;
     struct relay_place place;
-    struct relay_text *text; /* TEXT: with the number seq */
+    struct relay_text *text; /* of PEER_MESSAGE_TEXT */
     unsigned seq;
 };
 
@@ -234,12 +233,12 @@ struct relay_hub *relay_hub_new(struct relay *r, struct loop *loop);
 void relay_hub_free(struct relay_hub *h);
 void relay_hub_deliver(struct relay_hub *h, const struct relay_letter *l);
 
-void voice_peer_open(struct websocket *ws, void *arg); /* struct voice_door */
+void voice_peer_open(struct websocket *ws, void *arg); /* arg: struct voice_door */
 void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 void voice_peer_closed(struct websocket *ws, int code);
 void voice_peer_shutdown(struct websocket *ws);
 
-/* Counts the unauthenticated sockets of an address; false: there are too many. */
+/* Counts the unauthenticated sockets of an address. False: there are too many. */
 bool relay_count_stranger(struct relay *r, uint64_t address);
 void relay_uncount_stranger(struct relay *r, uint64_t address);
 
@@ -256,19 +255,19 @@ static inline unsigned media_address_port(const union media_address *a)
     return ntohs(a->any.sa_family == AF_INET6 ? a->in6.sin6_port : a->in.sin_port);
 }
 
-/* Packets and bytes that a sender has sent in this second. */
+/* Packets and bytes that a sender has sent in the current second. */
 struct media_window {
     int64_t since_ms;
     unsigned packets, bytes, foreign;
 };
 
-/* Requests in this second. Requests can be sent with the SSRC or the address of another
- * participant, so they do not count towards that participant's media_window. */
+/* Number of requests in the current second. Requests can be sent with the SSRC or the address of
+ * another participant, so they do not count towards that participant's media_window. */
 struct question_window {
     int64_t since_ms;
     unsigned count;
 };
-/* False: the limit of this second is exceeded. */
+/* Counts a request. False: the limit per second is exceeded. */
 static inline bool questions_take(struct question_window *w, int64_t now_ms, unsigned most)
 {
     if (now_ms - w->since_ms >= 1000)
@@ -282,17 +281,17 @@ struct control_window {
     unsigned next;
 };
 
-/* Permissions and state of the participant, as committed. */
+/* Permissions and state of the participant, as last committed. */
 struct seat_permissions {
     bool speaks, hears, films, priority;
 };
 
-/* Speaking state (op 5): as the client sent it and as the others know it. */
+/* Speaking state (op 5): as the client sent it and as the other participants know it. */
 struct seat_speech {
-    bool announced;       /* the others know the SSRC */
-    unsigned speaking;    /* bits, from the client */
-    unsigned shown;       /* bits, as last sent to the others */
-    struct deadline late; /* resends the bits after too many changes */
+    bool announced;       /* the other participants know the SSRC */
+    unsigned speaking;    /* bits that the client sent */
+    unsigned shown;       /* bits that were last sent to the other participants */
+    struct deadline late; /* deadline to send the bits again after too many changes */
 };
 
 /* The video that the client offers (op 12). */
@@ -301,25 +300,26 @@ struct seat_camera {
     uint32_t video_ssrc;
     unsigned layer_count;
     struct relay_layer layers[RELAY_LAYERS];
-    struct str streams; /* as the client described them: a JSON list */
+    struct str streams; /* the client's description: a JSON list */
 };
 
 /* Keys, streams and addresses of RTP and RTCP. */
 struct seat_media {
-    uint32_t ssrc; /* first SSRC of its block: audio */
+    uint32_t ssrc; /* first SSRC of the participant's block: audio */
     unsigned char key[SEAL_KEY];
     struct seal *seal; /* NULL: no protocol selected yet */
     struct rtp_stream audio;
-    struct rtp_stream *video;       /* other SSRCs of the block; NULL: none used yet */
+    struct rtp_stream *video;       /* streams of the other SSRCs of the block; NULL: none used
+                                     * yet */
     struct control_window *control; /* NULL: no RTCP packet yet */
     bool has_found, has_address;
-    union media_address found;   /* source of IP discovery */
+    union media_address found;   /* source address of IP discovery */
     union media_address address; /* destination of media */
     struct media_window window, video_window;
 };
 
 struct seat_rate_limits {
-    struct question_window words;             /* op 5 changes sent to the others */
+    struct question_window words;             /* op 5 changes that were sent to others */
     struct question_window questions;         /* IP discovery and pings */
     struct question_window foreign_questions; /* IP discovery from unknown addresses */
     struct question_window wishes;            /* RTCP requests to this participant */
@@ -329,8 +329,8 @@ struct seat_rate_limits {
 /* Sequence numbers, and messages that the client may have missed. */
 struct seat_outbox {
     uint16_t seq;
-    /* A ring that ends with message number seq. NULL stands for the list of participants, which is
-     * written again when it is resent. */
+    /* Ring buffer that ends with message number seq. NULL stands for a list of participants, which
+     * is written again when it is resent. */
     struct relay_text **kept;
     unsigned kept_first, kept_count, kept_cap;
 };
@@ -339,27 +339,27 @@ struct seat_outbox {
 struct relay_seat {
     struct relay *relay;
     struct relay_room *room;
-    size_t index; /* in room->seats */
+    size_t index; /* index in room->seats */
     struct relay_place place;
     snowflake server_id, channel_id;
     char session_id[RELAY_SESSION_MAX];
     unsigned char token[RELAY_TOKEN];
 
     struct seat_permissions may;
-    struct opt_int flags, platform; /* of the client: op 18, op 20 */
+    struct opt_int flags, platform; /* flags and platform of the client: op 18, op 20 */
     struct seat_speech speech;
     struct seat_rate_limits rate;
     struct seat_camera camera;
     struct codec_offer offer;
     bool described;            /* op 4 with the key was sent */
-    struct video_wants *wants; /* NULL: it has not requested video (op 15) */
+    struct video_wants *wants; /* requested video (op 15); NULL: none */
 
     struct seat_media media;
-    struct media_quality quality; /* of its audio */
-    int64_t active_ms;            /* when its activity was last reported */
+    struct media_quality quality; /* quality of incoming audio */
+    int64_t active_ms;            /* when activity was last reported */
 
     struct loop *loop;
-    uint64_t peer; /* number of its socket; 0: disconnected */
+    uint64_t peer; /* number of the socket; 0: disconnected */
     int version;
     struct seat_outbox outbox;
     struct deadline away;
@@ -382,13 +382,13 @@ struct relay_seat *seats_by_ssrc(struct relay_seats *all, uint32_t ssrc);
 struct relay_seat *seats_by_address(struct relay_seats *all, const union media_address *a);
 /* Sets the address from which media is expected and to which it is sent. */
 void seat_bind(struct relay_seat *s, const union media_address *a);
-/* The op 5 bits that the others may see: 0 without the permission to speak, no priority bit without
- * the permission for it. */
+/* Returns the op 5 bits that the others may see: 0 without the permission to speak, no priority bit
+ * without the permission for it. */
 unsigned seat_speaking(const struct relay_seat *s);
-/* Records the speaking bits and sends them with the SSRC to the others (op 5). */
+/* Stores the speaking bits and sends them with the SSRC to the others (op 5). */
 void seat_announce(struct relay_seat *s, unsigned speaking);
 void seat_end(struct relay_seat *s, enum relay_close code);
-/* Sends to all other participants of the room; releases t. */
+/* Sends a message to all other participants of the room; releases t. */
 void tell_others(const struct relay_seat *s, struct relay_text *t);
 
 /* --- clients.c: flags and platforms of clients ---------------------------------------- */
@@ -402,24 +402,26 @@ void seat_take_flags(struct relay_seat *s, struct opt_int flags);
 
 /* Stores the codec list of a participant; the room's codec may change. */
 void seat_offers(struct relay_seat *s, const struct codec_offer *offer);
-/* Chooses the room's codec; sends a change to all with a codec list, but not to except. */
+/* Chooses the room's codec; sends a change to all participants with a codec list, but not to
+ * except. */
 void room_choose_codec(struct relay_room *room, const struct relay_seat *except);
-/* Handle op 12 (video that is sent) and op 15 (video that is requested). */
+/* Handle op 12 (video that a client sends) and op 15 (video that a client requests). */
 void seat_video(struct relay_seat *s, const struct relay_note *n);
 void seat_wants(struct relay_seat *s, const struct video_wants *wants);
-/* Whether a video packet of s may be forwarded, and whether `to` receives that SSRC of `from`. For
- * the audio SSRC: whether `to` receives any video of `from`. */
+/* seat_shows: whether a video packet of s may be forwarded. seat_watches: whether `to` receives
+ * that SSRC of `from`; for the audio SSRC, whether `to` receives any video of `from`. */
 bool seat_shows(const struct relay_seat *s, const struct rtp_packet *p);
 bool seat_watches(const struct relay_seat *to, const struct relay_seat *from, uint32_t ssrc);
 
 /* --- outbox.c: messages to a participant ---------------------------------------------- */
 
-/* Numbers and stores the message if the version requires it; the caller keeps its reference.
- * outbox_broadcast adds the participant to a broadcast. */
+/* Sends a message; numbers and stores it if the gateway version requires it. The caller keeps its
+ * reference. outbox_broadcast adds the participant to a broadcast instead. */
 void outbox_send(struct relay_seat *s, struct relay_text *t);
 void outbox_broadcast(struct relay_seat *s, struct relay_text *t);
 void outbox_resumed(struct relay_seat *s);
-/* outbox_holds: all messages after seq_ack are still stored. outbox_replay sends them again. */
+/* outbox_holds: whether all messages after seq_ack are still stored. outbox_replay sends them
+ * again. */
 bool outbox_holds(const struct relay_seat *s, int64_t seq_ack);
 void outbox_replay(struct relay_seat *s, int64_t seq_ack);
 void outbox_trim(struct relay_seat *s, int64_t seq_ack);
@@ -428,10 +430,10 @@ void outbox_clear(struct relay_seat *s);
 void outbox_ready(struct relay_seat *s);
 void outbox_version(struct relay_seat *s);
 void outbox_description(struct relay_seat *s);
-/* The list of the other participants (op 11). */
+/* Sends the list of the other participants (op 11). */
 void outbox_clients(struct relay_seat *s);
 
-/* Messages about a participant, for any of the others. */
+/* Create messages about a participant, for the other participants. */
 struct relay_text *text_speaking(const struct relay_seat *about);
 struct relay_text *text_video(const struct relay_seat *about);
 struct relay_text *text_gone(const struct relay_seat *about);
@@ -448,7 +450,8 @@ void seat_forget_streams(struct relay_seat *s);
 /* Opens the UDP socket and stores its port in r->port. */
 enum err media_open(struct relay *r, struct media_socket **ret);
 void media_close(struct media_socket *m);
-/* Datagrams dropped by the kernel because the receive buffer was full; from any thread. */
+/* Returns the number of datagrams that the kernel dropped because the receive buffer was full;
+ * callable from any thread. */
 uint64_t media_overruns(const struct media_socket *m);
 /* Handles the datagrams that waited for queued messages. Accepts NULL. */
 void media_resume(struct media_socket *m);

@@ -53,7 +53,7 @@ static const struct schema resume_schema = { .size = sizeof(struct voice_resume)
                                              .fields = resume_fields };
 static const struct type type_resume = { .kind = KIND_OBJECT, .schema = &resume_schema };
 
-/* False: not a well-formed token. */
+/* Parses the token; false: not a well-formed token. */
 static bool token_read(struct str hex, unsigned char out[RELAY_TOKEN])
 {
     size_t n;
@@ -71,13 +71,13 @@ static bool session_read(struct str text, char out[RELAY_SESSION_MAX])
     return true;
 }
 
-/* From version 9 on, channel_id is required; false: the socket is closed. */
+/* From version 9 on, channel_id is required. False: it is missing, and the socket is closed. */
 static bool channel_named(struct voice_peer *p, const struct opt_id *channel_id)
 {
     bool named = p->version < VOICE_WITH_CHANNEL || channel_id->given == GIVEN;
 
     if (!named)
-        voice_peer_close(p, RELAY_BAD_REQUEST, "channel_id");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "channel_id is required");
     return named;
 }
 
@@ -93,7 +93,8 @@ static void handle_voice_identify(struct voice_peer *p, const void *d)
          session = session_read(in->session_id, c->session_id);
 
     if (!token || !session) {
-        voice_peer_close(p, token ? RELAY_NO_SESSION : RELAY_BAD_TOKEN, "not yours");
+        voice_peer_close(p, token ? RELAY_NO_SESSION : RELAY_BAD_TOKEN,
+                         "invalid token or session id");
         mem_free(c);
         return;
     }
@@ -122,7 +123,7 @@ static void handle_voice_resume(struct voice_peer *p, const void *d)
     n->resume.seq_ack = in->seq_ack.given == GIVEN ? in->seq_ack.value : -1;
     if (!token_read(in->token, n->resume.token) ||
         !session_read(in->session_id, n->resume.session_id)) {
-        voice_peer_close(p, RELAY_NO_SESSION, "not yours");
+        voice_peer_close(p, RELAY_NO_SESSION, "invalid token or session id");
         mem_free(n);
         return;
     }
@@ -163,11 +164,11 @@ static void handle_voice_select(struct voice_peer *p, const void *d)
     const struct seal_mode *mode = in->data ? seal_mode_find(in->data->mode) : NULL;
 
     if (!str_is(in->protocol, "udp")) {
-        voice_peer_close(p, RELAY_BAD_PROTOCOL, "protocol");
+        voice_peer_close(p, RELAY_BAD_PROTOCOL, "unknown protocol");
         return;
     }
     if (!mode || !relay_offers_mode(p->hub->relay, mode)) {
-        voice_peer_close(p, RELAY_BAD_MODE, "mode");
+        voice_peer_close(p, RELAY_BAD_MODE, "unknown encryption mode");
         return;
     }
     struct relay_note *n = voice_peer_note(p, NOTE_SELECT, 0);
@@ -176,7 +177,7 @@ static void handle_voice_select(struct voice_peer *p, const void *d)
     note_send(n);
 }
 
-/* A number of bits; old clients send true or false. */
+/* speaking is a number of bits; old clients send true or false. */
 struct voice_speaking {
     struct str speaking;
 };
@@ -195,7 +196,7 @@ static void handle_voice_speaking(struct voice_peer *p, const void *d)
 
     if (!bits && !str_is(in->speaking, "false") &&
         (!json_raw_int(in->speaking, &bits) || bits < 0)) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "speaking");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "invalid speaking bits");
         return;
     }
     struct relay_note *n = voice_peer_note(p, NOTE_SPEAKING, 0);
@@ -210,12 +211,13 @@ static void handle_voice_version(struct voice_peer *p, struct str raw)
     note_send(voice_peer_note(p, NOTE_VERSION, 0));
 }
 
-/* The client has no UDP connection to the server; log it once for the operator. */
+/* The client reports that its media does not arrive; log it once per socket for the operator. */
 static void handle_voice_no_route(struct voice_peer *p, struct str raw)
 {
     (void)raw;
     if (!p->lost_route)
-        log_info("voice: a client has no route to where it was told to send media");
+        log_info("voice: a client reports that it cannot reach the UDP port for media; "
+                 "check voice-address and firewalls");
     p->lost_route = true;
 }
 
@@ -260,7 +262,7 @@ static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
 
     if (raw.n && raw.p[0] == '{') {
         if (schema_decode(&type_beat, raw, &form, &d)) {
-            voice_peer_close(p, RELAY_BAD_REQUEST, "heartbeat");
+            voice_peer_close(p, RELAY_BAD_REQUEST, "invalid heartbeat");
             return;
         }
         const struct voice_beat *in = d;
@@ -276,8 +278,6 @@ static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
     if (p->state == VOICE_KNOWN)
         deadline_touch(p->hub->overdue, &p->deadline);
 }
-
-/* --- dispatch ------------------------------------------------------------------------- */
 
 static const struct field envelope_fields[] = {
     { FIELD(struct voice_envelope, op), .type = &type_raw, .flags = OPTIONAL },
@@ -338,7 +338,8 @@ static void voice_row_run(struct voice_peer *p, const struct voice_op_row *row, 
         row->handle(p, d);
 }
 
-/* Ignores other messages of a client whose IDENTIFY or RESUME is still being checked. */
+/* Handles an opcode. Other messages of a client whose IDENTIFY or RESUME is still being checked are
+ * ignored. */
 static void voice_op_take(struct voice_peer *p, int64_t op, struct str raw)
 {
     const struct voice_op_row *row = op_row(op);
@@ -359,7 +360,7 @@ void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str 
     void *decoded;
     int64_t op;
 
-    /* Binary messages belong to end-to-end encryption, which is not negotiated. */
+    /* Binary messages belong to end-to-end encryption, which is not negotiated, so ignore them. */
     if (p->closing || opcode != WS_TEXT)
         return;
     arena_reset(p->hub->arena);
@@ -368,12 +369,12 @@ void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str 
         return;
     }
     if (payload.n == 0 || schema_decode(&type_voice_envelope, payload, &form, &decoded)) {
-        voice_peer_close(p, RELAY_BAD_PAYLOAD, "not a message");
+        voice_peer_close(p, RELAY_BAD_PAYLOAD, "the payload is not a valid message");
         return;
     }
     const struct voice_envelope *e = decoded;
     if (!json_raw_int(e->op, &op) || op < 0 || op > VOICE_OP_MAX)
-        voice_peer_close(p, RELAY_BAD_OPCODE, "no such opcode");
+        voice_peer_close(p, RELAY_BAD_OPCODE, "unknown opcode");
     else
         voice_op_take(p, op, e->d);
 }

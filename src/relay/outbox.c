@@ -72,9 +72,9 @@ static struct relay_text *text_clients(struct relay_seat *const *seats, size_t c
     return relay_text_finish(VOICE_CLIENTS, &out);
 }
 
-enum { CLIENTS_AT_ONCE = 1000 }; /* per message: limits its size */
+enum { CLIENTS_AT_ONCE = 1000 }; /* participants per message: limits its size */
 
-/* The list-th thousand participants of the room, without s (op 11). */
+/* Creates op 11 for the page number `list` of the room's participants, without s. */
 static struct relay_text *text_present(const struct relay_seat *s, size_t list)
 {
     const struct relay_room *room = s->room;
@@ -91,7 +91,8 @@ static struct relay_text **outbox_at(const struct relay_seat *s, unsigned i)
     return &s->outbox.kept[(s->outbox.kept_first + i) % s->outbox.kept_cap];
 }
 
-/* Clients read 0 as "none", so 65,535 is followed by 1. */
+/* Returns the sequence number of the stored message i. Clients read 0 as "none", so 65,535 is
+ * followed by 1. */
 static uint16_t outbox_number(const struct relay_seat *s, unsigned i)
 {
     unsigned back = s->outbox.kept_count - 1 - i;
@@ -99,7 +100,7 @@ static uint16_t outbox_number(const struct relay_seat *s, unsigned i)
     return (uint16_t)((s->outbox.seq - 1 + UINT16_MAX - back) % UINT16_MAX + 1);
 }
 
-/* Frees the ring when it becomes empty. */
+/* Removes the oldest stored message; frees the ring when it becomes empty. */
 static void outbox_drop_first(struct relay_seat *s)
 {
     relay_text_unref(*outbox_at(s, 0));
@@ -130,7 +131,7 @@ static void outbox_grow(struct relay_seat *s)
     s->outbox.kept_cap = cap;
 }
 
-/* t NULL: a list of participants. */
+/* Stores a message for RESUME; t NULL: a list of participants. */
 static void outbox_keep(struct relay_seat *s, struct relay_text *t)
 {
     if (s->outbox.kept_count == VOICE_KEPT)
@@ -146,7 +147,7 @@ static void outbox_post(const struct relay_seat *s, struct relay_text *t, unsign
         letter_send_text(s->relay, s->loop, s->peer, t, seq);
 }
 
-/* Assigns the next number, or returns 0 for versions without numbers. */
+/* Assigns the next sequence number; returns 0 for versions without numbers. */
 static unsigned outbox_count(struct relay_seat *s, struct relay_text *kept)
 {
     if (s->version < VOICE_NUMBERED)
@@ -182,7 +183,7 @@ void outbox_resumed(struct relay_seat *s)
     relay_text_unref(t);
 }
 
-/* Index of the message among those stored, or -1. */
+/* Returns the index of a stored message; -1: not stored. */
 static int outbox_find(const struct relay_seat *s, int64_t seq)
 {
     for (unsigned i = 0; i < s->outbox.kept_count; i++)
@@ -191,7 +192,7 @@ static int outbox_find(const struct relay_seat *s, int64_t seq)
     return -1;
 }
 
-/* Index of the first message after seq_ack; false: it is no longer stored. */
+/* Returns the index of the first message after seq_ack; false: it is no longer stored. */
 static bool outbox_after(const struct relay_seat *s, int64_t seq_ack, unsigned *ret)
 {
     int last = outbox_find(s, seq_ack);
@@ -242,7 +243,7 @@ static void outbox_finish(struct relay_seat *to, enum voice_op op, struct buf *d
     relay_text_unref(t);
 }
 
-/* One video layer of READY, as IDENTIFY asked for. */
+/* Writes one video layer of READY, as IDENTIFY requested it. */
 static void write_stream(struct json *j, const struct relay_seat *s, unsigned layer)
 {
     json_object(j);
@@ -302,7 +303,7 @@ void outbox_version(struct relay_seat *s)
     relay_text_unref(t);
 }
 
-/* End-to-end encryption (DAVE) is not negotiated: version 0. */
+/* dave_protocol_version is 0, because end-to-end encryption (DAVE) is not negotiated. */
 void outbox_description(struct relay_seat *s)
 {
     struct buf out;
@@ -360,7 +361,7 @@ struct relay_text *text_video(const struct relay_seat *about)
     return relay_text_finish(VOICE_VIDEO, &out);
 }
 
-/* Senders send all layers; the relay chooses which viewer gets which. */
+/* Asks a sender for all layers; the relay chooses which viewer gets which. */
 struct relay_text *text_wanted(void)
 {
     return relay_text_new(VOICE_WANTS, STR("{\"any\":100}"));

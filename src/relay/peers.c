@@ -3,8 +3,6 @@
 
 #include "base/mem.h"
 
-/* --- writing -------------------------------------------------------------------------- */
-
 void voice_peer_write(struct voice_peer *p, enum voice_op op, struct str d)
 {
     struct buf *out = &p->hub->out;
@@ -44,8 +42,6 @@ struct relay_note *voice_peer_note(const struct voice_peer *p, enum note_kind ki
     return n;
 }
 
-/* --- open and close ------------------------------------------------------------------- */
-
 void voice_peer_open(struct websocket *ws, void *arg)
 {
     const struct voice_door *door = arg;
@@ -62,12 +58,12 @@ void voice_peer_open(struct websocket *ws, void *arg)
     map_put(&p->hub->peers, p->number, p);
     atomic_fetch_add(&r->count.sockets, 1);
     if (!door->version) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "version");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "unsupported gateway version");
         return;
     }
     p->counted = relay_count_stranger(r, websocket_address(ws));
     if (!p->counted) {
-        voice_peer_close(p, RELAY_TOO_MANY, "too many connections that have not identified");
+        voice_peer_close(p, RELAY_TOO_MANY, "too many unauthenticated connections");
         return;
     }
     deadline_touch(p->hub->strangers, &p->deadline);
@@ -99,9 +95,9 @@ void voice_peer_closed(struct websocket *ws, int code)
     mem_free(p);
 }
 
-/* With 4014 clients wait for VOICE_SERVER_UPDATE, which they get when their gateway session
- * resumes. With any other code they reconnect at once or use a gateway that is not there;
- * discord.py and @discordjs/voice then stop trying. */
+/* Closes with 4014, after which clients wait for the VOICE_SERVER_UPDATE that they get when their
+ * gateway session resumes. With any other code they reconnect at once, and discord.py and
+ * @discordjs/voice then stop trying. */
 void voice_peer_shutdown(struct websocket *ws)
 {
     struct voice_peer *p = websocket_data(ws);
@@ -121,7 +117,7 @@ static void voice_overdue_expired(struct deadline *d)
     voice_peer_close(container_of(d, struct voice_peer, deadline), RELAY_TIMED_OUT, "no heartbeat");
 }
 
-/* --- letters: messages from the relay's thread ---------------------------------------- */
+/* --- messages from the relay's thread ----------------------------------------------------- */
 
 static void voice_peer_welcome(struct voice_peer *p, const struct relay_letter *l)
 {
@@ -167,8 +163,8 @@ static void peer_receive(struct voice_peer *p, const struct relay_letter *l)
     websocket_send(p->ws, WS_TEXT, buf_str(out));
 }
 
-/* The socket closed while its IDENTIFY was checked: marks the stored state as disconnected and
- * informs the relay's thread. */
+/* The socket was closed while its IDENTIFY was checked: marks the stored voice state as
+ * disconnected and informs the relay's thread. */
 static void hub_return(struct relay_hub *h, const struct relay_letter *l)
 {
     const struct relay_source *source = &h->relay->options.source;
@@ -197,7 +193,7 @@ struct relay_hub *relay_hub_new(struct relay *r, struct loop *loop)
     h->relay = r;
     h->loop = loop;
     map_init(&h->peers);
-    buf_init(&h->out, SIZE_MAX); /* the writers of messages limit their size */
+    buf_init(&h->out, SIZE_MAX); /* the functions that create messages limit their size */
     h->arena = arena_new();
     h->strangers = deadlines_new(loop, VOICE_STRANGER_MS, true, voice_stranger_expired);
     h->overdue = deadlines_new(loop, VOICE_OVERDUE_MS, true, voice_overdue_expired);

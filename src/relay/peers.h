@@ -16,10 +16,11 @@ struct voice_peer {
     struct relay_place place;
     bool placed; /* the stored voice state is marked as connected */
     bool counted, closing;
-    bool lost_route;          /* it reported op 32, no route */
-    struct deadline deadline; /* to identify, later for the next heartbeat */
+    bool lost_route;          /* the client has sent op 32 (no route) */
+    struct deadline deadline; /* time limit for IDENTIFY, later for the next heartbeat */
     int64_t window_ms, seq_ack;
-    unsigned messages, videos; /* in the window; videos: op 12, which is sent to the whole room */
+    unsigned messages, videos; /* counts in the rate-limit window; videos: op 12, which is sent to
+                                * the whole room */
 };
 
 /* Voice sockets of one event loop. */
@@ -28,7 +29,7 @@ struct relay_hub {
     struct loop *loop;
     struct map peers; /* by number */
     struct deadlines *strangers, *overdue;
-    struct arena *arena; /* for the message being read */
+    struct arena *arena; /* for the message that is being handled */
     struct buf out;
 };
 
@@ -37,7 +38,7 @@ struct relay_hub {
 void voice_peer_write(struct voice_peer *p, enum voice_op op, struct str d);
 /* Closes the socket and marks the stored voice state as disconnected. */
 void voice_peer_close(struct voice_peer *p, enum relay_close code, const char *reason);
-/* Creates a message of this socket to the relay's thread. */
+/* Creates a message from this socket to the relay's thread. */
 struct relay_note *voice_peer_note(const struct voice_peer *p, enum note_kind kind, size_t text);
 
 /* --- opcodes.c ------------------------------------------------------------------------ */
@@ -48,11 +49,11 @@ struct voice_envelope {
 };
 extern const struct type type_voice_envelope;
 
-/* An opcode that clients send: handle gets the decoded payload, handle_raw the JSON text. */
+/* An opcode that clients send: handle gets the decoded payload, handle_raw its JSON text. */
 struct voice_op_row {
     enum voice_op op;
     const char *name; /* NULL: end of the table */
-    bool begins;      /* IDENTIFY or RESUME: only before a socket is identified */
+    bool begins;      /* IDENTIFY or RESUME: only allowed before a socket is identified */
     const struct type *type;
     void (*handle)(struct voice_peer *p, const void *d);
     void (*handle_raw)(struct voice_peer *p, struct str raw);
@@ -61,17 +62,18 @@ extern const struct voice_op_row voice_op_rows[];
 
 /* --- video_opcodes.c: opcodes about video --------------------------------------------- */
 
-extern const struct type type_voice_layers; /* of IDENTIFY */
-extern const struct type type_voice_codecs; /* of SELECT_PROTOCOL */
+extern const struct type type_voice_layers; /* in IDENTIFY */
+extern const struct type type_voice_codecs; /* in SELECT_PROTOCOL */
 extern const struct type type_voice_video, type_voice_wants;
 
-/* Reads the layers of IDENTIFY and returns their number; one layer if only video is set. */
+/* Parses the video layers of IDENTIFY and returns their number; one layer if only video is set. */
 unsigned voice_layers_read(bool video, const struct list *streams,
                            struct relay_layer ret[RELAY_LAYERS]);
 struct codec_offer voice_codecs_read(const struct list *codecs);
 extern const struct type type_voice_session;
 void handle_voice_session(struct voice_peer *p, const void *d);
-/* False: a key is no SSRC, a quality is not 0 to 100, or there are too many entries. */
+/* Parses op 15. False: a key is no SSRC, a quality is not 0 to 100, or there are too many
+ * entries. */
 bool voice_wants_read(const struct list *entries, struct video_wants *ret);
 void handle_voice_video(struct voice_peer *p, const void *d);
 void handle_voice_wants(struct voice_peer *p, const void *d);

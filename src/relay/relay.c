@@ -6,7 +6,7 @@
 
 enum { NOTES_NS = 4 * 1000 * 1000 }; /* time for queued messages per loop iteration */
 
-/* --- message queues: notes to the relay's thread, letters to sockets ------------------ */
+/* --- messages to the relay's thread, and to sockets --------------------------------------- */
 
 struct relay_note *note_new(struct relay *r, enum note_kind kind, size_t text)
 {
@@ -57,9 +57,9 @@ static void notes_wake(struct relay *r)
         loop_post(relay_loop(r), &r->wake);
 }
 
-/* One message may be sent to thousands, so the time per iteration is limited. Committed changes
- * overtake messages of the same client, which is harmless: such a message finds no participant or
- * lacks the permission. */
+/* The time per iteration is limited, because one message may be sent to thousands. Committed
+ * changes overtake messages of the same client, which is harmless: such a message finds no
+ * participant or lacks the permission. */
 bool notes_read(struct relay *r)
 {
     int64_t until = clock_mono() + NOTES_NS;
@@ -87,7 +87,8 @@ static void relay_woken(struct post *p)
         media_resume(r->media);
 }
 
-/* Does not call loop_post for each message, because posts wait while packets are read. */
+/* Wakes the relay's thread once instead of calling loop_post for each message, because posts wait
+ * while packets are read. */
 void note_send(struct relay_note *n)
 {
     struct relay *r = n->relay;
@@ -155,7 +156,7 @@ struct broadcast_lot {
     struct broadcast_to to[BROADCAST_MOST];
 };
 
-/* One text for many sockets of a loop. A room that fills with 1,000 participants causes half a
+/* One message for many sockets of a loop. A room that fills with 1,000 participants causes half a
  * million arrival messages: a post for each would take ten times the memory. */
 struct relay_broadcast {
     struct post post;
@@ -334,8 +335,6 @@ void relay_uncount_stranger(struct relay *r, uint64_t address)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* --- start and stop ------------------------------------------------------------------- */
-
 static void make_hub(struct loop *loop, void *arg)
 {
     struct relay *r = arg;
@@ -407,7 +406,7 @@ void relay_stop(struct relay *r)
         return;
     r->stopping = true;
     loop_call(relay_loop(r), close_media, r);
-    /* Messages already posted to a loop run before its hub is freed, and may be answered. */
+    /* Messages that were already posted to a loop run before its voice sockets are freed. */
     for (unsigned i = 0; i < loops_count(r->loops); i++)
         loop_call(loops_at(r->loops, i), drop_hub, r);
     loops_stop(r->own);

@@ -1,14 +1,11 @@
 /* relay.h - the voice server: the voice gateway (WebSocket /voice) and the relay of RTP over UDP.
- *
- * Owns the WebSockets of /voice, one UDP socket and the state of each participant (a "seat"). The
- * relay's own thread holds all rooms, keys and addresses without locks; no other thread uses them.
- * WebSockets live on the server's event loops: they send "notes" to the relay's thread and get
- * "letters" back.
- *
- * Invariant: committed changes of voice states ("facts", relay_heard) arrive in commit order and
- * are applied before packets that were received later. Uses model/ and net/ only; struct
- * relay_source is the interface to the code that checks an IDENTIFY (a "claim") against the store.
- * Start with seats.h, then media/media.c, which handles a packet. */
+ * The relay owns the WebSockets of /voice, one UDP socket and the state of each participant. Its
+ * own thread holds all rooms, keys and addresses without locks; no other thread uses them.
+ * WebSockets live on the server's event loops and exchange messages with the relay's thread.
+ * Invariant: committed changes of voice states (relay_heard) arrive in commit order and are applied
+ * before packets that were received later. Uses model/ and net/ only; struct relay_source is the
+ * interface to the code that checks an IDENTIFY against the store. Start with seats.h, then
+ * media/media.c, which handles a packet. */
 #ifndef RELAY_RELAY_H
 #define RELAY_RELAY_H
 
@@ -33,13 +30,14 @@ enum relay_close {
     RELAY_TIMED_OUT = 4009,
     RELAY_NO_SERVER = 4011,
     RELAY_BAD_PROTOCOL = 4012,
-    RELAY_DISCONNECTED = 4014, /* left, moved, taken over: the only code that ends membership */
+    RELAY_DISCONNECTED = 4014, /* left, moved or replaced: the only code that ends the membership in
+                                * the room */
     RELAY_BAD_MODE = 4016,
     RELAY_BAD_REQUEST = 4020,
     RELAY_TOO_MANY = 4021,
 };
 
-/* Identifies a voice state. A new salt invalidates connections made with the old one. */
+/* Identifies a voice state. A new salt invalidates connections that used the old one. */
 struct relay_place {
     snowflake guild_id, user_id;
     unsigned char salt[VOICE_SALT];
@@ -59,8 +57,8 @@ struct relay_claim {
     snowflake channel_id; /* 0: not given */
     char session_id[RELAY_SESSION_MAX];
     unsigned char token[RELAY_TOKEN];
-    uint64_t number;          /* of its socket; returned in voice_fact.claim */
-    enum relay_close refusal; /* set by the checking code */
+    uint64_t number;          /* number of the socket; returned in voice_fact.claim */
+    enum relay_close refusal; /* set by the code that checks the IDENTIFY */
 
     /* private to the relay */
     struct relay *relay;
@@ -70,7 +68,7 @@ struct relay_claim {
     struct relay_layer layers[RELAY_LAYERS];
 };
 
-/* Functions that the relay calls, on the server's loops. */
+/* Callbacks of the relay, which run on the server's loops. */
 struct relay_source {
     void *arg;
     /* Checks an IDENTIFY. To accept it, the transaction records a voice_fact with its number
@@ -84,7 +82,7 @@ struct relay_source {
 };
 
 struct relay_options {
-    const char *host;    /* listening address for datagrams */
+    const char *host;    /* address to receive datagrams on */
     int port;            /* 0: any free port */
     const char *address; /* IPv4 address that clients are given */
     bool no_xsalsa20;    /* do not offer xsalsa20_poly1305 */
@@ -92,25 +90,27 @@ struct relay_options {
     struct relay_source source;
 };
 
-/* Call when the loops run, before the server listens. Logs the reason of a failure. */
+/* Call it when the loops run, before the server listens. Logs the reason of a failure. */
 enum err relay_start(struct loops *loops, const struct relay_options *options, struct relay **ret);
-/* Call when the server's sockets are closed and nothing commits any more, before the loops stop.
+/* Call it when the server's sockets are closed and nothing commits any more, before the loops stop.
  * Accepts NULL. */
 void relay_stop(struct relay *r);
 int relay_port(const struct relay *r);
 
-/* For struct server_app: accepts "/voice", optionally with RELAY_PORT_OF_PATH or a slash. r may be
- * NULL. */
+/* For struct server_app: accepts a WebSocket on "/voice", optionally followed by RELAY_PORT_OF_PATH
+ * or a slash. r may be NULL. */
 #define RELAY_PORT_OF_PATH ":443"
 bool relay_upgrade(struct relay *r, const struct http_request *request,
                    struct websocket_handler *ret);
 
-/* Delivers a committed voice-state change; call in commit order, from any thread. r may be NULL. */
+/* Delivers a committed voice-state change; call it in commit order, from any thread. r may be
+ * NULL. */
 void relay_heard(struct relay *r, const struct voice_fact *fact);
 /* Refuses an IDENTIFY; has no effect if a commit has accepted it meanwhile. */
 void relay_refuse(const struct relay_claim *c, enum relay_close code);
 
-/* Writes one line of JSON per connected participant; not on the relay's thread. r may be NULL. */
+/* Writes one line of JSON per connected participant; do not call it on the relay's thread. r may be
+ * NULL. */
 void relay_census(struct relay *r, struct buf *out);
 
 struct relay_stats {
@@ -118,7 +118,7 @@ struct relay_stats {
     uint64_t overruns;      /* datagrams dropped because the receive buffer was full */
     uint64_t missing, late; /* packets of incoming audio */
     uint64_t jitter_us;     /* sum over all participants */
-    uint64_t crypto_us;     /* processor time, sampled */
+    uint64_t crypto_us;     /* CPU time for encryption, sampled */
     uint64_t bundled;       /* datagrams sent together with another one (GSO) */
 };
 void relay_stats(const struct relay *r, struct relay_stats *ret);

@@ -60,8 +60,9 @@ static bool room_is_full(const struct relay_seats *all, snowflake room_id)
     return most && room && room->count >= most;
 }
 
-/* The stored voice state says "connected". LETTER_WELCOME gives the socket the key of that state,
- * so that the close which follows marks it as disconnected. */
+/* Refuses a client whose room is full, although its stored voice state says "connected":
+ * LETTER_WELCOME gives the socket the key of that state, so that the close which follows marks the
+ * state as disconnected. */
 static void claim_turn_away(struct relay_claim *c, const struct relay_place *place)
 {
     letter_send(c->relay, c->loop, c->number, LETTER_WELCOME, 0, place);
@@ -69,7 +70,7 @@ static void claim_turn_away(struct relay_claim *c, const struct relay_place *pla
     mem_free(c);
 }
 
-/* A second socket with the same token replaces the first. */
+/* Adds a participant. A second socket with the same token replaces the first. */
 static void seats_admit(struct relay_seats *all, const struct voice_fact *f, struct relay_claim *c)
 {
     struct relay_seat *before = seat_of_place(all, f->guild_id, f->user_id);
@@ -155,7 +156,7 @@ static void tell_present(struct relay_seat *s)
     }
 }
 
-/* Each SELECT_PROTOCOL creates a new key, so earlier packets cannot be replayed. */
+/* Each SELECT_PROTOCOL creates a new key, so that earlier packets cannot be replayed. */
 static void seat_select(struct relay_seat *s, const struct seal_mode *mode,
                         const struct codec_offer *offer)
 {

@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "net/address.h"
 
-/* --- keys ----------------------------------------------------------------------------- */
-
 static uint64_t seat_place_key(snowflake guild_id, snowflake user_id)
 {
     return hash_u64(guild_id) ^ user_id;
@@ -115,7 +113,7 @@ static void room_remove(struct relay_seats *all, struct relay_seat *s)
 
 /* --- participants --------------------------------------------------------------------- */
 
-/* A block of SSRCs that is unused and cannot be guessed. */
+/* Chooses a block of SSRCs that is unused and cannot be guessed. */
 static uint32_t ssrc_choose(const struct relay_seats *all)
 {
     uint32_t block;
@@ -226,7 +224,7 @@ void room_end(struct relay_seats *all, snowflake id)
     for (struct relay_room *room; (room = map_get(&all->rooms, id));) {
         struct relay_seat *s = room->seats[room->count - 1];
 
-        s->offer.decodes.given = false; /* so that no codec is chosen for the rest */
+        s->offer.decodes.given = false; /* prevents the choice of a codec for the others */
         seat_close_socket(s, LETTER_CLOSE, RELAY_DISCONNECTED);
         seat_free(s);
     }

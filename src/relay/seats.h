@@ -11,17 +11,18 @@
 struct relay_seats {
     struct relay *relay;
     struct map rooms;      /* channel or stream id -> struct relay_room */
-    struct map by_ssrc;    /* this and the following maps: struct relay_seat */
-    struct map by_place;   /* hash of guild and user */
-    struct map by_token;   /* first bytes of the token */
-    struct map by_peer;    /* socket number, if connected */
-    struct map by_address; /* source address of media, if known */
+    struct map by_ssrc;    /* this and the following maps contain struct relay_seat */
+    struct map by_place;   /* by hash of guild and user */
+    struct map by_token;   /* by the first bytes of the token */
+    struct map by_peer;    /* by socket number, if connected */
+    struct map by_address; /* by source address of media, if known */
     struct deadlines *away;
-    struct deadlines *late; /* resends op 5 after too many changes */
+    struct deadlines *late; /* deadlines to send op 5 again after too many changes */
 };
 
 struct relay_seats *seats_of(const struct relay_seat *s);
-/* Two users may have the same hash key: the map has the later one, so lookups compare the ids. */
+/* Finds the participant of a user. Two users may have the same hash key, so the ids are
+ * compared. */
 struct relay_seat *seat_of_place(const struct relay_seats *all, snowflake guild_id,
                                  snowflake user_id);
 struct relay_seat *seat_of_token(const struct relay_seats *all,
@@ -35,7 +36,7 @@ struct relay_seat *seat_new(struct relay_seats *all, const struct relay_claim *c
 void relay_seat_leave(struct relay_seat *s);
 /* Disconnects all participants of a room, without op 13. */
 void room_end(struct relay_seats *all, snowflake id);
-/* Callback of relay_seats.late. */
+/* Callback of the deadlines in relay_seats.late. */
 void seat_speaking_due(struct deadline *d);
 void seat_close_socket(struct relay_seat *s, enum letter_kind kind, enum relay_close code);
 

@@ -37,7 +37,7 @@ int video_layer_of(uint32_t block, uint32_t ssrc)
     return at >= 1 && at <= 2 * RELAY_LAYERS ? (int)((at - 1) / 2) : -1;
 }
 
-/* The quality requested for this block, and a bit for each refused layer. */
+/* Returns the quality requested for this block; *ret_refused has a bit for each refused layer. */
 static unsigned video_asked(uint32_t block, const struct video_wants *wants, unsigned *ret_refused)
 {
     unsigned asked = 0;

@@ -92,7 +92,7 @@ struct codec_offer voice_codecs_read(const struct list *codecs)
     return offer;
 }
 
-/* SESSION_UPDATE (op 14): new codecs while connected. */
+/* SESSION_UPDATE (op 14): a new codec list while connected. */
 struct voice_session {
     struct opt_list codecs;
 };
@@ -137,7 +137,7 @@ static const struct type type_voice_streams = { .kind = KIND_ARRAY,
                                                 .of = &type_voice_stream,
                                                 .max = RELAY_LAYERS };
 
-/* Messages without video_ssrc, which some clients send for audio, are ignored. */
+/* Payload of op 12. Messages without video_ssrc, which some clients send for audio, are ignored. */
 struct voice_video {
     struct opt_int video_ssrc;
     struct str streams;
@@ -151,7 +151,7 @@ static const struct schema video_schema = { .size = sizeof(struct voice_video),
                                             .fields = video_fields };
 const struct type type_voice_video = { .kind = KIND_OBJECT, .schema = &video_schema };
 
-/* Skips streams without an SSRC. */
+/* Copies the streams to the message; skips streams without an SSRC. */
 static void video_note_streams(struct relay_note *n, const struct list *streams)
 {
     const struct voice_stream *in = streams->items;
@@ -168,8 +168,8 @@ static void video_note_streams(struct relay_note *n, const struct list *streams)
     }
 }
 
-/* The relay forwards the client's JSON unchanged once it is known to name only the client's own
- * SSRCs. Its length is limited, because a room may have 1,000 receivers. */
+/* The relay forwards the client's JSON unchanged once it has checked that it names only the
+ * client's own SSRCs. Its length is limited, because a room may have 1,000 receivers. */
 void handle_voice_video(struct voice_peer *p, const void *d)
 {
     const struct voice_video *in = d;
@@ -180,11 +180,11 @@ void handle_voice_video(struct voice_peer *p, const void *d)
     if (in->video_ssrc.given != GIVEN)
         return;
     if (++p->videos > PACE_VIDEOS) {
-        voice_peer_close(p, RELAY_TOO_MANY, "too many messages about video");
+        voice_peer_close(p, RELAY_TOO_MANY, "too many video messages (op 12)");
         return;
     }
     if (streams.n > STREAMS_TEXT || schema_decode(&type_voice_streams, streams, &form, &decoded)) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "streams");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "invalid streams");
         return;
     }
     struct relay_note *n = voice_peer_note(p, NOTE_VIDEO, streams.n);
@@ -196,7 +196,7 @@ void handle_voice_video(struct voice_peer *p, const void *d)
 
 /* --- MEDIA_SINK_WANTS (op 15): video that a client requests --------------------------- */
 
-/* Keys are SSRCs, "any", and "pixelCounts", which is ignored. */
+/* Keys of op 15 are SSRCs, "any", and "pixelCounts", which is ignored. */
 const struct type type_voice_wants = { .kind = KIND_MAP, .of = &type_raw, .max = 2 * VIDEO_NAMED };
 
 static bool want_read(struct video_wants *wants, const struct pair *entry)
@@ -234,7 +234,7 @@ void handle_voice_wants(struct voice_peer *p, const void *d)
     struct video_wants wants;
 
     if (!voice_wants_read(d, &wants)) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "wants");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "invalid media sink wants");
         return;
     }
     struct relay_note *n = voice_peer_note(p, NOTE_WANTS, 0);

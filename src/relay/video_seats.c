@@ -5,7 +5,8 @@
 
 /* --- codecs --------------------------------------------------------------------------- */
 
-/* Clients without a codec list are not sent the codec: they have no video. */
+/* Chooses the room's codec. Clients without a codec list are not sent the codec, because they have
+ * no video. */
 void room_choose_codec(struct relay_room *room, const struct relay_seat *except)
 {
     struct codec_count count = { 0 };
@@ -23,7 +24,7 @@ void room_choose_codec(struct relay_room *room, const struct relay_seat *except)
     relay_text_unref(t);
 }
 
-/* A client that has not received op 4 yet gets the codec with it. */
+/* Stores a codec list. A client that has not received op 4 yet gets the codec with it. */
 void seat_offers(struct relay_seat *s, const struct codec_offer *offer)
 {
     bool counts = s->offer.decodes.given || offer->decodes.given;
@@ -35,7 +36,7 @@ void seat_offers(struct relay_seat *s, const struct codec_offer *offer)
 
 /* --- video that is sent --------------------------------------------------------------- */
 
-/* Rejects SSRCs outside the sender's own block. */
+/* Whether the SSRCs of a layer are in the sender's own block. */
 static bool shown_is_own(const struct relay_seat *s, const struct video_shown *shown)
 {
     int64_t at = shown->ssrc - (int64_t)s->media.ssrc;
@@ -56,7 +57,8 @@ static bool video_is_own(const struct relay_seat *s, const struct relay_note *n)
     return true;
 }
 
-/* A client that describes no layers has one. Returns whether a layer is active. */
+/* Updates the active layers; a client that describes no layers has one. Returns whether a layer is
+ * active. */
 static bool layers_take(struct relay_seat *s, const struct relay_note *n)
 {
     bool active = false;
@@ -86,7 +88,7 @@ static void streams_take(struct relay_seat *s, struct str streams)
     s->camera.streams = str_slice(copy, streams.n);
 }
 
-/* SSRC 0 ends the video. */
+/* Handles op 12; SSRC 0 ends the video. */
 void seat_video(struct relay_seat *s, const struct relay_note *n)
 {
     if (!video_is_own(s, n))
@@ -111,7 +113,8 @@ void seat_wants(struct relay_seat *s, const struct video_wants *wants)
     *s->wants = *wants;
 }
 
-/* seat_is_worn checks only audio headers for repetition, so header-nonce modes carry no video. */
+/* Whether a video packet may be forwarded. Modes with a header nonce carry no video, because
+ * seat_is_worn checks only audio headers for repetition. */
 bool seat_shows(const struct relay_seat *s, const struct rtp_packet *p)
 {
     int layer = video_layer_of(s->media.ssrc, p->ssrc);

@@ -24,7 +24,8 @@ bool folder_sync(const char *path)
     return ok;
 }
 
-/* Creates a folder in an existing parent and syncs the parent, so that it survives a power cut. */
+/* Creates a folder in an existing parent. Syncs the parent, so that the folder survives a power
+ * cut. */
 static bool make_one(const char *path, const char *parent)
 {
     if (mkdir(path, 0700) == 0)
@@ -60,7 +61,7 @@ enum err folder_make(const char *path)
     bool ok = n && n < PATH_MAX && make_all(copy);
     mem_free(copy);
     if (!ok) {
-        log_error("store: cannot make the folder '%s': %s", path, strerror(errno));
+        log_error("store: cannot create the folder '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
@@ -82,8 +83,8 @@ enum err folder_lock(const char *path, int *ret)
         return ERR_UNAVAILABLE;
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        log_error("store: the folder '%s' is in use by another guildhall; stop that one "
-                  "first or choose another folder",
+        log_error("store: the folder '%s' is in use by another guildhall process; stop that "
+                  "process or choose another folder",
                   path);
         close(fd);
         return ERR_UNAVAILABLE;
@@ -100,7 +101,7 @@ int temporary_file(void)
     snprintf(path, sizeof path, "%s/guildhall-XXXXXX", folder && *folder ? folder : "/var/tmp");
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
-        log_error("store: cannot make '%s' for a copy of the rows: %s; TMPDIR chooses another "
+        log_error("store: cannot create '%s' for a copy of the database: %s; set TMPDIR to another "
                   "folder",
                   path, strerror(errno));
     else

@@ -18,7 +18,7 @@ struct rows_place {
     int fd;
     int64_t at;
 };
-/* Reserves size bytes for the copy. */
+/* Callback that reserves `size` bytes at the destination. */
 typedef enum err rows_place_fn(void *arg, int64_t size, struct rows_place *ret);
 
 struct engine {
@@ -36,8 +36,8 @@ struct engine {
     enum err (*check)(struct store *s);
     enum err (*take)(struct store *s); /* see store_take; NULL: not needed */
 
-    /* query adds its cursor to tx->open, end removes it. next fills r->row; after the last row it
-     * returns false and sets r->changed and r->error. */
+    /* Contract of query, next and end: query adds its cursor to tx->open, end removes it; next
+     * fills r->row, and after the last row returns false and sets r->changed and r->error. */
     enum err (*query)(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);
     bool (*next)(struct rows *r);
@@ -56,9 +56,9 @@ struct engine {
     enum err (*script)(struct tx *tx, const char *sql);
     /* Replacements for {id} and {clustered} in migrations. */
     const char *id_word, *clustered_word;
-    /* has_older: whether a running server does not know this migration (`lately`: or one that ran
-     * in the last minute). NULL: only one process uses the database. step_words: SQL to run before
-     * a migration while other servers may use the tables. */
+    /* has_older: whether a running server does not know the migration `step` (with `lately`: or a
+     * server that ran in the last minute). NULL: only one process uses the database. step_words:
+     * SQL that runs before a migration while other servers may use the tables. */
     const char *step_words;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
@@ -77,10 +77,11 @@ struct store {
         full_since; /* when the last write found the disk full (clock_mono); 0: not full */
     _Atomic(const char *) retried; /* name of the work that was retried last, or NULL */
     _Atomic uint64_t blobs;        /* counter for names of temporary blob files */
-    struct blob_sides *inside;     /* if blobs are in the database: connections for them; or NULL */
-    struct blob_cache *cache;      /* then: file copies of some blobs */
-    _Atomic bool unfinished;       /* migrations wait for older servers to stop … */
-    _Atomic bool outgrown;         /* … or a newer server applied an incompatible one */
+    struct blob_sides *inside;     /* connections for blobs in the database; NULL: blobs are
+                                    * files */
+    struct blob_cache *cache;      /* file copies of blobs in the database; NULL: blobs are files */
+    _Atomic bool unfinished;       /* migrations wait until older servers stop */
+    _Atomic bool outgrown;         /* a newer server applied an incompatible migration */
     void (*voided)(void *arg, int64_t position); /* see store_hear_voids; or NULL */
     void *voided_arg;
 };
@@ -117,7 +118,7 @@ enum err tx_refuse_write(const char *sql);
 /* Calls committed and done (done on the work's loop), which may free the work. */
 void work_finish(struct store *s, struct work *w, enum err result);
 
-/* space.c: space_refused after a write found the disk full, space_found after a commit. */
+/* Call space_refused after a write found the disk full, and space_found after a commit. */
 void space_refused(struct store *s);
 void space_found(struct store *s);
 /* Limits the log messages about a full disk to one per 10 s. */
@@ -144,29 +145,30 @@ void queue_push_back(struct queue *q, struct work *first, struct work *last);
 /* Takes up to max work items, linked by next, oldest first. Waits for the first one for up to
  * patience_ms (-1: no timeout). NULL: timeout, or closed and empty. */
 struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms);
-/* Takes the oldest work item, and the ones directly behind it that can share its transaction:
+/* Takes the oldest work item and those directly behind it that can share its transaction:
  * STORE_APPEND with a prefetch function, each of another owner. */
 struct work *queue_take_alike(struct queue *q, unsigned max, int64_t patience_ms);
-/* No push follows. Wakes all waiting threads. */
+/* After this call nothing is pushed. Wakes all waiting threads. */
 void queue_close(struct queue *q);
 bool queue_closed(struct queue *q);
 
-/* Condition variables with a monotonic clock, and absolute deadlines for them. */
+/* Initializes a condition variable that uses the monotonic clock. */
 void wait_init(pthread_cond_t *c);
 struct timespec wait_deadline(int64_t ms);
 
 /* --- round-robin queues of long reads, lanes.c ---------------------------------------- */
 
 enum lane_name {
-    LANE_URGENT, /* taken before all others */
-    LANE_LONG,   /* exceeded LANE_SHARE_MS; taken before LANE_FRESH, not by all threads */
+    LANE_URGENT, /* run before all other reads */
+    LANE_LONG,   /* reads that exceeded LANE_SHARE_MS: run before new reads, but only by some
+                  * threads */
     LANE_FRESH,
     LANE_KINDS,
 };
-/* Time limit of a read on a thread for short reads. How long a read takes is not known in advance:
- * a read that exceeds the limit is aborted and restarts in LANE_LONG. */
+/* Time limit of a read on a thread for short reads. The duration of a read is not known in advance:
+ * a read that exceeds the limit is aborted and restarts with LANE_LONG. */
 enum { LANE_SHARE_MS = 40 };
-/* The time of this many round trips to the database does not count towards the limit. */
+/* A read may spend the time of this many round trips to the database in addition to its limit. */
 enum { LANE_FREE_ROUND_TRIPS = 16 };
 
 struct lanes {
@@ -182,17 +184,18 @@ struct lanes {
 
 void lanes_init(struct lanes *l);
 void lanes_clear(struct lanes *l);
-/* False: closed, and the caller still owns the work. */
+/* Returns false if the queue is closed; then the caller still owns the work item. */
 bool lanes_push(struct lanes *l, struct work *w);
-/* Waits for up to patience_ms (-1: no timeout). NULL: timeout, or closed and empty. */
+/* Waits for up to patience_ms (-1: no timeout) for a read. takes_long: this thread also runs
+ * LANE_LONG. NULL: timeout, or closed and empty. */
 struct work *lanes_take(struct lanes *l, bool takes_long, int64_t patience_ms);
-/* No push by callers follows. Wakes all waiting threads. */
+/* After this call callers push nothing. Wakes all waiting threads. */
 void lanes_close(struct lanes *l);
 bool lanes_closed(struct lanes *l);
 
 /* --- migrations.c --------------------------------------------------------------------- */
 
-/* Runs a work item on the calling thread, in its own transaction. */
+/* Callback that runs a work item on the calling thread, in a transaction of its own. */
 typedef enum err run_at_once(struct store *s, struct work *w);
 
 /* Applies the missing migrations; with as_is it only checks that none is missing. The caller makes
@@ -212,13 +215,14 @@ enum err folder_lock(const char *path, int *ret);
  * the process ends. Returns -1 on failure and logs it. */
 int temporary_file(void);
 
-/* Marker file that exists while a backup is restored into the folder. */
+/* Name of a marker file that exists while a backup is restored into the folder. */
 #define RESTORE_MARK "restore.part"
 
 /* --- blobs.c -------------------------------------------------------------------------- */
 
 bool is_blob_name(const char *name);
-/* Name of the marker file (blobs/.new) of a blob whose row is not committed, and back. */
+/* Converts the name of a blob to the name of its marker file (in blobs/.new, until the row of the
+ * blob is committed), and back. */
 void blob_note_name(const char *blob, char *out, size_t size);
 bool is_note_name(const char *note);
 void blob_of_note(const char *note, char *out, size_t size);
@@ -236,12 +240,15 @@ enum err postgres_blob_put(struct store *s, const char *name, struct str bytes);
 enum err postgres_blob_settle(struct store *s, const char *name, bool settled);
 /* ERR_NOT_FOUND if there is no such blob. */
 enum err postgres_blob_delete(struct store *s, const char *name);
-/* Writes the blob to fd, from offset 0; fd -1: only returns the size. ERR_NOT_FOUND as above. */
+/* Writes the blob to fd, from offset 0; fd -1: only returns the size. ERR_NOT_FOUND: no such
+ * blob. */
 enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size);
-/* Calls found for each unsettled blob that is at least so many seconds old; -1: for all blobs. */
+/* Calls found for each blob without a committed row that is at least `seconds` old; -1: for each
+ * blob. */
 enum err postgres_blobs_each(struct store *s, int64_t seconds,
                              enum err (*found)(void *arg, const struct blob_name *name), void *arg);
-/* See blobs_hold and blobs_held. The lock lasts until the store is closed. */
+/* Locks blobs against deletion by servers (see blobs_hold). The lock lasts until the store is
+ * closed. */
 enum err postgres_blobs_hold(struct store *s);
 bool postgres_blobs_held(struct store *s);
 
@@ -252,9 +259,9 @@ bool postgres_blobs_held(struct store *s);
 struct blob_cache *blob_cache_new(int64_t most); /* limit in bytes; 0: none */
 void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
-/* Opens the copy if there is one that was checked against the database in the last hour. */
+/* Opens the cached copy if it was checked against the database in the last hour. */
 bool blob_cache_open_near(const struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* Opens the copy; creates it if there is none. ERR_NOT_FOUND: there is no such blob. */
+/* Opens the cached copy; creates it if there is none. ERR_NOT_FOUND: there is no such blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Reads the blob from the database without leaving a copy in the cache. */
 enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
@@ -270,14 +277,15 @@ enum err blobs_hold(struct store *s, int *ret);
 /* Like blob_open, but leaves no copy in the cache if blobs are in the database. */
 enum err blob_open_once(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 
-/* fd is open for reading; the walk closes it. */
+/* Callback for each file; fd is open for reading, and the walk closes it. */
 typedef enum err blob_found(void *arg, const char *name, int fd, time_t written);
 enum err blobs_walk(struct store *s, blob_found *found, void *arg);
 enum err blobs_walk_notes(struct store *s, blob_found *found, void *arg);
 /* Calls found for all files below a subfolder of the data folder, recursively. */
 enum err blobs_walk_folder(const struct store *s, const char *below, blob_found *found, void *arg);
 
-/* Creates the blob folder. If the data folder is locked, also removes files that a crash left. */
+/* Creates the blob folder. If this process has locked the data folder, also removes temporary files
+ * that a crash left. */
 enum err blobs_open(struct store *s);
 
 #endif

@@ -14,15 +14,15 @@ struct kept_read {
     struct kept_key key;
     struct tx_seen seen;
     struct arena *arena;
-    struct tx *tx;          /* transaction whose reads are collected … */
-    struct tx_reads *reads; /* … here; or NULL */
+    struct tx *tx;          /* transaction whose reads are collected in .reads; or NULL */
+    struct tx_reads *reads; /* columns that the queries have read; or NULL */
     uint16_t *slots;
     size_t count, room;
     const void *made;
-    struct shared_text *text; /* the same as .made, for texts */
+    struct shared_text *text; /* set if .made is a text */
 };
 
-/* tx NULL: skip validation, because the result depends on the key only. */
+/* The key to find. tx NULL: skip validation, because the result depends on the key only. */
 struct kept_asked {
     const struct kept_key *key;
     struct tx *tx;
@@ -51,11 +51,11 @@ static struct cache_kind replies = {
     .name = "pages and lists",
     .entries = 768,
     .bytes = 24 * 1024 * 1024,
-    .idle_ms = 60 * 1000, /* so that a quiet server returns the memory */
+    .idle_ms = 60 * 1000, /* a server without requests frees the memory */
     .is = kept_is,
     .free = kept_free,
 };
-/* Holds the last result that is not cached, because its user still uses the arena. */
+/* The last result that is not cached. It lives on, because its caller still uses the arena. */
 static struct cache_kind passing = { .entries = 1, .free = kept_free };
 
 static uint64_t kept_hash(const struct kept_key *key)

@@ -14,36 +14,36 @@
 struct kept_read;
 
 struct kept_key {
-    const char *what; /* a string literal, used in one file only */
+    const char *what; /* a string literal that only one file uses */
     uint64_t of[5];
 };
 
-/* Returns the cached result of the key, or NULL if there is none or it is stale. Use it before this
- * thread caches something else, which may evict it. */
+/* Returns the cached result of the key; NULL: none, or stale. The result is valid until this thread
+ * caches another one, which may evict it. */
 const void *kept_find(struct tx *tx, const struct kept_key *key);
 
-/* Begins a cache entry that depends on up to `rows` rows; kept_row names each of them. The caller
- * builds the result in kept_arena. The entry can be found after kept_end, unless it exceeds 256
- * KiB. Every kept_read must be ended, with NULL if there is no result. NULL: nothing is cached
- * here. */
+/* Begins a cache entry that depends on up to `rows` rows; kept_row adds each of them. The caller
+ * builds the result in kept_arena. After kept_end the entry can be found, unless it exceeds 256
+ * KiB. Every entry must be ended, with NULL if there is no result. Returns NULL if this engine
+ * caches nothing. */
 struct kept_read *kept_begin(struct tx *tx, const struct kept_key *key, size_t rows);
 struct arena *kept_arena(struct kept_read *k);
 void kept_row(struct kept_read *k, enum noted_rows rows, snowflake id);
 void kept_end(struct kept_read *k, const void *made);
 
-/* The same for a result whose rows only its queries know. It is valid until any row changes in a
- * column that a query has read since kept_begin_reading. The result stays in the arena. If it is
- * too large, or passes is true (do not cache), it lives until the thread's next such result. */
+/* Begins a cache entry whose rows are not known in advance: it is valid until a row changes in a
+ * column that a query has read between begin and end. A result that is too large, or that must not
+ * be cached (`passes`), stays valid until the thread's next such result. */
 struct kept_read *kept_begin_reading(struct tx *tx, const struct kept_key *key);
 void kept_end_reading(struct kept_read *k, const void *made, bool passes);
 
-/* The same for a text of up to 1 MiB outside the arena. kept_find_text returns a new reference, so
- * that callers need not copy the text. */
+/* Ends a cache entry with a text of up to 1 MiB. kept_find_text returns a new reference, so that
+ * callers need not copy the text. */
 void kept_end_text(struct kept_read *k, struct str text);
 struct shared_text *kept_find_text(struct tx *tx, const struct kept_key *key);
 
-/* A text that depends on its key only, which contains a digest of all its inputs: never stale, and
- * cached on both engines. */
+/* For texts that depend on their key only, which contains a digest of all inputs: they are never
+ * stale and are cached on both engines. */
 struct shared_text *kept_text_of(const struct kept_key *key);
 void kept_add_text(const struct kept_key *key, struct str text);
 

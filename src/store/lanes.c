@@ -1,13 +1,12 @@
-/* lanes.c - round-robin queues of long reads: one queue (lane) per owner.
- *
- * The lanes take turns. An owner with a thousand long reads delays others by one read at most. A
- * read that exceeds LANE_SHARE_MS is aborted and restarts in LANE_LONG, which has a thread of its
- * own, so that other reads do not wait until it is finished. */
+/* lanes.c - round-robin queues of long reads: one queue per owner. An owner with a thousand long
+ * reads delays others by one read at most. A read that exceeds LANE_SHARE_MS is aborted and
+ * restarts with LANE_LONG, which has a thread of its own, so that other reads do not wait until it
+ * is finished. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "store/internal.h"
 
-/* Waiting reads of one owner. Freed when it becomes empty. */
+/* Waiting reads of one owner. Freed when the queue becomes empty. */
 struct lane {
     struct link turn;
     uint64_t owner;
@@ -33,9 +32,7 @@ void lanes_clear(struct lanes *l)
     pthread_mutex_destroy(&l->lock);
 }
 
-/* --- lanes of one priority ------------------------------------------------------------ */
-
-/* Owner 0 (the server itself) gets a new lane for each read. */
+/* Owner 0 (the server itself) gets a new queue for each read. */
 static struct lane *lane_of(struct lane_kind *k, uint64_t owner)
 {
     struct lane *lane = owner ? map_get(&k->by_owner, owner) : NULL;
@@ -60,7 +57,7 @@ static void lane_add(struct lane_kind *k, struct work *w)
     lane->last = &w->next;
 }
 
-/* Takes the oldest read of the lane whose turn it is and moves that lane to the end; or NULL. */
+/* Takes the oldest read of the first owner and moves that owner to the end; NULL: no read. */
 static struct work *lane_take(struct lane_kind *k)
 {
     if (links_empty(&k->turns))
@@ -81,8 +78,6 @@ static struct work *lane_take(struct lane_kind *k)
     return w;
 }
 
-/* --- all priorities ------------------------------------------------------------------- */
-
 static enum lane_name kind_of(const struct work *w)
 {
     return w->urgent ? LANE_URGENT : w->is_long ? LANE_LONG : LANE_FRESH;
@@ -99,7 +94,8 @@ bool lanes_push(struct lanes *l, struct work *w)
         lane_add(&l->kinds[kind], w);
     pthread_mutex_unlock(&l->lock);
     if (wake && kind == LANE_LONG)
-        pthread_cond_broadcast(&l->filled); /* not every thread takes long reads */
+        /* wake all, because some threads do not run long reads */
+        pthread_cond_broadcast(&l->filled);
     else if (wake)
         pthread_cond_signal(&l->filled);
     return open;

@@ -16,18 +16,20 @@
 enum {
     DIGEST = 16,
     MAX_SQL = 1 << 20,
-    TRIES = 20, /* of a migration whose tables are locked by others */
+    TRIES = 20, /* attempts, if other transactions lock the tables */
     TRY_MS = 500,
-    PATIENCE_MS = 3000, /* wait for a server that has just stopped */
+    PATIENCE_MS = 3000, /* wait for a server that has just stopped but is still listed */
     LOOK_MS = 50,
 };
 
 struct migration_step {
     struct work work;
-    const struct migration *migration; /* to apply … */
-    bool waits;                        /* … but not applied: running servers do not know it */
-    bool *applied;                     /* by index in the list: found in the database … */
-    size_t found;                      /* … and their number */
+    const struct migration *migration; /* migration to apply */
+    bool waits;                        /* result: not applied, because a running server does not
+                                        * know it */
+    bool *applied;                     /* by index in the list of migrations: found in the
+                                        * database */
+    size_t found;                      /* number of migrations found in the database */
     bool as_is;
 };
 
@@ -65,7 +67,8 @@ static enum migration_phase migration_phase(const struct migration *m)
 
 /* --- applied migrations --------------------------------------------------------------- */
 
-/* The migration belongs to a newer program. Allowed if it is recorded as an expand step. */
+/* Checks an applied migration of a newer program. It is allowed if it is recorded as an expand
+ * step. */
 static enum err migration_unknown(struct tx *tx, int64_t number, struct str name)
 {
     struct rows r;
@@ -76,13 +79,13 @@ static enum err migration_unknown(struct tx *tx, int64_t number, struct str name
     if (e)
         return e;
     if (found) {
-        log_info("store: the database has step %.*s of a newer program, with which this one can "
-                 "live",
+        log_info("store: the database has the migration %.*s of a newer program; this program can "
+                 "use it",
                  STR_FMT(name));
         return OK;
     }
-    log_error("store: the database is newer than this program: it has step %lld (%.*s), "
-              "the program ends at %lld; use the newer program",
+    log_error("store: the database is newer than this program: it has the migration %lld (%.*s), "
+              "this program knows migrations up to %lld; use the newer program",
               (long long)number, STR_FMT(name), (long long)store_schema());
     return ERR_UNAVAILABLE;
 }
@@ -97,8 +100,8 @@ static enum err migration_compare(struct tx *tx, const struct rows *r, bool *app
     if (!m->number)
         return migration_unknown(tx, number, row_text(r, 1));
     if (!str_eq(row_text(r, 2), digest_of(tx_arena(tx), m))) {
-        log_error("store: step %s was applied to the database with another text than this "
-                  "program has; use the program that made it",
+        log_error("store: the migration %s in the database differs from the one in this "
+                  "program; use the program that created the database",
                   m->name);
         return ERR_UNAVAILABLE;
     }
@@ -129,9 +132,7 @@ static enum err look_at_applied(struct work *w, struct tx *tx)
     return e ? e : ended;
 }
 
-/* --- applying ------------------------------------------------------------------------- */
-
-/* True for the first line of a section: "-- sqlite:", "-- postgres:" or "-- both:". */
+/* Whether the line begins a section for one engine: "-- sqlite:", "-- postgres:" or "-- both:". */
 static bool is_part_head(struct str line, struct str *ret_engine)
 {
     static const char *const engines[] = { "sqlite", "postgres", "both" };
@@ -167,7 +168,7 @@ static void add_line(const struct engine *engine, struct str line, struct buf *o
     buf_add_char(out, '\n');
 }
 
-/* Keeps the sections for this engine and replaces {id} and {clustered}. */
+/* Returns the SQL of the sections for this engine, with {id} and {clustered} replaced. */
 static char *migration_translate(struct tx *tx, const char *sql)
 {
     const struct engine *engine = tx->store->engine;
@@ -186,7 +187,7 @@ static char *migration_translate(struct tx *tx, const char *sql)
     return translated;
 }
 
-/* From now on servers of the previous version may start on this database. */
+/* Records that servers of the previous version can use this schema. */
 static enum err note_expanded(struct tx *tx, const struct migration *m)
 {
     return tx_exec(tx, "insert into expanded_steps (number) values ($1)", BIND(v_int(m->number)),
@@ -205,7 +206,8 @@ static enum err note_applied(struct tx *tx, const struct migration *m)
     return !e && migration_phase(m) == MIGRATION_EXPAND ? note_expanded(tx, m) : e;
 }
 
-/* Sets waits if an older server runs. An empty database has no users, so the check is skipped. */
+/* Sets step->waits if an older server runs. An empty database has no servers, so it is not
+ * checked. */
 static enum err migration_meet(struct tx *tx, struct migration_step *step)
 {
     const struct engine *engine = tx->store->engine;
@@ -236,8 +238,9 @@ static enum err migration_apply(struct work *w, struct tx *tx)
 
 static enum err migration_missing(const struct migration *m)
 {
-    log_error("store: the database is older than this program: it lacks step %s; start the server "
-              "on it once, or use the program that made it",
+    log_error("store: the database is older than this program: the migration %s is "
+              "missing; start the server "
+              "on it once, or use the program that created it",
               m->name);
     return ERR_UNAVAILABLE;
 }
@@ -247,9 +250,9 @@ static void migration_pause(long ms)
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* A migration waits for locks for a short time only, so that others do not queue behind it; then it
- * is retried. A server that has just stopped may be listed for a moment, so a migration that needs
- * to be alone waits up to PATIENCE_MS. */
+/* A migration waits for table locks for a short time only, so that other transactions do not queue
+ * behind it, and is then retried. A server that has just stopped may be listed for a moment, so a
+ * migration that needs all older servers stopped waits up to PATIENCE_MS. */
 static enum err migration_insist(struct store *s, struct migration_step *step, run_at_once *run)
 {
     bool contracts = migration_phase(step->migration) == MIGRATION_CONTRACT;
@@ -270,13 +273,15 @@ static enum err migration_insist(struct store *s, struct migration_step *step, r
 static enum err migration_wait(struct store *s, const struct migration *m)
 {
     if (migration_phase(m) == MIGRATION_CONTRACT) {
-        log_info("store: step %s waits until no server of an older version is left", m->name);
+        log_info("store: the migration %s waits until all servers of older versions have stopped",
+                 m->name);
         atomic_store(&s->unfinished, true);
         return OK;
     }
-    log_error("store: step %s cannot be applied while servers of an older version run on this "
-              "database; stop them first",
-              m->name);
+    log_error(
+        "store: the migration %s cannot be applied while servers of an older version run on this "
+        "database; stop them first",
+        m->name);
     return ERR_UNAVAILABLE;
 }
 
@@ -288,11 +293,11 @@ static enum err migration_take(struct store *s, struct migration_step *step, run
         return migration_phase(m) == MIGRATION_CONTRACT ? OK : migration_missing(m);
     enum err e = migration_insist(s, step, run);
     if (e)
-        log_error("store: could not apply step %s", m->name);
+        log_error("store: could not apply the migration %s", m->name);
     else if (step->waits)
         e = migration_wait(s, m);
     else
-        log_debug("store: applied step %s", m->name);
+        log_debug("store: applied the migration %s", m->name);
     return e;
 }
 
@@ -307,7 +312,8 @@ enum err migrations_apply(struct store *s, bool as_is, run_at_once *run)
     enum err e = run(s, &step.work);
 
     if (e)
-        log_error("store: could not read which steps were applied: %s", error_info(e)->message);
+        log_error("store: could not read the list of applied migrations: %s",
+                  error_info(e)->message);
     step.work.run = migration_apply;
     for (size_t i = 0; !e && all[i].number; i++) {
         step.migration = &all[i];
@@ -338,7 +344,8 @@ enum err migrations_finish(struct store *s, run_at_once *run)
             continue;
         e = run(s, &step.work);
         if (!e && !step.waits)
-            log_info("store: applied step %s: no server of an older version is left", all[i].name);
+            log_info("store: applied the migration %s: all servers of older versions have stopped",
+                     all[i].name);
     }
     if (!e && !step.waits)
         atomic_store(&s->unfinished, false);

@@ -26,8 +26,8 @@ void queue_clear(struct queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-/* Releases the lock before it wakes a sleeping thread, which would only wait for the lock. Busy
- * threads check the queue when they finish, so most pushes need no system call. */
+/* Releases the lock before it wakes a sleeping thread, which would otherwise wait for the lock.
+ * Busy threads check the queue when they finish, so most pushes need no system call. */
 static void unlock_and_wake(struct queue *q)
 {
     bool wake = q->sleepers > 0;
@@ -83,7 +83,7 @@ static void wait_filled(struct queue *q, int64_t patience_ms)
     q->sleepers--;
 }
 
-/* Removes the work items before *end. */
+/* Removes the work items before *end from the queue and returns the first one. */
 static struct work *queue_cut(struct queue *q, struct work **end)
 {
     struct work *first = q->first;

@@ -212,8 +212,6 @@ enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, s
     return e ? e : rows_end(ret);
 }
 
-/* --- columns -------------------------------------------------------------------------- */
-
 static const struct value *column_of(const struct rows *r, int column)
 {
     assert(r->row && column >= 0 && column < r->columns);

@@ -9,8 +9,9 @@
 
 enum {
     LOG_AGAIN_S = 10,
-    /* A load balancer sends no writes to a server that is not ready. If the disk cannot be queried
-     * (a quota, a remote database), report ready again after this time, to try a write. */
+    /* If the free space cannot be determined (a quota, a remote database), report ready again after
+     * this time: a load balancer sends no writes to a server that is not ready, so a success would
+     * never be seen. */
     TRUST_S = 10,
     LEAST_BYTES = 1024 * 1024,
 };
@@ -33,15 +34,15 @@ static bool disk_has_room(const struct store *s)
 void space_refused(struct store *s)
 {
     if (!atomic_exchange(&s->full_since, clock_mono()))
-        log_error("store: the disk of '%s' or of the database is full: writes are answered with "
-                  "507, reads go on; make room on it",
+        log_error("store: the disk of '%s' or of the database is full: writes fail with "
+                  "status 507, reads still work; free some disk space",
                   s->folder);
 }
 
 void space_found(struct store *s)
 {
     if (s->full_since && disk_has_room(s) && atomic_exchange(&s->full_since, 0))
-        log_info("store: the disk has room again; writes are accepted");
+        log_info("store: the disk has free space again; writes are accepted");
 }
 
 bool store_full(struct store *s)

@@ -19,12 +19,12 @@ static enum err refuse_half_moved(struct tx *tx, void *arg)
     (void)arg;
     if (!found)
         return e;
-    log_error("store: a world is being moved here and not all of it has come; run 'guildhall move' "
-              "again until it is at its end");
+    log_error("store: this database is the target of an unfinished move; run 'guildhall move' "
+              "again until it is complete");
     return ERR_UNAVAILABLE;
 }
 
-/* Logs the scheme only, because the rest may contain a password. */
+/* Logs only the scheme of the address, because the rest may contain a password. */
 static enum err check_address(const char *address)
 {
     const char *colon = strstr(address, "://");
@@ -33,7 +33,7 @@ static enum err check_address(const char *address)
     if (str_is(scheme, "postgres") || str_is(scheme, "postgresql") ||
         (!colon && strchr(address, '=')))
         return OK;
-    log_error("store: databases of the kind '%.*s' are not supported: use "
+    log_error("store: the database type '%.*s' is not supported: use "
               "postgres://USER@HOST/DATABASE, or leave 'store' unset for SQLite in the data folder",
               STR_FMT(scheme));
     return ERR_UNAVAILABLE;
@@ -47,7 +47,7 @@ enum err store_open(const struct store_options *options, struct store **ret)
     struct store *s = NULL;
     enum err e = engine->open(options, &s);
 
-    /* A read-only tool may find an older schema, without this table. */
+    /* The schema that a read-only tool finds may be older and lack the table move_source. */
     if (!e && !options->moves && !options->beside)
         e = store_run(s, STORE_READ, NULL, refuse_half_moved, NULL);
     if (e)
@@ -124,8 +124,6 @@ void store_stats(struct store *s, struct store_stats *ret)
     };
 }
 
-/* --- work ----------------------------------------------------------------------------- */
-
 static void store_deliver(struct post *p)
 {
     struct work *w = container_of(p, struct work, post);
@@ -133,7 +131,8 @@ static void store_deliver(struct post *p)
     w->done(w, w->result);
 }
 
-/* Errors of Discord's API are results; these errors mean that the store failed. */
+/* Whether the error is a failure of the store. Other errors are results of the work item, such as
+ * errors of Discord's API. */
 static bool is_failure(enum err e)
 {
     return e == ERR_STORAGE_FULL || e == ERR_UNAVAILABLE || e == ERR_STORE_RETRY;

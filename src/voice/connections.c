@@ -12,7 +12,7 @@
 
 /* --- IDENTIFY ------------------------------------------------------------------------- */
 
-/* For a private call server_id is the channel. */
+/* Finds the voice state of an IDENTIFY. For a private call server_id is the channel. */
 static enum err connection_find(struct tx *tx, const struct relay_claim *c, struct voice_state *ret)
 {
     enum err e = voice_find(tx, c->server_id, c->user_id, ret);
@@ -23,7 +23,7 @@ static enum err connection_find(struct tx *tx, const struct relay_claim *c, stru
     return !e && voice_channel(ret) != c->server_id ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
-/* Without a state, the close code depends on whether the guild exists. */
+/* If there is no voice state, the close code depends on whether the guild exists. */
 static enum err connection_refuse_unknown(struct tx *tx, const struct relay_claim *c,
                                           enum relay_close *ret)
 {
@@ -34,7 +34,7 @@ static enum err connection_refuse_unknown(struct tx *tx, const struct relay_clai
     return e && e != ERR_UNKNOWN_GUILD ? e : ERR_UNKNOWN_VOICE_STATE;
 }
 
-/* 0: the IDENTIFY is valid. */
+/* Validates an IDENTIFY; 0: it is valid. */
 static enum relay_close connection_judge(const struct relay_claim *c,
                                          const unsigned char token[VOICE_TOKEN],
                                          struct str session_id, snowflake channel_id)
@@ -65,7 +65,7 @@ static enum err connection_refuse_elsewhere(struct call *call, snowflake room_id
     return e ? e : here ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
-/* admits: also marks the state as connected. */
+/* Checks an IDENTIFY for a voice state; admits: also marks the state as connected. */
 static enum err connection_of_state(struct call *call, struct relay_claim *c, struct voice_state *s,
                                     bool admits)
 {
@@ -83,7 +83,8 @@ static enum err connection_of_state(struct call *call, struct relay_claim *c, st
     return e ? e : connection_accept(call, c, voice_fact_of(s));
 }
 
-/* admits: writes the row unchanged, so that a concurrent end of the stream conflicts with it. */
+/* Checks an IDENTIFY for a stream; admits: also writes the row unchanged, so that a concurrent end
+ * of the stream conflicts with it. */
 static enum err connection_of_stream(struct call *call, struct relay_claim *c,
                                      const struct stream *s, bool admits)
 {
@@ -133,7 +134,7 @@ static enum err connection_look(struct call *call)
     return connection_try(call, false);
 }
 
-/* Anyone can send an IDENTIFY: a read transaction rejects bad ones before the write transaction. */
+/* A read transaction rejects bad IDENTIFYs, which anyone can send, before the write transaction. */
 static enum err connection_prepare(struct call *call)
 {
     call->look = connection_look;
@@ -172,11 +173,12 @@ static void source_identify(void *arg, const struct relay_claim *c)
 
 struct connection_change {
     struct relay_place place;
-    bool live, active; /* exactly one of them changes */
+    bool live, active; /* exactly one of the two changes */
 };
 
-/* A client may close its voice socket and send op 4 at once. If op 4 is handled first, it is
- * answered as if the socket were open; connection_change then sends VOICE_SERVER_UPDATE. */
+/* Whether the state needs VOICE_SERVER_UPDATE. A client may close its voice socket and send op 4 at
+ * once. If op 4 is handled first, it is answered as if the socket were open, and the update is sent
+ * when the socket is closed. */
 #define ASKED_US (INT64_C(2) * 1000000)
 static bool connection_was_asked_for(const struct voice_state *s)
 {

@@ -33,7 +33,7 @@ static void note_end(struct call *call, snowflake room_id)
     call_note_voice(call, &(struct voice_fact){ .room_id = room_id });
 }
 
-/* leave: called for each state. */
+/* Removes the states of one step; leave is called for each. */
 static enum err crowd_leaves(struct call *call, const struct voice_crowd *c,
                              enum err (*leave)(struct call *call, const struct voice_state *s))
 {
@@ -46,7 +46,7 @@ static enum err crowd_leaves(struct call *call, const struct voice_crowd *c,
     return e ? e : voice_crowd_later(call, &voice_leftovers_job, c, &states);
 }
 
-/* Sends no event: the guild's members got GUILD_DELETE. */
+/* Sends no event, because the guild's members got GUILD_DELETE. */
 static enum err leave_gone_guild(struct call *call, const struct voice_state *s)
 {
     struct voice_state gone = voice_without_channel(s);
@@ -75,7 +75,7 @@ static enum err leave_more(struct call *call, const struct job *job)
 
 const struct job_kind voice_leftovers_job = {
     .name = "voice-leftovers",
-    .doc = "Takes those out of voice whose channel or guild is gone.",
+    .doc = "Removes voice states whose channel or guild was deleted.",
     .run = leave_more,
 };
 

@@ -1,6 +1,5 @@
-/* held.c - voice states from before a restart, held until their gateway sessions resume.
- *
- * A restart closes all voice sockets. Clients do not send op 4 again: they reconnect on
+/* held.c - voice states from before a restart, which wait until their gateway sessions resume. A
+ * restart closes all voice sockets. Clients do not send op 4 again: they reconnect on
  * VOICE_SERVER_UPDATE. A resumed session therefore gets one for each of its states. If RESUME is
  * refused, the client starts a new session; a bot's new session takes over its state in each guild
  * when it has received the guild. Without a refused RESUME, the bot was restarted and is in no
@@ -15,7 +14,7 @@
 #include "base/mem.h"
 #include "voice/state_rows.h"
 
-enum { REFUSED_MS = 60 * 1000 }; /* from a refused RESUME to the guilds of the next session */
+enum { REFUSED_MS = 60 * 1000 }; /* time from a refused RESUME to the guilds of the next session */
 
 struct refused_account {
     snowflake user_id;
@@ -27,7 +26,7 @@ static int64_t now_ms(void)
     return clock_mono() / 1000000;
 }
 
-/* --- accounts with a refused RESUME --------------------------------------------------- */
+/* --- accounts with a refused RESUME -------------------------------------------------- */
 
 void refusals_note(struct map *refusals, snowflake user_id)
 {
@@ -70,7 +69,7 @@ struct voice_return {
     snowflake user_id, guild_id;
     uint64_t session;
     char session_id[33];
-    bool resumed; /* all states of the session; else the one in the guild */
+    bool resumed; /* restore all states of the session; otherwise only the one in the guild */
 };
 
 static enum err return_find(struct call *call, const struct voice_return *r, struct list *ret)
@@ -86,7 +85,7 @@ static enum err return_find(struct call *call, const struct voice_return *r, str
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-/* Most sessions are not in voice: this read avoids a write transaction for them. */
+/* Avoids a write transaction for most sessions, which are not in voice. */
 static enum err return_look(struct call *call)
 {
     struct list states;
@@ -101,7 +100,7 @@ static enum err return_prepare(struct call *call)
     return OK;
 }
 
-/* A resumed session has the same id, so no VOICE_STATE_UPDATE is needed. */
+/* A resumed session has the same id, so it needs no VOICE_STATE_UPDATE. */
 static enum err return_state(struct call *call, const struct voice_return *r, struct voice_state *s)
 {
     enum err e;
@@ -135,7 +134,7 @@ static void return_done(struct call *call, enum err e, void *arg)
 
     (void)arg;
     if (e && e != ERR_UNKNOWN_VOICE_STATE)
-        log_warn("voice: session %s could not take back its voice states: %s", r->session_id,
+        log_warn("voice: cannot restore the voice states of session %s: %s", r->session_id,
                  error_info(e)->message);
     voice_line_settle(r->voice, r->session, !e);
 }

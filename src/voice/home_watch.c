@@ -15,7 +15,7 @@ struct home_watch {
     bool running, closing; /* loop only */
     bool more;             /* more rooms are left; set by the running step */
 
-    pthread_mutex_t lock; /* for the members below, which a thread waits for */
+    pthread_mutex_t lock; /* protects the members below, which a thread waits for */
     pthread_cond_t ended;
     bool settled;
     struct str offer; /* endpoint to publish */
@@ -40,8 +40,6 @@ static void watch_start(struct home_watch *w, enum route_store store,
                                    .data = w,
                                    .arg = w });
 }
-
-/* --- open and close ------------------------------------------------------------------- */
 
 static void watch_settled(struct home_watch *w, enum err e)
 {
@@ -85,8 +83,6 @@ static void watch_gave_up(struct call *call, enum err e, void *arg)
         watch_settled(w, e);
 }
 
-/* --- once per second ------------------------------------------------------------------ */
-
 static enum err watch_mend(struct call *call)
 {
     return voice_homes_mend(call, &watch_of(call)->more);
@@ -98,7 +94,7 @@ static void watch_mended(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (e)
-        log_warn("voice: rooms cannot be given another server: %s", error_info(e)->message);
+        log_warn("voice: cannot assign rooms to another node: %s", error_info(e)->message);
     w->running = !e && w->more;
     if (w->closing)
         watch_start(w, ROUTE_STORE_WRITE, watch_give_up, watch_gave_up);
@@ -124,8 +120,6 @@ void home_watch_tick(struct home_watch *w)
     watch_start(w, ROUTE_STORE_READ, watch_look, watch_looked);
 }
 
-/* --- start and stop ------------------------------------------------------------------- */
-
 static void watch_open_turn(struct loop *loop, void *arg)
 {
     (void)loop;
@@ -138,7 +132,7 @@ static void watch_close_turn(struct loop *loop, void *arg)
 
     (void)loop;
     w->closing = true;
-    if (!w->running) /* else when the running request has ended */
+    if (!w->running) /* otherwise start it when the running call has ended */
         watch_start(w, ROUTE_STORE_WRITE, watch_give_up, watch_gave_up);
 }
 
@@ -158,7 +152,8 @@ enum err home_watch_open(struct home_watch *w, const char *endpoint)
     w->offer = str_of(endpoint);
     enum err e = watch_wait(w, watch_open_turn);
     if (e)
-        log_error("voice: other servers cannot be told of this one: %s", error_info(e)->message);
+        log_error("voice: cannot publish the voice endpoint of this node: %s",
+                  error_info(e)->message);
     return e;
 }
 
@@ -167,7 +162,8 @@ void home_watch_close(struct home_watch *w)
     enum err e = watch_wait(w, watch_close_turn);
 
     if (e)
-        log_warn("voice: rooms are left to a server that stops: %s", error_info(e)->message);
+        log_warn("voice: cannot move the rooms of this stopping node to other nodes: %s",
+                 error_info(e)->message);
 }
 
 struct home_watch *home_watch_new(struct api *api, struct loop *loop)

@@ -65,7 +65,8 @@ static enum err carriers_find(struct tx *tx, struct list *ret)
     return tx_list(tx, CARRIERS, NO_BIND, sizeof(struct voice_carrier), read_carrier, ret);
 }
 
-/* Rendezvous hashing: every node computes the same distribution. NULL: no node carries voice. */
+/* Rendezvous hashing, so that every node computes the same distribution. NULL: no node carries
+ * voice. */
 static const struct voice_carrier *carrier_choose(const struct list *carriers, snowflake room_id)
 {
     const struct voice_carrier *c = carriers->items, *best = NULL;
@@ -105,7 +106,8 @@ static const char FIND_HOME[] = "select identity from voice_homes where room_id 
 static const char PUT_HOME[] = "insert into voice_homes (room_id, identity) values ($1, $2) "
                                "on conflict (room_id) do update set identity = excluded.identity";
 
-/* 0: no owner; *ret_found (may be NULL): whether there is a row. */
+/* Returns the identity of the owner node; 0: none. *ret_found (may be NULL): whether there is a
+ * row. */
 static enum err home_find(struct tx *tx, snowflake room_id, uint32_t *ret, bool *ret_found)
 {
     struct rows r;
@@ -123,8 +125,8 @@ static enum err home_put(struct tx *tx, snowflake room_id, const struct voice_ca
     return tx_exec(tx, PUT_HOME, BIND(v_id(room_id), v_int(c ? c->identity : 0)), NULL);
 }
 
-/* A new room is assigned to the node of its first session, so that its changes stay on one node. A
- * room whose node is dead is not reassigned here, because only this caller would be informed:
+/* Assigns a new room to the node of its first session, so that its changes stay on one node. A room
+ * whose node is dead is not reassigned here, because only this caller would be informed:
  * home_watch.c reassigns it and informs all participants. */
 static enum err home_settle(struct call *call, snowflake room_id, struct voice_carrier *ret)
 {
@@ -198,7 +200,7 @@ enum err voice_home_left(struct call *call, const struct voice_state *was)
 
 struct homeless_room {
     snowflake id;
-    bool lost; /* the node is dead; else it is alive and gives the room up */
+    bool lost; /* the node is dead; otherwise it is alive and gives the room up */
     int64_t people;
 };
 
@@ -211,7 +213,7 @@ static void read_homeless(const struct rows *r, void *ret)
     };
 }
 
-/* Rooms without any owner (identity 0) are found only if there is a node that can take them. */
+/* Rooms without any owner (identity 0) are listed only if there is a node that can take them. */
 static const char HOMELESS[] =
     "select h.room_id, n.identity, "
     "(select count(*) from voice_states v where v.channel_id = h.room_id) from voice_homes h "

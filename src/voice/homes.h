@@ -1,9 +1,8 @@
-/* homes.h - which node's relay carries a room, if several nodes share the database.
- *
- * A room is a voice channel, a private call or a stream. Its home is a row with the identity of the
- * owner node, to which all participants connect. The row exists from the first VOICE_SERVER_UPDATE
- * until the last participant leaves. If the owner node dies or stops, another node becomes the
- * owner: old tokens become invalid and all participants get a new VOICE_SERVER_UPDATE. */
+/* homes.h - which node's relay carries a voice room, if several nodes share the database. A room is
+ * a voice channel, a private call or a stream. A row with the identity of its owner node, to which
+ * all participants connect, exists from the first VOICE_SERVER_UPDATE until the last participant
+ * leaves. If the owner node dies or stops, another node becomes the owner: old tokens become
+ * invalid and all participants get a new VOICE_SERVER_UPDATE. */
 #ifndef VOICE_HOMES_H
 #define VOICE_HOMES_H
 
@@ -11,14 +10,14 @@
 #include "model/voice_state.h"
 #include "net/loop.h"
 
-/* Endpoint of a room's voice server, host and path; p == NULL: none now, a later update will
- * follow. A new room is assigned to this node if it carries voice. */
+/* Returns the endpoint (host and path) of a room's voice server; p == NULL: none now, an update
+ * will follow. A new room is assigned to this node if it carries voice. */
 enum err voice_endpoint(struct call *call, snowflake room_id, struct str region, struct str *ret);
 /* Whether this node owns the room. */
 enum err voice_home_is_here(struct call *call, snowflake room_id, bool *ret);
-/* Deletes the owner of an empty room. */
+/* Deletes the owner row of an empty room. */
 enum err voice_home_drop(struct call *call, snowflake room_id);
-/* Hook: deletes the room's owner when the last participant has left. */
+/* Hook: deletes the owner row of the room when the last participant has left. */
 enum err voice_home_left(struct call *call, const struct voice_state *was);
 
 /* --- home_watch.c: rooms without a live owner node ------------------------------------ */
@@ -27,10 +26,10 @@ struct home_watch;
 
 struct home_watch *home_watch_new(struct api *api, struct loop *loop);
 void home_watch_free(struct home_watch *w); /* accepts NULL */
-/* Call every second, on the loop. */
+/* Call it every second, on the loop. */
 void home_watch_tick(struct home_watch *w);
 /* open: this node accepts rooms at the endpoint. close: it accepts none, and its rooms move to
- * other nodes. Both block: do not call them on a loop. */
+ * other nodes. Both block, so do not call them on a loop. */
 enum err home_watch_open(struct home_watch *w, const char *endpoint);
 void home_watch_close(struct home_watch *w);
 
@@ -39,9 +38,9 @@ void home_watch_close(struct home_watch *w);
 /* Assigns some rooms without a live owner to other nodes and informs their participants; *ret_more:
  * there may be more such rooms. */
 enum err voice_homes_mend(struct call *call, bool *ret_more);
-/* Whether there are such rooms. */
+/* Returns whether there are rooms without a live owner. */
 enum err voice_homes_lost(struct call *call, bool *ret);
-/* Publishes this node's endpoint; empty: it carries no rooms. */
+/* Publishes the endpoint of this node; empty: this node carries no rooms. */
 enum err voice_home_offer(struct call *call, struct str endpoint);
 
 #endif

@@ -67,7 +67,7 @@ static enum err watch_more(struct call *call, const struct job *job)
 
 const struct job_kind voice_patience_job = {
     .name = "voice-patience",
-    .doc = "Gives others of a crowd in voice the time that their guild now has for them.",
+    .doc = "Applies a changed AFK timeout to the other participants of a large voice channel.",
     .run = watch_more,
 };
 
@@ -79,7 +79,7 @@ static enum err send_away(struct call *call, const struct voice_state *s, const 
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     e = voice_move(call, s, &afk);
-    return e == ERR_MAX_MEMBERS ? OK : e; /* if the AFK channel is full, the user stays */
+    return e == ERR_MAX_MEMBERS ? OK : e; /* the user stays if the AFK channel is full */
 }
 
 static enum err idle_look(struct call *call, const struct job *job)
@@ -103,6 +103,6 @@ static enum err idle_look(struct call *call, const struct job *job)
 
 const struct job_kind voice_idle_job = {
     .name = "voice-idle",
-    .doc = "Moves somebody who does nothing to the AFK channel.",
+    .doc = "Moves an idle user to the AFK channel.",
     .run = idle_look,
 };

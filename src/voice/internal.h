@@ -9,20 +9,21 @@
 
 /* --- orders.c: opcodes of sessions ---------------------------------------------------- */
 
-/* A queued opcode. The opcodes of a session run one after the other, in the order received. */
+/* A queued opcode of a session. The opcodes of a session run one after the other, in the order
+ * received. */
 struct session_order {
     struct caller caller;
-    uint64_t session; /* for to_session */
+    uint64_t session; /* session number, for to_session */
     struct str session_id;
-    struct str address; /* of the session's socket */
+    struct str address; /* address of the session's socket */
     enum client_kind client;
-    const void *d; /* decoded, of the row's type */
+    const void *d; /* decoded payload, of the row's type */
 
-    /* For joins: where, and whether the next VOICE_SERVER_UPDATE has to wait (rate limit). */
-    snowflake place;  /* 0 for a user, the guild for a bot */
-    snowflake target; /* channel; 0: leave */
+    /* For joins: the channel, and whether the next VOICE_SERVER_UPDATE has to wait (rate limit). */
+    snowflake place;  /* id of the rate limit: 0 for a user, the guild for a bot */
+    snowflake target; /* channel to join; 0: leave */
     bool quiet;
-    /* Set by run: VOICE_SERVER_UPDATE was sent (told), or is delayed (owed). */
+    /* Set by run: VOICE_SERVER_UPDATE was sent, or is delayed. */
     bool told, owed;
 
     /* private to orders.c */
@@ -38,16 +39,16 @@ struct session_order {
 /* A gateway opcode that this folder handles. */
 struct voice_opcode {
     int op;
-    const struct type *type; /* of its payload */
+    const struct type *type; /* type of the payload */
     /* Runs inside a write transaction; may be repeated. */
     enum err (*run)(struct call *call, struct session_order *o);
-    /* NULL, or sets place and target of a join. */
+    /* Sets place and target of a join; NULL: the opcode is no join. */
     void (*aim)(struct session_order *o);
 };
 
-extern const struct voice_opcode voice_command_rows[]; /* the last has .type == NULL */
+extern const struct voice_opcode voice_command_rows[]; /* the last row has .type == NULL */
 
-/* Call when it is known whether a session has voice states after a restart (line_open). found
+/* Call it when it is known whether a session has voice states after a restart (line_open). found
  * false: the session's queue is freed. */
 void voice_line_settle(struct voice *v, uint64_t session, bool found);
 

@@ -37,7 +37,7 @@ void aim_voice_state(struct session_order *o)
     o->target = in->channel_id.value;
 }
 
-/* The requested channel, with data about it. */
+/* The requested channel, with the data that a join needs. */
 struct voice_entrance {
     struct channel channel;
     snowflake guild_id; /* 0: a private call */
@@ -110,9 +110,7 @@ static enum err join_enter(struct call *call, const struct session_order *o,
     return is_unknown(e) ? OK : e;
 }
 
-/* --- the outcome ---------------------------------------------------------------------- */
-
-/* *ret_full: no one else may join. A call of two is also full if one has blocked the other. */
+/* Returns whether the channel is full. A call of two is also full if one has blocked the other. */
 static enum err look_for_room(struct call *call, const struct session_order *o,
                               const struct voice_entrance *in, bool *ret_full)
 {
@@ -126,7 +124,8 @@ static enum err look_for_room(struct call *call, const struct session_order *o,
     return voice_holds(call->tx, in->channel.id, limit, ret_full);
 }
 
-/* The account's present state: a user's in any guild or call, a bot's in the requested guild. */
+/* Finds the account's present state: a user's in any guild or call, a bot's in the requested
+ * guild. */
 static enum err find_present(struct call *call, const struct session_order *o,
                              struct voice_state *ret, bool *ret_present)
 {
@@ -155,9 +154,7 @@ static void join_compare(const struct session_order *o, const struct voice_entra
         f->present = voice_guild(was) == request->guild_id.value;
 }
 
-/* --- joining -------------------------------------------------------------------------- */
-
-/* The first usable region that the client prefers, else the one nearest to its address. */
+/* Returns the first usable region that the client prefers, else the one nearest to its address. */
 static struct str join_preferred(const struct session_order *o, bool vip)
 {
     const struct voice_request *in = o->d;
@@ -171,7 +168,7 @@ static struct str join_preferred(const struct session_order *o, bool vip)
     return region_optimal(o->address, vip);
 }
 
-/* Resets what belonged to the previous channel. */
+/* Resets the fields that belonged to the previous channel. */
 static enum err join_arrive(struct call *call, const struct session_order *o,
                             const struct voice_entrance *in, struct voice_state *s)
 {
@@ -183,7 +180,7 @@ static enum err join_arrive(struct call *call, const struct session_order *o,
     return voice_room_region(call->tx, &in->channel, join_preferred(o, in->vip), &s->region);
 }
 
-/* Bots and browsers have no platform. */
+/* Returns the platform of the client; bots and browsers have none. */
 static struct opt_int join_platform(const struct session_order *o)
 {
     if (order_is_bot(o) || o->client == CLIENT_WEB)
@@ -191,7 +188,7 @@ static struct opt_int join_platform(const struct session_order *o)
     return given_int(o->client == CLIENT_MOBILE ? VOICE_MOBILE : VOICE_DESKTOP);
 }
 
-/* The state now belongs to this session: a new salt invalidates earlier tokens. */
+/* Assigns the state to this session; a new salt invalidates earlier tokens. */
 static void join_take(struct call *call, const struct session_order *o, struct voice_state *s)
 {
     s->user_id = o->caller.id;
@@ -235,7 +232,8 @@ static enum err join_answer_session(struct call *call, struct session_order *o,
     return o->told ? voice_send_server(call, s) : OK;
 }
 
-/* A client that has lost its voice socket repeats its last request. */
+/* Whether the request changes nothing: a client that has lost its voice socket repeats its last
+ * request. */
 static bool join_changes_nothing(const struct voice_state *was, const struct voice_state *s)
 {
     return was->self_mute == s->self_mute && was->self_deaf == s->self_deaf &&
@@ -282,7 +280,7 @@ enum err update_voice_state(struct call *call, struct session_order *o)
     if (!e && !f.leaves)
         e = join_enter(call, o, &in, &f.open);
     bool stays = f.present && voice_channel(&was) == o->target;
-    if (!e && f.open && !stays) /* no limit for users who stay */
+    if (!e && f.open && !stays) /* users who stay in the channel are not limited */
         e = look_for_room(call, o, &in, &f.full);
     if (e)
         return e;

@@ -42,7 +42,7 @@ static const struct schema upload_schema = {
     .name = "VoicePublicKey",
     .size = sizeof(struct key_upload),
     .fields = upload_fields,
-    .doc = "A key to be known by in voice.",
+    .doc = "A public key that identifies the login in voice.",
 };
 static const struct type upload_body = { .kind = KIND_OBJECT, .schema = &upload_schema };
 
@@ -55,7 +55,7 @@ static const struct schema question_schema = {
     .name = "VoicePublicKeyQuestion",
     .size = sizeof(struct key_question),
     .fields = question_fields,
-    .doc = "A key that somebody was shown.",
+    .doc = "A public key that a client received from another user.",
 };
 static const struct type question_body = { .kind = KIND_OBJECT, .schema = &question_schema };
 
@@ -67,16 +67,14 @@ static const struct schema answer_schema = {
     .name = "VoicePublicKeyMatch",
     .size = sizeof(struct key_answer),
     .fields = answer_fields,
-    .doc = "Whether a key is one of somebody's.",
+    .doc = "Whether a public key belongs to a user.",
 };
 static const struct type answer_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
 
 static const struct limit upload_limit = { .name = "voice-keys", .count = 5, .window_s = 60 };
 static const struct limit match_limit = { .name = "voice-key-match", .count = 30, .window_s = 60 };
 
-/* --- decoding ------------------------------------------------------------------------- */
-
-/* A data URI of any media type, or bare base64. */
+/* Decodes a data URI of any media type, or bare base64. */
 static bool data_read(struct arena *a, struct str text, struct str *ret)
 {
     struct str head = text, data = text;
@@ -86,7 +84,7 @@ static bool data_read(struct arena *a, struct str text, struct str *ret)
         if (!str_eq_nocase(str_cut(&head, ':'), STR("data")))
             return false;
         do
-            str_cut(&head, ';'); /* the media type and its parameters */
+            str_cut(&head, ';'); /* skips the media type and its parameters */
         while (memchr(head.p, ';', head.n));
         if (!str_eq_nocase(str_skip_spaces(head), STR("base64")))
             return false;
@@ -135,7 +133,7 @@ struct voice_point {
     unsigned char bytes[POINT_SIZE];
 };
 
-/* On the thread pool: elliptic curves are slow. */
+/* Runs on the thread pool, because elliptic curves are slow. */
 static enum err key_verify(struct call *call)
 {
     const struct key_upload *in = call->body;
@@ -213,7 +211,7 @@ static const struct route routes[] = {
         .path = "/voice/public-keys",
         .name = "upload_voice_public_key",
         .doc =
-            "Upload the key that this login is known by in voice; it takes the last one's place.",
+            "Upload the public key that identifies this login in voice; replaces the previous one.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "voice",
         .body = &upload_body,
@@ -225,7 +223,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/voice/{user.id}/match-public-key",
         .name = "match_voice_public_key",
-        .doc = "Says whether this is one of somebody's keys.",
+        .doc = "Check whether a public key belongs to a user.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "voice",
         .body = &question_body,
@@ -239,6 +237,6 @@ static const struct route routes[] = {
 
 const struct domain voice_keys_domain = {
     .name = "Voice keys",
-    .doc = "Keys by which people are known to each other in voice.",
+    .doc = "Public keys that identify users in voice (end-to-end encryption).",
     .routes = routes,
 };

@@ -11,9 +11,9 @@
 #include "voice/state_rows.h"
 #include "voice/streams/streams.h"
 
-/* A dead node is detected at most LEASE_S and one tick after its last renewal, less than ten
- * seconds after it died. Its states are removed in steps: a transaction with thousands of them
- * would block clients that reconnect. */
+/* A dead node is detected at most LEASE_S and one tick after its last renewal, so within ten
+ * seconds. Its states are removed in steps: a transaction with thousands of them would block
+ * clients that reconnect. */
 enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7, PEOPLE_AT_ONCE = 64 };
 /* Time in which a session can be resumed, plus a margin for the client. */
 #define HELD_US (INT64_C(185) * 1000000)
@@ -26,14 +26,14 @@ struct lease {
     int64_t node;
     bool shared; /* other nodes may use the store */
     bool running;
-    size_t left; /* states removed so far, … */
-    size_t step; /* … in the running step, … */
-    bool more;   /* … and whether more are left */
+    size_t left; /* states removed so far */
+    size_t step; /* states removed in the running step */
+    bool more;   /* more states are left to remove */
     bool holds;  /* there are states with VOICE_NODE_HELD */
     unsigned ticks;
     struct deadlines *deadlines;
     struct deadline deadline;
-    pthread_mutex_t lock; /* for the members below, which lease_begin waits for */
+    pthread_mutex_t lock; /* protects the members below, which lease_begin waits for */
     pthread_cond_t begun;
     bool cleared;
     enum err result;
@@ -46,7 +46,7 @@ static const char RENEW[] = "insert into voice_nodes (node, expires_at) values (
 static const char DEAD_NODES[] =
     "select distinct v.node from voice_states v left join voice_nodes n on n.node = v.node "
     "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2) and v.held_until <= $2";
-/* Keeps the held_until of a state that is held already: a second restart does not extend it. */
+/* A state that waits already keeps its held_until, so that a second restart does not extend it. */
 static const char HOLD[] = "update voice_states set node = $1, live = 0, "
                            "held_until = case when held_until > 0 then held_until else $4 end "
                            "where node = $2 or cast($3 as bigint) = 1";
@@ -60,7 +60,7 @@ static enum err lease_renew(struct call *call, const struct lease *l)
                    BIND(v_int(l->node), v_int(clock_us() + LEASE_S * INT64_C(1000000))), NULL);
 }
 
-/* Expired nodes (int64_t) that still have states. */
+/* Lists expired nodes (int64_t) that still have states. */
 static enum err find_dead(struct tx *tx, const struct lease *l, struct list *ret)
 {
     struct rows rows;
@@ -81,7 +81,7 @@ static enum err find_held(struct tx *tx, struct lease *l)
     return tx_one(tx, HELD, BIND(v_int(VOICE_NODE_HELD)), &row, &l->holds);
 }
 
-/* Streams end with a restart, even if the owner's voice state is held. */
+/* Ends streams with a restart, even if the owner's voice state waits for a RESUME. */
 static enum err end_streams(struct call *call, bool *ret_more)
 {
     struct list states;
@@ -111,8 +111,6 @@ static enum err clear_some(struct call *call, struct lease *l)
         e = voice_leave_all(call, &states);
     return e ? e : find_held(call->tx, l);
 }
-
-/* --- renewal -------------------------------------------------------------------------- */
 
 static struct lease *lease_of(const struct call *call)
 {
@@ -144,7 +142,7 @@ static void lease_count(struct lease *l)
 {
     l->left += l->step;
     if (l->left && !l->more) {
-        log_info("voice: removed %zu voice states whose sessions did not come back", l->left);
+        log_info("voice: removed %zu voice states whose sessions did not resume", l->left);
         l->left = 0;
     }
 }
@@ -155,7 +153,7 @@ static void lease_kept(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (e)
-        log_warn("voice: cannot keep the lease: %s", error_info(e)->message);
+        log_warn("voice: cannot renew the lease of this node: %s", error_info(e)->message);
     else
         lease_count(l);
     l->more = l->more || e;
@@ -199,9 +197,8 @@ static void lease_tick(struct deadline *d)
         lease_start(l, ROUTE_STORE_READ, lease_look, lease_looked);
 }
 
-/* --- start and stop ------------------------------------------------------------------- */
-
-/* Holds the states of this node number's previous process; on SQLite, all states. */
+/* Marks the states of this node number's previous process as waiting for a RESUME; on SQLite, all
+ * states. */
 static enum err clear_first(struct call *call)
 {
     struct lease *l = lease_of(call);
@@ -214,7 +211,7 @@ static enum err clear_first(struct call *call)
     return e ? e : lease_keep(call);
 }
 
-/* Startup does not wait for further steps: the states left have other node numbers. */
+/* Startup does not wait for further steps, because the remaining states have other node numbers. */
 static void lease_cleared(struct call *call, enum err e, void *arg)
 {
     struct lease *l = arg;
@@ -233,7 +230,7 @@ static void lease_begin_turn(struct loop *loop, void *arg)
 
     l->deadlines = deadlines_new(loop, TICK_MS, false, lease_tick);
     deadline_touch(l->deadlines, &l->deadline);
-    l->running = true; /* until lease_kept */
+    l->running = true; /* lease_kept clears it */
     lease_start(l, ROUTE_STORE_WRITE, clear_first, lease_cleared);
 }
 
@@ -257,7 +254,8 @@ enum err lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *a
         pthread_cond_wait(&l->begun, &l->lock);
     pthread_mutex_unlock(&l->lock);
     if (l->result)
-        log_error("voice: cannot clear what is left over: %s", error_info(l->result)->message);
+        log_error("voice: cannot clean up the voice states of the previous process: %s",
+                  error_info(l->result)->message);
     return l->result;
 }
 

@@ -3,7 +3,8 @@
 #include "platform/guilds/guilds.h"
 #include "voice/states.h"
 
-/* The caller's permissions in the member's channel, or in the guild if it is not in voice. */
+/* Returns the caller's permissions in the member's channel, or in the guild if the member is not in
+ * voice. */
 static enum err rights_there(struct call *call, const struct voice_state *s, bool present,
                              uint64_t *ret)
 {

@@ -28,16 +28,16 @@ struct spot {
     bool owed;       /* a delayed update is scheduled */
 };
 
-/* The queue of a session; freed after the session has ended. */
+/* Queue of the opcodes of a session; freed after the session has ended. */
 struct line {
     uint64_t session;
     bool busy;           /* the first opcode runs or is about to run */
     bool ended;          /* the session has ended */
     bool needed;         /* an opcode was queued, or the session has voice states */
-    unsigned returns;    /* pending lookups after a restart */
+    unsigned returns;    /* pending reads of voice states after a restart */
     struct link waiting; /* struct session_order */
     struct link repeats; /* struct session_order: delayed updates */
-    struct map spots;    /* guild of a bot, or 0 -> struct spot */
+    struct map spots;    /* struct spot by guild of a bot, or 0 */
 };
 
 struct voice {
@@ -45,9 +45,9 @@ struct voice {
     struct loops *loops;
     struct deadlines **later; /* one per loop */
     struct lease *lease;
-    struct home_watch *homes; /* NULL: no other nodes */
+    struct home_watch *homes; /* NULL: there are no other nodes */
     pthread_mutex_t lock;     /* protects the members below */
-    struct map lines;         /* session -> struct line */
+    struct map lines;         /* struct line by session */
     struct map refusals;      /* see held.h */
     struct paces *paces;
 };
@@ -72,7 +72,7 @@ static void drop_orders(struct link *list)
     }
 }
 
-/* --- queues, with the lock held ------------------------------------------------------- */
+/* --- queues; call these functions with the lock held ------------------------------------ */
 
 static struct line *line_make(struct voice *v, uint64_t session)
 {
@@ -117,8 +117,6 @@ static struct spot *spot_make(struct line *l, snowflake place)
     map_put(&l->spots, place, p);
     return p;
 }
-
-/* --- running opcodes ------------------------------------------------------------------ */
 
 static void order_advance(struct voice *v, uint64_t session);
 
@@ -168,7 +166,8 @@ static void repeat_later(struct line *l, const struct session_order *o)
     deadline_touch(o->voice->later[loop_index(o->loop)], &again->later);
 }
 
-/* Stores nothing for a guild without updates: a client could name any number of guilds. */
+/* Records that VOICE_SERVER_UPDATE was sent or delayed. Stores nothing for a guild without updates,
+ * because a client could name any number of guilds. */
 static void order_note(struct line *l, const struct session_order *o)
 {
     if (!o->told && !o->owed && !map_get(&l->spots, o->place))
@@ -195,8 +194,8 @@ static void order_done(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (e)
-        log_warn("voice: opcode %d of %llu: %s", o->row->op, (unsigned long long)o->caller.id,
-                 error_info(e)->message);
+        log_warn("voice: gateway opcode %d of account %llu failed: %s", o->row->op,
+                 (unsigned long long)o->caller.id, error_info(e)->message);
     pthread_mutex_lock(&v->lock);
     struct line *l = map_get(&v->lines, session);
     bool again = e && o->row == &leave_row;
@@ -227,7 +226,7 @@ static void order_start(struct session_order *o)
                                    .arg = o });
 }
 
-/* True if the first opcode may run now. Otherwise it continues on its own loop or later. */
+/* Whether the first opcode may run now. Otherwise it continues on its own loop or later. */
 static bool is_its_turn(struct line *l, struct session_order *o)
 {
     const struct spot before = spot_before(), *known = map_get(&l->spots, o->place);
@@ -365,7 +364,7 @@ void voice_ended(struct voice *v, const struct gateway_caller *who)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* Opens a queue, so that the end of the session is handled. */
+/* Creates a queue, so that the end of the session is handled. */
 static void line_open(struct voice *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);
@@ -387,7 +386,8 @@ void voice_line_settle(struct voice *v, uint64_t session, bool found)
     pthread_mutex_unlock(&v->lock);
 }
 
-/* A session with a queue was here before: a restart clears all queues. */
+/* Whether the session has a queue: then it was on this process before, because a restart clears all
+ * queues. */
 static bool line_is_known(struct voice *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);
@@ -425,8 +425,6 @@ void voice_entered(struct voice *v, const struct gateway_caller *who, snowflake 
     line_open(v, who->session);
     voice_return_begun(v, v->api, who, guild_id);
 }
-
-/* --- start and stop ------------------------------------------------------------------- */
 
 static void open_desk(struct loop *loop, void *arg)
 {

@@ -15,7 +15,7 @@ struct pace {
 
 struct paces {
     bool limited;
-    struct map accounts; /* struct pace */
+    struct map accounts; /* struct pace by account */
 };
 
 static int64_t now_ms(void)

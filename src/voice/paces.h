@@ -8,13 +8,13 @@
 
 struct paces;
 
-/* limited false: no limit. */
+/* limited false: all joins are allowed. */
 struct paces *paces_new(bool limited);
 void paces_free(struct paces *p);
 
-/* True: the join is counted and may run. False: try again later. */
+/* Counts a join. True: it may run. False: try again later. */
 bool paces_admit(struct paces *p, snowflake user_id);
-/* Frees expired entries; call regularly. */
+/* Frees expired entries; call it regularly. */
 void paces_forget(struct paces *p);
 
 #endif

@@ -16,7 +16,7 @@ static bool has_form(struct str p)
     return (p.n == POINT_SIZE && (p.p[0] == 2 || p.p[0] == 3)) || (p.n == 65 && p.p[0] == 4);
 }
 
-/* NULL: not on the curve. */
+/* Creates a key from a point; NULL: not on the curve. */
 static EVP_PKEY *key_new(struct str point)
 {
     char group[] = "P-256";
@@ -85,7 +85,7 @@ bool point_signed(struct str point, struct str signed_bytes, struct str signatur
 
 /* --- signed content ------------------------------------------------------------------- */
 
-/* A length in one, two or four bytes, as QUIC encodes it. */
+/* Appends a length in one, two or four bytes, as QUIC encodes it. */
 static void add_length(struct buf *out, size_t n)
 {
     if (n >= 16384)

@@ -8,15 +8,15 @@
 
 enum { POINT_SIZE = 33 };
 
-/* Reads an X9.62 point, compressed (33 bytes) or not (65); *ret is the compressed form, by which
+/* Parses an X9.62 point, compressed (33 bytes) or not (65); *ret is the compressed form, by which
  * points are compared. False: not a point of the curve, or infinity. */
 bool point_read(struct str bytes, unsigned char ret[POINT_SIZE]);
 
-/* ECDSA with SHA-256; the signature is strict DER. */
+/* Verifies an ECDSA signature with SHA-256; the signature must be strict DER. */
 bool point_signed(struct str point, struct str signed_bytes, struct str signature);
 
-/* The SignContent of MLS (RFC 9420, 5.1.2): "MLS 1.0 " and the label, then the content, each with
- * its length. */
+/* Returns the SignContent of MLS (RFC 9420, 5.1.2): "MLS 1.0 " and the label, then the content,
+ * each with its length. */
 struct str sign_content(struct arena *a, const char *label, struct str content);
 
 #endif

@@ -26,7 +26,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/voice/regions",
         .name = "list_voice_regions",
-        .doc = "Regions that a voice channel can be put in.",
+        .doc = "Lists the voice regions.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_regions,
         .store = ROUTE_STORE_NONE,
@@ -36,7 +36,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/regions",
         .name = "list_guild_regions",
-        .doc = "Regions that voice channels of a guild can be put in.",
+        .doc = "Lists the voice regions that a guild can use.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_regions,
         .handle = list_guild_regions,
@@ -46,6 +46,6 @@ static const struct route routes[] = {
 
 const struct domain regions_domain = {
     .name = "Voice regions",
-    .doc = "Where voice can be hosted.",
+    .doc = "Regions in which voice channels can be hosted.",
     .routes = routes,
 };

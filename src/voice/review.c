@@ -6,7 +6,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* Caches the guild and the last channel, because consecutive states often share it. */
+/* Caches the guild and the last channel, because consecutive states often share the channel. */
 struct review {
     struct guild guild; /* with roles */
     struct channel channel;
@@ -17,8 +17,8 @@ static enum err load_channel(struct tx *tx, struct review *r, snowflake id)
     return r->channel.id == id ? OK : channel_find(tx, id, &r->channel);
 }
 
-/* Schedules a review for the end of a timeout. A bot may have one in several guilds: the key
- * combines both ids, which are also in the data. */
+/* Schedules an update for the end of a timeout. A bot may have a timeout in several guilds, so the
+ * key combines both ids, which are also in the data. */
 static enum err watch_timeout(struct call *call, const struct rights_of *who,
                               const struct member *m)
 {
@@ -31,7 +31,8 @@ static enum err watch_timeout(struct call *call, const struct rights_of *who,
                         m->communication_disabled_until.value, both);
 }
 
-/* On a stage moderators decide, but a restrained member (timeout, pending) never speaks. */
+/* Whether the user must be suppressed. On a stage moderators decide, but a member with a timeout or
+ * pending screening never speaks. */
 static bool review_suppresses(const struct review *r, const struct voice_state *s,
                               const struct rights_of *who, uint64_t rights)
 {
@@ -61,7 +62,8 @@ static enum err review_judge(struct call *call, struct review *r, struct voice_s
     if (!e)
         e = watch_timeout(call, &who, m);
     if (e)
-        return e == ERR_UNKNOWN_CHANNEL ? OK : e; /* deleted: endings.c removes the state */
+        /* the channel was deleted: endings.c removes the state */
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     const struct list *o = &r->channel.permission_overwrites.value;
     uint64_t rights = rights_in_channel(&who, r->channel.type, o->items, o->count, false);
     bool suppress = review_suppresses(r, s, &who, rights);
@@ -77,7 +79,7 @@ static enum err review_judge(struct call *call, struct review *r, struct voice_s
     return e ? e : hook_voice_judged(call, &(struct voice_rights){ s, rights });
 }
 
-/* Both lists are ordered by user id. */
+/* Updates the states of one step. Both lists are ordered by user id. */
 static enum err judge_crowd(struct call *call, struct review *r, const struct voice_crowd *c,
                             const struct list *states)
 {
@@ -126,7 +128,7 @@ static enum err review_more(struct call *call, const struct job *job)
 
 const struct job_kind voice_reviews_job = {
     .name = "voice-reviews",
-    .doc = "Looks at others of a crowd in voice whose rights may have changed.",
+    .doc = "Applies changed permissions to the other participants of a large voice channel.",
     .run = review_more,
 };
 
@@ -181,6 +183,6 @@ static enum err review_again(struct call *call, const struct job *job)
 
 const struct job_kind voice_review_job = {
     .name = "voice-review",
-    .doc = "Lets somebody speak again whose timeout is over.",
+    .doc = "Lets a member speak again at the end of a timeout.",
     .run = review_again,
 };

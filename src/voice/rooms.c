@@ -35,7 +35,7 @@ static const struct schema started_schema = {
     .name = "VoiceChannelStartTime",
     .size = sizeof(struct room_started),
     .fields = started_fields,
-    .doc = "Since when somebody is in a voice channel.",
+    .doc = "When the first participant joined a voice channel.",
 };
 
 static const struct field said_fields[] = {
@@ -54,7 +54,7 @@ static const struct schema said_schema = {
 static const struct type type_status = { .kind = KIND_STRING, .max = 500 };
 static const struct field draft_fields[] = {
     { FIELD(struct status_draft, status), .type = &type_status, .flags = OPTIONAL | NULLABLE,
-      .doc = "Null or nothing: none" },
+      .doc = "Null or empty: no status" },
     { 0 },
 };
 static const struct schema draft_schema = {
@@ -79,7 +79,7 @@ static void read_room(const struct rows *r, void *ret)
     };
 }
 
-/* A channel without a row has neither status nor start time. */
+/* Reads a voice channel's row; without a row it has neither status nor start time. */
 static enum err room_find(struct tx *tx, const struct channel *c, struct voice_room *ret)
 {
     struct rows row;
@@ -217,7 +217,7 @@ static enum err status_admit(struct call *call)
     return call->target.channel->type == CHANNEL_VOICE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* A caller who is not in the channel needs MANAGE_CHANNELS. */
+/* A caller that is not in the channel needs MANAGE_CHANNELS. */
 static enum err status_may_set(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -282,8 +282,9 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/voice-status",
         .name = "set_voice_status",
-        .doc = "Say what a voice channel is about until everybody has left it. Who is not in it "
-               "needs MANAGE_CHANNELS too.",
+        .doc = "Set the status of a voice channel until all participants have left. "
+               "A caller that is not in "
+               "the channel also needs MANAGE_CHANNELS.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(SET_VOICE_CHANNEL_STATUS),
         .body = &draft_body,
@@ -298,7 +299,7 @@ static const struct route routes[] = {
 
 const struct domain voice_rooms_domain = {
     .name = "Status of voice channels",
-    .doc = "What a voice channel is about, and since when somebody is in it.",
+    .doc = "Status of voice channels, and when the first participant joined.",
     .routes = routes,
     .hooks = &(const struct hooks){ .voice_left = room_left },
 };

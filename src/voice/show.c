@@ -4,7 +4,7 @@
 #include "platform/members/members.h"
 #include "voice/states.h"
 
-/* The voice channels that a member may view; computed once per channel, not per state. */
+/* Returns the voice channels that a member may view; computed once per channel, not per state. */
 static struct map voice_visible(const struct rights_of *who, const struct list *channels)
 {
     struct channel *c = channels->items;
@@ -38,7 +38,7 @@ static void show_states(struct tx *tx, const struct rights_of *who, const struct
     map_clear(&seen);
 }
 
-/* Adds the members of the shown states, for guilds that are sent without all members; the viewer is
+/* Adds the members of the added states, for guilds that are sent without all members; the viewer is
  * already included. Both lists are ordered by user id. */
 static enum err show_members(struct tx *tx, const struct rights_of *who, struct gateway_guild *ret)
 {

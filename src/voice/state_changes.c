@@ -12,8 +12,6 @@
 #include "voice/rooms.h"
 #include "voice/voice.h"
 
-/* --- events --------------------------------------------------------------------------- */
-
 static void state_changes_emit(struct call *call, struct subject to, const struct voice_state *s)
 {
     call_emit(call, EVENT_VOICE_STATE_UPDATE, to, &voice_state_schema, s);
@@ -30,7 +28,7 @@ struct voice_state voice_without_channel(const struct voice_state *s)
     return gone;
 }
 
-/* The state of a user who has left the guild is sent without a member. */
+/* Reads the member of a state; the state of a user who has left the guild is sent without one. */
 static enum err load_member(struct call *call, struct voice_state *s, struct member *room)
 {
     enum err e = OK;
@@ -98,7 +96,7 @@ void voice_token(const struct api *api, const struct voice_state *s, unsigned ch
     auth_derive(api_options(api)->auth, "voice", s->user_id, s->salt, ret, VOICE_TOKEN);
 }
 
-/* endpoint.p == NULL: no voice server now. */
+/* Emits VOICE_SERVER_UPDATE; endpoint.p == NULL: no voice server now. */
 static void state_tell_server(struct call *call, const struct voice_state *s, struct str endpoint)
 {
     struct voice_server server = { .guild_id = s->guild_id, .endpoint = given_str(endpoint) };
@@ -121,8 +119,6 @@ enum err voice_send_server(struct call *call, const struct voice_state *s)
         state_tell_server(call, s, endpoint);
     return e;
 }
-
-/* --- changing ------------------------------------------------------------------------- */
 
 enum err voice_save(struct call *call, struct voice_state *s, snowflake from)
 {
@@ -279,7 +275,7 @@ static enum err migrate_more(struct call *call, const struct job *job)
 
 const struct job_kind voice_migration_job = {
     .name = "voice-migration",
-    .doc = "Moves others of a crowd in voice to the region that their channel now has.",
+    .doc = "Moves the other participants of a large voice channel to its new region.",
     .run = migrate_more,
 };
 

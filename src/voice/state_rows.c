@@ -149,7 +149,7 @@ enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people, i
     return OK;
 }
 
-/* Tests for one more row by offset; reads only the index. */
+/* Tests for one more row by offset, which reads only the index. */
 static const char HOLDS[] = "select 1 from voice_states where channel_id = $1 limit 1 offset $2";
 
 enum err voice_holds(struct tx *tx, snowflake channel_id, int64_t people, bool *ret)

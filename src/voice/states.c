@@ -33,7 +33,7 @@ static const struct schema own_patch_schema = {
     .name = "OwnVoiceStatePatch",
     .size = sizeof(struct own_state_patch),
     .fields = own_patch_fields,
-    .doc = "What the caller changes about its own place on a stage.",
+    .doc = "Changes to the caller's own speaker state on a stage.",
 };
 static const struct type own_patch_body = { .kind = KIND_OBJECT, .schema = &own_patch_schema };
 
@@ -47,7 +47,7 @@ static const struct schema patch_schema = {
     .name = "VoiceStatePatch",
     .size = sizeof(struct state_patch),
     .fields = patch_fields,
-    .doc = "What a moderator changes about somebody's place on a stage.",
+    .doc = "Changes by a moderator to a member's speaker state on a stage.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -93,7 +93,7 @@ static enum err get_voice_state(struct call *call)
 
 /* --- PATCH ---------------------------------------------------------------------------- */
 
-/* Enters the stage whose id is in the body. A participant may act even without VIEW_CHANNEL. */
+/* Resolves the stage whose id is in the body. A participant may act even without VIEW_CHANNEL. */
 static enum err enter_stage(struct call *call, snowflake channel_id, bool there)
 {
     enum err e = channel_enter(call, channel_id);
@@ -105,7 +105,7 @@ static enum err enter_stage(struct call *call, snowflake channel_id, bool there)
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* A user's state on that stage. */
+/* Finds a user's state on that stage. */
 static enum err find_on_stage(struct call *call, snowflake user_id, struct voice_state *ret)
 {
     enum err e = voice_find(call->tx, call->target.guild->id, user_id, ret);
@@ -188,7 +188,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/voice-states/@me",
         .name = "get_own_voice_state",
-        .doc = "Where the caller is in voice.",
+        .doc = "The voice state of the caller.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_voice_state,
         .handle = get_own_voice_state,
@@ -197,7 +197,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/voice-states/{member.id}",
         .name = "get_voice_state",
-        .doc = "Where a member is in voice, if the caller can view that channel.",
+        .doc = "The voice state of a member, if the caller can view the channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_voice_state,
         .handle = get_voice_state,
@@ -217,8 +217,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/voice-states/{member.id}",
         .name = "modify_voice_state",
-        .doc = "Invite a member to speak on a stage, or send it back to the audience. Takes "
-               "MUTE_MEMBERS there. Bots speak at once, people have to accept.",
+        .doc = "Invite a member to speak on a stage, or back to the audience. Needs "
+               "MUTE_MEMBERS in the channel. Bots speak at once; users have to accept.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &patch_body,
         .fires = fired,
@@ -237,7 +237,7 @@ static const struct job_kind *const jobs[] = { &voice_idle_job,
 
 const struct domain voice_domain = {
     .name = "Voice",
-    .doc = "Who is in voice, and who speaks on stages.",
+    .doc = "Voice states, and the speakers of stages.",
     .routes = routes,
     .jobs = jobs,
     .hooks =

@@ -64,7 +64,7 @@ static enum err settle_stage(struct importing *im, const struct world_stage *in,
     return e;
 }
 
-/* An imported stage has no speaker: it is closed after SILENCE_US unless one joins. */
+/* An imported stage has no speaker, so it is closed after SILENCE_US unless one joins. */
 static enum err import_stage(struct importing *im, const void *entry, const struct place *at,
                              snowflake guild)
 {

@@ -119,7 +119,7 @@ def a_server_that_looks_in_its_folder_is_refused(ring):
     command = [ring.executable, "serve", "--listen", "127.0.0.1:0", "--data", ring.folder_of(2),
                "--store", ring.store, "--bus", "poll", "--node", "3"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    expect(done.returncode == 1 and "use --blobs postgres" in done.stderr, done.stderr)
+    expect(done.returncode == 1 and "start with --blobs postgres" in done.stderr, done.stderr)
 
 
 def sizes_below(folder):

@@ -81,7 +81,7 @@ class Ring:
                                          *self.command(node))
                 break
             except Failed as error:
-                if f"another server is node {node} " not in str(error) or time.monotonic() > deadline:
+                if f"another server with node number {node} " not in str(error) or time.monotonic() > deadline:
                     raise
         self.servers[node] = server
         return server

@@ -206,7 +206,7 @@ def a_server_with_files_of_its_own_is_refused(executable):
         command = [executable, "serve", "--listen", "127.0.0.1:0", "--data", elsewhere,
                    *ring.command(2)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-        expect(done.returncode == 1 and "node 1 keeps its files elsewhere" in done.stderr,
+        expect(done.returncode == 1 and "node 1 uses another folder for files" in done.stderr,
                f"{done.returncode} {done.stderr}")
         marks = os.path.join(ring.folder, "data", "blobs", ".nodes")
         expect(len(os.listdir(marks)) == 1, str(os.listdir(marks)))

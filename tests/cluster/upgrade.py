@@ -121,7 +121,7 @@ def servers_are_upgraded_one_after_the_other_and_nobody_notices(executable):
         wait_until(lambda: steps_of(ring) == "9001 9002", "the last step is not applied")
         expect(ring.sql("select to_regclass('later_words') is null") == "t", "not contracted")
         said = refused(ring, 4)
-        expect("it has step 9002 (9002-less)" in said and "use the newer program" in said, said)
+        expect("it has the migration 9002 (9002-less)" in said and "use the newer program" in said, said)
         scene.finish()
 
 
@@ -139,7 +139,7 @@ def a_server_that_slept_through_the_upgrade_ends_itself(executable):
         wait_until(lambda: steps_of(ring) == "9001 9002", "it is waited for")
         ring.servers[1].child.send_signal(signal.SIGCONT)
         wait_until(lambda: not ring.servers[1].alive(), "it goes on with tables it does not know")
-        expect("so that this program cannot use them" in ring.servers[1].words(),
+        expect("so this program cannot use the database" in ring.servers[1].words(),
                ring.servers[1].words())
 
 

@@ -101,7 +101,7 @@ def it_serves_and_calls_out_where_there_is_nothing_else(program):
 def it_says_that_it_has_no_postgresql(program):
     with Box(program) as box:
         done = box.run("check", "--store", "postgres://127.0.0.1/x")
-        expect(done.returncode == 1 and "keeps its data in its folder only" in done.stderr,
+        expect(done.returncode == 1 and "supports SQLite only" in done.stderr,
                done.stdout + done.stderr)
 
 

@@ -212,7 +212,7 @@ def a_restore_wants_an_empty_folder_and_a_whole_backup(executable):
         done = run(executable, "check", saved)
         expect(done.returncode == 1 and "the backup is damaged" in done.stdout, done.stdout)
         done = run(executable, "restore", saved, "--data", back)
-        expect(done.returncode == 1 and "is not restored" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and "was not restored" in done.stderr, done.stderr)
         done = run(executable, "user", "add", "eve", "--data", back)
         expect(done.returncode == 1 and "was interrupted" in done.stderr, done.stderr)
         done = run(executable, "check", os.path.join(folder, "none"))
@@ -226,7 +226,7 @@ def a_backup_that_puts_files_elsewhere_is_refused(executable):
             with open(saved, "w", encoding="ascii") as f:
                 f.write(f"guildhall backup 1\nfile 0 {name}\n\nsum 00\nend 1 0 00\n")
             done = run(executable, "restore", saved, "--data", os.path.join(folder, "back"))
-            expect(done.returncode == 1 and "none of ours" in done.stderr, done.stderr)
+            expect(done.returncode == 1 and "does not belong in a backup" in done.stderr, done.stderr)
             expect(os.listdir(os.path.join(folder, "back")) == ["restore.part"], "it left something")
             shutil.rmtree(os.path.join(folder, "back"))
 
@@ -462,7 +462,7 @@ def a_damaged_database_is_not_saved_unasked(executable):
         bend_pages(os.path.join(data, "guildhall.db"), 20)
         for more in (["--keep", "2"], ["--force"]):
             done = run(executable, "backup", saved, *more, "--data", data)
-            expect(done.returncode == 1 and "the database is damaged, so nothing was saved" in
+            expect(done.returncode == 1 and "the database is damaged: no backup was written" in
                    done.stderr and "--even-if-damaged" in done.stderr, done.stderr)
             with open(saved, "rb") as f:
                 expect(f.read() == good, "the good one is gone")
@@ -576,7 +576,7 @@ def damaged_files_are_found_and_not_served(executable):
         expect(done.returncode == 1 and "3 of 6 files are damaged" in done.stdout and
                "the database is sound" in done.stdout, done.stdout)
         for name, words in zip(names, ("is missing", "has 1000 bytes instead of 50000",
-                                       "is not the one that was uploaded")):
+                                       "differs from the uploaded file")):
             expect(f"'{name}' {words}" in done.stderr, done.stderr)
         done = run(executable, "backup", saved, "--keep", "3", "--data", data)
         expect(done.returncode == 1 and "3 files were damaged" in done.stdout, done.stdout)

@@ -90,7 +90,7 @@ def wrong_addresses_and_certificates_are_sentences(executable):
     with tempfile.TemporaryDirectory() as data:
         freshen(executable, data)
         said = refusal(serve(executable, data, "--store", "mysql://ada:secret@x/y"))
-        expect("'mysql' are not supported: use postgres://" in said and "secret" not in said, said)
+        expect("'mysql' is not supported: use postgres://" in said and "secret" not in said, said)
         said = refusal(serve(executable, data, "--tls-cert", "/nonexist", "--tls-key", "/none"))
         expect("certificate '/nonexist': No such file" in said, said)
 

@@ -176,7 +176,7 @@ def a_world_goes_to_postgres_and_back(executable):
             server.stop()
         # Both have been served since, so neither is what the other one was.
         done = place.move("--to", database)
-        expect(done.returncode != 0 and "as it was at another time" in done.stderr, done.stderr)
+        expect(done.returncode != 0 and "an older or newer copy of this data" in done.stderr, done.stderr)
 
 
 def kill_until_done(place, *words):
@@ -233,14 +233,14 @@ def what_is_half_moved_is_not_served_and_not_mixed(executable):
         expect(begun(place, database), "it was too quick")
         done = run(executable, "serve", "--listen", "127.0.0.1:0", "--data", place.data,
                    "--store", database)
-        expect(done.returncode == 1 and "not all of it has come" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and "is the target of an unfinished move" in done.stderr, done.stderr)
         # Another world than the one that was begun.
         other = os.path.join(root, "other")
         # Not by run, whose worlds all begin as the same one.
         subprocess.run([executable, "user", "add", "zoe", "--data", other], check=True,
                        capture_output=True, timeout=PATIENCE)
         done = run(executable, "move", "--data", other, "--to", database)
-        expect(done.returncode == 1 and "holds another world" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and "has data of another server" in done.stderr, done.stderr)
         # The source goes on meanwhile.
         server = start_guildhall(executable, place.data)
         try:
@@ -294,7 +294,7 @@ def a_move_is_refused_with_a_sentence(executable):
         taken = new_database()
         run(executable, "user", "add", "zoe", "--data", os.path.join(root, "taken"), "--store",
             taken)
-        refused("holds another world", "--to", taken)
+        refused("has data of another server", "--to", taken)
         expect(psql(taken, "select count(*) from users") == "1", "the other world was touched")
         server = start_guildhall(executable, os.path.join(root, "taken"), "--store", taken)
         try:
@@ -303,12 +303,12 @@ def a_move_is_refused_with_a_sentence(executable):
             server.stop()
         folder = os.path.join(root, "folder")
         run(executable, "user", "add", "zoe", "--data", folder)
-        refused("holds another world", "--store", taken, "--to", folder)
+        refused("has data of another server", "--store", taken, "--to", folder)
         bend(place.data, "create table later (id integer primary key)")
-        refused("'later' is on one side only", "--to", database)
+        refused("'later' exists in one database only", "--to", database)
         bend(place.data, "drop table later")
         bend(place.data, "insert into operator_log (id, at, uid, command) values (1, 'x', 0, '')")
-        refused("something in 'at' that does not fit its type", "--to", database)
+        refused("a value in 'at' that does not match the type", "--to", database)
         bend(place.data, "delete from operator_log")
         bend(place.data,
              "delete from migrations where number = (select max(number) from migrations)")

@@ -58,7 +58,7 @@ def on_a_server(case):
 def a_world_comes_back_as_it_was_kept(scene):
     scene.say("one")
     kept = scene.guildhall("snapshot", "monday")
-    expect(kept.returncode == 0 and kept.stdout.startswith("kept 'monday': "), kept.stderr)
+    expect(kept.returncode == 0 and kept.stdout.startswith("saved the snapshot 'monday': "), kept.stderr)
     files = blob_count(scene.data)
     scene.say("two")
     send_file(scene.server.port, scene.world.token, scene.world.channel, "b.bin", b"later")
@@ -82,7 +82,7 @@ def a_world_comes_back_as_it_was_kept(scene):
 def names_are_names(scene):
     for name in ("", ".", "../elsewhere", "a/b", ".hidden", "x" * 65, "two words"):
         done = scene.guildhall("snapshot", name)
-        expect(done.returncode == 3 and "a snapshot's name has" in done.stderr,
+        expect(done.returncode == 3 and "the name of a snapshot has" in done.stderr,
                f"{name}: {done.returncode} {done.stderr}")
     done = scene.guildhall("restore", "never-made")
     expect(done.returncode == 3 and "there is no snapshot 'never-made'" in done.stderr,
@@ -145,7 +145,7 @@ def rows_in_postgresql_are_not_exchanged(executable):
         server = start_guildhall(executable, folder, "--store", store)
         try:
             done = run(executable, "snapshot", "a", "--data", folder, "--store", store)
-            expect(done.returncode == 3 and "the rows are in PostgreSQL" in done.stderr,
+            expect(done.returncode == 3 and "snapshots need SQLite" in done.stderr,
                    done.stderr)
             # Of the time before the world was moved there.
             os.makedirs(os.path.join(folder, "snapshots"), exist_ok=True)
@@ -153,7 +153,7 @@ def rows_in_postgresql_are_not_exchanged(executable):
             with open(old, "wb") as f:
                 f.write(b"old")
             done = run(executable, "restore", "before-restore", "--data", folder, "--store", store)
-            expect(done.returncode == 3 and "the rows are in PostgreSQL" in done.stderr,
+            expect(done.returncode == 3 and "snapshots need SQLite" in done.stderr,
                    done.stderr)
             expect(os.path.getsize(old) == 3, "it was touched")
         finally:

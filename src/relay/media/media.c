@@ -14,7 +14,7 @@
 
 enum {
     WINDOW_MS = 1000,
-    WINDOW_PACKETS = 250, /* audio is 50 per second; some clients send shorter frames */
+    WINDOW_PACKETS = 250, /* audio is 50 packets per second; some clients send shorter frames */
     WINDOW_BYTES = 128 * 1024,
     WINDOW_VIDEO_PACKETS = 4000, /* all layers of a camera or a screen */
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
@@ -23,7 +23,7 @@ enum {
     WINDOW_WISHES = 200, /* RTCP requests of all viewers of a participant */
     WINDOW_ASKED = 50,   /* RTCP requests of one viewer */
     ACTIVE_MS = 20 * 1000,
-    SAMPLE = 64,            /* one of so many packets is timed */
+    SAMPLE = 64,            /* one of this many packets is timed */
     WORN_HEADERS = 1 << 26, /* with 20 ms frames, sequence and timestamp repeat together */
 };
 
@@ -67,8 +67,9 @@ static int64_t media_now_ms(void)
 
 /* --- IP discovery and pings ----------------------------------------------------------- */
 
-/* Requests count for the member whose address sends them. Requests from an unknown address count
- * for the SSRC, separately from pings, so that no one can use up another member's pongs. */
+/* Requests count for the participant whose address sends them. Requests from an unknown address
+ * count for the SSRC, separately from pings, so that no other host can use up the pongs of a
+ * participant. */
 static struct question_window *questions_of(struct media_work *w, struct relay_seat *s,
                                             const union media_address *from)
 {
@@ -77,9 +78,10 @@ static struct question_window *questions_of(struct media_work *w, struct relay_s
     return asker ? &asker->rate.questions : &s->rate.foreign_questions;
 }
 
-/* Before a client has selected its protocol, only the client knows its SSRC, so the source of IP
- * discovery is its address. After that every request is answered, but only authentic packets change
- * the address: media must not go to another host that uses the same SSRC. */
+/* Answers IP discovery. Before a client has selected its protocol, only the client knows its SSRC,
+ * so the source of the request is its address. After that every request is answered, but only
+ * authentic packets change the address: media must not go to another host that uses the same
+ * SSRC. */
 static void media_discover(struct media_work *w, struct relay_seat *s,
                            const union media_address *from)
 {
@@ -157,7 +159,7 @@ static void media_note_quality(struct relay_seat *s, const struct rtp_admission 
     media_tally(&r->count.jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
 }
 
-/* NULL: no packet with a video SSRC of the block has arrived yet. */
+/* Returns the stream of an SSRC; NULL: no packet with a video SSRC of the block has arrived yet. */
 static struct rtp_stream *seat_stream(struct relay_seat *s, uint32_t ssrc)
 {
     if (ssrc == s->media.ssrc)
@@ -174,8 +176,8 @@ void seat_forget_streams(struct relay_seat *s)
     mem_free(s->media.control);
 }
 
-/* Receivers get the renumbered sequence and timestamp, which continue when a sender restarts: in
- * the mode with a header nonce no header may repeat. */
+/* Writes the renumbered sequence and timestamp, which continue when a sender restarts: in the mode
+ * with a header nonce no header may repeat. */
 static void media_renumber(struct media_work *w, const struct rtp_admission *a)
 {
     unsigned char *h = w->plain.header;
@@ -186,7 +188,7 @@ static void media_renumber(struct media_work *w, const struct rtp_admission *a)
         h[4 + i] = (unsigned char)(a->timestamp >> (24 - 8 * i));
 }
 
-/* Decrypts the packet; false: not authentic, or a replay. */
+/* Decrypts the packet. False: not authentic, or a replay. */
 static bool media_authenticate(struct media_work *w, struct relay_seat *s,
                                const struct rtp_packet *p, bool *ret_newest)
 {
@@ -210,7 +212,7 @@ static bool media_reaches(const struct relay_seat *to, const struct relay_seat *
     return to != from && to->may.hears && to->media.seal && to->media.has_address;
 }
 
-/* False: all nonces are used, and the participant is disconnected. */
+/* Queues an encrypted packet. False: all nonces are used, so the participant was disconnected. */
 static bool media_send(struct media_work *w, struct relay_seat *to, size_t n)
 {
     if (n)
@@ -220,7 +222,8 @@ static bool media_send(struct media_work *w, struct relay_seat *to, size_t n)
     return n;
 }
 
-/* If `to` is removed (seat_end), the last participant takes index i, so i does not advance. */
+/* Forwards the packet to the room. If `to` is removed (seat_end), the last participant gets index
+ * i, so i does not advance. */
 static void media_fan_out(struct media_work *w, const struct relay_seat *from, uint32_t ssrc)
 {
     const struct relay_room *room = from->room;
@@ -235,7 +238,7 @@ static void media_fan_out(struct media_work *w, const struct relay_seat *from, u
     }
 }
 
-/* Reports activity at most every ACTIVE_MS; silence frames do not count. */
+/* Reports activity at most once per ACTIVE_MS; silence frames do not count. */
 static void media_note_active(const struct media_work *w, struct relay_seat *s, int64_t now_ms)
 {
     if (rtp_is_silence(&w->plain))
@@ -252,7 +255,7 @@ static void media_drop(const struct media_work *w)
     media_tally(&w->relay->count.dropped, 1);
 }
 
-/* Limits the packets from unknown addresses that are decrypted: the client's own address may have
+/* Limits how many packets from unknown addresses are decrypted: the client's address may have
  * changed, or another host sends them. */
 static bool media_may_look(struct relay_seat *s, bool audio, const union media_address *from,
                            int64_t now_ms)
@@ -266,14 +269,14 @@ static bool media_may_look(struct relay_seat *s, bool audio, const union media_a
     return w->foreign++ < WINDOW_FOREIGN;
 }
 
-/* An authentic packet that is the newest of its stream updates the client's address. */
+/* Updates the client's address from an authentic packet that is the newest of its stream. */
 static void media_follow(struct relay_seat *s, bool newest, const union media_address *from)
 {
     if (newest && !(s->media.has_address && same_address(&s->media.address, from)))
         seat_bind(s, from);
 }
 
-/* False: the packet may not be forwarded. */
+/* Forwards audio. False: the packet may not be forwarded. */
 static bool media_audio(struct media_work *w, struct relay_seat *s, const struct rtp_packet *p,
                         int64_t now_ms)
 {
@@ -296,7 +299,7 @@ static bool media_video(struct media_work *w, const struct relay_seat *s,
     return true;
 }
 
-/* True if a nonce was used on both sides or if headers would soon repeat: the client must connect
+/* Whether a nonce was used by both sides or headers would soon repeat: the client must connect
  * again, with another key and other SSRCs. */
 static bool seat_is_worn(const struct relay_seat *s)
 {
@@ -344,7 +347,7 @@ static void control_announce(struct media_work *w, const struct relay_seat *from
     }
 }
 
-/* Forwards a receiver report or a request (such as a key frame) to the sender of that media. */
+/* Forwards a receiver report or a request (such as for a key frame) to the sender of that media. */
 static void control_answer(struct media_work *w, struct relay_seat *from,
                            const struct rtcp_part *part)
 {
@@ -373,8 +376,8 @@ static void control_note(struct relay_seat *s, uint64_t hash)
     s->media.control->seen[s->media.control->next++ % COUNT_OF(s->media.control->seen)] = hash;
 }
 
-/* RTCP packets have no sequence numbers, so an old one cannot be told from a new one. They
- * therefore do not update the client's address, and their number is limited. */
+/* Handles RTCP. Its packets have no sequence numbers, so an old one cannot be told from a new one:
+ * they do not update the client's address, and their number is limited. */
 static void media_control(struct media_work *w, struct relay_seat *s, struct str datagram,
                           const union media_address *from)
 {
@@ -394,7 +397,7 @@ static void media_control(struct media_work *w, struct relay_seat *s, struct str
     for (int i = 0; i < RTCP_MAX_PARTS && rtcp_next(&rest, &part); i++) {
         if (part.sender / SSRC_BLOCK != s->media.ssrc / SSRC_BLOCK || !video_window_has(s, now_ms))
             continue;
-        window_count(&s->media.video_window, 0); /* each is forwarded as its own packet */
+        window_count(&s->media.video_window, 0); /* each part is forwarded as its own packet */
         if (part.announces)
             control_announce(w, s, &part);
         else if (part.about)

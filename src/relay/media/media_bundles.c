@@ -32,9 +32,9 @@ static void bundle_say_size(struct msghdr *m, union bundle_size *room, size_t si
     memcpy(CMSG_DATA(c), &value, sizeof value);
 }
 
-/* All datagrams of a bundle except the last have the same size. The first one that does not fit
- * ends the bundle, so that the order per destination does not change. taken: bits of bundled
- * messages. */
+/* Adds datagrams to a bundle. All datagrams of a bundle except the last have the same size. The
+ * first one that does not fit ends the bundle, so that the order per destination does not change.
+ * taken: bits of bundled messages. */
 static void bundle_gather(struct msghdr *m, const struct mmsghdr *messages, unsigned at,
                           unsigned count, uint64_t *taken)
 {

@@ -1,7 +1,6 @@
 /* media_bundles.h - UDP generic segmentation offload: datagrams of one size to one destination are
- * sent as one message, which the kernel splits.
- *
- * Useful for video, where one frame is many packets to each viewer. */
+ * sent as one message, which the kernel splits. Useful for video, where one frame is many packets
+ * to each viewer. */
 #ifndef RELAY_MEDIA_BUNDLES_H
 #define RELAY_MEDIA_BUNDLES_H
 
@@ -10,8 +9,8 @@
 #include <sys/socket.h>
 
 enum {
-    BUNDLES_MAX = 64,         /* datagrams, and so messages */
-    BUNDLE_BYTES = 60 * 1024, /* limit of one message: an IP packet's payload */
+    BUNDLES_MAX = 64,         /* maximum of datagrams, and so of messages */
+    BUNDLE_BYTES = 60 * 1024, /* limit of one message: the payload of an IP packet */
 };
 
 /* Buffer for the UDP_SEGMENT control message. */
@@ -23,7 +22,7 @@ union bundle_size {
 struct media_bundles {
     unsigned count;
     struct mmsghdr messages[BUNDLES_MAX];
-    struct iovec parts[BUNDLES_MAX]; /* of all messages, consecutively */
+    struct iovec parts[BUNDLES_MAX]; /* parts of all messages, consecutively */
     union bundle_size sizes[BUNDLES_MAX];
 };
 

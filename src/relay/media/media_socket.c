@@ -18,7 +18,7 @@ enum {
     BATCH_OUT = BUNDLES_MAX,
     SOCKET_BUFFER = 4 * 1024 * 1024,
     TURN_NS = 4 * 1000 * 1000, /* time to read per loop iteration */
-    FLUSH_MS = 2,              /* per loop iteration, to wait for the send buffer */
+    FLUSH_MS = 2,              /* time to wait for the send buffer per loop iteration */
 };
 
 struct media_socket {
@@ -37,8 +37,9 @@ struct media_socket {
     bool bundles;  /* UDP_SEGMENT works */
     bool pictures; /* some queued datagrams are video */
     struct media_bundles bundled;
-    int received;       /* datagrams of in that are not handled yet; result of recvmmsg */
-    int64_t full_until; /* clock_mono: end of the wait for the send buffer; 0: none */
+    int received;       /* number of datagrams in `in` that are not handled yet; result of
+                         * recvmmsg */
+    int64_t full_until; /* end of the wait for the send buffer (clock_mono); 0: not waiting */
     struct media_work work;
 };
 
@@ -47,10 +48,9 @@ static socklen_t address_size(const union media_address *a)
     return a->any.sa_family == AF_INET6 ? sizeof a->in6 : sizeof a->in;
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
-/* A packet to 1,000 participants can exceed the kernel's send buffer, which drains within a moment.
- * Waits at most FLUSH_MS per loop iteration; after that, packets are lost, as on any other hop. */
+/* Waits for the kernel's send buffer, which a packet to 1,000 participants can exceed and which
+ * drains quickly. Waits at most FLUSH_MS per loop iteration; after that, packets are dropped, as on
+ * any other hop. */
 static bool media_wait(struct media_socket *m)
 {
     struct pollfd p = { .fd = m->fd, .events = POLLOUT };
@@ -70,14 +70,14 @@ static unsigned media_give_up(struct media_socket *m, const struct mmsghdr *mess
 {
     if (errno == EINTR || (errno == EAGAIN && media_wait(m)))
         return 0;
-    /* An unreachable destination does not block the others. */
+    /* Drop only one message if its destination is unreachable. */
     unsigned lost = errno == EAGAIN || errno == ENOBUFS ? count : 1;
     for (unsigned i = 0; i < lost; i++)
         media_tally(&m->relay->count.unsent, messages[i].msg_hdr.msg_iovlen);
     return lost;
 }
 
-/* Returns how many of these messages are sent or dropped. */
+/* Returns how many of these messages were sent or dropped. */
 static unsigned media_write(struct media_socket *m, struct mmsghdr *messages, unsigned count)
 {
     int sent = sendmmsg(m->fd, messages, count, 0);
@@ -85,7 +85,7 @@ static unsigned media_write(struct media_socket *m, struct mmsghdr *messages, un
     return sent > 0 ? (unsigned)sent : media_give_up(m, messages, count);
 }
 
-/* Whether the device cannot segment the bundle (EIO) or the MTU of the route is smaller. */
+/* Whether the device cannot segment the bundle (EIO), or the MTU of the route is smaller. */
 static bool bundle_was_refused(const struct mmsghdr *m)
 {
     return m->msg_hdr.msg_controllen && (errno == EIO || errno == EINVAL || errno == EMSGSIZE);
@@ -208,8 +208,6 @@ static void media_readable(uv_poll_t *poll, int status, int events)
     } while (count == BATCH_IN && clock_mono() < until);
 }
 
-/* --- open and close ------------------------------------------------------------------- */
-
 static bool media_parse_host(const char *host, int port, union media_address *ret)
 {
     *ret = (union media_address){ 0 };
@@ -217,7 +215,7 @@ static bool media_parse_host(const char *host, int port, union media_address *re
            uv_ip6_addr(host, port, &ret->in6) == 0;
 }
 
-/* Asks for SOCKET_BUFFER; without privileges the limit is net.core.rmem_max. */
+/* Requests SOCKET_BUFFER; without privileges the limit is net.core.rmem_max. */
 static void media_set_buffers(int fd)
 {
     int size = SOCKET_BUFFER;
@@ -228,7 +226,7 @@ static void media_set_buffers(int fd)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-/* An IPv6 socket accepts IPv4 too, if the system allows it. */
+/* An IPv6 socket accepts IPv4, too, if the system allows it. */
 static int media_socket_new(const union media_address *a)
 {
     int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -272,7 +270,7 @@ enum err media_open(struct relay *r, struct media_socket **ret)
     int fd = -1;
 
     if (!media_parse_host(r->options.host, r->options.port, &a))
-        log_error("voice-port needs an address to receive on, not '%s'", r->options.host);
+        log_error("voice-port needs an IP address to listen on, not '%s'", r->options.host);
     else if ((fd = media_socket_new(&a)) < 0)
         log_error("cannot receive voice on %s, UDP port %d: %s", r->options.host, r->options.port,
                   strerror(errno));

@@ -11,10 +11,12 @@ struct media_socket;
 unsigned char *media_room(struct media_socket *m);
 void media_push(struct media_socket *m, const union media_address *to, size_t n);
 
-/* The next datagram is video: several packets may go to one destination, so bundles are tried. */
+/* Call it before a video datagram: several packets may go to one destination, so bundles are
+ * tried. */
 void media_note_picture(struct media_socket *m);
 
-/* Only this thread writes the counter, so a relaxed load and store replace a locked add. */
+/* Adds to a counter that only this thread writes, so a relaxed load and store replace a locked
+ * add. */
 static inline void media_tally(_Atomic uint64_t *count, uint64_t by)
 {
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by,
@@ -23,13 +25,13 @@ static inline void media_tally(_Atomic uint64_t *count, uint64_t by)
 
 /* --- media.c: handling of a datagram -------------------------------------------------- */
 
-/* Working state for the packet that is handled. */
+/* State for the packet that is being handled. */
 struct media_work {
     struct relay *relay;
     struct media_socket *socket;
     struct rtp_plain plain; /* the decrypted packet */
     unsigned char control[PACKET_MAX];
-    unsigned sample; /* 0: time the encryption of this packet */
+    unsigned sample; /* 0: measure the encryption time of this packet */
 };
 
 void media_take(struct media_work *w, struct str datagram, const union media_address *from);

@@ -109,7 +109,7 @@ bool window_is_new(const struct replay_window *w, uint64_t number)
     return back < REPLAY_WINDOW && !window_bit(w, back);
 }
 
-/* Moves the bits back by so many sequence numbers. */
+/* Shifts the bits by so many sequence numbers. */
 static void window_shift(struct replay_window *w, uint64_t by)
 {
     if (by >= REPLAY_WINDOW) {
@@ -140,7 +140,7 @@ void window_add(struct replay_window *w, uint64_t number)
 
 /* Sequence numbers repeat after 65,536 packets, timestamps after a day. A packet that is new by its
  * sequence and ten seconds old by its timestamp is a replay. A packet that is older than the window
- * by its sequence and newer by its timestamp comes from a sender that has set its sequence back. */
+ * by its sequence and newer by its timestamp comes from a sender that has reset its sequence. */
 bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uint64_t *ret)
 {
     if (!highest->begun) {
@@ -167,7 +167,7 @@ void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t
 {
     if (highest->begun && number <= highest->number)
         return;
-    /* Keep the highest timestamp: a replayed packet is never newer. */
+    /* Keep the highest timestamp, so that a replayed packet is never newer. */
     if (!highest->begun || (int32_t)(p->timestamp - highest->timestamp) > 0)
         highest->timestamp = p->timestamp;
     highest->number = number;
@@ -178,8 +178,8 @@ void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t
 
 enum { START_SPAN = 8, FRAME_TIME = RTP_CLOCK / 50, STARTS_FIRST = 2 * START_SPAN };
 
-/* Packets may arrive out of order, so the beginning covers both sides of the first packet. Returns
- * the packet's bit among those of the beginning; 0: it is not part of the beginning. */
+/* Returns the packet's bit among those of the beginning; 0: not part of the beginning. Packets may
+ * arrive out of order, so the beginning covers both sides of the first packet. */
 static unsigned stream_start_bit(const struct rtp_stream *s, const struct rtp_packet *p)
 {
     uint16_t at = (uint16_t)(p->sequence - s->first + START_SPAN);
@@ -212,7 +212,7 @@ bool rtp_stream_admits(const struct rtp_stream *s, const struct rtp_packet *p,
     ret->newest = !s->highest.begun || ret->number > s->highest.number;
     if (!known)
         return true;
-    /* At a sequence that was not received, the packet is only late. Different bytes at a sequence
+    /* A sequence that was not received means that the packet is late. Different bytes at a sequence
      * that was received mean that the sender has restarted its track. */
     if (!(stream_start_bit(s, p) & s->start_bits) || rtp_stream_is_full(s) ||
         stream_knows_start(s, p))

@@ -12,14 +12,15 @@
 #include "base/str.h"
 
 enum {
-    PACKET_MAX = 1472,     /* UDP payload of IPv4 over Ethernet; longer ones would be fragmented */
+    PACKET_MAX = 1472,     /* UDP payload of IPv4 over Ethernet; longer datagrams would be
+                            * fragmented */
     PACKET_DISCOVERY = 74, /* size of the IP discovery request and of its answer */
     PACKET_PING = 8,
     RTP_HEADER = 12,
-    RTP_PREAMBLE = 4, /* of a header extension: profile and length */
+    RTP_PREAMBLE = 4, /* size of the extension header: profile and length */
     RTP_OPUS = 120,   /* payload type of audio */
     RTP_CLOCK = 48000,
-    SSRC_BLOCK = 16, /* SSRCs per participant: audio, then video and rtx per layer */
+    SSRC_BLOCK = 16, /* SSRCs per participant: audio, then video and retransmissions per layer */
 };
 
 enum packet_kind {
@@ -32,7 +33,8 @@ enum packet_kind {
 
 enum packet_kind packet_kind(struct str datagram);
 
-/* The sender's SSRC as stated in an IP discovery, RTP or RTCP packet; not authenticated. */
+/* Returns the sender's SSRC as stated in an IP discovery, RTP or RTCP packet; it is not
+ * authenticated. */
 uint32_t packet_ssrc(enum packet_kind kind, struct str datagram);
 
 /* Writes the answer to IP discovery: the public address of the client. */
@@ -43,7 +45,7 @@ void packet_write_pong(struct str ping, unsigned char out[PACKET_PING]);
 /* An RTP packet as received, still encrypted. */
 struct rtp_packet {
     struct str clear;  /* header, CSRCs and the extension's preamble */
-    struct str sealed; /* all that follows */
+    struct str sealed; /* everything after the clear part */
     uint32_t ssrc, timestamp;
     uint16_t sequence;
     unsigned char type;
@@ -51,7 +53,7 @@ struct rtp_packet {
     bool extended;
 };
 
-/* False: the datagram is shorter than its header states. */
+/* Parses the header. False: the datagram is shorter than its header states. */
 bool rtp_read(struct str datagram, struct rtp_packet *ret);
 
 /* --- replay detection ----------------------------------------------------------------- */
@@ -63,7 +65,8 @@ struct replay_window {
     bool begun;
 };
 
-/* Whether the number has not been received. Call window_add once the packet is authenticated. */
+/* Whether the number has not been received yet. Call window_add once the packet is
+ * authenticated. */
 bool window_is_new(const struct replay_window *w, uint64_t number);
 void window_add(struct replay_window *w, uint64_t number);
 
@@ -76,20 +79,19 @@ struct rtp_place {
 };
 bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uint64_t *ret);
 void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t number);
-/* Upper bound of the sequence numbers that the stream has used. */
+/* Returns an upper bound of the number of sequence numbers that the stream has used. */
 uint64_t rtp_age(const struct rtp_place *highest);
 
-/* The packets of one SSRC. The authenticated header (sequence and timestamp) decides whether a
- * packet is new. Some senders restart with the same sequence and timestamp for each track: a packet
- * from the beginning of a stream with unknown bytes restarts the stream and its numbers
- * continue. */
-enum { RTP_STARTS = 512 }; /* stored packets of beginnings: at least 32 tracks */
+/* Packets of one SSRC. The authenticated header (sequence and timestamp) decides whether a packet
+ * is new. Some senders restart with the same sequence and timestamp for each track: a packet from
+ * the beginning of a stream with unknown bytes restarts the stream, and its numbers continue. */
+enum { RTP_STARTS = 512 }; /* stored hashes of beginnings, for at least 32 tracks */
 struct rtp_stream {
     struct replay_window window;
     struct rtp_place highest;
     uint16_t first;       /* sequence of the first packet, as received */
-    uint16_t ahead;       /* offset added to sequences since the last restart … */
-    uint32_t ahead_time;  /* … and to timestamps */
+    uint16_t ahead;       /* offset added to sequences since the last restart */
+    uint32_t ahead_time;  /* offset added to timestamps since the last restart */
     unsigned start_bits;  /* beginning packets received since the last restart */
     unsigned start_count; /* number of hashes in starts, of all beginnings */
     uint64_t *starts;
@@ -108,7 +110,7 @@ bool rtp_stream_admits(const struct rtp_stream *s, const struct rtp_packet *p,
                        struct rtp_admission *ret);
 void rtp_stream_take(struct rtp_stream *s, const struct rtp_packet *p,
                      const struct rtp_admission *a);
-/* No more beginnings can be stored, so restarts can no longer be told from replays. */
+/* Whether no more beginnings can be stored, so that restarts cannot be told from replays. */
 bool rtp_stream_is_full(const struct rtp_stream *s);
 void rtp_stream_clear(struct rtp_stream *s);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 enum {
-    GAP_MAX = 500, /* ten seconds: a larger gap is a restarted client */
+    GAP_MAX = 500, /* ten seconds: a larger gap means that the client restarted */
     JITTER_SHARE = 16,
 };
 #define SECOND_NS INT64_C(1000000000)

@@ -9,15 +9,15 @@
 #include "relay/media/rtcp.h"
 
 enum { TAG = 16, COUNTER = 4, GCM_NONCE = 12, LONG_NONCE = 24 };
-/* The first and last byte of our nonces have 128 values each, the two middle bytes any. */
+/* The first and last byte of the relay's nonces have 128 values each, the two middle bytes any. */
 enum { EDGE_BITS = 7, EDGE = 1 << EDGE_BITS, MIDDLE_BITS = 16 };
 
-/* Nonces of our packets: the first `used` ones of a fixed order. A client that counts big-endian
- * changes the first byte slowly, one that counts little-endian the last byte, once per 2^24
- * packets. A range that starts 64 away from both bytes of the client's first nonce is therefore
- * safe from either for 64 * 2^24 packets. */
+/* Nonces of the relay's packets: the first `used` ones of a fixed order. A client that counts
+ * big-endian changes the first byte slowly, one that counts little-endian the last byte, once per
+ * 2^24 packets. A range that starts 64 away from both bytes of the client's first nonce is
+ * therefore safe for 64 * 2^24 packets. */
 struct nonce_range {
-    unsigned char first, last; /* bytes of its first nonce */
+    unsigned char first, last; /* first and last byte of the range's first nonce */
     uint32_t used;
 };
 
@@ -32,8 +32,10 @@ struct seal {
 
 struct seal_mode {
     const char *name;
-    bool header_nonce; /* the header is the nonce; else the last four bytes of the packet */
-    /* Decrypts and encrypts the bytes after the clear part. open false: not authentic. */
+    bool header_nonce; /* the header is the nonce; otherwise the last four bytes of the packet
+                        * are */
+    /* Decrypt and encrypt the bytes after the clear part. open returns false if they are not
+     * authentic. */
     bool (*open)(struct seal *s, struct str clear, struct str body, const unsigned char *nonce,
                  unsigned char *out);
     void (*write)(struct seal *s, struct str clear, struct str plain, const unsigned char *nonce,
@@ -121,7 +123,7 @@ static void salsa_write(struct seal *s, struct str clear, struct str plain,
     crypto_secretbox_easy(out, bytes_of(plain), plain.n, nonce, s->key);
 }
 
-/* In the order in which they are offered: clients take the first that they support. */
+/* Modes in the order in which they are offered: clients take the first one that they support. */
 static const struct seal_mode modes[] = {
     { "aead_aes256_gcm_rtpsize", false, aes_open, aes_write },
     { "aead_xchacha20_poly1305_rtpsize", false, chacha_open, chacha_write },
@@ -146,8 +148,6 @@ const char *seal_mode_name(unsigned i)
     return i < COUNT_OF(modes) ? modes[i].name : NULL;
 }
 
-/* --- keys ----------------------------------------------------------------------------- */
-
 static EVP_CIPHER_CTX *aes_context(const unsigned char *key)
 {
     EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
@@ -158,7 +158,7 @@ static EVP_CIPHER_CTX *aes_context(const unsigned char *key)
     return c;
 }
 
-/* Libraries that do not start at random start with bytes 0x00, 0x01 or 0x80: start elsewhere. */
+/* Libraries that do not start at random start with bytes 0x00, 0x01 or 0x80, so start elsewhere. */
 static unsigned char edge_choose(void)
 {
     return (unsigned char)(0x20 + randombytes_uniform(0x40));
@@ -244,7 +244,8 @@ bool seal_open_control(struct seal *s, struct str datagram, unsigned char out[PA
     return opened;
 }
 
-/* Only the header is clear; the preamble of an extension is encrypted. */
+/* Decrypts with the header as nonce: only the header is clear, the preamble of an extension is
+ * encrypted. */
 static bool open_by_header(struct seal *s, const struct rtp_packet *p, struct rtp_plain *ret)
 {
     unsigned char nonce[LONG_NONCE] = { 0 };
@@ -298,8 +299,8 @@ static size_t write_by_header(struct seal *s, const struct rtp_plain *p, unsigne
     return RTP_HEADER + TAG + plain.n;
 }
 
-/* Writes our next nonce; false: none is left. The ranges may overlap, so the second one skips
- * nonces that the first one has used. */
+/* Writes the relay's next nonce; false: none is left. The ranges may overlap, so the second one
+ * skips nonces that the first one has used. */
 static bool nonce_next(struct seal *s, unsigned char nonce[COUNTER])
 {
     struct nonce_range *r = &s->ranges[s->range];

@@ -26,8 +26,9 @@ static enum err archive_failed(const struct archive *a, const char *verb)
 
 static enum err archive_damaged(const struct archive *a, const char *why)
 {
-    log_error("backup: '%s' is not whole: %s (after %" PRId64 " files, %" PRId64 " bytes)", a->path,
-              why, a->files, a->bytes);
+    log_error("backup: '%s' is incomplete or damaged: %s (after %" PRId64 " files, %" PRId64
+              " bytes)",
+              a->path, why, a->files, a->bytes);
     return ERR_BAD_REQUEST;
 }
 
@@ -64,8 +65,6 @@ void archive_close(struct archive *a)
     *a = (struct archive){ 0 };
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static enum err archive_write_out(struct archive *a)
 {
     int64_t bytes = a->unwritten;
@@ -96,7 +95,7 @@ enum err archive_create(struct archive *a, const char *path)
     else
         archive_init(a, path, open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "w+b");
     if (!a->f)
-        return archive_failed(a, "make");
+        return archive_failed(a, "create");
     return archive_put_line(a, FIRST_LINE);
 }
 
@@ -177,7 +176,8 @@ enum err archive_begin(struct archive *a, const char *name, int64_t size, int *r
     return OK;
 }
 
-/* Most bytes are still in the page cache, so this is fast; pauses leave the processor to others. */
+/* Computes the checksum of the bytes that the caller wrote. Most of them are in the page cache; the
+ * pauses leave CPU time to the server. */
 static enum err sum_room(struct archive *a, crypto_generichash_state *sum)
 {
     for (int64_t done = 0; done < a->room;) {
@@ -214,15 +214,13 @@ enum err archive_finish(struct archive *a)
     sum_text(&a->lines, text);
     snprintf(line, sizeof line, "end %" PRId64 " %" PRId64 " %s\n", a->files, a->bytes, text);
     enum err e = archive_put(a, line, strlen(line));
-    /* fsync on a pipe fails with EINVAL. */
+    /* fsync of a pipe fails with EINVAL, which is no error. */
     if (!e && (fflush(a->f) != 0 || (fsync(fileno(a->f)) != 0 && errno != EINVAL)))
         e = archive_failed(a, "write");
     return e;
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
-/* Reads a line including its end. Does not add it to the checksum. */
+/* Reads a line including its newline. Does not add it to the checksum. */
 static bool read_line(struct archive *a, char line[LINE])
 {
     return fgets(line, LINE, a->f) && strchr(line, '\n');
@@ -239,7 +237,7 @@ enum err archive_open(struct archive *a, const char *path)
     if (!a->f)
         return archive_failed(a, "read");
     if (!read_line(a, line) || strcmp(line, FIRST_LINE) != 0) {
-        log_error("backup: '%s' is no backup that this program knows", a->path);
+        log_error("backup: '%s' is not a backup, or its format is unknown", a->path);
         return ERR_BAD_REQUEST;
     }
     sum_add(&a->lines, line, strlen(line));
@@ -254,8 +252,9 @@ static enum err check_end(struct archive *a, const char *line)
     snprintf(expected, sizeof expected, "end %" PRId64 " %" PRId64 " %s\n", a->files, a->bytes,
              text);
     if (strcmp(line, expected) != 0)
-        return archive_damaged(a, "what it counts at its end is not what it has");
-    return fgetc(a->f) == EOF ? OK : archive_damaged(a, "something follows its end");
+        return archive_damaged(
+            a, "the counts or the checksum in the last line do not match the content");
+    return fgetc(a->f) == EOF ? OK : archive_damaged(a, "there is data after the last line");
 }
 
 static bool read_head(const char *line, struct archive_entry *ret)
@@ -276,18 +275,18 @@ enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_mo
     while (read_line(a, line) && strncmp(line, "damaged ", 8) == 0) {
         sum_add(&a->lines, line, strlen(line));
         a->damaged++;
-        log_error("backup: damaged or missing when the backup was made: %.*s",
+        log_error("backup: this file was damaged or missing when the backup was made: %.*s",
                   (int)strcspn(line + 8, "\n"), line + 8);
     }
     if (feof(a->f) || ferror(a->f))
-        return archive_damaged(a, "it has no end");
+        return archive_damaged(a, "the last line is missing");
     *ret_more = strncmp(line, "end ", 4) != 0;
     if (!*ret_more)
         return check_end(a, line);
     sum_add(&a->lines, line, strlen(line));
     a->next_at = ftello(a->f);
     line[strcspn(line, "\n")] = '\0';
-    return read_head(line, ret) ? OK : archive_damaged(a, "a line is not one of ours");
+    return read_head(line, ret) ? OK : archive_damaged(a, "a line has an unknown format");
 }
 
 bool archive_skip(struct archive *a, struct archive_entry *ret)
@@ -330,7 +329,7 @@ static enum err check_sum(struct archive *a, crypto_generichash_state *sum)
     sum_text(sum, a->sum);
     snprintf(expected, sizeof expected, "sum %s\n", a->sum);
     if (fgetc(a->f) != '\n' || !read_line(a, line))
-        return archive_damaged(a, "it has no end");
+        return archive_damaged(a, "the last line is missing");
     sum_add(&a->lines, "\n", 1);
     sum_add(&a->lines, line, strlen(line));
     return strcmp(line, expected) == 0 ? OK : ERR_FILE_DAMAGED;

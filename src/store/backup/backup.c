@@ -16,7 +16,7 @@
 #include "store/blobs/file_rows.h"
 #include "store/internal.h"
 
-/* File systems have coarse timestamps. */
+/* Timestamps of file systems are coarse: a file counts as new if it is at most this much older. */
 enum { CLOCK_SLACK_S = 2 };
 
 struct backup_run {
@@ -25,9 +25,9 @@ struct backup_run {
     const char *const *keys;
     bool is_stream;
     char part[PATH_MAX];
-    int rows_fd;           /* stream: copy of the database; or -1 */
+    int rows_fd;           /* stream: descriptor of a copy of the database; or -1 */
     char sum[ARCHIVE_SUM]; /* checksum of the last blob */
-    struct map seen;       /* hashes of the names of saved blobs */
+    struct map seen;       /* hashes of the names of blobs that are in the backup */
     time_t began;
     bool has_rows, rows_placed, even_if_damaged;
 };
@@ -61,7 +61,8 @@ static enum err add_key(struct backup_run *b, const char *name)
     return e;
 }
 
-/* SQLite writes the pages of a copy in any order, so a stream needs a complete copy first. */
+/* Chooses where SQLite writes the copy of the database. SQLite writes pages in any order, so a
+ * stream needs a complete temporary copy first. */
 
 static enum err place_rows(void *arg, int64_t size, struct rows_place *ret)
 {
@@ -80,7 +81,7 @@ static enum err add_rows(struct backup_run *b)
     bool damaged = false;
     enum err e = b->store->engine->backup(b->store, place_rows, b, &damaged);
 
-    /* SQLite cannot open the database: save the raw file, which may help to recover it. */
+    /* If SQLite cannot open the database, save the raw file, which may help to recover data. */
     if (e && b->even_if_damaged && !b->rows_placed) {
         b->has_rows = true;
         e = add_key(b, "guildhall.db");
@@ -88,8 +89,9 @@ static enum err add_rows(struct backup_run *b)
     }
 
     if (!e && damaged && !b->even_if_damaged) {
-        log_error("backup: the database is damaged, so nothing was saved and older backups are "
-                  "kept; restore the last good one, or save what there is with --even-if-damaged");
+        log_error("backup: the database is damaged: no backup was written, and older backups are "
+                  "unchanged; restore the last good one, or "
+                  "back up the damaged database with --even-if-damaged");
         e = ERR_FILE_DAMAGED;
     }
     if (!e)
@@ -101,8 +103,8 @@ static enum err add_rows(struct backup_run *b)
     return e || !damaged ? e : archive_mark(&b->archive, "guildhall.db");
 }
 
-/* A marker in blobs/.new means that the row of the blob may not be committed. A server that starts
- * on the restored folder checks this and deletes blobs without a row. */
+/* Adds a marker of blobs/.new, which means that the row of the blob may not be committed. A server
+ * that starts on the restored folder checks this and deletes blobs without a row. */
 static enum err add_note(void *arg, const char *note, int fd, time_t written)
 {
     struct backup_run *b = arg;
@@ -125,7 +127,7 @@ static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
     memcpy(b->sum, b->archive.sum, sizeof b->sum);
     if (e || written < b->began - CLOCK_SLACK_S)
         return e;
-    /* The blob may be newer than the snapshot of the rows. */
+    /* The blob may be newer than the snapshot of the rows, so add its marker. */
     blob_note_name(blob, note, sizeof note);
     return add_note(b, note, -1, 0);
 }
@@ -161,18 +163,18 @@ static enum err add_other_blob(void *arg, const char *blob, int fd, time_t writt
     return map_get(&b->seen, hash_str(str_of(blob))) ? OK : add_blob(b, blob, fd, written);
 }
 
-/* Blobs are written in order of their ids, so new ones come after those of the previous backup. */
+/* Blobs are written in the order of their ids, so new blobs follow those of the previous backup. */
 static enum err add_blobs(struct backup_run *b)
 {
     enum err e = b->store->inside ? OK : file_rows_each(b->store, add_row_blob, b);
 
-    if (e && b->archive.damaged) /* the rows may be unreadable */
+    if (e && b->archive.damaged) /* a damaged database may have unreadable rows */
         e = OK;
     return e ? e : blobs_walk(b->store, add_other_blob, b);
 }
 
-/* Markers are saved before the rows: if the row of an older blob is committed after the snapshot,
- * the blob has its marker until then. */
+/* Markers are saved before the rows: a blob whose row is committed after the snapshot of the rows
+ * still has its marker in the backup. */
 static enum err add_all(struct backup_run *b)
 {
     enum err e = blobs_walk_notes(b->store, add_note, b);
@@ -183,8 +185,6 @@ static enum err add_all(struct backup_run *b)
         e = add_key(b, *key);
     return e ? e : add_blobs(b);
 }
-
-/* --- file names ----------------------------------------------------------------------- */
 
 /* Renames path to path.1, path.1 to path.2, …; overwrites the oldest of `keep` files. */
 static bool backups_rotate(const char *path, int64_t keep)
@@ -210,14 +210,16 @@ static enum err take_name(struct backup_run *b, const struct backup_options *o)
 
     if (snprintf(path, sizeof path, "%s%s", o->path, aside ? ".damaged" : "") >= (int)sizeof path)
         return ERR_UNAVAILABLE;
-    /* link fails if another process created the file meanwhile; rename would replace it. */
+    /* link fails if another process has created the file meanwhile; rename would replace that
+     * file. */
     if ((o->keep && !aside && !backups_rotate(o->path, o->keep)) ||
         (replace ? rename(b->part, path) : link(b->part, path)) != 0) {
-        log_error("backup: cannot make '%s': %s", path, strerror(errno));
+        log_error("backup: cannot create '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     if (aside)
-        log_warn("backup: saved as '%s'; older backups are kept", path);
+        log_warn("backup: some files are damaged: saved as '%s', and older backups are unchanged",
+                 path);
     if (!replace)
         unlink(b->part);
     snprintf(folder, sizeof folder, "%s", o->path);
@@ -231,7 +233,7 @@ static enum err name_part(struct backup_run *b, const struct backup_options *o)
 {
     if (snprintf(b->part, sizeof b->part, "%s%s", o->path, b->is_stream ? "" : ".part") >=
         (int)sizeof b->part) {
-        log_error("backup: the name is too long");
+        log_error("backup: the name of the backup file is too long");
         return ERR_UNAVAILABLE;
     }
     if (b->is_stream || o->replace || o->keep || access(o->path, F_OK) != 0)

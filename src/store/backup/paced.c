@@ -23,8 +23,9 @@ void paced_begin(void)
 {
     const struct sched_param none = { 0 };
 
-    /* If these calls fail, others only wait longer. The idle classes are not used: on a busy
-     * machine the backup would hold its snapshot for hours, and the server's WAL would grow. */
+    /* If these calls fail, the server only waits longer. The idle priority classes are not used: on
+     * a busy machine the backup would hold its snapshot for hours, and the server's WAL would
+     * grow. */
     sched_setscheduler(0, SCHED_BATCH, &none);
     (void)!nice(5);
     syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7));
@@ -36,13 +37,13 @@ static bool write_out(int fd)
 
     if (sync_file_range(fd, 0, 0, ALL) == 0)
         return true;
-    if (errno == ESPIPE) /* a pipe */
+    if (errno == ESPIPE) /* a pipe cannot be flushed */
         return true;
-    /* Not supported by every file system. */
+    /* Some file systems do not support sync_file_range. */
     return (errno == ENOSYS || errno == EINVAL) && fdatasync(fd) == 0;
 }
 
-/* Pauses for as long as the write took, or until the rate is met. */
+/* Pauses for as long as the work took, or longer if the write rate would be exceeded. */
 static void rest_after(int64_t began, int64_t bytes)
 {
     int64_t took = paced_now() - began, rest = bytes * SECOND / PACED_RATE - took;

@@ -6,24 +6,26 @@
 #include <stdint.h>
 
 enum {
-    /* Bytes written between two pauses: a commit of the server waits for no more than this. */
+    /* Bytes written between two pauses. A commit of the server waits at most until they are
+     * written. */
     PACED_BYTES = 128 * 1024,
-    /* Maximum bytes per second. Disks that accept more buffer it in their own cache, and the next
-     * sync of the server waits until that is flushed. */
+    /* Maximum write rate in bytes per second. A disk that accepts more buffers it in its cache, and
+     * the next sync of the server waits until that cache is flushed. */
     PACED_RATE = 32 * 1024 * 1024,
-    /* Longest pause, however slow the disk is: a server that stops waits for its end. */
+    /* Longest pause, even on a slow disk, because a server that stops waits for the backup to
+     * end. */
     PACED_PAUSE_MS = 100
 };
 
-/* Lowers the priority of this process for processor and disk. */
+/* Lowers the CPU and disk priority of this process. */
 void paced_begin(void);
 
-/* Flushes the file, to which `bytes` were written since the last call, and then pauses for at least
- * as long as that took, to stay below the rate. Uses sync_file_range, which does not commit the
- * file system's journal, because each such commit would delay the server's own. The caller syncs
- * the file once at the end. */
+/* Flushes a file to which `bytes` bytes were written since the last call, then pauses for at least
+ * as long as the flush took, to stay below the rate. Uses sync_file_range, because an fsync commits
+ * the file system's journal and delays the server's commits. The caller syncs the file at the
+ * end. */
 bool paced_write_out(int fd, int64_t bytes);
-/* paced_rest pauses for as long as the work since `began` took, without a write. */
+/* paced_rest pauses for as long as the work since `began` (from paced_now) took. */
 int64_t paced_now(void);
 void paced_rest(int64_t began);
 

@@ -27,7 +27,8 @@ static bool is_key_name(const char *name)
            (ends_with(name, ".key") || ends_with(name, ".pem"));
 }
 
-/* A backup may come from an untrusted source: accept only names that belong in a data folder. */
+/* Accepts only names that belong in a data folder, because the backup may come from an untrusted
+ * source. */
 static bool is_archive_name(const char *name)
 {
     if (strcmp(name, "guildhall.db") == 0 || is_key_name(name))
@@ -37,19 +38,18 @@ static bool is_archive_name(const char *name)
     return strncmp(name, "blobs/", 6) == 0 && is_blob_name(name + 6);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 struct backup_reader {
     struct archive archive;
     const char *folder;       /* destination; NULL: only check */
-    bool salvage;             /* continue after a damaged file */
-    struct backup_rows *rows; /* check: the rows, once they were read; or NULL */
-    int rows_fd;              /* file that contains them; or -1 */
+    bool salvage;             /* continue after a damaged file or line */
+    struct backup_rows *rows; /* check only: the database, once it was read; or NULL */
+    int rows_fd;              /* file that contains the database; or -1 */
     bool has_rows, differs;   /* differs: a file does not match its row */
     int64_t lost;
 };
 
-/* Returns the archive itself; for a stream, an unlinked temporary file that takes the rows. */
+/* Returns the file that contains the database: the archive itself, or for a stream an unlinked
+ * temporary file to which the database is copied. */
 static int rows_file(struct archive *a, int64_t *ret_at)
 {
     *ret_at = ftello(a->f);
@@ -64,7 +64,7 @@ static enum err check_rows(struct backup_reader *b, const struct archive_entry *
     int64_t at;
 
     if (b->rows_fd >= 0)
-        return ERR_BAD_REQUEST; /* a second database */
+        return ERR_BAD_REQUEST; /* the archive contains a second database */
     b->rows_fd = rows_file(&b->archive, &at);
     if (b->rows_fd < 0)
         return ERR_UNAVAILABLE;
@@ -110,24 +110,25 @@ static enum err restore_entry(struct backup_reader *b, const struct archive_entr
         return ERR_UNAVAILABLE;
     int fd = open_in_folder(path);
     if (fd < 0) {
-        log_error("backup: cannot make '%s': %s", path, strerror(errno));
+        log_error("backup: cannot create '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     enum err e = archive_take(&b->archive, entry, fd);
     if (close(fd) != 0 && !e)
         e = ERR_UNAVAILABLE;
-    /* SQLite can read most of a damaged database; a partial file or a wrong key is useless. */
+    /* Keep a damaged database, because SQLite can read most of it. A partial blob or a wrong key is
+     * useless. */
     if (e && strcmp(entry->name, "guildhall.db") != 0)
         unlink(path);
     return e;
 }
 
-/* Checks or restores one file. Counts it if it is damaged. */
+/* Checks or restores one file; counts it as lost if it is damaged. */
 static enum err read_entry(struct backup_reader *b, const struct archive_entry *entry)
 {
     if (!is_archive_name(entry->name)) {
-        log_error("backup: '%s' has a file that is none of ours: '%s'", b->archive.path,
-                  entry->name);
+        log_error("backup: '%s' contains a file that does not belong in a backup: '%s'",
+                  b->archive.path, entry->name);
         return ERR_BAD_REQUEST;
     }
     b->has_rows |= strcmp(entry->name, "guildhall.db") == 0;
@@ -136,17 +137,18 @@ static enum err read_entry(struct backup_reader *b, const struct archive_entry *
         return e;
     log_error("backup: '%s' is damaged in '%s'", entry->name, b->archive.path);
     b->lost++;
-    return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST; /* a check lists all faults */
+    /* a check continues, to list all faults */
+    return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST;
 }
 
-/* Continues after a damaged line. A message or a file may contain text that looks like a "file"
- * line, so only blobs are accepted, and only those that do not exist yet. */
+/* Finds the next file after a damaged line. A message or a file may contain text that looks like a
+ * "file" line, so only blobs are accepted, and only those that do not exist yet. */
 static enum err skip_damage(struct backup_reader *b, struct archive_entry *entry, bool *ret_more)
 {
     struct stat st;
     char path[PATH_MAX];
 
-    log_error("backup: a part of '%s' cannot be read", b->archive.path);
+    log_error("backup: a part of '%s' cannot be read and is skipped", b->archive.path);
     b->lost++;
     while ((*ret_more = archive_skip(&b->archive, entry))) {
         int n = snprintf(path, sizeof path, "%s/%s", b->folder, entry->name);
@@ -216,7 +218,7 @@ static bool is_empty_folder(const char *folder)
     struct dirent *entry;
     bool empty = d != NULL;
 
-    /* A mount point has a lost+found folder. */
+    /* The folder lost+found of a mount point is ignored. */
     while (d && empty && (entry = readdir(d)))
         empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
                 strcmp(entry->d_name, "lost+found") == 0;
@@ -232,7 +234,7 @@ static enum err begin_restore(const char *folder, char mark[PATH_MAX])
     if (e)
         return e;
     if (!is_empty_folder(folder)) {
-        log_error("backup: '%s' is not empty; restore into a folder that is", folder);
+        log_error("backup: '%s' is not empty; restore into an empty folder", folder);
         return ERR_BAD_REQUEST;
     }
     if (snprintf(mark, PATH_MAX, "%s/%s", folder, RESTORE_MARK) >= PATH_MAX)
@@ -245,7 +247,7 @@ static enum err begin_restore(const char *folder, char mark[PATH_MAX])
     return OK;
 }
 
-/* One syncfs for all files instead of one fsync each. */
+/* Syncs all restored files with one syncfs instead of one fsync each. */
 static bool sync_everything(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -256,7 +258,8 @@ static bool sync_everything(const char *folder)
     return ok;
 }
 
-/* The folder is created after the backup was opened, so a mistyped name leaves nothing behind. */
+/* Creates the folder after the backup was opened, so that a mistyped backup name leaves no folder
+ * behind. */
 enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret)
 {
@@ -279,8 +282,9 @@ enum err backup_restore(const char *path, const char *folder, bool salvage,
         e = ERR_UNAVAILABLE;
     }
     if (e)
-        log_error("backup: '%s' is not restored; empty it before the next try. If the backup is "
-                  "damaged, 'restore --salvage' brings back what is whole",
-                  folder);
+        log_error(
+            "backup: '%s' was not restored; empty it before the next attempt. If the backup is "
+            "damaged, 'restore --salvage' restores all undamaged files",
+            folder);
     return e || !ret->lost ? e : ERR_FILE_DAMAGED;
 }

@@ -12,10 +12,10 @@ struct backup_rows {
     struct sqlite_into *into;
     sqlite3 *db;
     sqlite3_stmt *find;
-    struct map seen; /* hashes of the names that were compared */
+    struct map seen; /* hashes of the names of compared blobs */
 };
 
-/* Databases of older versions have no digests. */
+/* Databases of older versions have no column `digest`. */
 static const char *const find_words[] = {
     "select size, digest from files where name = ?1 and gone = 0",
     "select size, '' from files where name = ?1 and gone = 0",
@@ -33,7 +33,8 @@ enum err backup_rows_open(int fd, int64_t at, int64_t size, struct backup_rows *
         sqlite3_prepare_v2(r->db, find_words[i], -1, &r->find, NULL);
     if (r->find)
         return OK;
-    log_error("backup: the database has no rows about files: %s", sqlite3_errmsg(r->db));
+    log_error("backup: cannot read the table 'files' of the database in the backup: %s",
+              sqlite3_errmsg(r->db));
     return ERR_FILE_DAMAGED;
 }
 
@@ -54,7 +55,7 @@ bool backup_rows_compare(struct backup_rows *r, const char *blob, int64_t size, 
     map_put(&r->seen, hash_str(str_of(blob)), r);
     sqlite3_bind_text(r->find, 1, blob, -1, SQLITE_STATIC);
     if (sqlite3_step(r->find) == SQLITE_ROW && !row_fits(r->find, size, digest)) {
-        log_error("backup: the file 'blobs/%s' is not the one that was uploaded", blob);
+        log_error("backup: the file 'blobs/%s' differs from the uploaded file", blob);
         ok = false;
     }
     sqlite3_reset(r->find);
@@ -72,7 +73,7 @@ bool backup_rows_complete(struct backup_rows *r)
 
         if (map_get(&r->seen, hash_str(str_of(name))))
             continue;
-        log_error("backup: the file 'blobs/%s' is missing", name);
+        log_error("backup: the file 'blobs/%s' is missing in the backup", name);
         ok = false;
     }
     sqlite3_finalize(all);

@@ -9,12 +9,12 @@
 
 struct backup_rows;
 
-/* Opens the database of size bytes at offset `at` of the file. If SQLite finds it damaged, logs it
- * and returns ERR_FILE_DAMAGED. Close *ret in any case. */
+/* Opens the database that occupies size bytes at offset `at` of the file. If SQLite finds damage,
+ * logs it and returns ERR_FILE_DAMAGED. Always close *ret. */
 enum err backup_rows_open(int fd, int64_t at, int64_t size, struct backup_rows **ret);
-/* Compares a blob with its row, if it has one. False: they differ, and it was logged. */
+/* Compares a blob with its row, if it has one. False: they differ, which was logged. */
 bool backup_rows_compare(struct backup_rows *r, const char *blob, int64_t size, const char *digest);
-/* Whether every blob that a row names was compared. Logs each missing one. */
+/* Returns whether every blob that a row names was compared. Logs each missing one. */
 bool backup_rows_complete(struct backup_rows *r);
 /* Accepts NULL. */
 void backup_rows_close(struct backup_rows *r);

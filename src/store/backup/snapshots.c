@@ -32,13 +32,12 @@ enum { MOST_NAME = 64 };
 
 const char *const snapshot_keys[] = { "pepper.key", "cert.pem", "key.pem", NULL };
 
-/* Serializes all commands, because two with the same name would write the same file. */
+/* Serializes all commands, because two commands with the same name would write the same file. */
 static pthread_mutex_t orders = PTHREAD_MUTEX_INITIALIZER;
-static char wanted[MOST_NAME + 1]; /* written before the signal, read after it */
-static bool is_asked_back;         /* the same */
+static char wanted[MOST_NAME + 1]; /* name of the snapshot; written before the signal is sent, read
+                                    * after it */
+static bool is_asked_back;         /* written before the signal is sent, read after it */
 static int tried, restored;        /* written while no server runs */
-
-/* --- names ---------------------------------------------------------------------------- */
 
 static bool name_fits(struct str name)
 {
@@ -63,37 +62,34 @@ static bool snapshot_path(const char *folder, struct str name, char out[PATH_MAX
     return snprintf(out, PATH_MAX, "%s/" FOLDER "/%.*s" SUFFIX, folder, STR_FMT(name)) < PATH_MAX;
 }
 
-/* Checks the name and creates the folder. False: wrote an error message to out. */
+/* Checks the name and creates the snapshot folder. False: an error message was written to out. */
 static bool take_name(const char *folder, struct str name, char path[PATH_MAX], struct buf *out)
 {
     char own[PATH_MAX];
 
     if (!name_fits(name)) {
         buf_printf(out,
-                   "error: a snapshot's name has 1 to %d letters, digits, dashes, dots and "
-                   "underscores, and begins with no dot\n",
+                   "error: the name of a snapshot has 1 to %d letters, digits, dashes, dots and "
+                   "underscores, and does not begin with a dot\n",
                    MOST_NAME);
         return false;
     }
     if (!path_in(folder, FOLDER, own) || !snapshot_path(folder, name, path) ||
         (mkdir(own, 0700) != 0 && errno != EEXIST)) {
-        buf_add_lit(out, "error: there is no room for snapshots in the data folder\n");
+        buf_add_lit(out, "error: cannot create the folder for snapshots in the data folder\n");
         return false;
     }
     return true;
 }
 
-/* --- making and listing --------------------------------------------------------------- */
-
-/* Checked before anything is changed: after a move to PostgreSQL old snapshots stay in the folder,
- * and their blobs must not replace the current ones. */
+/* Refuses PostgreSQL before anything is changed. After a move to PostgreSQL old snapshots stay in
+ * the folder, and their blobs must not replace the current ones. */
 static bool has_rows_here(struct store *store, struct buf *out)
 {
     if (strcmp(store_engine(store), "postgres") != 0)
         return true;
-    buf_add_lit(out,
-                "error: the rows are in PostgreSQL, which has its own ways: a database to copy "
-                "from, or pg_dump\n");
+    buf_add_lit(out, "error: snapshots need SQLite; on PostgreSQL copy the database, or use "
+                     "pg_dump\n");
     return false;
 }
 
@@ -106,11 +102,11 @@ static void make_one(struct store *store, const char *folder, struct str name, s
         return;
     struct backup_options options = { .path = path, .keys = snapshot_keys, .replace = true };
     if (backup_make(store, &options, &report)) {
-        buf_add_lit(out, "error: it could not be written; the server's log says why\n");
+        buf_add_lit(out, "error: the snapshot could not be written; see the server's log\n");
         return;
     }
-    buf_printf(out, "kept '%.*s': %lld files, %lld bytes\n", STR_FMT(name), (long long)report.files,
-               (long long)report.bytes);
+    buf_printf(out, "saved the snapshot '%.*s': %lld files, %lld bytes\n", STR_FMT(name),
+               (long long)report.files, (long long)report.bytes);
 }
 
 void snapshot_make(struct store *store, const char *folder, struct str name, struct buf *out)
@@ -173,7 +169,8 @@ static void ask_one_back(struct store *store, const char *folder, struct str nam
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_FMT(name));
         return;
     }
-    /* A "damaged" mark means that the data had a damaged file; the snapshot itself is intact. */
+    /* A "damaged" mark means that the saved data had a damaged file; the snapshot itself is
+     * intact. */
     if (backup_check(path, &report) && (report.lost || !report.damaged)) {
         buf_add_lit(out, "error: the snapshot is damaged\n");
         return;
@@ -189,9 +186,10 @@ static void ask_one_back(struct store *store, const char *folder, struct str nam
     snprintf(wanted, sizeof wanted, "%.*s", STR_FMT(name));
     is_asked_back = true;
     if (str_is(name, BEFORE))
-        buf_printf(out, "restoring '%s'; nothing is kept of what is there now\n", wanted);
+        buf_printf(out, "restoring '%s'; the current data is not saved\n", wanted);
     else
-        buf_printf(out, "restoring '%s'; what was there is the snapshot '" BEFORE "'\n", wanted);
+        buf_printf(out, "restoring '%s'; the current data is saved as the snapshot '" BEFORE "'\n",
+                   wanted);
     kill(getpid(), SNAPSHOT_SIGNAL);
 }
 
@@ -228,8 +226,9 @@ static bool remove_in(const char *folder, const char *name)
     return path_in(folder, name, path) && (unlink(path) == 0 || errno == ENOENT);
 }
 
-/* A folder cannot be renamed over another one, so the old blobs are moved to OLD_BLOBS first. The
- * WAL files of the old database are deleted before it is replaced. */
+/* Moves one restored file or folder into the data folder. A folder cannot be renamed over another
+ * one, so the old blobs are moved to OLD_BLOBS first. The WAL files of the old database are deleted
+ * before it is replaced. */
 static bool put_in_place(const char *folder, const char *name)
 {
     char from[PATH_MAX], to[PATH_MAX], aside[PATH_MAX];
@@ -278,8 +277,7 @@ bool snapshot_settle(const char *folder)
         ok = exchange_all(folder, whole) && folder_sync(folder) && rmdir(whole) == 0;
     if (ok && remove_all(aside))
         return true;
-    log_error("snapshots: what was restored cannot be put in place in '%s': %s", folder,
-              strerror(errno));
+    log_error("snapshots: cannot move the restored files into '%s': %s", folder, strerror(errno));
     return false;
 }
 
@@ -296,11 +294,11 @@ bool snapshot_bring_back(const char *folder)
         !path_in(half, "blobs", blobs) || !path_in(folder, WHOLE_FOLDER, whole) ||
         !remove_all(half))
         return false;
-    /* The old blobs are replaced even if the snapshot has none. */
+    /* The old blobs are replaced even if the snapshot contains no blobs. */
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
         rename(half, whole) != 0 || !folder_sync(folder)) {
-        log_error("snapshots: '%s' is not restored; all is as it was", wanted);
+        log_error("snapshots: '%s' was not restored; no data has changed", wanted);
         remove_all(half);
         return false;
     }

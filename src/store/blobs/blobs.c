@@ -24,7 +24,7 @@
 #include "store/internal.h"
 #include "store/backup/paced.h"
 
-/* In blobs/.new the whole name is one file name, with '+' for each slash. */
+/* In blobs/.new the whole blob name is one file name, with '+' for each slash. */
 enum { MAX_NAME = 255 };
 static const char SLASH = '+';
 
@@ -33,7 +33,7 @@ static bool is_name_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
 }
 
-/* At least two segments, an area and a name, none of which begins with a dot. */
+/* A blob name has at least two segments, an area and a name, none of which begins with a dot. */
 bool is_blob_name(const char *name)
 {
     size_t segments = 0, n = 0;
@@ -59,7 +59,7 @@ bool is_blob_name(const char *name)
 static enum err find_path(struct store *s, const char *name, char path[PATH_MAX])
 {
     if (!is_blob_name(name)) {
-        log_warn("store: '%s' is no name for a blob", name);
+        log_warn("store: '%s' is not a valid blob name", name);
         return ERR_NOT_FOUND;
     }
     if (snprintf(path, PATH_MAX, "%s/blobs/%s", s->folder, name) >= PATH_MAX)
@@ -97,7 +97,7 @@ bool is_note_name(const char *note)
     return !strchr(note, '/') && is_blob_name(name);
 }
 
-/* Path of the marker file of a blob. */
+/* Returns the path of the marker file of a blob. */
 static enum err find_note(struct store *s, const char *name, char path[PATH_MAX])
 {
     int n = snprintf(path, PATH_MAX, "%s/blobs/.new/", s->folder);
@@ -120,8 +120,6 @@ static enum err error_of_errno(const char *what, const char *path)
     return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* --- open the folder ------------------------------------------------------------------ */
-
 static void remove_parts(const char *path)
 {
     DIR *folder = opendir(path);
@@ -142,8 +140,8 @@ enum err blobs_open(struct store *s)
         return ERR_UNAVAILABLE;
     if (access(path, F_OK) == 0) {
         log_error("store: a restore into '%s' was interrupted; empty the folder and restore again. "
-                  "If the backup is damaged, 'guildhall restore FILE --salvage' brings back what "
-                  "is whole",
+                  "If the backup is damaged, 'guildhall restore FILE --salvage' restores all "
+                  "undamaged files",
                   s->folder);
         return ERR_UNAVAILABLE;
     }
@@ -160,14 +158,12 @@ enum err blobs_open(struct store *s)
     return e ? e : folder_make(path);
 }
 
-/* --- put ------------------------------------------------------------------------------ */
-
 static enum err write_file(const char *path, struct str bytes)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return error_of_errno("make", path);
+        return error_of_errno("create", path);
     enum err e = write_all(fd, bytes) && fsync(fd) == 0 ? OK : error_of_errno("write", path);
     if (close(fd) != 0 && !e)
         e = error_of_errno("write", path);
@@ -183,17 +179,17 @@ static enum err move_into_place(const char *from, const char *to)
     *strrchr(folder, '/') = 0;
     if (rename(from, to) != 0) {
         if (errno != ENOENT)
-            return error_of_errno("name", to);
+            return error_of_errno("rename a file to", to);
         enum err e = folder_make(folder);
         if (e)
             return e;
         if (rename(from, to) != 0)
-            return error_of_errno("name", to);
+            return error_of_errno("rename a file to", to);
     }
     return folder_sync(folder) ? OK : error_of_errno("sync", folder);
 }
 
-/* The marker needs no sync: the file system writes it before the later, synced rename. */
+/* Creates the marker without a sync: the file system writes it before the later, synced rename. */
 static enum err write_note(struct store *s, const char *name)
 {
     char path[PATH_MAX];
@@ -203,12 +199,12 @@ static enum err write_note(struct store *s, const char *name)
         return e;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
-        return error_of_errno("make", path);
+        return error_of_errno("create", path);
     close(fd);
     return OK;
 }
 
-/* Nodes may share the folder; process id and counter make the name unique. */
+/* Nodes may share the folder; process id and counter make the temporary name unique. */
 static bool name_part(struct store *s, char part[PATH_MAX])
 {
     uint64_t count = atomic_fetch_add(&s->blobs, 1);
@@ -240,7 +236,7 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     enum err e = find_path(s, name, path);
 
     if (!e && s->inside) {
-        blob_cache_drop(s, name); /* drop an older version */
+        blob_cache_drop(s, name); /* delete the copy of an older version */
         return postgres_blob_put(s, name, bytes);
     }
     if (!e)
@@ -249,8 +245,6 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
         space_refused(s);
     return e;
 }
-
-/* --- location --------------------------------------------------------------------------- */
 
 bool blobs_are_inside(const struct store *s)
 {
@@ -263,8 +257,6 @@ bool blob_open_near(struct store *s, const char *name, int *ret_fd, int64_t *ret
         return is_blob_name(name) && blob_cache_open_near(s, name, ret_fd, ret_size);
     return blob_open(s, name, ret_fd, ret_size) == OK;
 }
-
-/* --- open, delete --------------------------------------------------------------------- */
 
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {
@@ -288,7 +280,7 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
     return OK;
 }
 
-/* Logs the same file at most once a minute, because anyone may request it repeatedly. */
+/* Logs the same file at most once a minute, because any client may request it repeatedly. */
 static void log_damaged(struct store *s, const char *name, int64_t size, int64_t found)
 {
     static _Atomic uint64_t last_name, last_ns;
@@ -368,7 +360,7 @@ enum err blob_delete(struct store *s, const char *name)
 
 /* --- blobs without a committed row ---------------------------------------------------- */
 
-/* File timestamps are finer than time(), which may lag behind them by up to a second. */
+/* Compares with a fine clock, because time() may lag behind file timestamps by up to a second. */
 static bool is_older(int folder, const char *name, int64_t seconds)
 {
     struct timespec now;

@@ -24,9 +24,9 @@
 #include "store/internal.h"
 
 enum {
-    CHECKED_S = 3600, /* a copy is used this long without a check */
-    OPENED_S = 60,    /* resolution of the atime */
-    PART_S = 3600,    /* age at which a partial copy counts as left by a crash */
+    CHECKED_S = 3600, /* a copy is used for this long without a check */
+    OPENED_S = 60,    /* resolution of the access time */
+    PART_S = 3600,    /* age at which a partial copy counts as left over from a crash */
     AGE_CLASSES = 512,
 };
 
@@ -35,10 +35,10 @@ struct blob_cache {
     int64_t most;   /* limit in bytes; 0: none */
     int64_t bytes;  /* size of all copies, as far as this process knows */
     int64_t enough; /* a new copy starts a sweep above this size */
-    bool is_swept;  /* a sweep is running, on … */
+    bool is_swept;  /* a sweep is running */
     pthread_t sweeper;
-    bool has_sweeper;    /* … this thread, which must be joined */
-    bool is_uncountable; /* and that was logged */
+    bool has_sweeper;    /* .sweeper is a thread that must be joined */
+    bool is_uncountable; /* the last sweep could not count all copies, which was logged */
     _Atomic bool ending;
 };
 
@@ -115,10 +115,10 @@ enum err blob_cache_open_folder(const struct store *s)
     enum err e = folder_make(path);
     if (e)
         return e;
-    /* The server must be able to use a folder that a tool of root created. */
+    /* If root runs a tool, the folder must be given to the owner of the data folder. */
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || !folder_give_file(s->folder, fd))
-        e = cache_failed("give away", path);
+        e = cache_failed("change the owner of", path);
     if (fd >= 0)
         close(fd);
     remove_old_parts(path);
@@ -127,7 +127,8 @@ enum err blob_cache_open_folder(const struct store *s)
 
 /* --- eviction ------------------------------------------------------------------------- */
 
-/* Age classes, each an eighth longer than the previous one, instead of a sorted list of files. */
+/* Files are grouped by age, each class an eighth longer than the previous one, instead of sorting
+ * them. */
 static unsigned age_class(int64_t seconds)
 {
     unsigned bits = 3;
@@ -142,8 +143,8 @@ static unsigned age_class(int64_t seconds)
 struct cache_sweep {
     const struct store *store;
     int64_t now, total, bytes[AGE_CLASSES];
-    unsigned oldest; /* evict older classes, and of this one … */
-    int64_t spare;   /* … this many bytes */
+    unsigned oldest; /* evict all older classes */
+    int64_t spare;   /* bytes to evict of the class `oldest` */
 };
 
 static enum err count_copy(void *arg, const char *name, int fd, time_t written)
@@ -172,7 +173,7 @@ static enum err remove_copy(void *arg, const char *name, int fd, time_t written)
     if (class < sweep->oldest || (class == sweep->oldest && sweep->spare <= 0))
         return OK;
     if (unlink(path) != 0)
-        return OK; /* still counted */
+        return OK; /* the copy stays and is still counted */
     if (class == sweep->oldest)
         sweep->spare -= st.st_size;
     sweep->total -= st.st_size;
@@ -192,16 +193,16 @@ static void choose_oldest(struct cache_sweep *sweep, int64_t left)
     }
 }
 
-/* blobs_walk_folder has logged the file; logs the consequence once. */
+/* Logs once that copies could not be counted; blobs_walk_folder has logged the file. */
 static void note_uncountable(struct blob_cache *c, bool failed)
 {
     if (failed && !c->is_uncountable && !atomic_load(&c->ending))
-        log_warn("store: not all copies in " BLOB_CACHE " can be looked at; they may take more "
-                 "than they should");
+        log_warn("store: cannot read all file copies in '" BLOB_CACHE "'; they may use more disk "
+                 "space than the limit");
     c->is_uncountable = failed;
 }
 
-/* Evicts an eighth more than needed, so that a sweep makes room for many new copies. */
+/* Evicts an eighth more than needed, so that there is space for many new copies. */
 static int64_t cache_sweep(const struct store *s, int64_t most)
 {
     struct cache_sweep *sweep = mem_new(sizeof *sweep);
@@ -237,7 +238,7 @@ static void cache_end_sweep(struct blob_cache *c, int64_t left)
 {
     pthread_mutex_lock(&c->lock);
     c->bytes += left;
-    /* If copies cannot be deleted, do not sweep again at every new one. */
+    /* If copies cannot be deleted, wait until the cache has grown before the next sweep. */
     c->enough = left > c->most ? left + c->most / 8 : c->most;
     c->is_swept = false;
     pthread_mutex_unlock(&c->lock);
@@ -249,12 +250,13 @@ static void *sweep_run(void *arg)
 
     do
         cache_end_sweep(s->cache, cache_sweep(s, s->cache->most));
-    while (cache_begin_sweep(s->cache, 0)); /* for copies that were added meanwhile */
+    while (cache_begin_sweep(s->cache, 0)); /* repeat for copies that were added meanwhile */
     return NULL;
 }
 
-/* Only one thread at a time gets past cache_begin_sweep, and then the previous sweeper has ended.
- * The new sweeper needs the lock to end its sweep, so no other begins before has_sweeper is set. */
+/* Starts the sweeper thread if the limit is exceeded. Only one thread at a time gets past
+ * cache_begin_sweep, and then the previous sweeper has ended. The new sweeper needs the lock to end
+ * its sweep, so no other begins before has_sweeper is set. */
 static void cache_added(struct store *s, int64_t size)
 {
     struct blob_cache *c = s->cache;
@@ -284,9 +286,8 @@ void blob_cache_drop(const struct store *s, const char *name)
     pthread_mutex_unlock(&s->cache->lock);
 }
 
-/* --- one copy ------------------------------------------------------------------------- */
-
-/* A killed process may have left the same name: in containers process ids repeat. */
+/* Retries if the name exists: a killed process may have left it, because in containers process ids
+ * repeat. */
 static int make_part(struct store *s, char part[PATH_MAX])
 {
     int fd;
@@ -326,7 +327,7 @@ enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t
     int fd = make_part(s, part);
 
     if (fd < 0)
-        return cache_failed("make a file in", s->folder);
+        return cache_failed("create a file in", s->folder);
     unlink(part);
     enum err e = postgres_blob_read(s, name, fd, ret_size);
     if (!e && lseek(fd, 0, SEEK_SET) != 0)
@@ -338,7 +339,7 @@ enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t
     return e;
 }
 
-/* Synced before it is renamed: after a power cut the copy is complete or absent. */
+/* Syncs the copy before it is renamed: after a power cut the copy is complete or absent. */
 static enum err copy_make(struct store *s, const char *name, const char *path, int *ret_fd,
                           int64_t *ret_size)
 {
@@ -346,12 +347,12 @@ static enum err copy_make(struct store *s, const char *name, const char *path, i
     int fd = make_part(s, part);
 
     if (fd < 0)
-        return cache_failed("make a file in", s->folder);
+        return cache_failed("create a file in", s->folder);
     enum err e = postgres_blob_read(s, name, fd, ret_size);
     if (!e && (fdatasync(fd) != 0 || lseek(fd, 0, SEEK_SET) != 0))
         e = cache_failed("write", part);
     if (e || !name_copy(part, path))
-        unlink(part); /* without a name it serves this call only */
+        unlink(part); /* an unlinked copy serves this call only */
     if (e) {
         close(fd);
         return e;
@@ -361,7 +362,7 @@ static enum err copy_make(struct store *s, const char *name, const char *path, i
     return OK;
 }
 
-/* ERR_NOT_FOUND: there is no copy, or not a regular file. */
+/* Returns ERR_NOT_FOUND if there is no copy, or it is not a regular file. */
 static enum err copy_open(const char *path, int *ret_fd, struct stat *ret)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -390,7 +391,7 @@ static void note_opened(int fd, const struct stat *st)
 }
 
 /* Checks a copy against the database if the last check is too old. ERR_NOT_FOUND: the blob was
- * deleted or differs; the copy is dropped. */
+ * deleted or differs, and the copy was deleted. */
 static enum err copy_check(struct store *s, const char *name, int fd, const struct stat *st)
 {
     int64_t size;

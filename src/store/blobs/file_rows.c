@@ -20,9 +20,9 @@ struct file_page {
     struct file_row rows[PAGE];
 };
 
-/* The schema may be older than the program, because a read-only tool applies no migrations. */
+/* The schema may be older than this program, because a read-only tool applies no migrations. */
 static const char HAS_DIGESTS[] = "select 1 from migrations where number = $1";
-/* Rows of the first versions have size 0 if it is unknown. */
+/* Rows of the first versions have size 0 for an unknown size. */
 static const char FIND_FILES[] =
     "select id, name, case when size > 0 or digest <> '' then size else -1 end, gone, digest "
     "from files where id > $1 order by id limit $2";
@@ -81,8 +81,6 @@ enum err file_rows_each(struct store *s, enum err (*found)(void *arg, const stru
     return e;
 }
 
-/* --- comparing ------------------------------------------------------------------------ */
-
 bool file_row_fits(const struct file_row *row, int64_t size, const char *digest)
 {
     if (size < 0)
@@ -91,13 +89,13 @@ bool file_row_fits(const struct file_row *row, int64_t size, const char *digest)
         log_error("store: the file 'blobs/%s' has %lld bytes instead of %lld", row->name,
                   (long long)size, (long long)row->size);
     else if (row->digest[0] && strcmp(row->digest, digest) != 0)
-        log_error("store: the file 'blobs/%s' is not the one that was uploaded", row->name);
+        log_error("store: the file 'blobs/%s' differs from the uploaded file", row->name);
     else
         return true;
     return false;
 }
 
-/* Pauses after each piece, so that the server can use the disk. */
+/* Pauses after each buffer, so that the server can use the disk. */
 static bool digest_file(int fd, char piece[PIECE], char ret[BLOB_DIGEST])
 {
     unsigned char digest[crypto_generichash_BYTES];

@@ -12,14 +12,12 @@
 #include "base/log.h"
 #include "store/internal.h"
 
-/* --- lock ----------------------------------------------------------------------------- */
-
 static bool hold_path(struct store *s, char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "%s/backup.lock", s->folder) < PATH_MAX;
 }
 
-/* The server creates the file before the first backup, so that it owns it. */
+/* The server creates the lock file before the first backup, so that the server owns it. */
 void blobs_make_hold(struct store *s)
 {
     char path[PATH_MAX];
@@ -28,8 +26,8 @@ void blobs_make_hold(struct store *s)
     if (fd >= 0 && folder_give_file(s->folder, fd))
         close(fd);
     else if (errno == EACCES && access(path, R_OK) != 0)
-        log_warn("store: '%s' is somebody else's: until it is deleted, files that nobody needs "
-                 "any more stay",
+        log_warn("store: '%s' belongs to another user; delete it, because until then the server "
+                 "cannot delete unused files",
                  path);
 }
 
@@ -44,11 +42,12 @@ enum err blobs_hold(struct store *s, int *ret)
     int fd = hold_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
 
     *ret = -1;
-    if (fd < 0 && errno == EROFS) /* nothing can be deleted on a read-only file system */
+    if (fd < 0 && errno == EROFS) /* on a read-only file system nothing can be deleted */
         return OK;
-    /* Root often makes backups; the server must be able to open the file. */
+    /* Root often makes backups, but the server must be able to open the file. */
     if (fd < 0 || !folder_give_file(s->folder, fd) || flock(fd, LOCK_SH) != 0) {
-        log_error("store: cannot hold the files of '%s': %s", s->folder, strerror(errno));
+        log_error("store: cannot lock the files of '%s' against deletion: %s", s->folder,
+                  strerror(errno));
         if (fd >= 0)
             close(fd);
         return ERR_UNAVAILABLE;
@@ -65,9 +64,9 @@ bool blobs_held(struct store *s)
         return postgres_blobs_held(s);
     int fd = hold_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
-    if (fd < 0 && errno == EACCES) /* created by root, with flock(1) */
+    if (fd < 0 && errno == EACCES) /* root created the file, for example with flock(1) */
         fd = open(path, O_RDONLY | O_CLOEXEC);
-    /* A file that cannot be opened may be locked. */
+    /* If the file cannot be opened, assume that it is locked. */
     bool held = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) != 0 : errno != ENOENT;
 
     if (fd >= 0)
@@ -80,8 +79,6 @@ enum err blob_open_once(struct store *s, const char *name, int *ret_fd, int64_t 
     return s->inside ? blob_cache_read(s, name, ret_fd, ret_size)
                      : blob_open(s, name, ret_fd, ret_size);
 }
-
-/* --- iteration ------------------------------------------------------------------------ */
 
 struct blob_walk {
     blob_found *found;
@@ -98,7 +95,7 @@ static enum err walk_file(struct blob_walk *w, int folder, const char *entry)
     int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0 && errno == ENOENT)
-        return OK; /* a marker that was settled, or a blob without a row that was deleted */
+        return OK; /* deleted meanwhile: a marker of a committed row, or a blob without a row */
     if (fd < 0 || fstat(fd, &st) != 0) {
         log_error("store: cannot read '%s': %s", w->name, strerror(errno));
         if (fd >= 0)
@@ -139,7 +136,7 @@ static enum err walk_folder(struct blob_walk *w, int parent, const char *path, s
             close(fd);
         return ERR_UNAVAILABLE;
     }
-    /* Names that begin with a dot are not blobs: markers and temporary files. */
+    /* Skips markers and temporary files, whose names begin with a dot. */
     while (!e && (entry = readdir(d)))
         if (entry->d_name[0] != '.')
             e = walk_entry(w, d, entry, length);
@@ -171,7 +168,7 @@ struct inside_walk {
     void *arg;
 };
 
-/* Iterating leaves no copies in the cache, where they would evict those in use. */
+/* Reads the blob without caching it, because a copy would evict copies that are in use. */
 static enum err inside_found(void *arg, const struct blob_name *name)
 {
     const struct inside_walk *w = arg;
@@ -180,7 +177,7 @@ static enum err inside_found(void *arg, const struct blob_name *name)
     enum err e = blob_cache_read(w->store, name->name, &fd, &size);
 
     if (e)
-        return e == ERR_NOT_FOUND ? OK : e; /* deleted since it was listed */
+        return e == ERR_NOT_FOUND ? OK : e; /* the blob was deleted since it was listed */
     e = w->found(w->arg, name->name, fd, name->put_at);
     close(fd);
     return e;

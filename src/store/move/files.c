@@ -20,7 +20,7 @@ struct file_move {
     struct move_report *report;
     char *piece;
     bool compares;
-    int64_t total, done; /* files; each one is copied and compared */
+    int64_t total, done; /* progress in files, each counted twice: copied and compared */
 };
 
 static enum err file_failed(const char *verb, const char *path)
@@ -31,9 +31,7 @@ static enum err file_failed(const char *verb, const char *path)
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* --- bytes ---------------------------------------------------------------------------- */
-
-/* Copies the rest of one file to another (-1: nowhere) and computes its digest. */
+/* Copies the rest of a file to another one (-1: nowhere) and computes its digest. */
 static bool pump_bytes(struct file_move *f, int from, int to, unsigned char digest[DIGEST])
 {
     crypto_generichash_state sum;
@@ -50,8 +48,6 @@ static bool pump_bytes(struct file_move *f, int from, int to, unsigned char dige
     crypto_generichash_final(&sum, digest, DIGEST);
     return true;
 }
-
-/* --- one file ------------------------------------------------------------------------- */
 
 static int make_file(const char *path)
 {
@@ -70,7 +66,7 @@ static bool name_file(const char *part, const char *path)
     return errno == ENOENT && !folder_make(parent) && rename(part, path) == 0;
 }
 
-/* Writes to a temporary name and renames the complete file. */
+/* Writes the file under a temporary name and renames it when it is complete. */
 static enum err copy_file(struct file_move *f, int from, const char *path)
 {
     unsigned char digest[DIGEST];
@@ -80,7 +76,7 @@ static enum err copy_file(struct file_move *f, int from, const char *path)
         return ERR_UNAVAILABLE;
     int to = make_file(part);
     if (to < 0)
-        return file_failed("make", part);
+        return file_failed("create", part);
     bool ok = pump_bytes(f, from, to, digest);
     ok &= close(to) == 0;
     if (!ok || !name_file(part, path)) {
@@ -103,8 +99,7 @@ static enum err compare_file(struct file_move *f, int from, int to, const char *
         return file_failed("read", path);
     if (memcmp(one, other, DIGEST) == 0)
         return OK;
-    log_error("move: '%s' is not what it was copied from; delete it and run the command again",
-              path);
+    log_error("move: '%s' differs from its source; delete it and run the command again", path);
     return ERR_UNAVAILABLE;
 }
 
@@ -121,7 +116,7 @@ static enum err move_file(struct file_move *f, const char *name, int fd)
         f->report->bytes += from.st_size;
         return compare_file(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
     }
-    /* A file of the same size comes from an earlier run; it is compared later. */
+    /* A file of the same size was copied by an earlier run; it is compared later. */
     if (lstat(path, &to) == 0 && to.st_size == from.st_size)
         return OK;
     return copy_file(f, fd, path);
@@ -143,7 +138,7 @@ static enum err put_inside(struct file_move *f, const char *blob, int fd, size_t
     return e ? e : postgres_blob_settle(f->to, blob, true);
 }
 
-/* The target folder may be the source folder, so read the blob from the database. */
+/* Reads the blob from the database, because the target folder may be the source folder. */
 static enum err compare_inside(struct file_move *f, const char *blob, int fd)
 {
     char part[PATH_MAX];
@@ -153,7 +148,7 @@ static enum err compare_inside(struct file_move *f, const char *blob, int fd)
         return ERR_UNAVAILABLE;
     int to = open(part, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (to < 0)
-        return file_failed("make", part);
+        return file_failed("create", part);
     unlink(part);
     enum err e = postgres_blob_read(f->to, blob, to, &size);
     if (e || lseek(to, 0, SEEK_SET) != 0) {
@@ -178,11 +173,9 @@ static enum err move_inside(struct file_move *f, const char *blob, int fd)
     enum err e = postgres_blob_read(f->to, blob, -1, &size);
     if (e == ERR_NOT_FOUND)
         return put_inside(f, blob, fd, (size_t)from.st_size);
-    /* A blob of the same size comes from an earlier run; it is compared later. */
+    /* A blob of the same size was copied by an earlier run; it is compared later. */
     return e || size == from.st_size ? e : put_inside(f, blob, fd, (size_t)from.st_size);
 }
-
-/* --- all of them ---------------------------------------------------------------------- */
 
 static enum err count_blob(void *arg, const char *blob, int fd, time_t written)
 {
@@ -213,7 +206,8 @@ static enum err move_blob(void *arg, const char *blob, int fd, time_t written)
     return move_file(f, name, fd);
 }
 
-/* Copies a marker of blobs/.new: a server on the target checks whether the blob has a row. */
+/* Copies a marker of blobs/.new, so that a server on the target checks whether the blob has a
+ * row. */
 static enum err move_note(void *arg, const char *note, int fd, time_t written)
 {
     char path[PATH_MAX];
@@ -228,7 +222,7 @@ static enum err move_note(void *arg, const char *note, int fd, time_t written)
         return ERR_UNAVAILABLE;
     int made = make_file(path);
     if (made < 0)
-        return file_failed("make", path);
+        return file_failed("create", path);
     close(made);
     return OK;
 }
@@ -277,7 +271,8 @@ enum err move_files(struct store *from, struct store *to, const struct move_opti
         e = blobs_walk_notes(from, move_note, &f);
     if (!e)
         e = move_all(&f, from);
-    if (!e && to->inside) /* there a marker is a column of the blob's row, so blobs come first */
+    if (!e && to->inside) /* in PostgreSQL a marker is a column of the blob's row, so blobs are
+                           * copied first */
         e = blobs_walk_notes(from, move_note, &f);
     f.compares = true;
     if (!e)

@@ -9,18 +9,18 @@
 
 struct move_column {
     const char *name;
-    enum value_kind kind; /* type of its values; VALUE_NULL: unknown type */
+    enum value_kind kind; /* type of the values; VALUE_NULL: unknown type */
     int width;            /* size of a number in PostgreSQL, bytes */
-    int key;              /* index in the primary key, from 1; 0: none */
+    int key;              /* position in the primary key, from 1; 0: not part of it */
 };
 
 struct move_table {
     const char *name;
     struct move_column *columns;
     size_t count, room;
-    size_t keys;          /* columns of the primary key … */
-    const size_t *key_at; /* … and their indexes, in key order */
-    const char **parents; /* tables that it references */
+    size_t keys;          /* number of columns of the primary key */
+    const size_t *key_at; /* indexes of the key columns, in key order */
+    const char **parents; /* tables that foreign keys of this table reference */
     size_t parent_count, parent_room;
     bool is_planned;
 };
@@ -33,25 +33,25 @@ struct move_plan {
 
 struct move_side;
 
-/* Lists the tables that exist on both sides, referenced ones first, as the target describes them.
- * Logs if the schemas differ. */
+/* Lists the tables that exist in both databases, referenced tables first. Logs an error if the
+ * schemas differ. */
 enum err move_plan_make(struct move_side *from, struct move_side *to, struct move_plan *ret);
 void move_plan_clear(struct move_plan *p);
 
-/* For the engines: finds or adds the table of that name. */
+/* Finds the table of that name in the plan, or adds it. */
 struct move_table *move_plan_table(struct move_plan *p, struct str name);
 void move_table_add(struct move_plan *p, struct move_table *t, struct move_column column);
 void move_table_refer(struct move_plan *p, struct move_table *t, struct str parent);
-/* Writes "a", "b" … of all columns, or of the primary key in its order. */
+/* Appends the quoted names of all columns, or of the primary key in its order. */
 void move_names(const struct move_table *t, bool keys, struct buf *out);
-/* Writes the SELECT of a table in key order, with `behind` only of the rows after a key. */
+/* Appends the SELECT of a table in key order; behind: only rows after a key that is a parameter. */
 void move_select(const struct move_table *t, bool behind, struct buf *out);
 
 /* --- values, values.c ----------------------------------------------------------------- */
 
 enum { MOVE_SUM = 16, MOVE_LONGEST_ROW = 1 << 30 };
 
-/* Progress of a table. */
+/* Progress of copying one table. */
 struct move_state {
     int64_t rows;
     unsigned char sum[MOVE_SUM];
@@ -61,7 +61,7 @@ struct move_state {
 
 void move_state_init(struct move_state *st);
 void move_state_clear(struct move_state *st);
-/* Counts one more row. */
+/* Adds a row to the count and to the sum of digests. */
 void move_state_add(struct move_state *st, const struct move_table *t, const struct value *row,
                     struct buf *scratch);
 bool move_state_same(const struct move_state *a, const struct move_state *b);
@@ -74,34 +74,35 @@ bool move_key_read(const struct move_table *t, struct str key, struct value *ret
 enum { MOVE_COLUMNS = 256 }; /* maximum per table; checked when the plan is made */
 
 struct move_engine {
-    /* Whether the target has data. Called before store_open, which might change a foreign
-     * database. */
+    /* Whether the target has data. Called before store_open, which might change a database of
+     * another program. */
     enum err (*look)(const struct move_place *place, bool *ret);
     enum err (*open)(struct move_side *s, bool writes);
-    void (*close)(struct move_side *s); /* accepts a side that was never opened */
+    void (*close)(struct move_side *s); /* accepts an endpoint that was never opened */
     /* Lists all tables of the schema with their columns, and on PostgreSQL their foreign keys. */
     enum err (*list)(struct tx *tx, struct move_plan *ret);
-    /* Returns the first column of the first row; "": no row. */
+    /* Returns the first column of the first row as text; "": no row. */
     enum err (*ask)(struct move_side *s, const char *sql, char *out, size_t size);
-    /* Runs statements. The caller begins and commits the transaction with this function, too. */
+    /* Runs SQL statements; also used to begin and commit a transaction. */
     enum err (*script)(struct move_side *s, const char *sql);
 
-    /* Reads rows in key order, after the saved key `behind` if it is not empty. Values are valid
-     * until the next row. *ret_more is false at the end. */
+    /* Reads rows in key order; if `behind` is not empty, only those after this saved key. Values
+     * are valid until the next row. *ret_more is false at the end. */
     enum err (*read)(struct move_side *s, const struct move_table *t, struct str behind);
     enum err (*next)(struct move_side *s, const struct move_table *t, struct value *row,
                      bool *ret_more);
 
-    /* Writes rows: put_begin, put for each row, put_end. */
+    /* Write rows: call put_begin, put for each row, then put_end. */
     enum err (*put_begin)(struct move_side *s, const struct move_table *t);
     enum err (*put)(struct move_side *s, const struct move_table *t, const struct value *row);
     enum err (*put_end)(struct move_side *s);
 
     const char *hex_before; /* prefix of a bytes literal */
-    bool truncates;         /* one TRUNCATE empties all tables; otherwise DELETE per table */
+    bool truncates;         /* one TRUNCATE can empty all tables; otherwise each table needs a
+                             * DELETE */
     /* SQL to disable and enable triggers of the table %s. NULL: the connection disables them. */
     const char *quiet, *loud;
-    const char *last; /* SQL that runs at the end, after the rows were compared */
+    const char *last; /* SQL that runs after the rows were compared */
 };
 
 extern const struct move_engine move_sqlite, move_postgres;
@@ -110,12 +111,12 @@ struct move_side {
     const struct move_engine *engine;
     struct move_place place;
     struct store *store;
-    void *connection; /* the engine's */
+    void *connection; /* connection of the engine */
 };
 
 /* --- files, files.c ------------------------------------------------------------------- */
 
-/* Copies files that the target does not have, then compares all files. */
+/* Copies files that are missing in the target, then compares all files. */
 enum err move_files(struct store *from, struct store *to, const struct move_options *o,
                     struct move_report *ret);
 
@@ -124,23 +125,24 @@ enum err move_files(struct store *from, struct store *to, const struct move_opti
 struct move_run {
     const struct move_options *o;
     struct move_side from, to;
-    char key[128];    /* digest of the key that signs tokens of this server */
+    char key[128];    /* digest of the key that signs this server's tokens */
     char source[160]; /* identifies the source in the target */
     struct move_plan plan;
     struct move_state *states; /* one per table of the plan */
     struct value *row;
     struct buf scratch, sql;
-    int64_t done, total; /* rows; each one is written and compared */
+    int64_t done, total; /* progress in rows, each counted twice: written and compared */
     struct move_report *report;
 };
 
-/* Runs and clears .sql on the target. */
+/* Runs the SQL in .sql on the target and clears it. */
 enum err move_run_script(struct move_run *m);
 
 /* --- rows, tables.c ------------------------------------------------------------------- */
 
 enum err move_table_count(struct move_side *s, const struct move_table *t, int64_t *ret);
-/* Copies and compares all tables. Rows that an earlier run has copied must be unchanged. */
+/* Copies and compares all tables. Fails if rows that an earlier run has copied were changed
+ * since. */
 enum err move_tables(struct move_run *m);
 
 #endif

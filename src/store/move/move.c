@@ -12,8 +12,6 @@
 
 enum { LONGEST_SQL = 16 * 1024 * 1024 };
 
-/* --- source and target ---------------------------------------------------------------- */
-
 static const struct move_engine *engine_of(const struct move_place *place)
 {
     return place->postgres ? &move_postgres : &move_sqlite;
@@ -29,7 +27,7 @@ static bool is_same_folder(const char *a, const char *b)
     return same;
 }
 
-/* No migrations are applied to a target that has data before it is known to be from this source. */
+/* Applies migrations only to an empty target: other data may be of another server. */
 static enum err open_side(struct move_side *s, const struct move_place *place, bool target)
 {
     bool has_world = true;
@@ -110,7 +108,7 @@ static enum err read_states(struct tx *tx, void *arg)
         struct str sum = row_bytes(&r, 2);
 
         if (!st || sum.n != sizeof st->sum)
-            continue; /* a table that is not moved any more */
+            continue; /* the table is no longer part of the plan */
         st->rows = row_int(&r, 1);
         memcpy(st->sum, sum.p, sum.n);
         buf_reset(&st->last_key);
@@ -121,8 +119,6 @@ static enum err read_states(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* --- scripts -------------------------------------------------------------------------- */
-
 enum err move_run_script(struct move_run *m)
 {
     buf_add_char(&m->sql, '\0');
@@ -131,7 +127,7 @@ enum err move_run_script(struct move_run *m)
     return e;
 }
 
-/* Adds the SQL text, with the table name for its one %s, for each table of the plan. */
+/* Appends the SQL text for each table of the plan, with the table name in place of %s. */
 static void add_for_tables(struct move_run *m, const char *words)
 {
     const char *hole = words ? strstr(words, "%s") : NULL;
@@ -143,7 +139,7 @@ static void add_for_tables(struct move_run *m, const char *words)
     }
 }
 
-/* Not in the plan, but their content depends on rows that are deleted. */
+/* Tables outside the plan whose content depends on rows that are deleted. */
 static const char *const emptied_too[] = { "message_index", "gif_index", "parked_sessions",
                                            "parking", "session_homes" };
 
@@ -161,7 +157,7 @@ static void add_empty(struct move_run *m)
                    truncates ? "" : ";");
     }
     if (truncates)
-        buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* PostgreSQL only */
+        buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* this table exists on PostgreSQL only */
 }
 
 static enum err begin_anew(struct move_run *m)
@@ -176,9 +172,7 @@ static enum err begin_anew(struct move_run *m)
     return move_run_script(m);
 }
 
-/* --- beginning ------------------------------------------------------------------------ */
-
-/* The digest of the token key identifies the data. */
+/* Identifies the data by the digest of the key that signs tokens. */
 static enum err name_source(struct move_run *m)
 {
     enum err e = m->from.engine->ask(&m->from, FIND_KEY, m->key, sizeof m->key);
@@ -189,14 +183,14 @@ static enum err name_source(struct move_run *m)
     return e;
 }
 
-/* finish_move writes these tables. */
+/* Whether finish_move rebuilds the table. */
 static bool is_rebuilt(const struct move_table *t)
 {
     return strcmp(t->name, "message_unindexed") == 0 || strcmp(t->name, "channel_tails") == 0;
 }
 
-/* The target has the same data already: an earlier run was killed after its end, or the data was
- * moved before and used on one side since. The row counts tell the two apart. */
+/* The target has data of the same server. If the row counts are equal, an earlier run was killed
+ * after its last step; otherwise the data was changed on one side since the move. */
 static enum err compare_counts(struct move_run *m)
 {
     int64_t from = 0, to = 0;
@@ -212,9 +206,10 @@ static enum err compare_counts(struct move_run *m)
             e = move_table_count(&m->to, t, &to);
         if (e || from == to)
             continue;
-        log_error("move: the target holds this world as it was at another time ('%s' has %" PRId64
-                  " rows there, %" PRId64 " here); choose an empty database or folder",
-                  t->name, to, from);
+        log_error(
+            "move: the target has an older or newer copy of this data (table '%s' has %" PRId64
+            " rows there, %" PRId64 " in the source); choose an empty database or folder",
+            t->name, to, from);
         return ERR_BAD_REQUEST;
     }
     return e;
@@ -234,7 +229,8 @@ static enum err begin_move(struct move_run *m)
         return compare_counts(m);
     }
     if ((f.is_begun && strcmp(f.source, m->source) != 0) || (!f.is_begun && f.has_world)) {
-        log_error("move: the target holds another world; choose an empty database or folder");
+        log_error(
+            "move: the target has data of another server; choose an empty database or folder");
         return ERR_BAD_REQUEST;
     }
     if (!f.is_begun || f.is_void)
@@ -243,9 +239,7 @@ static enum err begin_move(struct move_run *m)
     return store_run(m->to.store, STORE_READ, NULL, read_states, m);
 }
 
-/* --- the end -------------------------------------------------------------------------- */
-
-/* Each engine has its own message index. The server builds it as it does for new messages. */
+/* Each engine has its own message index, so the server of the target builds it again. */
 static const char NOTE_MESSAGES[] =
     "insert into message_unindexed (message_id, times) select id, 1 from messages "
     "where ephemeral_for is null on conflict (message_id) do nothing;";

@@ -8,22 +8,22 @@
 #include "base/mem.h"
 #include "store/move/internal.h"
 
-/* A name that ends with * is a prefix. */
+/* Tables that are not moved. A name that ends with * is a prefix. */
 static const char *const stay_behind[] = {
-    "migrations", /* filled by the migrations */
+    "migrations", /* written by the migrations themselves */
     "expanded_steps",
-    "blobs", /* files are copied separately */
+    "blobs", /* copied separately, as files */
     "blob_parts",
     "move_source",
     "move_tables",
     "message_index",
     "message_index_*",
     "gif_index",
-    "gif_index_*", /* rebuilt */
+    "gif_index_*", /* rebuilt in the target */
     "log",
     "log_*",
-    "nodes", /* nodes of a cluster */
-    /* Servers on the target do not know the sessions of the source: clients identify again. */
+    "nodes", /* state of the cluster */
+    /* Sessions are not moved: clients identify again. */
     "parked_sessions",
     "parking",
     "session_homes",
@@ -41,8 +41,6 @@ static bool stays_behind(const char *name)
     }
     return false;
 }
-
-/* --- building ------------------------------------------------------------------------- */
 
 static void *plan_grow(void *items, size_t count, size_t *room, size_t size)
 {
@@ -103,7 +101,7 @@ static enum err run_list(struct tx *tx, void *arg)
     struct move_side *s = ((void **)arg)[0];
     struct move_plan *p = ((void **)arg)[1];
 
-    /* The transaction may be retried. */
+    /* Clears the plan, because the transaction may be retried. */
     move_plan_clear(p);
     p->arena = arena_new();
     return s->engine->list(tx, p);
@@ -115,8 +113,6 @@ static enum err plan_list(struct move_side *s, struct move_plan *ret)
 
     return store_run(s->store, STORE_READ, NULL, run_list, both);
 }
-
-/* --- comparing ------------------------------------------------------------------------ */
 
 static enum err plan_differs(const char *table, const char *column, const char *why)
 {
@@ -136,18 +132,18 @@ static const struct move_column *find_column(const struct move_table *t, const c
 static enum err compare_tables(const struct move_table *from, const struct move_table *to)
 {
     if (!from || !to)
-        return plan_differs((from ? from : to)->name, NULL, "is on one side only");
+        return plan_differs((from ? from : to)->name, NULL, "exists in one database only");
     if (from->count != to->count)
-        return plan_differs(to->name, NULL, "has other columns on the other side");
+        return plan_differs(to->name, NULL, "has different columns in the two databases");
     if (!to->keys || to->count > MOVE_COLUMNS)
         return plan_differs(to->name, NULL, "has no primary key, or too many columns");
     for (size_t i = 0; i < to->count; i++) {
         const struct move_column *c = &to->columns[i], *other = find_column(from, c->name);
 
         if (!other || other->key != c->key)
-            return plan_differs(to->name, c->name, "is not the same on the other side");
+            return plan_differs(to->name, c->name, "differs between the two databases");
         if (c->kind == VALUE_NULL || c->kind != other->kind)
-            return plan_differs(to->name, c->name, "has another type on the other side");
+            return plan_differs(to->name, c->name, "has different types in the two databases");
     }
     return OK;
 }
@@ -164,8 +160,6 @@ static enum err compare_plans(const struct move_plan *from, const struct move_pl
             e = compare_tables(plan_find(from, to->tables[i].name), &to->tables[i]);
     return e;
 }
-
-/* --- the order ------------------------------------------------------------------------ */
 
 static bool parents_are_planned(const struct move_plan *all, const struct move_table *t)
 {
@@ -188,7 +182,7 @@ static void find_keys(struct move_plan *p, struct move_table *t)
     t->key_at = at;
 }
 
-/* Repeatedly moves tables whose referenced tables are ordered already to the front. */
+/* Repeatedly moves tables to the front whose referenced tables are at the front already. */
 static enum err plan_order(struct move_plan *p)
 {
     size_t done = 0;
@@ -205,7 +199,9 @@ static enum err plan_order(struct move_plan *p)
             p->tables[done++] = t;
         }
     }
-    return done == p->count ? OK : plan_differs(p->tables[done].name, NULL, "refers to itself");
+    return done == p->count
+               ? OK
+               : plan_differs(p->tables[done].name, NULL, "is part of a cycle of foreign keys");
 }
 
 static void drop_behind(struct move_plan *p)
@@ -242,8 +238,6 @@ enum err move_plan_make(struct move_side *from, struct move_side *to, struct mov
         find_keys(ret, &ret->tables[i]);
     return e;
 }
-
-/* --- SQL text ------------------------------------------------------------------------- */
 
 void move_names(const struct move_table *t, bool keys, struct buf *out)
 {

@@ -11,7 +11,7 @@ enum { LONGEST_SQL = 1024 * 1024 };
 
 struct move_postgres_side {
     struct postgres_conn conn;
-    PGresult *row; /* values point into it */
+    PGresult *row; /* current row; values point into it */
     struct buf line;
 };
 
@@ -26,7 +26,8 @@ static enum err postgres_side_failed(struct move_postgres_side *side, PGresult *
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     bool full = state && strcmp(state, "53100") == 0;
 
-    log_error("move: %s", result ? pq.resultErrorMessage(result) : pq.errorMessage(side->conn.pg));
+    log_error("move: PostgreSQL reported an error: %s",
+              result ? pq.resultErrorMessage(result) : pq.errorMessage(side->conn.pg));
     pq.clear(result);
     return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
@@ -40,8 +41,6 @@ static enum err postgres_side_script(struct move_side *s, const char *sql)
 {
     return postgres_conn_do(&postgres_side(s)->conn, sql);
 }
-
-/* --- opening -------------------------------------------------------------------------- */
 
 static enum err postgres_side_look(const struct move_place *place, bool *ret)
 {
@@ -59,12 +58,12 @@ static enum err postgres_side_look(const struct move_place *place, bool *ret)
     return e;
 }
 
-/* A killed move may still be committing its last rows. Its progress is final when its connection,
- * and with it this lock, has ended. */
+/* Waits for the lock of an earlier move: a killed move may still be committing its last rows, and
+ * its progress is final when its connection has ended. */
 static const char ALONE[] = "set lock_timeout = '60s'; "
                             "select pg_advisory_lock(7166184, hashtext(current_schema()))";
 
-/* All reads of a source use one snapshot. */
+/* A source is read in one transaction, so that all reads use the same snapshot. */
 static enum err postgres_side_open(struct move_side *s, bool writes)
 {
     struct move_postgres_side *side = mem_new(sizeof *side);
@@ -90,9 +89,7 @@ static void postgres_side_close(struct move_side *s)
     s->connection = NULL;
 }
 
-/* --- tables --------------------------------------------------------------------------- */
-
-/* Type numbers of pg_type.dat. */
+/* Type numbers are those of PostgreSQL's pg_type.dat. */
 static struct move_column column_of_type(int64_t type)
 {
     switch (type) {
@@ -157,11 +154,10 @@ static enum err postgres_side_list(struct tx *tx, struct move_plan *ret)
     return e ? e : list_references(tx, ret);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 enum { NUMBER_TEXT = 32 };
 
-/* Numbers are sent as text, whose type PostgreSQL infers; bytes are sent in binary. */
+/* Formats a key value as a parameter: numbers and text as text, whose type PostgreSQL infers; bytes
+ * as binary. */
 static const char *key_text(const struct value *v, char number[NUMBER_TEXT], struct arena *a)
 {
     if (v->kind == VALUE_TEXT)
@@ -222,7 +218,7 @@ static uint64_t big_endian(const char *p, int n)
     return number;
 }
 
-/* Sign-extends numbers of less than eight bytes; a bool is 0 or 1. */
+/* Sign-extends numbers of less than eight bytes. A bool is 0 or 1. */
 static int64_t signed_number(const char *p, int n)
 {
     int unused = 64 - 8 * n;
@@ -265,15 +261,13 @@ static enum err postgres_side_next(struct move_side *s, const struct move_table 
         if (status != PGRES_TUPLES_OK)
             return postgres_side_failed(side, last);
         pq.clear(last);
-        pq.clear(pq.getResult(side->conn.pg)); /* NULL: end of the results */
+        pq.clear(pq.getResult(side->conn.pg)); /* NULL marks the end of the results */
         return OK;
     }
     for (size_t i = 0; i < t->count; i++)
         row[i] = postgres_side_value(side->row, (int)i, t->columns[i].kind);
     return OK;
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static void add_number(struct buf *out, uint64_t number, int bytes)
 {
@@ -291,7 +285,8 @@ static enum err send_line(struct move_postgres_side *side)
 
 static enum err postgres_side_put_begin(struct move_side *s, const struct move_table *t)
 {
-    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0"; /* with the literal's NUL */
+    /* includes the NUL byte of the literal */
+    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
     struct move_postgres_side *side = postgres_side(s);
     struct buf sql;
 
@@ -355,7 +350,7 @@ static enum err postgres_side_put_end(struct move_side *s)
     if (pq.resultStatus(result) != PGRES_COMMAND_OK)
         return postgres_side_failed(side, result);
     pq.clear(result);
-    pq.clear(pq.getResult(side->conn.pg)); /* NULL: end of the results */
+    pq.clear(pq.getResult(side->conn.pg)); /* NULL marks the end of the results */
     return OK;
 }
 

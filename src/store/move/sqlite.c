@@ -26,8 +26,6 @@ static enum err sqlite_side_failed(struct sqlite_conn *c, const char *sql)
     return sqlite_error(c, sqlite3_errcode(c->db), sql);
 }
 
-/* --- queries and commands ------------------------------------------------------------- */
-
 static enum err ask_connection(struct sqlite_conn *c, const char *sql, char *out, size_t size)
 {
     sqlite3_stmt *stmt = NULL;
@@ -56,8 +54,6 @@ static enum err sqlite_side_script(struct move_side *s, const char *sql)
                                                                    : sqlite_side_failed(c, sql);
 }
 
-/* --- opening -------------------------------------------------------------------------- */
-
 static enum err sqlite_side_look(const struct move_place *place, bool *ret)
 {
     char path[PATH_MAX], answer[32] = "";
@@ -80,7 +76,8 @@ static enum err sqlite_side_look(const struct move_place *place, bool *ret)
     return e;
 }
 
-/* Disables foreign keys and triggers: the rows of the source are consistent and complete. */
+/* Disables foreign keys and triggers for the target, because the rows of the source are consistent
+ * and complete. */
 static enum err sqlite_side_quiet(struct sqlite_conn *c)
 {
     static const char settings[] = "pragma foreign_keys = off; pragma cache_size = -16384";
@@ -112,8 +109,6 @@ static void sqlite_side_close(struct move_side *s)
     mem_free(side);
     s->connection = NULL;
 }
-
-/* --- tables --------------------------------------------------------------------------- */
 
 static enum value_kind kind_of_type(const char *type)
 {
@@ -152,8 +147,6 @@ static enum err sqlite_side_list(struct tx *tx, struct move_plan *ret)
     return rows_end(&r);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
 static void bind_value(sqlite3_stmt *stmt, int at, const struct value *v)
 {
     const char *p = v->s.p ? v->s.p : "";
@@ -177,7 +170,7 @@ static void bind_value(sqlite3_stmt *stmt, int at, const struct value *v)
     }
 }
 
-/* Binds copies, because the key is freed before the last row is read. */
+/* Binds copies of the values, because the key is freed before the last row is read. */
 static enum err bind_key(struct move_sqlite_side *side, const struct move_table *t, struct str key)
 {
     struct value values[MOVE_COLUMNS];
@@ -223,7 +216,8 @@ static enum err sqlite_side_read(struct move_side *s, const struct move_table *t
     return e || !behind.n ? e : bind_key(side, t, behind);
 }
 
-/* SQLite stores values of any type in a column; PostgreSQL would reject them. */
+/* Returns false if the value does not have the type of its column: SQLite stores values of any
+ * type, PostgreSQL rejects them. */
 static bool column_value(sqlite3_stmt *stmt, int at, enum value_kind kind, struct value *ret)
 {
     static const int types[] = { [VALUE_INT] = SQLITE_INTEGER,
@@ -262,14 +256,13 @@ static enum err sqlite_side_next(struct move_side *s, const struct move_table *t
     }
     for (size_t i = 0; i < t->count; i++)
         if (!column_value(side->reading, (int)i, t->columns[i].kind, &row[i])) {
-            log_error("move: a row of '%s' has something in '%s' that does not fit its type",
+            log_error("move: a row of '%s' has a value in '%s' that does not match the "
+                      "type of the column",
                       t->name, t->columns[i].name);
             return ERR_INTERNAL;
         }
     return OK;
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static enum err sqlite_side_put_begin(struct move_side *s, const struct move_table *t)
 {
@@ -303,8 +296,8 @@ static enum err sqlite_side_put_end(struct move_side *s)
     return OK;
 }
 
-/* SQLite, with its single writer, stores the last message in the row of the channel, which is used
- * only if channel_tails has no row. */
+/* Moves the last message and the message count of a channel from channel_tails to the channel's
+ * row, where SQLite stores them. */
 static const char SQLITE_LAST[] =
     "update channels set last_message_id = max(coalesce(last_message_id, 0), "
     "(select max(t.last_message_id) from channel_tails t where t.channel_id = channels.id)), "

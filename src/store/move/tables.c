@@ -41,8 +41,6 @@ static void tell_rows(struct move_run *m, int64_t more)
         m->o->tell(m->o->arg, "rows", m->done < m->total ? m->done : m->total, m->total);
 }
 
-/* --- copying -------------------------------------------------------------------------- */
-
 static void add_hex(struct move_run *m, struct str bytes)
 {
     buf_add_str(&m->sql, str_of(m->to.engine->hex_before));
@@ -115,9 +113,7 @@ static enum err copy_table(struct move_run *m, const struct move_table *t, struc
     return e;
 }
 
-/* --- comparing ------------------------------------------------------------------------ */
-
-/* Computes the state of the first `most` rows in key order; -1: of all. */
+/* Computes the progress of the first `most` rows in key order; -1: of all rows. */
 static enum err walk_table(struct move_run *m, struct move_side *s, const struct move_table *t,
                            int64_t most, struct move_state *ret)
 {
@@ -138,21 +134,21 @@ static enum err walk_table(struct move_run *m, struct move_side *s, const struct
     return e;
 }
 
-/* Marks the move as void, so that the next run starts from the beginning: rows of two different
- * times are inconsistent. */
+/* Invalidates the move, so that the next run starts from the beginning: rows read at two different
+ * times would be inconsistent. */
 static enum err void_move(struct move_run *m, const struct move_table *t, const char *which)
 {
     log_error(
         "move: '%s' has changed in the %s since the move began; run the command again, and it "
-        "begins anew",
+        "starts from the beginning",
         t->name, which);
     buf_add_lit(&m->sql, "update move_source set void = 1");
     enum err e = move_run_script(m);
     return e ? e : ERR_UNAVAILABLE;
 }
 
-/* A server may have changed the source between two runs. Rows that were copied before must be
- * unchanged, because later rows may depend on them. */
+/* Compares the rows that an earlier run has copied with the source, because a server may have
+ * changed the source between the runs. */
 static enum err check_earlier(struct move_run *m)
 {
     enum err e = OK;

@@ -97,9 +97,7 @@ bool move_key_read(const struct move_table *t, struct str key, struct value *ret
     return key.n == 0;
 }
 
-/* --- sums ----------------------------------------------------------------------------- */
-
-/* Adds as 128-bit numbers, lowest byte first. */
+/* Adds two 128-bit numbers, lowest byte first. */
 static void sum_digest(unsigned char *sum, const unsigned char *digest)
 {
     unsigned carry = 0;

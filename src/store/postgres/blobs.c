@@ -22,11 +22,11 @@ struct blob_sides {
     pthread_cond_t freed;
     struct store_side *sides[SIDES]; /* NULL: in use, or not opened yet */
     unsigned used;
-    struct store_side *holder; /* holds the backup lock; or NULL */
+    struct store_side *holder; /* connection that holds the backup lock; or NULL */
 };
 
-/* Advisory lock that backups hold in shared mode. The first number must be unique: 7166182 to
- * 7166184 are the locks of servers, peers and moves. */
+/* Advisory lock that backups hold in shared mode. The first number is unique: 7166182 to 7166184
+ * are the locks of servers, identities and moves. */
 #define HOLD_LOCK "(7166185, hashtext(current_schema()))"
 
 struct blob_sides *blob_sides_new(void)
@@ -49,8 +49,6 @@ void blob_sides_free(struct blob_sides *all)
     pthread_mutex_destroy(&all->lock);
     mem_free(all);
 }
-
-/* --- connections ---------------------------------------------------------------------- */
 
 static struct store_side *side_take(struct store *s)
 {
@@ -95,12 +93,10 @@ static enum err run_beside(struct store *s, enum store_mode mode,
     return e;
 }
 
-/* --- one blob ------------------------------------------------------------------------- */
-
 struct blob_task {
     struct str name;
-    struct str bytes; /* to put */
-    int fd;           /* destination of a read */
+    struct str bytes; /* content to write */
+    int fd;           /* destination of a read; -1: none */
     int64_t size;
     bool found, settled;
 };
@@ -168,9 +164,7 @@ enum err postgres_blob_delete(struct store *s, const char *name)
     return e || t.found ? e : ERR_NOT_FOUND;
 }
 
-/* --- reading one ---------------------------------------------------------------------- */
-
-/* Reads one part at a time, so that a blob is never in memory as a whole. */
+/* Reads one part at a time, so that the whole blob is never in memory. */
 static enum err read_part(struct tx *tx, const struct blob_task *t, int64_t part, int64_t *ret_size)
 {
     struct arena *own = arena_new(), *before = tx_use_arena(tx, own);
@@ -223,7 +217,7 @@ enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *
 /* --- lists of blobs ------------------------------------------------------------------- */
 
 struct blob_page {
-    char after[256]; /* blob names are shorter */
+    char after[256]; /* large enough: blob names are shorter */
     struct arena *arena;
     int64_t seconds; /* minimum age of unsettled blobs; -1: all blobs */
     size_t count;
@@ -330,14 +324,16 @@ enum err postgres_blobs_check(const struct postgres *p, struct postgres_conn *c)
     if (e || (some[0] && inside))
         return e;
     if (some[0]) {
-        log_error("store: the files of this world are in the database: use --blobs postgres");
+        log_error(
+            "store: the files of this server are in the database; start with --blobs postgres");
         return ERR_UNAVAILABLE;
     }
     if (inside)
         e = postgres_conn_ask(c, HAS_FILES, some, sizeof some);
     if (!e && some[0]) {
-        log_error("store: the files of this world are in a folder, not in the database; without "
-                  "--blobs postgres they are used there, 'guildhall move' takes them along");
+        log_error(
+            "store: the files of this server are in a folder, not in the database; start without "
+            "--blobs postgres, or copy them with 'guildhall move'");
         e = ERR_UNAVAILABLE;
     }
     return e;

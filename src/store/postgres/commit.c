@@ -6,10 +6,8 @@
 
 #include "store/postgres/pipeline.h"
 
-/* Compared by address, too. */
+/* This address identifies the statement, so use this array for every COMMIT of a pipeline. */
 static const char COMMIT[] = "commit";
-
-/* --- transactions --------------------------------------------------------------------- */
 
 void postgres_conn_begin(struct postgres_conn *c, const char *how)
 {
@@ -27,7 +25,7 @@ void postgres_conn_begin_once(struct postgres_conn *c, const char *how)
     c->at_once = true;
 }
 
-/* False if nothing was sent: then there is no transaction. */
+/* Whether the transaction was begun. False: no statement was sent, so there is nothing to end. */
 static bool is_begun(struct postgres_conn *c)
 {
     bool begun = !c->begin && !c->is_over;
@@ -41,8 +39,8 @@ static bool is_committed(const PGresult *result)
     return postgres_is_good(result) && strcmp(pq.cmdStatus((PGresult *)result), "COMMIT") == 0;
 }
 
-/* PostgreSQL executes and answers a pipeline in order. If the session was terminated (57P01,
- * admin_shutdown) at a command before COMMIT, the transaction did not commit. A proxy that loses
+/* Whether the session was terminated (57P01, admin_shutdown) at a command before COMMIT: then the
+ * transaction did not commit, because PostgreSQL executes a pipeline in order. A proxy that loses
  * its connection does not report this code. */
 static bool is_ended_before_commit(const struct postgres_failure *f)
 {
@@ -131,7 +129,7 @@ static bool send_logged(struct postgres_conn *c, const struct postgres_statement
     return send_frame(c, add, body) && pipeline_send_commit(c);
 }
 
-/* Returns the log position; 0: not answered. */
+/* Returns the log position; 0: no result. */
 static int64_t frame_answer(struct postgres_conn *c, struct postgres_failure *f)
 {
     PGresult *result = pipeline_take_result(c);
@@ -155,7 +153,7 @@ static bool commit_answer(struct postgres_conn *c, struct postgres_failure *f)
     return committed;
 }
 
-/* Reads the answers to send_logged. Returns whether COMMIT succeeded. */
+/* Reads the results of send_logged. Returns whether COMMIT succeeded. */
 static bool logged_answers(struct postgres_conn *c, struct postgres_failure *f, int64_t *ret)
 {
     *ret = frame_answer(c, f);
@@ -182,7 +180,7 @@ enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, i
     return e || committed ? e : ERR_INTERNAL;
 }
 
-/* A rollback does not return the position; currval is the session's last one. */
+/* A rollback does not give the position back; currval returns the last position of this session. */
 int64_t postgres_conn_untold_position(struct postgres_conn *c)
 {
     char text[32];

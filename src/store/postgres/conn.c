@@ -11,8 +11,6 @@
 
 enum { ANSWER_MS = 8000, STATEMENT_MS = 7000 };
 
-/* --- errors --------------------------------------------------------------------------- */
-
 static bool postgres_state_is(const char *state, const char *code)
 {
     return strcmp(state, code) == 0;
@@ -22,8 +20,8 @@ static bool is_lost(struct postgres_conn *c, const char *state)
 {
     if (c->lost)
         return true;
-    /* 57P: the server shuts down, or an operator terminated the connection. 25P03: it was idle in a
-     * transaction for too long. */
+    /* 57P: the database shuts down, or an operator terminated the connection. 25P03: the connection
+     * was idle in a transaction for too long. */
     return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0 ||
            postgres_state_is(state, "25P03");
 }
@@ -53,17 +51,16 @@ enum err postgres_error(struct postgres_conn *c, const PGresult *result, const c
     }
     if (postgres_state_is(state, "57014") ||
         postgres_state_is(state, "55P03")) { /* query_canceled, lock_not_available */
-        log_warn("store: %s in: %s", pq.resultErrorMessage(result), sql);
+        log_warn("store: a statement failed: %s; statement: %s", pq.resultErrorMessage(result),
+                 sql);
         return ERR_UNAVAILABLE;
     }
     bool full = postgres_state_is(state, "53100"); /* disk_full */
     if (!full || space_may_log())
-        log_error("store: %s in: %s",
+        log_error("store: a statement failed: %s; statement: %s",
                   result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg), sql);
     return full ? ERR_STORAGE_FULL : ERR_INTERNAL;
 }
-
-/* --- answers -------------------------------------------------------------------------- */
 
 /* OpenSSL decrypts a whole TLS record, but libpq may have room for 8 KiB only. PostgreSQL sends
  * records of at most 8 KiB (except for long rows, since version 17); a proxy may send 16 KiB. */
@@ -74,7 +71,7 @@ bool postgres_conn_has_more(const struct postgres_conn *c)
     return tls && pq.ssl_pending(tls) > 0;
 }
 
-/* Timeout for poll; -1: none. */
+/* Returns the remaining timeout for poll; -1: none. */
 static int patience_left(const struct postgres_conn *c, int64_t until)
 {
     int64_t left = (until - clock_mono()) / 1000000;
@@ -84,9 +81,9 @@ static int patience_left(const struct postgres_conn *c, int64_t until)
     return left > 0 ? (int)left : 0;
 }
 
-/* Flushes libpq's send buffer and waits until a result can be read without blocking. If the server
- * neither reads nor answers within patience_ms, the connection is lost: the network was cut without
- * notice, or the server hangs. */
+/* Sends unsent bytes and waits until a result can be read without blocking. If the database neither
+ * reads nor answers within patience_ms, the connection counts as lost: the network was cut, or the
+ * database hangs. */
 static bool wait_for_answer(struct postgres_conn *c)
 {
     struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
@@ -102,8 +99,9 @@ static bool wait_for_answer(struct postgres_conn *c)
             continue;
         c->silent = ready == 0;
         if (c->silent)
-            log_warn("store: PostgreSQL did not answer for %d seconds", c->patience_ms / 1000);
-        if (ready > 0 && p.revents & POLLOUT) /* the server reads: restart the timeout */
+            log_warn("store: PostgreSQL did not answer for %d seconds; closing the connection",
+                     c->patience_ms / 1000);
+        if (ready > 0 && p.revents & POLLOUT) /* the database reads, so restart the timeout */
             until = clock_mono() + (int64_t)c->patience_ms * 1000000;
         if (unsent < 0 || ready <= 0 || !pq.consumeInput(c->pg))
             c->lost = true;
@@ -165,7 +163,8 @@ void postgres_conn_settle(struct postgres_conn *c)
     c->ending = false;
 }
 
-/* Sends a command. The fastest command so far approximates the network round-trip time. */
+/* Sends a command and waits for its result. The fastest command so far approximates the network
+ * round-trip time. */
 static PGresult *exec_words(struct postgres_conn *c, const char *sql)
 {
     postgres_conn_settle(c);
@@ -193,18 +192,17 @@ enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, 
     return postgres_outcome(c, result, sql);
 }
 
-/* --- opening -------------------------------------------------------------------------- */
-
 static void hear_notice(void *arg, const char *message)
 {
-    (void)arg, (void)message; /* libpq would print it to stderr */
+    (void)arg, (void)message; /* libpq would print the message to stderr */
     log_debug("store: %s", message);
 }
 
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
 {
-    /* Keys before dbname are defaults that the operator's connection string may override. A cut is
-     * detected within 8 s, with unsent data (tcp_user_timeout) or without (keepalives). */
+    /* Keys before dbname are defaults that the operator's connection string may override. They
+     * detect a network cut within 8 s, with unsent data (tcp_user_timeout) or without
+     * (keepalives). */
     static const char *const keys[] = {
         "connect_timeout",     "tcp_user_timeout", "keepalives_idle",
         "keepalives_interval", "keepalives_count", "client_encoding",
@@ -225,24 +223,25 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
         return true;
     }
     if (log)
-        log_error("store: cannot reach PostgreSQL: %s",
+        log_error("store: cannot connect to PostgreSQL: %s",
                   c->pg ? pq.errorMessage(c->pg) : "out of memory");
     pq.finish(c->pg);
     c->pg = NULL;
     return false;
 }
 
-/* Advisory lock of servers, per schema. The number is unique. */
+/* Advisory lock of all servers, per schema. The first number is unique. */
 #define SERVED "(7166182, hashtext(current_schema()))"
 
-/* The database times out a little earlier than this process and reports it. lock_timeout is 3 s for
- * the first lock, because a tool that has just closed still holds it for a moment. */
+/* The timeouts of the database are a little shorter than those of this process, so that the
+ * database reports them. lock_timeout is 3 s for the first lock, because a tool that has just
+ * closed still holds it for a moment. */
 static const char SERVE[] = "set lock_timeout = '3s'; select pg_advisory_lock_shared" SERVED "; "
                             "select pg_advisory_lock_shared(" PEER_CLASS ", %" PRId32 "); "
                             "set lock_timeout = '7s'; set statement_timeout = '7s'; "
                             "set idle_in_transaction_session_timeout = '10s'";
 
-/* False: the setting could not be sent. */
+/* Returns false if the setting could not be sent. */
 bool postgres_conn_hurry(struct postgres_conn *c, bool hurry, bool serves)
 {
     char sql[64];
@@ -261,15 +260,16 @@ bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p)
 {
     char sql[sizeof SERVE + 16];
 
-    /* libpq would block on a server that does not read. tcp_user_timeout ends that, but not on a
-     * Unix socket. So sends never block, and wait_for_answer sends the rest. */
+    /* Without this, libpq would block if the database does not read; tcp_user_timeout does not
+     * apply to a Unix socket. wait_for_answer sends the remaining bytes. */
     c->patience_ms = ANSWER_MS;
     if (pq.setnonblocking(c->pg, 1) != 0 || !postgres_alone(c, p->identity))
         return false;
     snprintf(sql, sizeof sql, SERVE, (int32_t)p->identity);
     if (!postgres_conn_do(c, sql))
         return postgres_fits(c, p);
-    log_error("store: a tool has the database for itself, or PostgreSQL is too slow");
+    log_error(
+        "store: cannot lock the database: a tool uses it exclusively, or PostgreSQL is too slow");
     return false;
 }
 
@@ -302,6 +302,6 @@ bool postgres_conn_alive(struct postgres_conn *c)
     if (c->lost)
         return false;
 
-    /* No command is in progress, so readable bytes mean that the server closes the connection. */
+    /* If no command is in progress, readable bytes mean that the database closes the connection. */
     return poll(&p, 1, 0) == 0 || (pq.consumeInput(c->pg) && pq.status(c->pg) == CONNECTION_OK);
 }

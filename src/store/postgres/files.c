@@ -38,7 +38,7 @@ static enum err write_mark(const struct postgres *p)
         return ERR_UNAVAILABLE;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
-        log_error("store: cannot make '%s': %s", path, strerror(errno));
+        log_error("store: cannot create '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     close(fd);
@@ -63,8 +63,9 @@ static bool is_listed(const char *peers, const char *name)
     return strstr(peers, word) != NULL;
 }
 
-/* The mark of a killed process with this node number. Marks of other nodes stay: a node that lost
- * its connections for a moment is not listed, but needs its mark when it reconnects. */
+/* Whether the mark belongs to a killed process with this node number. Marks of other nodes stay: a
+ * node that lost its connections for a moment is not listed, but needs its mark when it
+ * reconnects. */
 static bool is_of_predecessor(const struct postgres *p, const char *peers, const char *name)
 {
     uint32_t identity = (uint32_t)strtoul(name, NULL, 10);
@@ -86,7 +87,7 @@ static void drop_marks_of_dead(const struct postgres *p, const char *peers)
         closedir(d);
 }
 
-/* Returns a listed node without a mark in this folder, or 0. */
+/* Returns the identity of a listed node without a mark in this folder; 0: none. */
 static uint32_t find_unmarked(const struct postgres *p, char *peers)
 {
     char path[PATH_MAX], *rest = NULL;
@@ -97,8 +98,8 @@ static uint32_t find_unmarked(const struct postgres *p, char *peers)
     return 0;
 }
 
-/* Lists the other nodes that share the database, as " 12 34 ". Servers that do not share are
- * rejected elsewhere (peers.c). */
+/* Lists the other nodes that share the database, as " 12 34 ". Exclusive servers are refused
+ * elsewhere (peers.c). */
 static enum err list_peers(const struct postgres *p, struct postgres_conn *c, char *peers)
 {
     char sql[256];
@@ -120,7 +121,8 @@ enum err postgres_files_share(struct postgres *p, struct postgres_conn *c)
         e = list_peers(p, c, peers);
     if (!e)
         drop_marks_of_dead(p, peers);
-    /* A node that has just stopped has removed its mark, but may be listed for a moment. */
+    /* Waits, because a node that has just stopped has removed its mark but may be listed for a
+     * moment. */
     for (int waited = 0; !e && (missing = find_unmarked(p, peers)) && waited < PATIENCE_MS;
          waited += LOOK_MS) {
         nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
@@ -128,7 +130,7 @@ enum err postgres_files_share(struct postgres *p, struct postgres_conn *c)
     }
     if (e || !missing)
         return e;
-    log_error("store: node %u keeps its files elsewhere: '%s/blobs' is not the folder that it has. "
+    log_error("store: node %u uses another folder for files than '%s/blobs'. "
               "Servers that share a database need the same folder (--data)",
               store_identity_node(missing), p->store.folder);
     return ERR_UNAVAILABLE;

@@ -15,8 +15,8 @@ enum { MOST_TRIES = 4 };
 
 enum member_state {
     MEMBER_READY,
-    MEMBER_ALONE,   /* runs alone afterwards */
-    MEMBER_REFUSED, /* its result is final */
+    MEMBER_ALONE,   /* runs alone, after the group */
+    MEMBER_REFUSED, /* the work item returned an error, which is its result */
     MEMBER_WRITES,
 };
 
@@ -25,8 +25,8 @@ struct group {
     struct work *works[POSTGRES_GATHERED];
     enum member_state states[POSTGRES_GATHERED];
     unsigned count;
-    bool broken; /* the transaction has failed … */
-    bool again;  /* … because of one work item, which was removed */
+    bool broken; /* the transaction has failed */
+    bool again;  /* one work item caused the failure and was removed: try again */
 };
 
 static int owner_compare(const void *a, const void *b)
@@ -50,7 +50,8 @@ static struct tx group_tx(const struct group *g, unsigned i)
                         .connection = &g->worker->conn };
 }
 
-/* Removes the failed work item. If the database is unreachable or full, a retry would fail too. */
+/* Aborts the group and removes the work item that failed. If the database is unreachable or full, a
+ * retry would fail, too. */
 static void group_break(struct group *g, enum err e, const struct work *culprit)
 {
     g->broken = true;
@@ -106,8 +107,6 @@ static void member_run(struct group *g, unsigned i)
         g->states[i] = MEMBER_REFUSED;
 }
 
-/* --- commit --------------------------------------------------------------------------- */
-
 static unsigned group_writers(const struct group *g, struct work **ret)
 {
     unsigned count = 0;
@@ -125,7 +124,7 @@ static void writers_failed(struct group *g, struct work *const *writers, unsigne
 
     if (!w->conn.lost) {
         postgres_conn_do(&w->conn, "rollback");
-        /* At most one: statements after a failed one do not run. */
+        /* There is at most one such position, because statements after a failed one do not run. */
         untold = postgres_conn_untold_position(&w->conn);
     }
     if (!w->conn.lost && untold)
@@ -138,8 +137,8 @@ static void writers_failed(struct group *g, struct work *const *writers, unsigne
     }
 }
 
-/* If the connection is lost without an answer, it is unknown whether the transaction committed,
- * unless may_be_written is false: then it did not. */
+/* If the connection is lost without a result, it is unknown whether the transaction committed; if
+ * may_be_written is false, it did not. */
 static void group_commit(struct group *g)
 {
     struct postgres_worker *w = g->worker;
@@ -165,8 +164,6 @@ static void group_commit(struct group *g)
         writers[i]->result = e;
 }
 
-/* --- one group ------------------------------------------------------------------------ */
-
 static void group_attempt(struct group *g)
 {
     struct postgres_conn *c = &g->worker->conn;
@@ -184,7 +181,8 @@ static void group_attempt(struct group *g)
         postgres_conn_roll_back(c);
 }
 
-/* Resets the others to ready after one has failed. Returns whether more than one is left. */
+/* Resets the other work items to ready after one has failed. Returns whether more than one is
+ * left. */
 static bool group_gathers_again(struct group *g)
 {
     unsigned left = 0;
@@ -221,8 +219,8 @@ static bool goes_alone(const struct group *g, unsigned i)
            (g->states[i] == MEMBER_WRITES && g->broken);
 }
 
-/* Puts the work items that run alone back at the head of the queue, where any worker takes them.
- * This thread checks the queue afterwards, so none is left when the store closes. */
+/* Puts the work items that run alone back at the head of the queue, for any worker. This thread
+ * checks the queue afterwards, so none is left when the store closes. */
 static void group_disband(struct group *g)
 {
     struct work *first = NULL, *last = NULL;
@@ -241,7 +239,7 @@ static void group_disband(struct group *g)
 
 static void group_end(struct group *g)
 {
-    group_disband(g); /* another thread may own those from here on */
+    group_disband(g); /* from here on another thread may own the requeued work items */
     for (unsigned i = 0; i < g->count; i++)
         if (!goes_alone(g, i))
             postgres_worker_finish(g->worker, g->works[i], g->works[i]->result);

@@ -1,12 +1,11 @@
-/* kinds.c - statistics per kind of read (struct work.name): how many round trips it needs.
- *
- * Most reads of a kind need the same number of round trips. If that is known, the last one also
- * ends the transaction, which saves a round trip. If the prediction is wrong, the read restarts,
- * and the kind is not trusted again before it repeats three times. A kind that uses too much time
- * of a loop, or too many round trips, runs on the workers for a while. */
+/* kinds.c - statistics per name of a read (struct work.name): how many round trips it needs. Reads
+ * of one name usually need the same number of round trips. If it is known, the last round trip also
+ * ends the transaction, which saves one. If the prediction is wrong, the read restarts, and the
+ * name is not trusted again before the number repeats three times. Reads that use too much time of
+ * a loop, or too many round trips, run on the workers for a while. */
 #include "store/postgres/postgres.h"
 
-/* Trust 0: not known yet; above 0: the number of round trips is predictable. */
+/* Trust in the statistics; above 0: the number of round trips is predictable. */
 enum { TRUST_BARRED = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
 
 struct kind {

@@ -12,8 +12,8 @@ struct libpq pq;
 
 bool libpq_load(void)
 {
-    log_error("store: the static program keeps its data in its folder only; PostgreSQL takes the "
-              "Debian package, or a build of your own");
+    log_error("store: the static program supports SQLite only; for PostgreSQL use the "
+              "Debian package or a dynamic build");
     return false;
 }
 

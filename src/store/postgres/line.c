@@ -35,7 +35,7 @@ void commit_line_enter(struct commit_line *l, struct work *w)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Removes the first item if it is answered; otherwise NULL. */
+/* Removes the first item if its COMMIT was acknowledged; otherwise returns NULL. */
 static struct work *take_answered(struct commit_line *l)
 {
     if (links_empty(&l->works))
@@ -48,9 +48,9 @@ static struct work *take_answered(struct commit_line *l)
     return w;
 }
 
-/* Finishes all answered items at the head. Call it with the lock held; the lock is released during
- * each call of work_finish. Only one thread does this at a time, and it also takes items that
- * become ready meanwhile. */
+/* Finishes all acknowledged items at the head of the list. Call it with the lock held; the lock is
+ * released during each work_finish. Only one thread does this at a time, and it also handles items
+ * that are acknowledged meanwhile. */
 static void announce_answered(struct commit_line *l, struct store *s)
 {
     struct work *w;

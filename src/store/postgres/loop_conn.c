@@ -9,11 +9,9 @@
 #include "store/postgres/loop.h"
 
 enum {
-    FIRST_WAIT_MS = 50,  /* between connection attempts, doubled … */
-    LAST_WAIT_MS = 5000, /* … up to this */
+    FIRST_WAIT_MS = 50,  /* wait between connection attempts; doubled each time */
+    LAST_WAIT_MS = 5000, /* upper limit of that wait */
 };
-
-/* --- opening and closing --------------------------------------------------------------- */
 
 static void socket_closed(uv_handle_t *socket)
 {
@@ -50,11 +48,11 @@ static void reader_listen(struct postgres_reader *r, int events)
     r->events = events;
 }
 
-/* All queries up to a sync form one transaction, with these settings. */
+/* Settings of the connection: all queries up to a sync form one transaction. */
 static const char READ_ONLY[] = "set default_transaction_isolation = 'repeatable read'; "
                                 "set default_transaction_read_only = on";
 
-/* Runs on a thread of libuv, which may block. */
+/* Opens the connection on a thread of libuv, which may block. */
 static void open_aside(uv_work_t *w)
 {
     struct postgres_reader *r = container_of(w, struct postgres_reader, opening);
@@ -85,7 +83,7 @@ static void reader_attach(struct postgres_reader *r)
     reader_listen(r, UV_READABLE);
 }
 
-/* After the last reference the loop may be freed. */
+/* Releases a reference; after the last one the loop may be freed. */
 static void reader_let_go(struct postgres_reader *r)
 {
     if (--r->holds == 0)
@@ -108,7 +106,7 @@ static void open_done(uv_work_t *w, int status)
     reader_let_go(r);
 }
 
-/* Connects only while a worker is connected. */
+/* Starts to connect, but only while a worker is connected. */
 static void reader_open(struct postgres_reader *r)
 {
     if (!atomic_load(&r->pool->connected) || clock_mono() < r->again_at)
@@ -124,13 +122,11 @@ bool reader_reach(struct postgres_reader *r)
 {
     if (r->state == READER_OPEN && !r->count && !r->running &&
         r->silences != atomic_load(&r->pool->silences))
-        reader_hang_up(r); /* another connection timed out, so this one is probably dead too */
+        reader_hang_up(r); /* another connection timed out, so this one is probably dead, too */
     if (r->state == READER_CLOSED)
         reader_open(r);
     return r->state == READER_OPEN;
 }
-
-/* --- input and output ------------------------------------------------------------------ */
 
 bool reader_flush(struct postgres_reader *r)
 {
@@ -142,7 +138,7 @@ bool reader_flush(struct postgres_reader *r)
     return !r->conn.lost;
 }
 
-/* Reads everything: poll does not report bytes that OpenSSL has buffered. */
+/* Reads all available bytes: poll does not report those that OpenSSL has buffered. */
 static bool reader_consume(struct postgres_reader *r, int events)
 {
     bool good = !(events & UV_READABLE) || pq.consumeInput(r->conn.pg);
@@ -174,8 +170,6 @@ static void on_socket(uv_poll_t *socket, int status, int events)
     r->heard_at = clock_mono();
     reader_hear(r, status, events);
 }
-
-/* --- lifetime -------------------------------------------------------------------------- */
 
 static void handle_is_closed(uv_handle_t *h)
 {
@@ -236,7 +230,8 @@ static void end_on_loop(struct loop *loop, void *arg)
         reader_end(r);
 }
 
-/* Waits until the handles are closed, one loop iteration later, and a pending connect has ended. */
+/* Ends the reader from another thread; waits until its handles are closed, one loop iteration
+ * later, and a pending connect has ended. */
 static void reader_end_from_outside(struct postgres_reader *r, struct loop *loop)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };

@@ -14,17 +14,17 @@
 #include "store/postgres/loop.h"
 
 enum {
-    MOST_AT_FIRST = 128, /* queries in the first round, approximately */
-    MOST_WAITING = 32,   /* reads that wait behind those */
+    MOST_AT_FIRST = 128, /* approximate maximum of queries in the first round trip */
+    MOST_WAITING = 32,   /* reads that may wait for the next transaction */
     MOST_ROUNDS = 6,     /* round trips of one read */
-    SLOW_MS = 100,       /* without an answer: new reads go to the workers */
+    SLOW_MS = 100,       /* after this time without an answer, new reads go to the workers */
     LOOK_MS = 200,       /* interval of checks for a missing answer */
-    STUCK_MS = 1000,     /* without data: close the connection */
-    BARRED_MS = 400,     /* answer time after which a kind moves to the workers */
-    HEAVY_NS = 5000000,  /* CPU time of the loop for all reads of a run */
-    ROWS_NS = 4000000,   /* the same, for rows of measured reads */
-    LONG_NS = 1000000,   /* minimum time of one read among those */
-    ROOM_ANSWERS = 2,    /* a result and its end */
+    STUCK_MS = 1000,     /* after this time without data, the connection is closed */
+    BARRED_MS = 400,     /* answer time after which reads of this name move to the workers */
+    HEAVY_NS = 5000000,  /* CPU time limit for all reads of one run */
+    ROWS_NS = 4000000,   /* CPU time limit for rows of measured reads */
+    LONG_NS = 1000000,   /* shortest run that counts as slow */
+    ROOM_ANSWERS = 2,    /* results of DEALLOCATE: the result and its end marker */
 };
 
 /* --- handing over to the workers ------------------------------------------------------ */
@@ -59,8 +59,6 @@ void reader_pass_on_all(struct postgres_reader *r)
     pass_on_waiting(r);
 }
 
-/* --- queries -------------------------------------------------------------------------- */
-
 static bool send_errand(struct postgres_conn *c, struct postgres_errand *e, unsigned round)
 {
     e->prepares = !e->statement->prepared;
@@ -86,7 +84,8 @@ static bool reader_sync(struct postgres_reader *r)
     return pq.pipelineSync(r->conn.pg) && reader_flush(r);
 }
 
-/* Deallocates all prepared statements between two transactions, here and on the server. */
+/* Deallocates all prepared statements between two transactions, in this process and in the
+ * database. */
 static bool reader_make_room(struct postgres_reader *r)
 {
     struct postgres_conn *c = &r->conn;
@@ -109,7 +108,7 @@ static bool all_end_with_this(const struct postgres_reader *r)
 
 static void look_for_answer(uv_timer_t *look);
 
-/* Sets the answer that comes next: the first one of the next statement without a result. */
+/* Sets the next expected result: that of the first statement from index i on without one. */
 static void expect_errand(struct postgres_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
@@ -137,8 +136,6 @@ static void reader_ask(struct postgres_reader *r)
     if (!uv_is_active((uv_handle_t *)&r->look))
         uv_timer_start(&r->look, look_for_answer, LOOK_MS, LOOK_MS);
 }
-
-/* --- runs ----------------------------------------------------------------------------- */
 
 enum read_outcome { READ_FINISHED, READ_ASKS, READ_PASSED_ON };
 
@@ -178,15 +175,15 @@ static enum read_outcome read_go_on(struct postgres_reader *r, struct work *w)
     return READ_PASSED_ON;
 }
 
-/* If the reads of this run exceed HEAVY_NS and this one took longer than LONG_NS, its kind moves to
- * the workers, including reads of the kind that wait for this run. */
+/* If the reads of this run exceed HEAVY_NS and this read took longer than LONG_NS, moves reads of
+ * its name to the workers. */
 static void note_heavy(struct postgres_reader *r, const struct work *w, int64_t took)
 {
     if (took > LONG_NS && clock_thread() - r->spent_at > HEAVY_NS)
         postgres_kind_bar(r->pool, w);
 }
 
-/* Limits wall-clock and CPU time: a loop that was preempted takes long without using CPU time. */
+/* Limits wall-clock and CPU time, because a preempted loop takes long without using CPU time. */
 static void read_set_share(struct postgres_reader *r, const struct work *w, int64_t now)
 {
     r->conn.rows_until = w->measured ? now + LONG_NS : 0;
@@ -227,7 +224,7 @@ static void reader_go_on(struct postgres_reader *r)
         reader_hang_up(r);
 }
 
-/* Runs all reads as far as they get with the rows that have arrived. */
+/* Runs all reads again, as far as the rows that have arrived allow. */
 static void reader_run(struct postgres_reader *r)
 {
     unsigned count = r->count;
@@ -236,7 +233,7 @@ static void reader_run(struct postgres_reader *r)
     r->running = true;
     r->spent_at = clock_thread();
     for (unsigned i = 0; i < count; i++) {
-        struct work *w = r->reads[i]; /* the loop below may overwrite the slot */
+        struct work *w = r->reads[i]; /* the next line may overwrite the slot */
 
         if (read_run(r, w) == READ_ASKS)
             r->reads[r->count++] = w;
@@ -277,9 +274,7 @@ static void on_soon(uv_idle_t *soon)
     uv_idle_stop(soon);
 }
 
-/* --- answers -------------------------------------------------------------------------- */
-
-/* Whether a query failed, and not the connection (57P: the server closes it). */
+/* Whether the query failed, and not the connection (57P: the database closes it). */
 static bool is_refusal(const PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -287,7 +282,7 @@ static bool is_refusal(const PGresult *result)
     return state && strncmp(state, "57P", 3) != 0;
 }
 
-/* Processes one answer. False: it is an error, or not the expected one. */
+/* Processes one result. False: it is an error, or not the expected one. */
 static bool take_answer(struct postgres_reader *r, PGresult *result)
 {
     struct postgres_errand *e = &r->conn.errands[r->next];
@@ -295,7 +290,8 @@ static bool take_answer(struct postgres_reader *r, PGresult *result)
 
     if (is_end ? result != NULL : !postgres_is_good(result)) {
         if (is_refusal(result))
-            postgres_kind_bar(r->pool, e->work); /* it would close the next connection, too */
+            /* the same query would also close the next connection */
+            postgres_kind_bar(r->pool, e->work);
         pq.clear(result);
         return false;
     }
@@ -310,7 +306,7 @@ static bool take_answer(struct postgres_reader *r, PGresult *result)
     return true;
 }
 
-/* A sync is answered after everything that was sent before it. */
+/* Accepts the result of a sync, which follows the results of everything that was sent before it. */
 static bool take_sync(struct postgres_reader *r)
 {
     PGresult *result = pq.getResult(r->conn.pg);
@@ -337,7 +333,8 @@ static bool answers_are_here(const struct postgres_reader *r)
     return r->next >= r->conn.errand_count;
 }
 
-/* Syncs of finished transactions are answered before the current queries. */
+/* Whether the next result is that of a sync: syncs of earlier transactions come before the results
+ * of the current queries. */
 static bool sync_is_next(const struct postgres_reader *r)
 {
     bool own = r->count && r->synced;
@@ -360,7 +357,7 @@ bool reader_take_answers(struct postgres_reader *r)
     return true;
 }
 
-/* Moves kinds that were slow to the workers. */
+/* Moves reads whose answer was slow to the workers. */
 static void note_slow(struct postgres_reader *r)
 {
     if (clock_mono() - r->asked_at > (int64_t)BARRED_MS * 1000000)
@@ -379,7 +376,7 @@ void reader_answered(struct postgres_reader *r)
         uv_idle_start(&r->soon, on_soon);
 }
 
-/* A query that takes too long blocks those behind it: hands all reads to the workers. */
+/* Closes the connection, because a query that takes too long blocks those behind it. */
 static void leave_stuck(struct postgres_reader *r)
 {
     const struct postgres_conn *c = &r->conn;
@@ -408,15 +405,13 @@ static void look_for_answer(uv_timer_t *look)
     }
     if (now - r->asked_at > (int64_t)SLOW_MS * 1000000)
         pass_on_waiting(r);
-    /* If the loop was blocked, the answer may be in the socket already. */
+    /* If the loop was blocked, the answer may already be in the socket. */
     reader_hear(r, 0, UV_READABLE);
     if (r->count && now - r->heard_at > (int64_t)STUCK_MS * 1000000 && !has_unread(r))
         leave_stuck(r);
 }
 
-/* --- new reads ------------------------------------------------------------------------ */
-
-/* Whether another read would wait too long here. */
+/* Whether another read would have to wait too long. */
 static bool reader_is_busy(const struct postgres_reader *r)
 {
     return r->queue.waiting_count >= MOST_WAITING ||

@@ -12,10 +12,10 @@
 #include "store/postgres/postgres.h"
 
 enum {
-    NUMBER_SHIFT = 21, /* bits of the process number; above: the node number */
+    NUMBER_SHIFT = 21, /* number of bits of the process number; the node number is above them */
     NUMBERS = 1 << 10,
     ROOM = 256,
-    PATIENCE_MS = 3000, /* wait for a server that has just stopped */
+    PATIENCE_MS = 3000, /* wait for a server that has just stopped but is still listed */
 };
 #define ALONE UINT32_C(0x80000000)
 
@@ -30,8 +30,8 @@ unsigned store_identity_node(uint32_t identity)
     return identity >> NUMBER_SHIFT & (NUMBERS - 1);
 }
 
-/* Finds a connected server that cannot share the database with this one, or "": one of both is
- * exclusive, or both have the same node number. */
+/* Finds a connected server that cannot share the database with this one: one of the two is
+ * exclusive, or both have the same node number. "": none. */
 static enum err find_stranger(struct postgres_conn *c, uint32_t me, char *out, size_t size)
 {
     char sql[ROOM];
@@ -50,13 +50,15 @@ static void tell_stranger(uint32_t me, struct str stranger)
     str_to_u64(stranger, &identity);
     unsigned number = store_identity_node((uint32_t)identity);
     if (!(me & ALONE) && !(identity & ALONE))
-        log_error("store: another server is node %u on this database; give this one another "
+        log_error("store: another server with node number %u uses this database; "
+                  "start this one with another "
                   "--node",
                   number);
     else
-        log_error("store: another server (node %u) runs on this database, and one of the two "
-                  "would not hear what the other does",
-                  number);
+        log_error(
+            "store: another server (node %u) runs on this database, and one of the two is not "
+            "configured for a cluster",
+            number);
 }
 
 bool postgres_alone(struct postgres_conn *c, uint32_t me)

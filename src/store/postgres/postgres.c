@@ -33,7 +33,7 @@ static void postgres_submit(struct store *s, struct work *w)
 
 static void postgres_turn_end(struct store *s, struct loop *loop)
 {
-    (void)s, (void)loop; /* a snapshot lasts as long as its work item */
+    (void)s, (void)loop; /* a snapshot ends with its work item */
 }
 
 static unsigned postgres_lane(const struct tx *tx)
@@ -43,7 +43,7 @@ static unsigned postgres_lane(const struct tx *tx)
     return c->lane;
 }
 
-/* A loop's connection is for short reads only. */
+/* Makes a read leave its loop, whose connection is for short reads only. */
 static bool postgres_go_aside(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
@@ -57,15 +57,14 @@ static bool postgres_ready(struct store *s)
     return atomic_load(&postgres_of(s)->connected) > 0;
 }
 
-/* --- opening and closing -------------------------------------------------------------- */
-
 static enum err run_on_first(struct store *s, struct work *w)
 {
     w->since = clock_mono();
     return postgres_worker_run(&postgres_of(s)->workers[0], w);
 }
 
-/* Starting nodes hold this lock until other nodes can see them. Migrations have no timeout. */
+/* Applies migrations and registers the server, while holding a lock until other nodes can see this
+ * one. Migrations have no timeout. */
 static enum err postgres_begin(struct postgres *p, const struct store_options *o)
 {
     struct postgres_conn *c = &p->workers[0].conn;
@@ -93,7 +92,7 @@ static void start_workers(struct postgres *p)
         struct postgres_worker *w = &p->workers[i];
 
         if (pthread_create(&w->thread, NULL, postgres_worker_live, w) != 0) {
-            log_error("store: cannot start a worker's thread");
+            log_error("store: cannot start a worker thread");
             abort();
         }
         w->has_thread = true;
@@ -134,7 +133,8 @@ unsigned postgres_lane_of(unsigned worker)
     return snowflake_node() * MOST_WORKERS + worker + 1;
 }
 
-/* By default rwlocks prefer readers, which would starve work that wants the lock exclusively. */
+/* By default rwlocks prefer readers, which would starve a work item that wants the lock
+ * exclusively. */
 static void init_writing(pthread_rwlock_t *writing)
 {
     pthread_rwlockattr_t attr;
@@ -151,7 +151,7 @@ static struct postgres *postgres_new(const struct store_options *o)
 
     p->store.engine = &postgres_engine;
     p->store.folder = mem_dupz(o->folder);
-    p->store.lock = -1; /* nodes may share the folder */
+    p->store.lock = -1; /* no lock: nodes may share the folder */
     p->where = mem_dupz(o->postgres);
     p->store.inside = o->blobs_inside ? blob_sides_new() : NULL;
     p->store.cache = o->blobs_inside ? blob_cache_new(o->blob_cache) : NULL;
@@ -283,8 +283,6 @@ enum err store_side_finish(struct store_side *side)
     return e;
 }
 
-/* --- tools ---------------------------------------------------------------------------- */
-
 static enum err keep_servers_out(struct tx *tx, void *arg)
 {
     (void)arg;
@@ -305,7 +303,7 @@ static enum err ask_anything(struct tx *tx, void *arg)
     return tx_one(tx, "select count(*) from migrations", NO_BIND, &r, &found);
 }
 
-/* Checks that a query works. pg_amcheck checks the rest. */
+/* Checks that a query works; pg_amcheck can check the rest. */
 static enum err postgres_check(struct store *s)
 {
     return store_run(s, STORE_READ, NULL, ask_anything, NULL);

@@ -19,54 +19,58 @@ struct postgres_statement;
 struct postgres_values;
 struct postgres;
 
-/* How long the current read may run before it is aborted and queued again (lanes.c). */
+/* Time limit of the running read; a read that exceeds it is aborted and queued again (lanes.c). */
 struct read_share {
-    int64_t until;             /* end of the running read's time limit (lanes.c); 0: no limit */
-    unsigned free_round_trips; /* further round trips that extend the limit */
+    int64_t until;             /* end of the time limit; 0: no limit */
+    unsigned free_round_trips; /* round trips that still extend the limit */
     int64_t way_ns;            /* shortest round trip so far; 0: none measured */
-    bool is_spent;             /* the limit was exceeded */
-    bool is_hurried;           /* statement_timeout is LANE_SHARE_MS */
+    bool is_spent;             /* the read exceeded the limit */
+    bool is_hurried;           /* statement_timeout is set to LANE_SHARE_MS */
 };
 
 struct postgres_conn {
     PGconn *pg;            /* NULL: not connected */
     unsigned lane;         /* see tx_lane */
     struct map statements; /* by the address of the SQL */
-    unsigned named;        /* statements so far, for their names */
-    bool lost;             /* the connection failed … */
-    bool silent;           /* … by a timeout: others may be dead too */
-    int patience_ms;       /* timeout for an answer; 0: none */
+    unsigned named;        /* statements prepared so far, for unique names */
+    bool lost;             /* the connection failed */
+    bool silent;           /* the connection timed out, so others may be dead, too */
+    int patience_ms;       /* timeout for a result; 0: none */
     struct read_share share;
-    _Atomic uint64_t *round_trips; /* counter of round trips; or NULL */
+    _Atomic uint64_t *round_trips; /* counter for metrics; or NULL */
     const char *begin;             /* BEGIN statement that is still to be sent; or NULL */
-    int64_t position;              /* last log position it received; 0: none */
-    bool ending;                   /* COMMIT of a read was sent, its answer is not read yet */
-    bool at_once;                  /* a read that commits with its first round trip … */
-    bool is_over;                  /* … has committed … */
-    bool wants_more;               /* … and needs another query: it restarts */
+    int64_t position;              /* last log position that this connection got; 0: none */
+    bool ending;                   /* COMMIT of a read was sent, its result is not read yet */
+    bool at_once;                  /* the read sends COMMIT with its first round trip */
+    bool is_over;                  /* that COMMIT has succeeded */
+    bool wants_more;               /* the read needs another query after that COMMIT, so it
+                                    * restarts */
     unsigned began;                /* round trips of this transaction so far */
-    const struct work *culprit;    /* work whose queued statement failed; or NULL */
+    const struct work *culprit;    /* work item whose queued statement failed; or NULL */
     bool may_be_written;           /* COMMIT was sent and may have succeeded */
-    bool gathers;                  /* a group runs: writes wait for its commit … */
-    bool leaves;                   /* … and the running work must leave it (or the loop) */
-    bool on_loop;                  /* never blocks: queries without rows are queued … */
-    bool is_full;                  /* … unless there is no room */
-    bool wants_room;               /* too many prepared statements */
+    bool gathers;                  /* a group runs: writes are sent with its commit */
+    bool leaves;                   /* the running work item must leave the group (or the loop) */
+    bool on_loop;                  /* the connection belongs to a loop and never blocks: queries are
+                                    * queued */
+    bool is_full;                  /* the queue of statements is full */
+    bool wants_room;               /* too many prepared statements: deallocate them */
     struct arena *arena;           /* memory for queued statements */
-    int64_t rows_until;            /* on a loop: end of a measured read (0: no limit), … */
-    int64_t rows_spent;            /* … once the thread has used this much CPU time */
+    int64_t rows_until;            /* on a loop: end of the time limit of a measured read; 0:
+                                    * none */
+    int64_t rows_spent;            /* on a loop: CPU time of the thread at which the limit
+                                    * applies */
     unsigned errand_count;
     struct postgres_errand {
         const char *sql;
         struct postgres_statement *statement;
         const struct postgres_values *values;
         size_t count;
-        const struct work *work; /* owner */
+        const struct work *work; /* work item that needs the statement */
         bool writes;             /* deferred write; false: prefetched query */
-        bool prepares;           /* on a loop: also prepares its statement */
-        bool used;               /* on a loop: the read used its rows */
-        uint8_t round;           /* on a loop: number of its round trip */
-        uint8_t guess;           /* number of the learned query (prefetch.c), or 0 */
+        bool prepares;           /* on a loop: the statement is prepared together with this use */
+        bool used;               /* on a loop: the read used the rows */
+        uint8_t round;           /* on a loop: number of the round trip */
+        uint8_t guess;           /* number of the learned query (prefetch.c); 0: not learned */
         PGresult *result;        /* rows of a prefetched query, once they have arrived */
     } errands[POSTGRES_MOST_ASKED];
 };
@@ -74,11 +78,13 @@ struct postgres_conn {
 /* False if the database is unreachable; logs the reason if `log` is set. */
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
 /* For servers: sets timeouts, locks out tools that need the database exclusively, and shows the
- * identity of this server to others (peers.c). Returns false and logs if such a tool runs. */
+ * identity of this server to others (peers.c). Returns false and logs an error if such a tool
+ * runs. */
 bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p);
-/* For such a tool: keeps servers out until its connection ends. */
+/* For a tool that needs the database exclusively: locks out servers until its connection ends. */
 enum err postgres_keep_servers_out(struct tx *tx);
-/* hurry: sets the statement timeout to LANE_SHARE_MS; otherwise to the timeout of a server. */
+/* Sets the statement timeout: to LANE_SHARE_MS if `hurry`, otherwise to the default of servers or
+ * tools. */
 bool postgres_conn_hurry(struct postgres_conn *c, bool hurry, bool serves);
 void postgres_conn_close(struct postgres_conn *c);
 /* Whether an idle connection is still open. */
@@ -86,44 +92,44 @@ bool postgres_conn_alive(struct postgres_conn *c);
 
 /* Runs a command without parameters or rows. */
 enum err postgres_conn_do(struct postgres_conn *c, const char *sql);
-/* Returns the first column of the first row of a query without parameters; "": no row. */
+/* Returns the first column of the first row as text, for a query without parameters; "": no row. */
 enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, size_t size);
 
-/* Counts a round trip that a caller waits for; extends the time limit of the running read. */
+/* Counts a round trip that a caller waits for, and extends the time limit of the running read. */
 void postgres_conn_count(struct postgres_conn *c);
-/* Reads the answer to a COMMIT that was not waited for. */
+/* Reads the result of a COMMIT that was sent without waiting. */
 void postgres_conn_settle(struct postgres_conn *c);
 
-/* Reads all results of the command that was just sent. Returns the last one, or the first bad one.
- * NULL: the connection is lost. */
+/* Reads all results of the command that was just sent. Returns the last one, or the first failed
+ * one. NULL: the connection is lost. */
 PGresult *postgres_last_result(struct postgres_conn *c, int sent);
 PGresult *postgres_next_result(struct postgres_conn *c);
-/* Whether OpenSSL has buffered bytes that libpq had no room for: poll does not report them. */
+/* Whether OpenSSL has decrypted bytes that libpq has not read: poll does not report them. */
 bool postgres_conn_has_more(const struct postgres_conn *c);
 bool postgres_is_good(const PGresult *result);
-/* Maps a bad result to an error. Logs errors that callers do not handle. */
+/* Maps a failed result to an error. Logs errors that callers do not handle. */
 enum err postgres_error(struct postgres_conn *c, const PGresult *result, const char *sql);
-/* The same for any result; frees it. */
+/* Maps any result to an error or OK, and frees the result. */
 enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char *sql);
 
 /* --- transactions, commit.c ----------------------------------------------------------- */
 
-/* Begins a transaction with `how` ("begin …"), which is sent together with the first query. */
+/* Begins a transaction with the statement `how` ("begin …"), sent together with the first query. */
 void postgres_conn_begin(struct postgres_conn *c, const char *how);
-/* The same for a read that usually needs one round trip: COMMIT is sent with it. If the read needs
- * more, it fails with c->wants_more. */
+/* Begins a read that usually needs one round trip: COMMIT is sent with it. If the read needs
+ * another round trip, it fails with c->wants_more. */
 void postgres_conn_begin_once(struct postgres_conn *c, const char *how);
 enum err postgres_conn_commit(struct postgres_conn *c);
-/* Commits with a row of the log. *ret is its position, also if the commit failed; 0: not known. */
+/* Commits with a log row. *ret: its position, also if the commit failed; 0: unknown. */
 enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret);
-/* After a failed commit and its rollback: a position that the transaction took without an answer.
- * 0: none, or the connection never had one before. */
+/* After a failed commit and its rollback: returns a log position that the transaction got but did
+ * not report. 0: none, or the connection never had a position. */
 int64_t postgres_conn_untold_position(struct postgres_conn *c);
 /* Commits a group together with the log rows of its work items. */
 enum err postgres_conn_commit_group(struct postgres_conn *c, struct work *const *works,
                                     unsigned count);
 void postgres_conn_roll_back(struct postgres_conn *c);
-/* Ends a read without waiting for the answer. */
+/* Commits a read without waiting for the result. */
 void postgres_conn_let_go(struct postgres_conn *c);
 
 /* --- queries, query.c ------------------------------------------------------------------ */
@@ -158,34 +164,34 @@ struct value postgres_column(struct arena *a, const PGresult *result, int row, i
 
 /* --- connected servers, peers.c ------------------------------------------------------- */
 
-/* The first number of the advisory lock; the second one is the identity. */
+/* First number of an advisory lock; the second one is the identity. */
 #define PEER_CLASS "(7166183 # hashtext(current_schema()))"
 
-/* Creates an identity for this process. */
+/* Creates a random identity for this process. */
 uint32_t postgres_identity(bool alone);
-/* Whether all connected servers can share the database with this one; logs which cannot. Waits a
- * little for a server that is stopping. */
+/* Whether all connected servers can share the database with this one; logs the one that cannot.
+ * Waits up to 3 s for a server that is stopping. */
 bool postgres_alone(struct postgres_conn *c, uint32_t identity);
 
 /* --- versions, versions.c -------------------------------------------------------------- */
 
-/* Whether this program can use the current schema; otherwise logs it and sets outgrown. Checked at
+/* Whether this program can use the current schema; if not, logs it and sets outgrown. Called at
  * each connect, because a newer server may have applied migrations meanwhile. */
 bool postgres_fits(struct postgres_conn *c, struct postgres *p);
 enum err postgres_has_older(struct tx *tx, int64_t step, bool lately, bool *ret);
-/* Terminates the connections of servers that do not know the migration. */
+/* Terminates the connections of servers that do not know the migration `step`. */
 enum err postgres_end_older(struct tx *tx, int64_t step);
 
 /* --- shared blob folder, files.c ------------------------------------------------------- */
 
-/* Call it before other nodes can see this one: puts a mark into the blob folder and fails if the
- * mark of another node is missing. The caller holds the start lock. */
+/* Creates a mark file in the blob folder and fails if the mark of another node is missing. Call it
+ * before other nodes can see this one, while holding the start lock. */
 enum err postgres_files_share(struct postgres *p, struct postgres_conn *c);
 void postgres_files_leave(const struct postgres *p);
 
 /* --- blobs in the database, blobs.c ---------------------------------------------------- */
 
-/* Fails if blobs exist in the folder but are expected in the database, or vice versa. */
+/* Fails if blobs are in the folder but expected in the database, or vice versa. */
 enum err postgres_blobs_check(const struct postgres *p, struct postgres_conn *c);
 
 /* --- commit order, line.c ------------------------------------------------------------- */
@@ -200,65 +206,66 @@ void commit_line_init(struct commit_line *l);
 void commit_line_clear(struct commit_line *l);
 /* Call it before COMMIT is sent. */
 void commit_line_enter(struct commit_line *l, struct work *w);
-/* The commit failed, or its outcome is unknown: removes the work item; the caller finishes it. */
+/* Removes a work item whose commit failed or is uncertain; the caller finishes it. */
 void commit_line_leave(struct commit_line *l, struct store *s, struct work *w);
-/* The commit succeeded: this or another thread finishes the work item in commit order. */
+/* Marks the work item as committed; this or another thread finishes it in commit order. */
 void commit_line_finish(struct commit_line *l, struct store *s, struct work *w);
 
 /* --- workers, worker.c ---------------------------------------------------------------- */
 
 struct postgres_worker {
     struct postgres *pool;
-    bool is_aside;   /* runs reads that may take long, … */
-    bool takes_long; /* … also those that exceeded LANE_SHARE_MS */
-    bool is_beside;  /* separate connection: ignores the lock `writing` */
+    bool is_aside;   /* the worker runs reads that may take long */
+    bool takes_long; /* the worker also runs reads that exceeded LANE_SHARE_MS */
+    bool is_beside;  /* separate connection (store_side): ignores the lock `writing` */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
     int64_t wait_ms;      /* before the next connection attempt */
-    unsigned silences;    /* pool->silences at connect */
-    unsigned connections; /* so far */
-    unsigned random;      /* state of the random numbers */
+    unsigned silences;    /* value of pool->silences when the connection was opened */
+    unsigned connections; /* number of connects so far */
+    unsigned random;      /* state of the random number generator */
 };
 
 struct postgres {
     struct store store;
     char *where; /* never logged: it may contain a password */
-    bool serves; /* see postgres_conn_serve */
-    bool shared; /* other nodes share the database; the mark is in the blob folder */
+    bool serves; /* the process is a server, see postgres_conn_serve */
+    bool shared; /* other nodes share the database; this node has a mark in the blob folder */
     uint32_t identity;
     struct queue queue;
-    struct lanes aside; /* reads that may take long */
+    struct lanes aside; /* queue of reads that may take long */
     struct commit_line line;
     struct postgres_kind {
         _Atomic uint16_t both;
-    } kinds[POSTGRES_KINDS];           /* by work name: see kinds.c */
-    pthread_rwlock_t writing;          /* held exclusively by work that conflicted too often */
-    _Atomic unsigned connected;        /* connected workers */
+    } kinds[POSTGRES_KINDS];           /* by hash of the work item's name, see kinds.c */
+    pthread_rwlock_t writing;          /* locked exclusively by a work item that conflicted too
+                                        * often */
+    _Atomic unsigned connected;        /* number of connected workers */
     _Atomic unsigned silences;         /* number of connections that timed out */
-    atomic_bool away;                  /* no worker was connected, and that was logged */
+    atomic_bool away;                  /* all workers are disconnected, which was logged */
     struct postgres_worker *finishing; /* see store_side_finish */
-    unsigned count;                    /* workers; the last ones are for long reads */
-    unsigned reader_count;             /* loops with a connection of their own */
+    unsigned count;                    /* number of workers; the last ones are for long reads */
+    unsigned reader_count;             /* number of loops with a connection */
     struct postgres_reader *readers;
     struct postgres_worker *workers;
 };
 
-/* Queues the work for the workers, or for those for long reads. */
+/* Queues the work item for the workers, or for the workers for long reads. */
 void postgres_hand_over(struct postgres *p, struct work *w);
-/* Unique per worker and node, above 0; see tx_lane. */
+/* Counter shard of a worker: unique among all nodes, above 0; see tx_lane. */
 unsigned postgres_lane_of(unsigned worker);
-/* Connects if needed; false: failed, retry after wait_ms. */
+/* Connects if needed. False: failed, retry after wait_ms. */
 bool postgres_worker_connect(struct postgres_worker *w, bool log);
-/* Runs a work item with all retries. On success one with a committed function stays in the commit
- * order; call postgres_worker_finish. */
+/* Runs a work item with all retries. On success, an item with a committed function stays in the
+ * commit order; call postgres_worker_finish. */
 enum err postgres_worker_run(struct postgres_worker *w, struct work *work);
 /* BEGIN statements, by enum store_mode. */
 extern const char *const postgres_begin_words[];
-/* Retries to connect until the work has waited for 5 s. */
+/* Tries to connect until the work item has waited for 5 s. */
 bool postgres_worker_connect_for(struct postgres_worker *w, const struct work *work);
 void postgres_worker_hang_up(struct postgres_worker *w);
-/* Marks a log position as aborted, so that nodes do not wait for it. */
+/* Marks a log position as aborted, so that other nodes do not wait for it. */
 void postgres_void_position(struct postgres_worker *w, int64_t position);
 /* Finishes a work item, in commit order if it is in the list. */
 void postgres_worker_finish(struct postgres_worker *w, struct work *work, enum err e);
@@ -269,13 +276,12 @@ void *postgres_worker_live(void *arg);
 
 /* --- statistics of reads, kinds.c ------------------------------------------------------ */
 
-/* ends_with: whether reads of this kind lately needed at most so many round trips. fits_loop:
- * whether a loop may run it. */
+/* Whether recent reads of this name needed at most so many round trips. */
 bool postgres_kind_ends_with(struct postgres *p, const struct work *work, unsigned round_trips);
 bool postgres_kind_fits_loop(struct postgres *p, const struct work *work);
-/* Records that a read needed so many round trips, or more. */
+/* Records how many round trips a read needed, at least. */
 void postgres_kind_note(struct postgres *p, const struct work *work, unsigned round_trips);
-/* Keeps this kind of read off the loops for a while. */
+/* Makes reads of this name run on the workers for a while. */
 void postgres_kind_bar(struct postgres *p, const struct work *work);
 
 /* --- learned prefetch, prefetch.c: used by one thread ------------------------------------ */
@@ -284,24 +290,23 @@ struct prefetcher {
     struct map by_kind;
 };
 void prefetcher_clear(struct prefetcher *h);
-/* Call it after the first run of a read: queues the queries that it will probably send later. */
+/* Call it after the first run of a read: queues the queries that the read will probably send
+ * later. */
 void prefetcher_guess(struct prefetcher *h, struct postgres_conn *c, struct work *work);
 /* Call it at the end of a read, before its queued statements are discarded. */
 void prefetcher_learn(struct prefetcher *h, const struct postgres_conn *c, const struct work *work);
-/* Queues a learned query of that number, unless it is queued already. */
+/* Queues the learned query of that number, unless it is queued already. */
 void postgres_prefetch_add(struct postgres_conn *c, const struct work *work, const char *sql,
                            const struct postgres_values *p, size_t count, unsigned number);
 
 /* --- reads on loops, loop_reads.c ------------------------------------------------------- */
 
 struct postgres_reader;
-/* Call it on the work's loop. False: use a worker. */
+/* Runs a read on its loop's connection; call it on that loop. False: use a worker. */
 bool postgres_reader_take(struct postgres *p, struct work *w);
 
-/* --- … and their connections, loop_conn.c ----------------------------------------------- */
-
 void postgres_readers_init(struct postgres *p, unsigned count);
-/* Hands unanswered reads to the workers and closes the connections of the loops. */
+/* Moves unfinished reads to the workers and closes the connections of the loops. */
 void postgres_readers_end(struct postgres *p);
 
 /* --- group commit, group.c ------------------------------------------------------------- */

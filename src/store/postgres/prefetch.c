@@ -1,29 +1,25 @@
-/* prefetch.c - learns which queries reads of a kind send after their first ones, and prefetches
- * them.
- *
- * Most later queries have the same ids as the first: a route that lists the emoji of a guild reads
- * the guild, then the emoji by the same id. A loop learns which query came later and from which
- * earlier parameter each id came. The next time it sends that query together with the first one, in
- * one round trip. A query whose rows were often unused is not sent any more. A wrong prefetch is
- * harmless: a read gets the rows of exactly the query that it sends.
- *
- * Queries that cannot be learned are declared by tx_prefetch: those of work on workers (writes, and
- * reads that a busy loop hands over), and those with values that no earlier query has, such as
- * ?before= of a page. */
+/* prefetch.c - learns which queries a read sends after its first ones, per name of the read, and
+ * prefetches them. Most later queries have the same ids as the first: a route that lists the emoji
+ * of a guild reads the guild, then the emoji by the same id. A loop learns which query came later
+ * and from which earlier parameter each id came, and the next time sends it together with the first
+ * query, in one round trip. A query whose rows were often unused is not sent any more. A wrong
+ * prefetch is harmless: a read gets the rows of exactly the query that it sends. Queries that
+ * cannot be learned are declared by tx_prefetch: those of work items on workers, and those with
+ * values that no earlier query has, such as ?before= of a page. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "store/postgres/pipeline.h"
 
 enum {
-    MOST_QUERIES = 12, /* per kind */
-    MOST_PLACES = 6,   /* parameters per query */
+    MOST_QUERIES = 12, /* per name of a read */
+    MOST_PLACES = 6,   /* per query */
     SHORT_TEXT = 8,
     BEST_SCORE = 8,
     WORST_SCORE = -4,
 };
 
-/* Source of one parameter: a parameter of an earlier query, or a constant. */
+/* Where a parameter of a learned query comes from: an earlier query, or a constant. */
 struct query_source {
     const char *sql; /* NULL: a constant */
     size_t place;
@@ -58,9 +54,7 @@ void prefetcher_clear(struct prefetcher *h)
     map_clear(&h->by_kind);
 }
 
-/* --- prefetching -------------------------------------------------------------------------- */
-
-/* Only digits can be sent for a column that may be a number. */
+/* Whether the text is an id. Only digits can be sent for a column that may be a number. */
 static bool is_id_text(const char *text)
 {
     enum { LEAST = 10, MOST = 18 };
@@ -99,7 +93,8 @@ static void guess_one(struct postgres_conn *c, struct work *work, const struct l
 
         if (!text && !q->from[i].is_null)
             return;
-        /* Copied, because another query may replace this one before it is answered. */
+        /* Copies the value, because another query may replace this one before its result
+         * arrives. */
         p->text[i] = text ? str_dupz(work->arena, str_of(text)) : NULL;
         p->length[i] = p->binary[i] = 0;
     }
@@ -115,8 +110,6 @@ void prefetcher_guess(struct prefetcher *h, struct postgres_conn *c, struct work
             guess_one(c, work, &kind->queries[i], i + 1);
 }
 
-/* --- usefulness --------------------------------------------------------------------------- */
-
 static void note_guess(struct learned_kind *kind, const struct postgres_errand *e)
 {
     struct learned_query *q = &kind->queries[e->guess - 1];
@@ -126,8 +119,6 @@ static void note_guess(struct learned_kind *kind, const struct postgres_errand *
     if (!e->used && q->score > WORST_SCORE)
         q->score--;
 }
-
-/* --- learning -------------------------------------------------------- */
 
 static bool find_source(const struct postgres_conn *c, const struct work *work, const char *text,
                         struct query_source *ret)
@@ -197,7 +188,7 @@ static bool same_question(const struct learned_query *a, const struct learned_qu
     return true;
 }
 
-/* Adds a query, or replaces one that was useless too often. */
+/* Adds a learned query, or replaces one whose rows were often unused. */
 static void kind_add(struct learned_kind *kind, const struct learned_query *q)
 {
     struct learned_query *place = NULL;

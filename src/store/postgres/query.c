@@ -17,7 +17,7 @@ enum { MAX_STATEMENTS = 512 };
 struct postgres_cursor {
     struct row_cursor cursor;
     PGresult *result;
-    bool lent; /* owned by the queued statement, for a restart of the read */
+    bool lent; /* the queued statement owns the result, for a restart of the read */
     int at, count;
 };
 
@@ -29,8 +29,6 @@ static enum err begin_now(struct postgres_conn *c)
     return begin ? postgres_conn_do(c, begin) : OK;
 }
 
-/* --- statements ----------------------------------------------------------------------- */
-
 void postgres_forget_statements(struct postgres_conn *c)
 {
     struct postgres_statement *st;
@@ -41,7 +39,7 @@ void postgres_forget_statements(struct postgres_conn *c)
     map_clear(&c->statements);
 }
 
-/* Prepared statements that are queued must stay. */
+/* Deallocates all statements if there are too many, unless some are queued. */
 static enum err make_room(struct postgres_conn *c)
 {
     if (c->statements.count < MAX_STATEMENTS || c->errand_count)
@@ -120,8 +118,8 @@ void postgres_forget_errands(struct postgres_conn *c)
         errand_remove(c, c->errand_count - 1);
 }
 
-/* A write may change the rows that this work item has prefetched. Other work items of a group do
- * not see its writes, as if each had its own transaction. */
+/* Discards the prefetched queries of a work item, because a write may change their rows. Other work
+ * items of a group do not see its writes. */
 static void forget_prefetched(struct postgres_conn *c, const struct work *work)
 {
     for (unsigned i = c->errand_count; i-- > 0;)
@@ -196,7 +194,8 @@ static enum err errand_add(struct tx *tx, const char *sql, const struct value *v
 
     if (e)
         return tx_fail(tx, e);
-    /* On a loop the run has ended when this is sent: use the work's arena and copy bytes. */
+    /* On a loop the run has ended when this is sent, so use the work item's arena and copy
+     * bytes. */
     struct arena *a = c->on_loop ? c->arena : tx_arena(tx);
     struct postgres_values *p = arena_raw(a, sizeof *p);
     postgres_fill_values(p, a, values, count);
@@ -227,7 +226,7 @@ void postgres_prefetch_add(struct postgres_conn *c, const struct work *work, con
                                                               .guess = (uint8_t)number };
 }
 
-/* Returns the rows of a prefetched query, if they have arrived. */
+/* Returns the rows of a prefetched query; NULL: they have not arrived. */
 static PGresult *result_here(struct postgres_conn *c, const struct work *work, const char *sql,
                              const struct postgres_values *p, size_t count)
 {
@@ -239,7 +238,7 @@ static PGresult *result_here(struct postgres_conn *c, const struct work *work, c
     return NULL;
 }
 
-/* Takes the rows of a prefetched query. NULL: send the query; it is removed from the queue. */
+/* Takes the rows of a prefetched query and removes it from the queue. NULL: send the query. */
 static PGresult *take_prefetched(struct postgres_conn *c, const struct work *work, const char *sql,
                                  const struct postgres_values *p, size_t count)
 {
@@ -275,8 +274,6 @@ enum err postgres_exec_soon(struct tx *tx, struct sql sql, const struct value *v
     return errand_add(tx, *sql.text, values, count, true);
 }
 
-/* --- pipelines ------------------------------------------------------------------------ */
-
 PGresult *pipeline_take_result(struct postgres_conn *c)
 {
     PGresult *result = postgres_next_result(c);
@@ -297,7 +294,7 @@ bool pipeline_look_at(struct postgres_failure *f, PGresult *result, const char *
     return false;
 }
 
-/* Whether the statement is sent with the next pipeline. */
+/* Whether the next pipeline includes the statement. */
 static bool errand_goes(const struct postgres_conn *c, const struct postgres_errand *e)
 {
     return !e->result && !(e->writes && c->gathers);
@@ -314,7 +311,8 @@ static bool send_errands(struct postgres_conn *c)
     return true;
 }
 
-/* Reads the answers. Rows of prefetched queries are stored until a query asks for them. */
+/* Reads the results of queued statements; rows of prefetched queries are stored until a query needs
+ * them. */
 static void take_errands(struct postgres_conn *c, struct postgres_failure *f)
 {
     unsigned kept = 0;
@@ -363,7 +361,7 @@ void pipeline_answers(struct postgres_conn *c, bool sent, struct postgres_failur
 
 void pipeline_close(struct postgres_conn *c, bool sent)
 {
-    pq.clear(sent ? postgres_next_result(c) : NULL); /* the sync */
+    pq.clear(sent ? postgres_next_result(c) : NULL); /* result of the sync */
     if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
         c->lost = true;
 }
@@ -375,7 +373,7 @@ bool pipeline_send_commit(struct postgres_conn *c)
            pq.pipelineSync(c->pg);
 }
 
-/* Reads the answer to the COMMIT that was sent with a one-round-trip read. */
+/* Reads the result of the COMMIT that was sent with a one-round-trip read. */
 static void take_commit(struct postgres_conn *c, struct postgres_failure *f)
 {
     PGresult *result = pipeline_take_result(c);
@@ -385,7 +383,8 @@ static void take_commit(struct postgres_conn *c, struct postgres_failure *f)
         pq.clear(result);
 }
 
-/* Sends everything in one pipeline, then waits. *sql is the statement that failed, if any. */
+/* Sends everything in one pipeline and waits for the results. *sql is set to the statement that
+ * failed, if any. */
 static PGresult *exec_together(struct postgres_conn *c, const struct postgres_statement *st,
                                size_t count, const struct postgres_values *p, const char **sql)
 {
@@ -427,8 +426,8 @@ static bool sql_reads(const char *sql)
     return strncmp(sql, select, sizeof select - 1) == 0 || strncmp(sql, with, sizeof with - 1) == 0;
 }
 
-/* Writes of a group are sent with its commit. A work item that needs the result of a write, or must
- * see it, cannot be part of the group. */
+/* Whether a statement may run inside a group. Writes of a group are sent with its commit, so a work
+ * item that needs the result of a write, or must see it, cannot be part of the group. */
 static bool fits_group(const struct tx *tx, const char *sql)
 {
     const struct postgres_conn *c = tx->connection;
@@ -453,7 +452,8 @@ static PGresult *postgres_exec(struct tx *tx, const struct postgres_statement *s
     return postgres_last_result(c, postgres_send_statement(c, st, count, p));
 }
 
-/* On a loop: queues the query if its rows have not arrived; the read runs again when they have. */
+/* On a loop: returns the rows, or queues the query; then the read runs again when the rows have
+ * arrived. */
 static PGresult *exec_on_loop(struct tx *tx, const char *sql, const struct value *values,
                               const struct postgres_values *p, size_t count)
 {
@@ -522,9 +522,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     return open_cursor(tx, result, ret);
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
-/* Processing a row may take longer than fetching it. */
+/* Checks the time limit between rows, because processing a row may take longer than fetching it. */
 static bool share_is_over(const struct postgres_conn *c)
 {
     return c->rows_until && clock_mono() > c->rows_until && clock_thread() > c->rows_spent;

@@ -7,7 +7,7 @@
 
 #include "store/postgres/postgres.h"
 
-/* Type numbers from PostgreSQL's pg_type.dat; they never change. */
+/* Type numbers from PostgreSQL's pg_type.dat, which never change. */
 enum {
     TYPE_BOOL = 16,
     TYPE_BYTES = 17,
@@ -18,8 +18,6 @@ enum {
     TYPE_FLOAT8 = 701,
     TYPE_NUMERIC = 1700,
 };
-
-/* --- parameters ----------------------------------------------------------------------- */
 
 enum { NUMBER_ROOM = 32 };
 
@@ -67,8 +65,6 @@ void postgres_fill_values(struct postgres_values *p, struct arena *a, const stru
     }
 }
 
-/* --- columns -------------------------------------------------------------------------- */
-
 static struct value bytes_value(struct arena *a, const char *text)
 {
     size_t n = 0;
@@ -79,7 +75,7 @@ static struct value bytes_value(struct arena *a, const char *text)
     return v;
 }
 
-/* sum(bigint) is numeric; values that fit become integers. */
+/* Decodes a numeric, such as sum(bigint), as an integer if it fits. */
 static struct value numeric_value(struct str text)
 {
     int64_t i;

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "store/postgres/postgres.h"
 
-/* Starting servers take the same lock (postgres.c), so none can start during the check. */
+/* Starting servers hold this lock (postgres.c), so none can start during the check. */
 static const char TAKE_TURN[] = "select pg_try_advisory_xact_lock(7166182019423)";
 static const char FIND_TABLES[] = "select to_regclass('server_connections') is not null, "
                                   "to_regclass('expanded_steps') is not null";
@@ -17,14 +17,15 @@ static const char FIND_ANY[] = "select 1 from server_connections limit 1";
 static const char FIND_OLDER[] =
     "select 1 from server_connections s where not exists (select 1 from nodes n "
     "where n.identity = s.identity and n.schema >= $1) limit 1";
-/* A server that lost its connections for a moment, or was just killed, may be back at once. */
+/* A server that lost its connections for a moment, or was just killed, may reconnect at once, so it
+ * counts for a minute. */
 static const char FIND_LATE[] = "select 1 from nodes where schema < $1 and seen_at > "
                                 "clock_timestamp() - interval '1 minute' limit 1";
 static const char END_OLDER[] =
     "select count(pg_terminate_backend(pid)) from server_connections s where not exists "
     "(select 1 from nodes n where n.identity = s.identity and n.schema >= $1)";
 
-/* For a schema without expanded_steps: any connected server counts as older. */
+/* For a schema without the table expanded_steps: any connected server counts as older. */
 static enum err has_any(struct tx *tx, bool *ret)
 {
     struct rows r;
@@ -84,8 +85,9 @@ bool postgres_fits(struct postgres_conn *c, struct postgres *p)
     if (!step[0])
         return true;
     if (!atomic_exchange(&p->store.outgrown, true))
-        log_error("store: a newer server has changed the tables (%s) so that this program cannot "
-                  "use them any more; use the newer program",
-                  step);
+        log_error(
+            "store: a newer server has applied the migration %s, so this program cannot use the "
+            "database any more; use the newer program",
+            step);
     return false;
 }

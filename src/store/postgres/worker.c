@@ -16,8 +16,8 @@ enum {
     MAX_TRIES = 10,
     TRIES_AMONG_OTHERS = 4,
     PATIENCE_MS = 5000,  /* timeout of a work item while the database is unreachable */
-    FIRST_WAIT_MS = 100, /* between connection attempts, doubled … */
-    LAST_WAIT_MS = 5000, /* … up to this */
+    FIRST_WAIT_MS = 100, /* wait between connection attempts; doubled each time */
+    LAST_WAIT_MS = 5000, /* upper limit of that wait */
     LOOK_MS = 1000,      /* interval of checks of an idle connection */
 };
 
@@ -32,8 +32,6 @@ static int64_t age_ms(const struct work *work)
 {
     return (clock_mono() - work->since) / 1000000;
 }
-
-/* --- the connection ------------------------------------------------------------------- */
 
 static bool open_connection(struct postgres_worker *w, bool log)
 {
@@ -53,7 +51,7 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log)
     w->silences = atomic_load(&w->pool->silences);
     if (open_connection(w, log)) {
         if (atomic_fetch_add(&w->pool->connected, 1) == 0 && atomic_exchange(&w->pool->away, false))
-            log_info("store: PostgreSQL is back");
+            log_info("store: connected to PostgreSQL again");
         w->wait_ms = 0;
         w->connections++;
         return true;
@@ -73,7 +71,7 @@ void postgres_worker_hang_up(struct postgres_worker *w)
     postgres_conn_close(&w->conn);
     if (atomic_fetch_sub(&w->pool->connected, 1) == 1) {
         atomic_store(&w->pool->away, true);
-        log_warn("store: lost PostgreSQL, connecting again");
+        log_warn("store: lost all connections to PostgreSQL; reconnecting");
     }
 }
 
@@ -85,7 +83,7 @@ void postgres_worker_leave(struct postgres_worker *w)
     atomic_fetch_sub(&w->pool->connected, 1);
 }
 
-/* If one connection timed out, older ones are probably dead, too; each would delay a caller. */
+/* If one connection timed out, older ones are probably dead, too, and each would delay a caller. */
 static void leave_silence(struct postgres_worker *w)
 {
     if (w->conn.pg && w->silences != atomic_load(&w->pool->silences))
@@ -105,8 +103,6 @@ bool postgres_worker_connect_for(struct postgres_worker *w, const struct work *w
     }
     return true;
 }
-
-/* --- one attempt ---------------------------------------------------------------------- */
 
 enum outcome { FINISHED, MET_ANOTHER, LOST };
 
@@ -160,7 +156,7 @@ static enum err commit_in_line(struct postgres_worker *w, struct work *work)
 
 static enum outcome worker_commit(struct postgres_worker *w, struct work *work)
 {
-    /* A read is complete, whatever happens to its COMMIT. */
+    /* A read is complete, whatever the result of its COMMIT. */
     if (!work_writes(work)) {
         postgres_conn_let_go(&w->conn);
         return FINISHED;
@@ -221,9 +217,7 @@ static enum outcome try_once(struct postgres_worker *w, struct work *work)
     return outcome_of(w, tx.failed);
 }
 
-/* --- all attempts --------------------------------------------------------------------- */
-
-/* Random backoff after a conflict, longer at each attempt. */
+/* Waits a random time after a conflict, longer at each attempt. */
 static void step_aside(struct postgres_worker *w, unsigned tries)
 {
     unsigned most_us = 1000u << (tries < 6 ? tries : 6);
@@ -232,8 +226,8 @@ static void step_aside(struct postgres_worker *w, unsigned tries)
     nanosleep(&t, NULL);
 }
 
-/* Writing work holds the lock in shared mode. After TRIES_AMONG_OTHERS conflicts it takes the lock
- * exclusively, so that no work fails because of others of this process. */
+/* Writes hold the lock in shared mode. After TRIES_AMONG_OTHERS conflicts a work item takes the
+ * lock exclusively, so that no other work item of this process can conflict with it. */
 static enum outcome try_among_others(struct postgres_worker *w, struct work *work, unsigned tries)
 {
     pthread_rwlock_t *writing = &w->pool->writing;
@@ -253,7 +247,7 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
 {
     for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
         if (tries) {
-            /* In this order: a reader that sees the new count also sees the name. */
+            /* In this order, so that a reader that sees the new count also sees the name. */
             atomic_store_explicit(&w->pool->store.retried, work->name, memory_order_relaxed);
             atomic_fetch_add_explicit(&w->pool->store.retries, 1, memory_order_release);
         }
@@ -273,7 +267,8 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
 
 /* --- reads that may take long --------------------------------------------------------- */
 
-/* Returns whether the read exceeded its time limit and must restart. */
+/* Runs a read with a time limit. Returns whether the limit was exceeded and the read must
+ * restart. */
 static bool worker_run_share(struct postgres_worker *w, struct work *work, enum err *ret)
 {
     bool hurry = !w->takes_long && !work->urgent && !work->is_long;
@@ -284,7 +279,8 @@ static bool worker_run_share(struct postgres_worker *w, struct work *work, enum 
         !postgres_conn_hurry(&w->conn, hurry, w->pool->serves))
         postgres_worker_hang_up(w);
     if (w->conn.pg)
-        postgres_conn_settle(&w->conn); /* the previous COMMIT does not count towards this limit */
+        postgres_conn_settle(&w->conn); /* the previous COMMIT does not count towards this time
+                                         * limit */
     w->conn.share.free_round_trips = LANE_FREE_ROUND_TRIPS;
     w->conn.share.until = hurry ? clock_mono() + (int64_t)LANE_SHARE_MS * 1000000 : 0;
     *ret = postgres_worker_run(w, work);
@@ -293,7 +289,8 @@ static bool worker_run_share(struct postgres_worker *w, struct work *work, enum 
     return w->conn.share.is_spent;
 }
 
-/* If the store is closing, no other thread takes an aborted read, so it restarts here. */
+/* Runs a long read, or queues it again if it exceeded its limit. If the store is closing, no other
+ * thread takes it, so it restarts here. */
 static void worker_run_aside(struct postgres_worker *w, struct work *work)
 {
     enum err e;
@@ -305,8 +302,6 @@ static void worker_run_aside(struct postgres_worker *w, struct work *work)
     }
     work_finish(&w->pool->store, work, e);
 }
-
-/* --- the thread ----------------------------------------------------------------------- */
 
 /* While idle: detects a lost connection, or reconnects. */
 static void look_around(struct postgres_worker *w)

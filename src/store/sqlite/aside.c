@@ -18,7 +18,7 @@ static enum err aside_open(struct sqlite_aside *a)
     return e;
 }
 
-/* True: the read exceeded its time limit and must restart. */
+/* Runs a read with a time limit. True: the limit was exceeded and the read must restart. */
 static bool aside_try(struct sqlite_aside *a, struct work *w, enum err *ret)
 {
     struct arena *arena = w->arena;
@@ -35,7 +35,8 @@ static bool aside_try(struct sqlite_aside *a, struct work *w, enum err *ret)
     return true;
 }
 
-/* If the store is closing, no other thread takes an aborted read, so it restarts here. */
+/* Runs a long read, or queues it again if it exceeded its limit. If the store is closing, no other
+ * thread takes it, so it restarts here. */
 static void aside_run(struct sqlite_aside *a, struct work *w)
 {
     struct sqlite *q = a->engine;
@@ -67,7 +68,7 @@ void sqlite_asides_start(struct sqlite *q)
         a->engine = q;
         a->takes_long = i == SQLITE_ASIDES - 1;
         if (pthread_create(&a->thread, NULL, aside_live, a) != 0) {
-            log_error("store: cannot start a reader's thread");
+            log_error("store: cannot start a thread for background reads");
             abort();
         }
         a->has_thread = true;

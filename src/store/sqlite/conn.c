@@ -13,8 +13,6 @@
 
 enum { MAX_STATEMENTS = 512 };
 
-/* --- errors --------------------------------------------------------------------------- */
-
 static _Atomic uint64_t corruptions;
 
 uint64_t sqlite_corruptions(void)
@@ -30,7 +28,7 @@ static bool is_corrupt(int code)
 static void note_corruption(void)
 {
     if (atomic_fetch_add_explicit(&corruptions, 1, memory_order_relaxed) == 0)
-        log_error("store: the database is damaged; 'guildhall check' lists what is wrong. Stop the "
+        log_error("store: the database is damaged; 'guildhall check' lists the faults. Stop the "
                   "server and restore the last good backup");
 }
 
@@ -44,7 +42,8 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
     if (c->share.is_spent)
         return ERR_STORE_RETRY;
     if ((code & 0xff) != SQLITE_FULL || space_may_log())
-        log_error("store: %s (%d) in: %s", sqlite3_errmsg(c->db), extended, sql);
+        log_error("store: a statement failed: %s (%d); statement: %s", sqlite3_errmsg(c->db),
+                  extended, sql);
     if (is_corrupt(code))
         note_corruption();
     switch (code & 0xff) {
@@ -62,15 +61,13 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
     }
 }
 
-/* --- statements ----------------------------------------------------------------------- */
-
 static void statement_free(struct sqlite_statement *st)
 {
     sqlite3_finalize(st->stmt);
     mem_free(st);
 }
 
-/* SQLite numbers parameters in order of appearance; map $1, $2 … to its numbers. */
+/* Maps $1, $2 … to SQLite's numbers, which follow the order of appearance. */
 static bool find_places(struct sqlite_statement *st, int count)
 {
     st->parameters = sqlite3_bind_parameter_count(st->stmt);
@@ -99,7 +96,8 @@ static enum err sqlite_prepare_cached(struct sqlite_conn *c, const char *sql, in
     st->temporary = temporary;
     st->reads_only = !e && sqlite3_stmt_readonly(st->stmt);
     if (!e && !find_places(st, count)) {
-        log_error("store: %d values for the parameters of: %s", count, sql);
+        log_error("store: a statement got %d values, but has another number of parameters: %s",
+                  count, sql);
         e = ERR_INTERNAL;
     }
     if (e) {
@@ -110,7 +108,8 @@ static enum err sqlite_prepare_cached(struct sqlite_conn *c, const char *sql, in
     return OK;
 }
 
-/* A statement that is in use becomes temporary: it is freed when its cursor ends. */
+/* Frees all statements. A statement in use becomes temporary, so that it is freed when its cursor
+ * ends. */
 void sqlite_forget_statements(struct sqlite_conn *c)
 {
     struct sqlite_statement *st;
@@ -155,8 +154,6 @@ void sqlite_statement_release(struct sqlite_statement *st)
         statement_free(st);
 }
 
-/* --- opening -------------------------------------------------------------------------- */
-
 static const char settings[] = "pragma journal_mode = wal;"
                                "pragma synchronous = full;"
                                "pragma foreign_keys = on;"
@@ -166,7 +163,7 @@ static const char read_only_settings[] = "pragma temp_store = memory;"
 
 static void configure_library(void)
 {
-    /* Memory statistics need a lock that all threads share. */
+    /* Memory statistics need a lock that all threads share, so disable them. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
@@ -177,8 +174,9 @@ static bool is_read_only(const char *path)
     return access(path, W_OK) != 0 && errno == EROFS;
 }
 
-/* For a disk that became read-only, or a snapshot of one. Without a write-ahead log no process has
- * the database open, so SQLite can read it without locks; otherwise it needs the log. */
+/* Opens the database on a disk that is read-only, or a snapshot of one. Without a WAL file no
+ * process has the database open, so SQLite can read it without locks; otherwise it needs the
+ * WAL. */
 static int open_read_only(const char *path, sqlite3 **ret)
 {
     enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX };
@@ -246,14 +244,14 @@ int sqlite_conn_do_sql(struct sqlite_conn *c, struct sql sql)
     return code;
 }
 
-/* NULL instead of a database name saves a lookup: readers have one database only, and the writer's
- * transactions begin with the main one. */
+/* Passes NULL instead of a database name, which saves a lookup: readers have one database only, and
+ * the writer's transactions begin with the main one. */
 static bool is_in_transaction(struct sqlite_conn *c)
 {
     return sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_NONE;
 }
 
-/* SQLite takes its snapshot at the first statement, not at BEGIN. */
+/* Makes sure that there is a snapshot: SQLite takes it at the first statement, not at BEGIN. */
 static bool has_snapshot(struct sqlite_conn *c)
 {
     return is_in_transaction(c) ||

@@ -6,11 +6,11 @@
 
 enum { SQLITE_MAX_PARAMETERS = 64 };
 
-/* A prepared statement. The cached statement of an SQL text serves one cursor at a time. Another
- * cursor that needs it meanwhile gets a temporary statement, freed with the cursor. */
+/* A prepared statement. The cached statement of an SQL text serves one cursor at a time; a second
+ * cursor gets a temporary statement, which is freed with it. */
 struct sqlite_statement {
     sqlite3_stmt *stmt;
-    struct query_dependencies *dependencies; /* owned by the connection */
+    struct query_dependencies *dependencies; /* dependencies are owned by the connection */
     bool busy, temporary, reads_only;
     int parameters;
     unsigned char place[SQLITE_MAX_PARAMETERS]; /* SQLite's numbers of $1, $2 … */
@@ -18,10 +18,10 @@ struct sqlite_statement {
 
 struct sqlite_cursor {
     struct row_cursor cursor;
-    struct sqlite_statement *statement; /* NULL: rows come from the query cache, … */
-    const struct cached_rows *cached;   /* … from this entry */
+    struct sqlite_statement *statement; /* NULL: the rows come from the query cache */
+    const struct cached_rows *cached;   /* cache entry that the rows come from; or NULL */
     unsigned next_row;
-    struct cache_question *question; /* set if the rows are to be cached; or NULL */
+    struct cache_question *question; /* rows to be cached; or NULL */
     const char *sql;
     bool at_end;
 };
@@ -31,7 +31,7 @@ struct sqlite_cursor {
 enum err sqlite_statement_take(struct sqlite_conn *c, const char *sql, int count,
                                struct sqlite_statement **ret);
 void sqlite_statement_release(struct sqlite_statement *st);
-/* Statements of open cursors stay valid. */
+/* Frees all prepared statements; those of open cursors stay valid. */
 void sqlite_forget_statements(struct sqlite_conn *c);
 
 /* --- rows, query.c ---------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int colu
 
 struct cached_rows;
 
-/* The key of a query, and the rows that are collected for the cache. hash 0: do not cache. */
+/* Key of a query, and the rows that are collected for the cache. hash 0: do not cache. */
 struct cache_question {
     uint64_t hash;
     unsigned patience;
@@ -57,7 +57,8 @@ struct cache_question {
     struct value *cells;
 };
 
-/* True: ret iterates over cached rows. Otherwise sets question->hash if they should be cached. */
+/* Looks up the rows of a query. True: ret iterates over cached rows. Otherwise sets question->hash
+ * if the rows should be cached. */
 bool query_cache_find(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct cache_question *question, struct rows *ret);
 bool query_cache_next(struct rows *r, struct sqlite_cursor *cursor);

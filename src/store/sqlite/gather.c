@@ -20,7 +20,7 @@ struct log_piece {
 };
 
 static struct sqlite_methods methods;
-/* Only the writer thread uses the writer's files while it runs. */
+/* Buffer of the writer thread, the only thread that uses the writer's files. */
 static _Thread_local struct log_piece *own;
 
 static int gather_flush(sqlite3_file *file)
@@ -83,8 +83,6 @@ static int gather_size(sqlite3_file *file, sqlite3_int64 *ret)
     return code == SQLITE_OK ? methods.usual->xFileSize(file, ret) : code;
 }
 
-/* --- where it is safe ----------------------------------------------------------------- */
-
 static int note_number(void *arg, int count, char **texts, char **names)
 {
     (void)count, (void)names;
@@ -92,7 +90,7 @@ static int note_number(void *arg, int count, char **texts, char **names)
     return 0;
 }
 
-/* Without it commits end without a sync, and readers would miss the buffered pages. */
+/* Whether commits end with a sync. If they do not, readers would miss the buffered pages. */
 static bool commits_are_synced(struct sqlite_conn *c)
 {
     enum { FULL = 2 };
@@ -102,8 +100,9 @@ static bool commits_are_synced(struct sqlite_conn *c)
            level >= FULL;
 }
 
-/* Without this property SQLite pads the WAL to the end of a sector after the sync, and no further
- * sync follows. SQLite takes the property from the database file, not from the WAL. */
+/* Whether nothing follows the sync of a commit. Without this property SQLite pads the WAL to the
+ * end of a sector after the sync. SQLite takes the property from the database file, not from the
+ * WAL. */
 static bool sync_is_the_end(struct sqlite_conn *c)
 {
     sqlite3_file *file = NULL;

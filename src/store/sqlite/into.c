@@ -21,7 +21,7 @@ struct sqlite_into {
 };
 
 struct into_file {
-    sqlite3_file file; /* base class, first member */
+    sqlite3_file file; /* base class; must be the first member */
     struct sqlite_into *into;
 };
 
@@ -45,7 +45,7 @@ static int into_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 a
 
     if (there > 0 && pread(i->fd, bytes, (size_t)there, i->base + at) != there)
         return SQLITE_IOERR_READ;
-    /* Header bytes 18 and 19 of the copy still say WAL mode; report rollback-journal mode. */
+    /* Header bytes 18 and 19 of the copy say WAL mode; report rollback-journal mode. */
     if (at == 0 && there >= 20)
         memset((char *)bytes + 18, 1, 2);
     if (there == count)
@@ -114,7 +114,7 @@ static int into_control(sqlite3_file *file, int word, void *arg)
 static int into_nothing(sqlite3_file *file)
 {
     (void)file;
-    return 0; /* default sector size, no special properties */
+    return 0; /* 0: default sector size and no special properties */
 }
 
 static const sqlite3_io_methods into_methods = {
@@ -155,7 +155,7 @@ static int into_delete(sqlite3_vfs *vfs, const char *name, int sync)
     return SQLITE_OK;
 }
 
-/* No journal or WAL file exists. */
+/* Reports that no journal or WAL file exists. */
 static int into_access(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
 {
     (void)vfs, (void)name, (void)flags;
@@ -201,7 +201,7 @@ enum err sqlite_into_open(int fd, int64_t base, int64_t size, struct sqlite_into
         sqlite3_open_v2("rows", ret_db, flags, i->name) == SQLITE_OK &&
         sqlite3_exec(*ret_db, settings, NULL, NULL, NULL) == SQLITE_OK)
         return OK;
-    log_error("store: backup: %s", sqlite3_errmsg(*ret_db));
+    log_error("store: cannot open the database inside the backup: %s", sqlite3_errmsg(*ret_db));
     return ERR_UNAVAILABLE;
 }
 

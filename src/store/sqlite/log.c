@@ -13,16 +13,14 @@
 #include "store/sqlite/sqlite.h"
 
 enum {
-    BUSY_PAGES = 4000,     /* pages in the WAL: the copier starts */
-    IDLE_PAGES = 300,      /* the same while the writer is idle */
-    SHORT_PAGES = 100,     /* rest that the writer copies itself */
+    BUSY_PAGES = 4000,     /* WAL pages at which the copier starts */
+    IDLE_PAGES = 300,      /* WAL pages at which the copier starts while the writer is idle */
+    SHORT_PAGES = 100,     /* remaining pages that the writer copies itself */
     LEAST_PAGES = 50,      /* WAL growth between two attempts */
-    MOST_PASSES = 6,       /* of the copier over one WAL; then the writer copies the rest */
+    MOST_PASSES = 6,       /* passes of the copier over one WAL before the writer copies the rest */
     HUGE_PAGES = 40000,    /* 160 MB: wait for readers, so that the WAL can restart */
     TRUNCATE_WAIT_MS = 20, /* timeout for readers, which hold a snapshot for one loop iteration */
 };
-
-/* --- checkpoints ---------------------------------------------------------------------- */
 
 /* Copies as many pages as readers allow. Returns how many pages of the WAL are in the database. */
 static int log_copy(struct sqlite_conn *c, int mode)
@@ -32,11 +30,9 @@ static int log_copy(struct sqlite_conn *c, int mode)
 
     if (code != SQLITE_OK && code != SQLITE_BUSY &&
         ((code & 0xff) != SQLITE_FULL || space_may_log()))
-        log_warn("store: checkpoint: %s", sqlite3_errmsg(c->db));
+        log_warn("store: a checkpoint failed: %s", sqlite3_errmsg(c->db));
     return code == SQLITE_OK ? copied : 0;
 }
-
-/* --- the copier thread ---------------------------------------------------------------- */
 
 static enum err copier_open(struct sqlite *q)
 {
@@ -81,7 +77,7 @@ static void copier_start(struct sqlite *q)
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
     if (pthread_create(&c->thread, NULL, copier_live, q) != 0) {
-        log_error("store: cannot start the thread that copies the log");
+        log_error("store: cannot start the checkpoint thread");
         abort();
     }
     c->has_thread = true;
@@ -106,8 +102,6 @@ void sqlite_log_stop(struct sqlite *q)
     pthread_cond_destroy(&c->changed);
 }
 
-/* --- the writer's part ---------------------------------------------------------------- */
-
 static int note_pages(void *arg, sqlite3 *db, const char *name, int pages)
 {
     struct sqlite_log *log = &((struct sqlite *)arg)->log;
@@ -119,14 +113,15 @@ static int note_pages(void *arg, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Takes over the result of the copier. Returns true while the copier runs. */
+/* Reads the result of the copier. Returns whether the copier still runs. */
 static bool copier_busy(struct sqlite *q)
 {
     struct sqlite_copier *c = &q->copier;
 
     pthread_mutex_lock(&c->lock);
     bool is_busy = c->is_asked;
-    /* Ignores results for an earlier WAL, and passes that copied nothing because of a reader. */
+    /* Ignores results for an earlier WAL. A pass that copied nothing because of a reader does not
+     * count. */
     if (c->has_news && c->number == q->log.number) {
         q->log.passes += c->copied > q->log.copied;
         q->log.copied = c->copied;
@@ -159,7 +154,8 @@ static void copy_between_batches(struct sqlite *q)
     q->log.passes = 0;
 }
 
-/* Waits for readers up to TRUNCATE_WAIT_MS. On failure the next attempt waits for more pages. */
+/* Waits for readers up to TRUNCATE_WAIT_MS. After a failure the next attempt waits for more
+ * pages. */
 static void log_truncate(struct sqlite *q)
 {
     sqlite3_busy_timeout(q->writer->db, TRUNCATE_WAIT_MS);
@@ -175,7 +171,7 @@ void sqlite_log_start(struct sqlite *q)
     copier_start(q);
 }
 
-/* After an attempt that readers cut short, wait until the WAL has grown. */
+/* After an attempt that readers cut short, waits until the WAL has grown. */
 bool sqlite_log_wants_rest(const struct sqlite *q)
 {
     return q->log.pages - q->log.copied > IDLE_PAGES && q->log.pages > q->log.tried;
@@ -193,7 +189,7 @@ void sqlite_log_make_room(struct sqlite *q)
         copy_between_batches(q);
 }
 
-/* Limits the time that the writer spends on the rest. */
+/* Whether few pages are left, which limits the time that the writer spends on them. */
 static bool rest_is_bounded(const struct sqlite_log *log)
 {
     return log->pages - log->copied <= BUSY_PAGES;

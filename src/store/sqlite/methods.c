@@ -1,7 +1,5 @@
-/* methods.c - replaces I/O functions of an open SQLite file.
- *
- * SQLite has no option for paced or combined writes, but every open file has a table of functions.
- */
+/* methods.c - replaces I/O functions of an open SQLite file: SQLite has no option for paced or
+ * combined writes, but every open file has a table of functions. */
 #include "store/sqlite/sqlite.h"
 
 bool sqlite_methods_change(struct sqlite_methods *m, sqlite3_file *file,

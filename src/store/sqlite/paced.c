@@ -1,8 +1,7 @@
-/* paced.c - paces the disk writes of the checkpoint connection.
- *
- * A checkpoint writes thousands of pages and syncs them at the end. A commit during that sync would
- * wait for all of it. So the copier syncs after every few pages and then pauses for as long as the
- * sync took, as backups do (backup/paced.h). */
+/* paced.c - paces the disk writes of checkpoints. A checkpoint writes thousands of pages and syncs
+ * them at the end, and a commit during that sync would wait for all of it. So the copier syncs
+ * after every few pages and then pauses for as long as the sync took, as backups do
+ * (backup/paced.h). */
 #include "base/clock.h"
 #include "store/backup/paced.h"
 #include "store/sqlite/sqlite.h"

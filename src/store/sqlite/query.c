@@ -1,8 +1,6 @@
 /* query.c - runs SQLite statements: binds parameters, steps through rows. */
 #include "store/sqlite/cursor.h"
 
-/* --- parameters ----------------------------------------------------------------------- */
-
 static int bind_value(sqlite3_stmt *stmt, int place, const struct value *v)
 {
     switch (v->kind) {
@@ -20,8 +18,6 @@ static int bind_value(sqlite3_stmt *stmt, int place, const struct value *v)
     }
     return sqlite3_bind_null(stmt, place);
 }
-
-/* --- queries -------------------------------------------------------------------------- */
 
 struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int columns,
                                         struct rows *ret)
@@ -83,9 +79,7 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
     return sqlite_query_at(tx, sql, values, count, &question, ret);
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
-/* a: arena for copies of text and bytes; NULL: not copied. */
+/* Returns the bytes of a column, copied to the arena if there is one. */
 static struct value column_bytes(struct arena *a, enum value_kind kind, const void *p, size_t n)
 {
     if (a)
@@ -95,7 +89,7 @@ static struct value column_bytes(struct arena *a, enum value_kind kind, const vo
 
 static struct value sqlite_column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
-    /* One lookup instead of three for type, value and length. No other thread uses the
+    /* Reads type, value and length with one lookup instead of three. No other thread uses the
      * statement. */
     sqlite3_value *v = sqlite3_column_value(stmt, i);
 
@@ -119,7 +113,7 @@ static struct value sqlite_column(struct arena *a, sqlite3_stmt *stmt, int i)
     }
 }
 
-/* Errors are reported by sqlite3_reset in sqlite_end. */
+/* Steps to the next row. sqlite_end reports errors, with sqlite3_reset. */
 static bool sqlite_step_row(struct rows *r, struct sqlite_cursor *cursor)
 {
     if (cursor->at_end)
@@ -151,7 +145,8 @@ bool sqlite_next(struct rows *r)
     return true;
 }
 
-/* A statement wrote unknown columns: discards all statements and invalidates the query cache. */
+/* After a statement wrote unknown columns: frees all statements and invalidates the query
+ * caches. */
 static void lose_track(struct tx *tx)
 {
     struct sqlite_conn *c = tx->connection;
@@ -181,7 +176,8 @@ enum err sqlite_end(struct rows *r)
     if (code != SQLITE_OK)
         e = tx_fail(r->tx, sqlite_error(c, code, cursor->sql));
     else if (c->share.is_spent)
-        e = tx_fail(r->tx, ERR_STORE_RETRY); /* between two rows: unknown to SQLite */
+        /* the limit was exceeded between two rows, which SQLite does not know */
+        e = tx_fail(r->tx, ERR_STORE_RETRY);
     else
         query_cache_end(c, cursor);
     tx_remove_cursor(r->tx, &cursor->cursor);

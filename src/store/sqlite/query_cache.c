@@ -17,7 +17,7 @@ enum {
     NOTICED = 8192,
     MOST_ROWS = 64,
     LARGEST = 16 * 1024,
-    LONGEST_TEXT = 64, /* of a text value */
+    LONGEST_TEXT = 64, /* bytes of a text parameter */
     MOST_VALUES = 8,
     MOST_PATIENCE = 64,
 };
@@ -25,11 +25,12 @@ enum {
 struct cached_rows {
     struct cache_entry entry;
     const char *sql;
-    const struct sqlite_slots *reads; /* owned by the connection, lives as long */
-    uint64_t seen;                    /* commits that the snapshot had seen */
+    const struct sqlite_slots *reads; /* owned by the connection, which lives longer */
+    uint64_t seen;                    /* number of commits that the snapshot had seen */
     unsigned holders;                 /* references: the cache, and open cursors */
-    bool used;                        /* since it was stored */
-    bool waits;                       /* stale before it was used: caching backs off */
+    bool used;                        /* the rows were used since they were stored */
+    bool waits;                       /* the rows became stale before they were used, so caching
+                                       * backs off */
     unsigned wait, patience;
     bool single;
     unsigned rows;
@@ -51,8 +52,6 @@ static void cached_unref(struct cache_entry *e)
     if (--r->holders == 0)
         mem_free(r);
 }
-
-/* --- the key -------------------------------------------------------------------------- */
 
 static bool same_value(const struct value *a, const struct value *b)
 {
@@ -131,9 +130,7 @@ uint64_t query_cache_hits(const struct query_cache *cache)
     return cache->hits;
 }
 
-/* --- lookups -------------------------------------------------------------------------- */
-
-/* True: the query ran before, so cache it this time. */
+/* Whether the query ran before; if so, it is cached this time. */
 static bool question_notice(struct query_cache *cache, uint64_t hash)
 {
     uint32_t *at = &cache->noticed[hash >> 1 & (NOTICED - 1)], mark = (uint32_t)(hash >> 32) | 1;
@@ -254,9 +251,7 @@ enum err query_cache_close(struct rows *r, struct sqlite_cursor *cursor)
     return c->share.is_spent ? tx_fail(r->tx, ERR_STORE_RETRY) : OK;
 }
 
-/* --- inserting ------------------------------------------------------------------------ */
-
-/* The caller's values may be freed before all rows are read. */
+/* Copies the parameters, because the caller's may be freed before all rows are read. */
 static const struct value *values_copy(struct arena *a, const struct value *values, size_t count)
 {
     struct value *copy = arena_raw(a, count * sizeof *copy);
@@ -329,7 +324,7 @@ static size_t bytes_of_values(const struct value *v, size_t count)
     return n;
 }
 
-/* Copies values; their text and bytes go to `bytes`, behind all values. Returns its new end. */
+/* Copies values. Their text and bytes go to `bytes`, behind all values. Returns the new end. */
 static char *copy_values(struct value *to, const struct value *from, size_t count, char *bytes)
 {
     for (size_t i = 0; i < count; i++) {
@@ -371,7 +366,7 @@ static void question_put(struct sqlite_conn *c, const struct cache_question *q)
     cache_put(&c->cache->rows, q->hash, size, &r->entry);
 }
 
-/* A cursor that was closed early has not read all rows. */
+/* Stores the rows only if all were read: a cursor that was closed early has not read all. */
 void query_cache_end(struct sqlite_conn *c, const struct sqlite_cursor *cursor)
 {
     const struct cache_question *q = cursor->question;

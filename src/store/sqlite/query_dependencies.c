@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-/* Functions whose result does not depend on rows and parameters alone. */
+/* SQL functions whose result does not depend on rows and parameters alone. */
 static const char *const volatile_functions[] = {
     "random",       "randomblob",   "changes",           "total_changes",     "date",     "time",
     "datetime",     "julianday",    "unixepoch",         "strftime",          "timediff", "noted",
@@ -24,7 +24,7 @@ static bool is_volatile(const char *function)
     return false;
 }
 
-/* column "": inserted or deleted rows. SQLite spells names as in the schema. */
+/* Returns the slot of a column; column "": inserted or deleted rows of the table. */
 static uint16_t slot_of_column(const char *table, const char *column)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -37,9 +37,9 @@ static uint16_t slot_of_column(const char *table, const char *column)
     return (uint16_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
 }
 
-/* Collected while a statement is prepared. */
+/* Columns that are collected while a statement is prepared. */
 enum {
-    ANY_COLUMN = 0, /* marked when the written columns are unknown */
+    ANY_COLUMN = 0, /* slot that is marked when the written columns are unknown */
     MOST_SLOTS = 256,
 };
 struct sqlite_finding {
@@ -87,13 +87,14 @@ static void finding_add(struct sqlite_finding *r, int action, const char *table,
     case SQLITE_RECURSIVE:
         break;
     default:
-        r->is_volatile = true; /* a pragma, for example */
+        r->is_volatile = true; /* for example, a pragma */
         break;
     }
 }
 
-/* SQLite prepares some statements itself: after a schema change, or for a full-text index. No code
- * marks what they write, so the whole query cache is invalidated (sqlite_end). */
+/* Collects the columns of the statement that is being prepared. SQLite prepares some statements
+ * itself, after a schema change or for a full-text index. No code marks the columns that these
+ * write, so sqlite_end invalidates the query caches. */
 static int statement_authorize(void *arg, int action, const char *table, const char *column,
                                const char *database, const char *trigger)
 {

@@ -28,7 +28,8 @@ uint16_t row_slot(enum noted_rows rows, snowflake id)
     return (uint16_t)((of * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
 }
 
-/* After a rollback the slot has the number of the next commit: entries only become stale early. */
+/* Marks a row as changed. After a rollback the slot has the number of the next commit, so cache
+ * entries only become stale too early. */
 static void row_changes(struct sqlite *q, enum noted_rows rows, uint64_t id)
 {
     sqlite_slots_change(q, &(uint16_t){ row_slot(rows, id) }, 1);
@@ -67,7 +68,7 @@ void sqlite_touch(struct tx *tx, enum noted_rows rows, uint64_t id)
         row_changes((struct sqlite *)tx->store, rows, id);
 }
 
-/* SQL function noted(kind, id): a row of this owner changed. */
+/* SQL function noted(kind, id): marks the rows of this owner as changed. */
 static void note_owner(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
@@ -75,7 +76,7 @@ static void note_owner(sqlite3_context *context, int count, sqlite3_value **valu
                 (uint64_t)sqlite3_value_int64(values[1]));
 }
 
-/* Tables without a rowid, and the column of the owner. */
+/* Tables without a rowid, and the column with the owner's id. */
 static const struct {
     enum noted_rows rows;
     const char *table, *owner;
@@ -109,7 +110,7 @@ enum err sqlite_versions_begin(struct sqlite *q)
                note_when(db, i, "update", "new") && note_when(db, i, "delete", "old");
     if (done)
         return OK;
-    log_error("store: changes cannot be noted: %s", sqlite3_errmsg(db));
+    log_error("store: cannot install the hooks that track changed rows: %s", sqlite3_errmsg(db));
     return ERR_UNAVAILABLE;
 }
 
@@ -126,7 +127,7 @@ bool sqlite_seen(struct tx *tx, struct tx_seen *ret)
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* Later rows of this read come from the same snapshot. */
+    /* Begins the snapshot, so that later rows of this read come from it, too. */
     if (!may_cache(tx) || tx->failed || sqlite_snapshot_begin(tx) || !sqlite_may_give(c))
         return false;
     *ret = (struct tx_seen){ c->number, c->seen };
@@ -138,7 +139,7 @@ bool sqlite_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* Another connection counts other commits, after the store was opened again. */
+    /* Another connection counts other commits, because the store was opened again. */
     return may_cache(tx) && since->connection == c->number && sqlite_may_give(c) &&
            sqlite_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
 }

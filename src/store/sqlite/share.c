@@ -1,11 +1,11 @@
-/* share.c - time limit (share) of a read on a loop iteration or on a background thread. */
+/* share.c - time limit of a read on a loop iteration or on a background thread. */
 #include "base/clock.h"
 #include "store/sqlite/sqlite.h"
 
 enum {
     LOOP_SHARE_NS = 4 * 1000 * 1000, /* for all long reads of one loop iteration */
     ASIDE_SHARE_NS = LANE_SHARE_MS * 1000 * 1000,
-    LEAST_NS = 1000 * 1000, /* minimum per read, however many there are */
+    LEAST_NS = 1000 * 1000, /* minimum per read, however many reads there are */
     SHARE_STEPS = 1000,     /* SQLite VM steps between two clock checks */
 };
 
@@ -55,7 +55,7 @@ void sqlite_share_begin(struct sqlite_conn *c, bool by_row)
     c->share.by_row = by_row && c->share.is_loops;
     c->share.is_spent = false;
     c->share.began_ns = 0;
-    /* On a background thread each read has a limit of its own. */
+    /* On a background thread each read has its own limit. */
     if (!c->share.is_loops)
         c->share.taken_ns = 0;
 }
@@ -80,7 +80,8 @@ bool sqlite_go_aside(struct tx *tx)
     return share->is_spent;
 }
 
-/* Processing a row may take longer than finding it, which the progress handler does not see. */
+/* Checks the limit between rows: processing a row may take longer than finding it, and the progress
+ * handler does not run then. */
 bool sqlite_share_over(struct sqlite_conn *c)
 {
     return c->share.by_row && look_at_share(&c->share);

@@ -15,10 +15,9 @@ static struct sqlite *sqlite_of(struct store *s)
     return (struct sqlite *)s;
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
-/* The reads of one loop iteration share a snapshot, because taking one costs more than most
- * queries. A commit renews it, so that a caller who got the reply of a commit sees its rows. */
+/* Releases the snapshot. The reads of one loop iteration share a snapshot, because taking one costs
+ * more than most queries. A commit renews it, so that a caller who got the reply of a commit sees
+ * its rows. */
 static void drop_snapshot(struct sqlite_conn *c)
 {
     if (c->in_snapshot && sqlite_conn_do(c, "commit") != SQLITE_OK)
@@ -52,8 +51,9 @@ static enum err run_read(struct store *s, struct work *w, struct sqlite_conn *c)
     return tx_run(&again);
 }
 
-/* SQLite's default page cache of 2 MiB would make large searches reread pages. The writer keeps it:
- * it then writes pages early, so that a work item that fills the disk fails before others run. */
+/* Opens a read connection with a page cache of 16 MiB: with the default of 2 MiB large searches
+ * would reread pages. The writer keeps the default, so that it writes pages early, and a work item
+ * that fills the disk fails before others run. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
 {
     enum err e = sqlite_conn_open(path, ret);
@@ -74,20 +74,21 @@ static enum err reader_of_loop(struct sqlite *q, struct loop *loop, struct sqlit
         if (!e && q->asides[0].has_thread)
             sqlite_share_watch(q->readers[i]);
         if (!e && q->has_thread)
-            q->readers[i]->cache = query_cache_new(); /* this process is the only writer */
+            /* possible because this process is the only writer */
+            q->readers[i]->cache = query_cache_new();
     }
     *ret = q->readers[i];
     return e;
 }
 
-/* A closing store refuses long reads. */
+/* Queues a read for the background threads; a closing store refuses it. */
 static void read_aside(struct store *s, struct work *w)
 {
     if (!lanes_push(&sqlite_of(s)->aside, w))
         work_finish(s, w, ERR_UNAVAILABLE);
 }
 
-/* A read that exceeds the time limit of the loop restarts on a background thread. */
+/* Runs a read on its loop. A read that exceeds the time limit restarts on a background thread. */
 static void read_on_loop(struct store *s, struct work *w)
 {
     struct sqlite *q = sqlite_of(s);
@@ -152,8 +153,6 @@ static void sqlite_turn_end(struct store *s, struct loop *loop)
     q->readers[i]->share.taken_ns = 0;
 }
 
-/* --- opening and closing -------------------------------------------------------------- */
-
 static void sqlite_close(struct store *s)
 {
     struct sqlite *q = sqlite_of(s);
@@ -163,7 +162,7 @@ static void sqlite_close(struct store *s)
     for (unsigned i = 0; i < q->reader_count; i++)
         sqlite_conn_close(q->readers[i]);
     sqlite_conn_close(q->tool);
-    /* The last connection to close checkpoints the WAL. */
+    /* The last connection that is closed checkpoints the WAL. */
     sqlite_conn_close(q->writer);
     queue_clear(&q->queue);
     lanes_clear(&q->aside);
@@ -189,10 +188,10 @@ static enum err make_private(const char *path)
     return OK;
 }
 
-/* Commits then return before the data is on the disk. */
+/* Disables syncs: commits then return before the data is on the disk. */
 static enum err give_up_syncs(struct sqlite_conn *writer)
 {
-    log_warn("store: durability is off: a power cut loses what was written last");
+    log_warn("store: syncs are disabled: a power cut loses the last commits");
     return sqlite_conn_do(writer, "pragma synchronous = off") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
 }
 
@@ -204,7 +203,7 @@ static enum err sqlite_is_there(const struct sqlite *q)
     return ERR_UNAVAILABLE;
 }
 
-/* Opens the only process that writes: locks the folder and applies migrations. */
+/* Opens the store for the only process that writes: locks the folder and applies migrations. */
 static enum err open_to_write(struct sqlite *q, const struct store_options *o)
 {
     enum err e = o->as_is ? sqlite_is_there(q) : folder_make(o->folder);

@@ -11,54 +11,58 @@
 
 /* --- one connection, conn.c: used by one thread at a time ----------------------------- */
 
-/* Timeout for locks, which only a foreign program on the same file can hold. */
+/* Timeout for locks, which only another program can hold on the database file. */
 enum { SQLITE_BUSY_MS = 5000 };
 
-/* Background threads for long reads. The last one also takes reads that exceeded LANE_SHARE_MS.
- * More would take processors from the loops; with fewer, a slow search would delay all others. */
+/* Number of background threads for long reads. The last one also runs reads that exceeded
+ * LANE_SHARE_MS. More threads would take CPU time from the loops; with fewer, a slow search would
+ * delay all others. */
 enum { SQLITE_ASIDES = 2 };
 
 /* Time limit of reads, per loop iteration or per read on a background thread. The number of rows is
  * not known in advance, so the time is measured: a read that exceeds the limit is aborted and
- * restarts on a background thread, or there in LANE_LONG. */
+ * restarts on a background thread, or with LANE_LONG. */
 struct sqlite_share {
-    int64_t most_ns;  /* the limit; 0: not measured */
-    bool is_loops;    /* connection of a loop, and background threads exist */
+    int64_t most_ns;  /* the limit; 0: no limit */
+    bool is_loops;    /* the connection belongs to a loop, and background threads exist */
     bool counts;      /* a read runs that can be restarted */
-    bool by_row;      /* … and the clock is checked at each row */
-    bool is_spent;    /* the limit is exceeded; the read is aborted */
-    int64_t began_ns; /* first clock check; 0: none yet */
-    int64_t taken_ns; /* by all measured reads of this iteration */
+    bool by_row;      /* the clock is checked at each row */
+    bool is_spent;    /* the limit is exceeded, and the read is aborted */
+    int64_t began_ns; /* time of the first clock check; 0: none yet */
+    int64_t taken_ns; /* time used by all measured reads of this loop iteration */
 };
 
 struct sqlite_conn {
     sqlite3 *db;
-    struct map statements;          /* by the address of the SQL */
-    struct map dependencies;        /* by the same; live as long as the connection */
+    struct map statements;          /* by the address of the SQL text */
+    struct map dependencies;        /* by the address of the SQL text; they live as long as the
+                                     * connection */
     struct sqlite_finding *finding; /* collects columns while a statement is prepared */
-    bool has_lost_track;            /* SQLite itself prepared a writing statement */
-    unsigned dependencies_age;      /* how often that has happened */
-    struct query_cache *cache;      /* of a loop or the writer; or NULL */
+    bool has_lost_track;            /* SQLite itself prepared a writing statement, so its columns
+                                     * are unknown */
+    unsigned dependencies_age;      /* how often has_lost_track was set */
+    struct query_cache *cache;      /* of a loop's connection or the writer's; or NULL */
     uint64_t number;                /* unique in the process */
     /* Readers: rows show at least `seen` commits. SQLite's snapshot begins with the first
      * statement, so a read that finds all its rows in caches does not call SQLite. */
     bool in_view, in_snapshot;
     uint64_t seen;
-    bool has_given;            /* returned cached rows before it had a snapshot */
-    bool is_outdated;          /* … and a commit came in between: run the read again */
-    bool has_written;          /* a writing statement ran; the caller resets it */
+    bool has_given;            /* cached rows were returned before the snapshot began */
+    bool is_outdated;          /* a commit came between cached rows and the snapshot: run the read
+                                * again */
+    bool has_written;          /* a writing statement ran; the caller resets this */
     struct sqlite_share share; /* time limit of reads */
 };
 
 /* Opens the file, or creates it. Logs failures. */
 enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
 void sqlite_conn_close(struct sqlite_conn *c);
-/* Paces the writes of the connection (paced.c). */
+/* Paces the disk writes of the connection (paced.c). */
 void sqlite_conn_pace(struct sqlite_conn *c);
-/* True: no pauses, because a caller waits for the end. */
+/* hurry: write without pauses, because a caller waits for the end of the checkpoint. */
 void sqlite_pace_hurry(bool hurry);
 
-/* Runs a statement without parameters: begin, commit, savepoint … Returns an SQLite code. */
+/* Runs a statement without parameters, such as begin or commit. Returns an SQLite code. */
 #define sqlite_conn_do(c, sql) sqlite_conn_do_sql(c, SQL(sql))
 int sqlite_conn_do_sql(struct sqlite_conn *c, struct sql sql);
 
@@ -73,16 +77,16 @@ bool sqlite_may_give(struct sqlite_conn *c);
 
 /* --- time limit of a read, share.c ------------------------------------------------------ */
 
-/* watch: sets the limit of a loop's, or a background thread's, connection. Between begin and end
- * the time of a read is measured; by_row: also at each row. end returns true if the limit was
- * exceeded, and the result must be discarded. */
+/* watch functions set the limit of a connection. Between begin and end the time of a read is
+ * measured; by_row: also at each row. end returns true if the limit was exceeded and the result
+ * must be discarded. */
 void sqlite_share_watch(struct sqlite_conn *c);
 void sqlite_share_watch_aside(struct sqlite_conn *c);
 void sqlite_share_begin(struct sqlite_conn *c, bool by_row);
 bool sqlite_share_end(struct sqlite_conn *c);
 /* Checks the clock between two rows, if the read was begun with by_row. */
 bool sqlite_share_over(struct sqlite_conn *c);
-/* Makes the running read exceed its limit. False: it has no limit. */
+/* Makes the running read exceed its limit. False: the read has no limit. */
 bool sqlite_go_aside(struct tx *tx);
 
 /* --- queries, query.c ------------------------------------------------------------------- */
@@ -106,7 +110,7 @@ struct sqlite;
 
 /* Installs the update hook and the triggers on the writer's connection. */
 enum err sqlite_versions_begin(struct sqlite *q);
-/* Call it before the writer changes what the slots stand for. */
+/* Call it before the writer changes the rows or columns of these slots. */
 void sqlite_slots_change(struct sqlite *q, const uint16_t *slots, unsigned count);
 /* Whether no slot changed since a snapshot that had seen so many commits. */
 bool sqlite_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
@@ -128,17 +132,18 @@ struct sqlite_slots {
 struct query_dependencies {
     struct sqlite_slots reads, writes;
     bool is_volatile; /* the result does not depend on rows and parameters alone */
-    uint64_t marked;  /* number of the last commit for which its writes were marked */
-    unsigned age;     /* dependencies_age of the connection at that time */
+    uint64_t marked;  /* number of the last commit for which the written columns were marked */
+    unsigned age;     /* dependencies_age of the connection when the statement was prepared */
     struct query_dependencies *older;
 };
 
-/* Registers the callback that collects columns. */
+/* Registers the SQLite callback that collects columns. */
 bool sqlite_dependencies_begin(struct sqlite_conn *c);
 int sqlite_dependencies_prepare(struct sqlite_conn *c, const char *sql, unsigned flags,
                                 sqlite3_stmt **ret, struct query_dependencies **ret_found);
 void sqlite_dependencies_clear(struct sqlite_conn *c);
-/* Writer: invalidates the whole query cache; marks the columns that a statement will write. */
+/* For the writer: sqlite_columns_change invalidates all query caches; sqlite_dependencies_write
+ * marks the columns that a statement will write. */
 void sqlite_columns_change(struct sqlite *q);
 void sqlite_dependencies_write(struct sqlite *q, struct query_dependencies *r);
 
@@ -153,16 +158,16 @@ uint64_t query_cache_hits(const struct query_cache *cache);
 
 struct sqlite_methods {
     const sqlite3_io_methods *usual; /* original table; NULL: no file was changed yet */
-    sqlite3_io_methods own;          /* a copy with some functions replaced */
+    sqlite3_io_methods own;          /* copy of the table with some functions replaced */
 };
 
-/* Installs our table. False: the file does not have the original one. */
+/* Installs the changed function table. False: the file does not have the original one. */
 bool sqlite_methods_change(struct sqlite_methods *m, sqlite3_file *file,
                            void (*change)(sqlite3_io_methods *to));
 
 /* --- combined WAL writes, gather.c: called on the writer's thread ----------------------- */
 
-/* Does nothing where a commit does not end with a sync. */
+/* Buffers WAL writes of the writer; does nothing where a commit does not end with a sync. */
 void sqlite_gather_begin(struct sqlite_conn *c);
 void sqlite_gather_end(void);
 
@@ -179,13 +184,13 @@ struct sqlite {
     struct lanes aside; /* reads that may take long */
     struct sqlite_aside {
         struct sqlite *engine;
-        struct sqlite_conn *conn; /* opened at its first read */
+        struct sqlite_conn *conn; /* opened at the first read */
         bool takes_long;
         pthread_t thread;
         bool has_thread;
     } asides[SQLITE_ASIDES];
 
-    struct sqlite_conn *writer; /* this and all below is the writer's */
+    struct sqlite_conn *writer; /* this and all members below belong to the writer */
     pthread_t thread;
     bool has_thread;
     struct queue queue;
@@ -194,12 +199,13 @@ struct sqlite {
     unsigned wary; /* batches that still run with savepoints */
     struct sqlite_versions versions;
     struct sqlite_log {
-        uint64_t number; /* counts WAL restarts */
-        int pages;       /* in the WAL after the last commit */
-        int copied;      /* of them, known to be in the database */
-        int tried;       /* pages at the last checkpoint attempt */
-        int waited;      /* pages at the last truncate attempt */
-        int passes;      /* of the copier that copied pages, since the writer copied itself */
+        uint64_t number; /* number of WAL restarts */
+        int pages;       /* pages in the WAL after the last commit */
+        int copied;      /* pages that are known to be copied into the database */
+        int tried;       /* pages in the WAL at the last checkpoint attempt */
+        int waited;      /* pages in the WAL at the last truncate attempt */
+        int passes;      /* passes of the copier thread that copied pages, since the writer copied
+                          * itself */
     } log;
 
     /* Shared by the writer and the copier thread. */
@@ -207,9 +213,9 @@ struct sqlite {
         pthread_mutex_t lock;
         pthread_cond_t changed;
         bool is_asked, must_stop, has_news;
-        uint64_t number;          /* of the WAL that it was asked to copy */
-        int copied;               /* pages of it in the database */
-        struct sqlite_conn *conn; /* opened when first needed */
+        uint64_t number;          /* number of the WAL to copy */
+        int copied;               /* pages of that WAL in the database */
+        struct sqlite_conn *conn; /* opened at the first checkpoint */
         pthread_t thread;
         bool has_thread;
     } copier;
@@ -217,7 +223,7 @@ struct sqlite {
 
 /* Opens a connection for reads, with a larger page cache. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret);
-/* Runs a read with a snapshot of its own, released afterwards. */
+/* Runs a read in a snapshot of its own, which is released afterwards. */
 enum err sqlite_read_once(struct store *s, struct work *w, struct sqlite_conn **conn);
 
 /* --- long reads, aside.c -------------------------------------------------------------- */
@@ -240,9 +246,9 @@ void sqlite_log_start(struct sqlite *q);
 void sqlite_log_stop(struct sqlite *q);
 /* Call it after each batch. */
 void sqlite_log_tend(struct sqlite *q);
-/* After a full disk: a checkpoint frees space in the WAL. */
+/* After a full disk: runs a checkpoint, which frees space in the WAL. */
 void sqlite_log_make_room(struct sqlite *q);
-/* Whether a checkpoint should run when the writer is idle, and its start. */
+/* Whether a checkpoint should run when the writer is idle. */
 bool sqlite_log_wants_rest(const struct sqlite *q);
 void sqlite_log_rest(struct sqlite *q);
 
@@ -250,18 +256,18 @@ void sqlite_log_rest(struct sqlite *q);
 
 enum err sqlite_backup(struct store *s, rows_place_fn *place, void *arg, bool *ret_damaged);
 enum err sqlite_check(struct store *s);
-/* Runs a checking pragma. Returns whether it found no fault; logs each fault. */
+/* Runs a pragma that checks the database; logs each fault. True: no fault. */
 bool sqlite_finds_nothing(sqlite3 *db, const char *pragma);
 
 /* --- a database within another file, into.c ------------------------------------------- */
 
 struct sqlite_into;
 
-/* Opens the database of this size at this offset of the file for reading; size 0: creates one for
- * writing. The caller closes both, the database first. Logs failures. */
+/* Opens the database that occupies `size` bytes at offset `base` of the file for reading; size 0:
+ * creates one for writing. The caller closes both, the database first. Logs failures. */
 enum err sqlite_into_open(int fd, int64_t base, int64_t size, struct sqlite_into **ret,
                           sqlite3 **ret_db);
-/* Bytes written. */
+/* Returns the number of bytes written. */
 int64_t sqlite_into_size(const struct sqlite_into *i);
 /* Accepts NULL. */
 void sqlite_into_close(struct sqlite_into *i);

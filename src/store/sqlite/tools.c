@@ -8,16 +8,14 @@
 
 enum { COPIED_PAGES = PACED_BYTES / 4096 }; /* pages between two syncs of a copy */
 
-/* --- backup --------------------------------------------------------------------------- */
-
 static enum err copy_failed(int code)
 {
-    log_error("store: backup: %s", sqlite3_errstr(code));
+    log_error("store: cannot copy the database for the backup: %s", sqlite3_errstr(code));
     return (code & 0xff) == SQLITE_FULL ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* Copies the connection's snapshot, a few pages at a time, so that the server's commits do not have
- * to wait for the whole copy. */
+/* Copies the connection's snapshot a few pages at a time, so that the server's commits do not wait
+ * for the whole copy. */
 static enum err copy_pages(sqlite3 *from, sqlite3 *to, int fd)
 {
     sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
@@ -33,7 +31,7 @@ static enum err copy_pages(sqlite3 *from, sqlite3 *to, int fd)
     return code == SQLITE_DONE ? OK : copy_failed(code);
 }
 
-/* Takes a snapshot: this connection does not see later commits. */
+/* Takes a snapshot, so that this connection does not see later commits. */
 static enum err hold_snapshot(sqlite3 *from)
 {
     int code = sqlite3_exec(from, "begin; select count(*) from sqlite_schema", NULL, NULL, NULL);
@@ -41,7 +39,7 @@ static enum err hold_snapshot(sqlite3 *from)
     return code == SQLITE_OK ? OK : copy_failed(code);
 }
 
-/* Size of the snapshot in bytes. */
+/* Returns the size of the snapshot in bytes. */
 static enum err snapshot_size(sqlite3 *from, int64_t *ret)
 {
     static const char sql[] = "select c.page_count * s.page_size from pragma_page_count() c, "
@@ -68,15 +66,16 @@ static enum err copy_into(sqlite3 *from, const struct rows_place *place, int64_t
     if (sqlite3_close(to) != SQLITE_OK && !e)
         e = ERR_UNAVAILABLE;
     if (!e && sqlite_into_size(into) != size) {
-        log_error("store: backup: the copy has another size than the database");
+        log_error("store: backup: the size of the copy differs from the database");
         e = ERR_INTERNAL;
     }
     sqlite_into_close(into);
     return e;
 }
 
-/* quick_check reads every page and row at half the cost of integrity_check, which also checks the
- * indexes. The copy is checked, not the database, because that would hold the snapshot longer. */
+/* Runs quick_check, which reads every page and row at half the cost of integrity_check (which also
+ * checks the indexes). It checks the copy, because a check of the database would hold the snapshot
+ * longer. */
 static bool copy_is_sound(const struct rows_place *place, int64_t size)
 {
     struct sqlite_into *into = NULL;
@@ -110,8 +109,6 @@ enum err sqlite_backup(struct store *s, rows_place_fn *place, void *arg, bool *r
     return e;
 }
 
-/* --- check ---------------------------------------------------------------------------- */
-
 /* A checking pragma returns one row per fault, or "ok". */
 bool sqlite_finds_nothing(sqlite3 *db, const char *pragma)
 {
@@ -124,12 +121,12 @@ bool sqlite_finds_nothing(sqlite3 *db, const char *pragma)
 
         if (fault && strcmp(fault, "ok") == 0)
             continue;
-        log_error("store: %s: %s", pragma, fault ? fault : "a row");
+        log_error("store: '%s' found a fault: %s", pragma, fault ? fault : "a row");
         clean = false;
         break;
     }
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        log_error("store: %s: %s", pragma, sqlite3_errmsg(db));
+        log_error("store: '%s' failed: %s", pragma, sqlite3_errmsg(db));
         clean = false;
     }
     sqlite3_finalize(stmt);

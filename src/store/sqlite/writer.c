@@ -12,13 +12,11 @@
 #include "store/sqlite/sqlite.h"
 
 enum {
-    MAX_BATCH = 512, /* work items; bounds the latency of the first */
-    IDLE_MS = 50,    /* without work for this long: idle */
-    LOG_STEP = 128,  /* log rows that are deleted at once */
-    WARY = 64,       /* batches with savepoints, after one that needed them */
+    MAX_BATCH = 512, /* work items per batch; bounds the latency of the first */
+    IDLE_MS = 50,    /* the writer counts as idle after this time without work */
+    LOG_STEP = 128,  /* number of log rows that are deleted at once */
+    WARY = 64,       /* number of batches with savepoints after one that needed them */
 };
-
-/* --- transactions --------------------------------------------------------------------- */
 
 static enum err writer_begin(struct sqlite_conn *c)
 {
@@ -35,8 +33,8 @@ static void writer_rollback(struct sqlite_conn *c)
 
 static enum err writer_commit(struct sqlite *q)
 {
-    /* Must be set before readers can see the rows: a reader that has returned cached rows must not
-     * combine them with newer ones. If this commit fails, the next one gets the same number. */
+    /* Set before readers can see the rows: a reader that has returned cached rows must not combine
+     * them with newer ones. If this commit fails, the next one gets the same number. */
     atomic_store_explicit(&q->versions.committing, q->store.commits + 1, memory_order_release);
     int code = sqlite_conn_do(q->writer, "commit");
 
@@ -46,12 +44,12 @@ static enum err writer_commit(struct sqlite *q)
         writer_rollback(q->writer);
         return e == ERR_STORAGE_FULL ? e : ERR_UNAVAILABLE;
     }
-    /* Must be set before callers get their replies: their next read must renew its snapshot. */
+    /* Set before callers get their replies, because their next read must renew its snapshot. */
     atomic_fetch_add_explicit(&q->store.commits, 1, memory_order_release);
     return OK;
 }
 
-/* Writes the event of the transaction to the log, and deletes old rows in steps. */
+/* Inserts the event of the transaction into the log, and deletes old log rows in steps. */
 static enum err writer_log(struct sqlite *q, struct tx *tx)
 {
     struct work *w = tx->work;
@@ -77,7 +75,8 @@ static enum err writer_tx(struct sqlite *q, struct work *w)
 
 static enum err writer_run(struct sqlite *q, struct work *w)
 {
-    /* Work without a name belongs to a tool or a migration and is not measured: no caller waits. */
+    /* Work without a name belongs to a tool or a migration and is not measured: no caller waits for
+     * it. */
     if (!w->name)
         return writer_tx(q, w);
     hold_part(&q->meter, w->name);
@@ -101,7 +100,7 @@ enum err sqlite_run_alone(struct store *s, struct work *w)
     return writer_commit(q);
 }
 
-/* Runs one work item of a batch with a savepoint. False: the whole transaction was rolled back, as
+/* Runs one work item of a batch in a savepoint. False: the whole transaction was rolled back, as
  * SQLite does when the disk is full. */
 static bool run_among_others(struct sqlite *q, struct work *w)
 {
@@ -117,7 +116,8 @@ static bool run_among_others(struct sqlite *q, struct work *w)
     return sqlite_conn_do(c, "release work") == SQLITE_OK;
 }
 
-/* Returns the work item whose failure ended the transaction, or NULL if all ran. */
+/* Runs a batch with savepoints. Returns the work item whose failure ended the transaction; NULL:
+ * none. */
 static struct work *run_warily(struct sqlite *q, struct work *batch)
 {
     for (struct work *w = batch; w; w = w->next)
@@ -126,7 +126,8 @@ static struct work *run_warily(struct sqlite *q, struct work *batch)
     return NULL;
 }
 
-/* False: a work item failed after it had written, so the transaction must be rolled back. */
+/* Runs a batch without savepoints. False: a work item failed after it had written, so the
+ * transaction must be rolled back. */
 static bool run_hopefully(struct sqlite *q, struct work *batch)
 {
     for (struct work *w = batch; w; w = w->next) {
@@ -156,7 +157,8 @@ static void commit_all(struct sqlite *q, struct work *batch)
 {
     enum err e = writer_commit(q);
 
-    /* A failed commit fails the whole batch: refused requests, too, may have read its rows. */
+    /* A failed commit fails the whole batch, because refused requests may have read its rows,
+     * too. */
     if (e)
         set_results(batch, e);
 }
@@ -188,7 +190,7 @@ static void run_together(struct sqlite *q, struct work *batch)
     run_apart(q, batch, culprit);
 }
 
-/* Returns whether the disk was full for one of them. */
+/* Runs a batch and finishes its work items. Returns whether the disk was full for one of them. */
 static bool run_batch(struct sqlite *q, struct work *batch)
 {
     bool was_full = false;
@@ -201,7 +203,7 @@ static bool run_batch(struct sqlite *q, struct work *batch)
     while (batch) {
         struct work *w = batch;
 
-        batch = w->next; /* work_finish may free it */
+        batch = w->next; /* work_finish may free the work item */
         was_full |= w->result == ERR_STORAGE_FULL;
         hold_part(&q->meter, "after_commit");
         work_finish(&q->store, w, w->result);
@@ -209,8 +211,6 @@ static bool run_batch(struct sqlite *q, struct work *batch)
     }
     return was_full;
 }
-
-/* --- the thread ----------------------------------------------------------------------- */
 
 static void *write_all(void *arg)
 {
@@ -238,7 +238,7 @@ void sqlite_writer_start(struct sqlite *q)
 {
     sqlite_log_start(q);
     if (pthread_create(&q->thread, NULL, write_all, q) != 0) {
-        log_error("store: cannot start the writer's thread");
+        log_error("store: cannot start the writer thread");
         abort();
     }
     q->has_thread = true;

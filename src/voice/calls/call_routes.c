@@ -21,14 +21,14 @@ struct call_state {
 static const struct type type_recipients = { .kind = KIND_ARRAY, .max = 25, .of = &type_id };
 static const struct field ring_fields[] = {
     { FIELD(struct ring_request, recipients), .type = &type_recipients,
-      .flags = OPTIONAL | NULLABLE, .doc = "People of the channel" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Recipients of the channel" },
     { 0 },
 };
 static const struct schema ring_schema = {
     .name = "RingRequest",
     .size = sizeof(struct ring_request),
     .fields = ring_fields,
-    .doc = "For whom to ring, or no longer.",
+    .doc = "The users to ring, or to stop ringing for.",
 };
 static const struct type ring_body = { .kind = KIND_OBJECT, .schema = &ring_schema };
 
@@ -41,7 +41,7 @@ static const struct schema patch_schema = {
     .name = "CallPatch",
     .size = sizeof(struct call_patch),
     .fields = patch_fields,
-    .doc = "What changes about a call.",
+    .doc = "Changes to a call.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -57,9 +57,8 @@ static const struct schema state_schema = {
 };
 static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &state_schema };
 
-/* --- recipients ----------------------------------------------------------------------- */
-
-/* The given recipients, who must be in the channel. Default: the caller (self), or all others. */
+/* Returns the given recipients, who must be in the channel. Default: the caller (self), or all
+ * others. */
 static enum err call_routes_choose(struct call *call, const struct ring_request *in, bool self,
                                    struct list *ret)
 {
@@ -78,12 +77,10 @@ static enum err call_routes_choose(struct call *call, const struct ring_request 
     for (size_t i = 0; i < named->count; i++)
         if (!ids_hold(&all, ((const snowflake *)named->items)[i]))
             return call_invalid(call, "recipients", FORM_CHOICES,
-                                "Somebody is not in the channel.");
+                                "One of the users is not in the channel.");
     *ret = *named;
     return OK;
 }
-
-/* --- handlers ------------------------------------------------------------------------- */
 
 /* GET /channels/{channel.id}/call */
 static enum err get_call(struct call *call)
@@ -115,7 +112,7 @@ static enum err ring_call(struct call *call)
 
         e = voice_find(call->tx, 0, user_id, &s);
         if (!e && voice_channel(&s) == id)
-            continue; /* already in the call */
+            continue; /* the user is already in the call */
         if (!e || e == ERR_UNKNOWN_VOICE_STATE)
             e = ringing_add(call->tx, id, user_id);
     }
@@ -190,8 +187,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/call/ring",
         .name = "ring_call",
-        .doc = "Let a running call ring for some people of the channel, or for all others. Nobody "
-               "is rung for longer than a minute.",
+        .doc = "Ring some users of the channel, or all others, for a running call. Ringing stops "
+               "after one minute.",
         .auth = AUTH_USER,
         .body = &ring_body,
         .fires = fired,
@@ -202,7 +199,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/call/stop-ringing",
         .name = "stop_ringing",
-        .doc = "Stop ringing for some people, or for oneself.",
+        .doc = "Stop ringing for some users, or for the caller.",
         .auth = AUTH_USER,
         .body = &ring_body,
         .fires = fired,
@@ -216,7 +213,7 @@ static const struct job_kind *const jobs[] = { &call_ring_job, NULL };
 
 const struct domain calls_domain = {
     .name = "Calls",
-    .doc = "Calls in direct channels and groups.",
+    .doc = "Calls in direct messages and group channels.",
     .routes = routes,
     .jobs = jobs,
     .hooks = &(const struct hooks){ .voice_left = voice_call_left },

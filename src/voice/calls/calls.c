@@ -1,5 +1,5 @@
 /* calls.c - calls in private channels: they start with the first participant and end with the last
- * one. A message stores the participants and the time of the end. */
+ * one. A message stores the participants and the end time. */
 #include "voice/calls/calls.h"
 
 #include "base/clock.h"
@@ -21,7 +21,7 @@ static const struct field note_fields[] = {
 static const struct schema note_schema = { .name = "MessageCall",
                                            .size = sizeof(struct call_note),
                                            .fields = note_fields,
-                                           .doc = "The call that a message tells of." };
+                                           .doc = "The call that a message is about." };
 static const struct type type_note = { .kind = KIND_OBJECT, .schema = &note_schema };
 
 static const struct field request_fields[] = {
@@ -31,8 +31,6 @@ static const struct field request_fields[] = {
 static const struct schema request_schema = { .size = sizeof(struct call_request),
                                               .fields = request_fields };
 const struct type type_call_request = { .kind = KIND_OBJECT, .schema = &request_schema };
-
-/* --- the message ---------------------------------------------------------------------- */
 
 static enum err write_message(struct call *call, const struct channel *c, snowflake user_id,
                               snowflake *ret_id)
@@ -55,7 +53,7 @@ static enum err write_message(struct call *call, const struct channel *c, snowfl
 static const char FIND_NOTE[] = "select call from messages where id = $1";
 static const char SAVE_NOTE[] = "update messages set call = $2, shown = null where id = $1";
 
-/* If the call's message was deleted, there is nothing to update. */
+/* Adds a participant to the call's message, unless that message was deleted. */
 static enum err add_participant(struct call *call, const struct voice_call *c, snowflake user_id)
 {
     struct rows row;
@@ -89,8 +87,6 @@ static enum err end_message(struct call *call, const struct channel *c, snowflak
     m.call = given_str(column_encode(call->arena, &type_note, &ended));
     return message_save(call, c, &m);
 }
-
-/* --- start and end -------------------------------------------------------------------- */
 
 static enum err voice_call_begin(struct call *call, const struct channel *c,
                                  const struct voice_state *s)
@@ -177,7 +173,7 @@ static enum err ring_out(struct call *call, const struct job *job)
 
 const struct job_kind call_ring_job = {
     .name = "call-ring",
-    .doc = "Stops ringing for those who do not answer.",
+    .doc = "Stops ringing for users who do not answer.",
     .run = ring_out,
 };
 

@@ -43,13 +43,13 @@ static void check_animation(struct form *form, const struct place *here, const v
         form_fail(form, &at, FORM_NUMBER_MAX, 0LL);
 }
 
-/* The animation comes first, so that both bodies use one struct. */
+/* The animation fields come first, so that both bodies can use one struct. */
 #define ANIMATION(flags_)                                                                        \
     { FIELD(struct effect_draft, animation_type), .type = &type_animation, .flags = (flags_),    \
       .fallback = EFFECT_BASIC },                                                                \
     {                                                                                            \
         FIELD(struct effect_draft, animation_id), .type = &type_animation_id, .flags = (flags_), \
-                                                  .doc = "0 to 20; of BASIC there is only 0"     \
+                                                  .doc = "0 to 20; for BASIC only 0"             \
     }
 
 static const struct field effect_fields[] = {
@@ -73,7 +73,7 @@ static const struct schema call_sound_schema = {
     .size = sizeof(struct effect_draft),
     .fields = sound_fields,
     .check = check_animation,
-    .doc = "How to show the caller's own call sound.",
+    .doc = "The animation for the caller's custom call sound.",
 };
 static const struct type sound_body = { .kind = KIND_OBJECT, .schema = &call_sound_schema };
 
@@ -107,7 +107,7 @@ static const struct schema sent_schema = {
     .name = "VoiceChannelEffect",
     .size = sizeof(struct effect),
     .fields = sent_fields,
-    .doc = "An effect that somebody in voice sent.",
+    .doc = "An effect that a user in voice sent.",
 };
 
 static const struct limit effect_limit = { .name = "voice-effects", .count = 20, .window_s = 10 };
@@ -146,8 +146,6 @@ static enum err check_premium(struct call *call, int64_t animation_type)
     enum err e = user_find(call->tx, call->caller->id, &user);
     return e ? e : user.premium_type > 0 ? OK : ERR_PREMIUM_REQUIRED;
 }
-
-/* --- sending -------------------------------------------------------------------------- */
 
 static void effect_tell(struct call *call, const struct effect_draft *in, struct effect *out)
 {
@@ -236,7 +234,7 @@ struct board_draft {
 static const struct field board_fields[] = {
     { FIELD(struct board_draft, sound_id), .type = &type_id },
     { FIELD(struct board_draft, source_guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Of sounds of another guild" },
+      .doc = "Guild of the sound, if it is another one" },
     { 0 },
 };
 static const struct schema board_schema = {
@@ -247,7 +245,7 @@ static const struct schema board_schema = {
 };
 static const struct type board_body = { .kind = KIND_OBJECT, .schema = &board_schema };
 
-/* As effect_admit; self-deafened callers are refused too. */
+/* Like effect_admit, but also refuses self-deafened callers. */
 static enum err board_admit(struct call *call)
 {
     struct voice_state s;
@@ -280,7 +278,7 @@ static enum err send_soundboard_sound(struct call *call)
 
 static const enum event fired[] = { EVENT_VOICE_CHANNEL_EFFECT_SEND, EVENT_NONE };
 
-/* Fields that all rows share. */
+/* Fields that all route rows share. */
 #define EFFECT_ROW .method = POST, .status = 204, .fires = fired, .limit = &effect_limit
 
 static const struct route routes[] = {
@@ -288,7 +286,7 @@ static const struct route routes[] = {
         EFFECT_ROW,
         .path = "/channels/{channel.id}/voice-channel-effects",
         .name = "send_voice_channel_effect",
-        .doc = "Show an emoji to everybody in the voice channel that the caller is in.",
+        .doc = "Show an emoji to all participants of the caller's voice channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &effect_body,
         .admit = effect_admit,
@@ -298,7 +296,7 @@ static const struct route routes[] = {
         EFFECT_ROW,
         .path = "/channels/{channel.id}/custom-call-sounds",
         .name = "send_custom_call_sound",
-        .doc = "Play the sound that the caller chose in its settings (`custom_call_sound`).",
+        .doc = "Play the caller's custom call sound (`custom_call_sound`).",
         .auth = AUTH_USER,
         .body = &sound_body,
         .admit = effect_admit,
@@ -308,7 +306,7 @@ static const struct route routes[] = {
         EFFECT_ROW,
         .path = "/channels/{channel.id}/send-soundboard-sound",
         .name = "send_soundboard_sound",
-        .doc = "Play a sound to everybody in the voice channel that the caller is in.",
+        .doc = "Play a sound to all participants of the caller's voice channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(SPEAK) | PERMISSION(USE_SOUNDBOARD),
         .body = &board_body,
@@ -320,6 +318,6 @@ static const struct route routes[] = {
 
 const struct domain voice_effects_domain = {
     .name = "Voice effects",
-    .doc = "What people in voice throw into the room.",
+    .doc = "Emoji and sounds that users in voice send to their channel.",
     .routes = routes,
 };

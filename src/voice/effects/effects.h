@@ -27,9 +27,9 @@ struct effect_sound {
     const struct effect_emoji *emoji; /* NULL: none */
 };
 
-/* The caller's custom call sound, for the channel of the path. ERR_UNKNOWN_SOUND: none. */
+/* Finds the caller's custom call sound, for the channel of the path. ERR_UNKNOWN_SOUND: none. */
 enum err call_sound_find(struct call *call, struct effect_sound *ret);
-/* A soundboard sound; source: the guild that it is from, or 0. ERR_UNKNOWN_SOUND,
+/* Finds a soundboard sound; source: the guild of the sound, or 0. ERR_UNKNOWN_SOUND,
  * ERR_MISSING_PERMISSIONS. */
 enum err board_sound_find(struct call *call, snowflake id, snowflake source,
                           struct effect_sound *ret);

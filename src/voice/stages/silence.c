@@ -32,7 +32,7 @@ enum err stage_watch(struct call *call, snowflake channel_id)
     return job_schedule(call, &stage_silence_job, channel_id, clock_us() + PATIENCE, STR(""));
 }
 
-/* Counts the speakers only when one leaves, not for each listener. */
+/* Counts the speakers only when a speaker leaves, not for each listener. */
 enum err stage_left(struct call *call, const struct voice_state *was)
 {
     return voice_guild(was) && !was->suppress ? stage_watch(call, voice_channel(was)) : OK;
@@ -51,6 +51,6 @@ static enum err close_silent(struct call *call, const struct job *job)
 
 const struct job_kind stage_silence_job = {
     .name = "stage-silence",
-    .doc = "Closes a stage on which nobody has spoken for five minutes.",
+    .doc = "Closes a stage that had no speaker for five minutes.",
     .run = close_silent,
 };

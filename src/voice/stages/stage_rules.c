@@ -12,7 +12,8 @@ static bool speaks_up(const struct voice_state *s, const struct stage_request *r
     return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
 }
 
-/* Accepting an invitation needs no permission: the invited state is not suppressed any more. */
+/* Accepting an invitation needs no permission, because an invited user is not suppressed any
+ * more. */
 uint64_t stage_request_needs(const struct voice_state *s, const struct stage_request *request)
 {
     uint64_t needs = speaks_up(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
@@ -31,7 +32,7 @@ void stage_request_apply(struct voice_state *s, const struct stage_request *requ
 {
     const struct opt_int *at = &request->request_to_speak_timestamp;
 
-    /* Going back to the audience lowers the hand; so does starting to speak. */
+    /* Going back to the audience, or starting to speak, lowers the hand. */
     if (request->suppress.given == GIVEN && (request->suppress.value || speaks_up(s, request))) {
         s->suppress = request->suppress.value;
         s->request_to_speak_timestamp = no_time;
@@ -43,7 +44,7 @@ void stage_request_apply(struct voice_state *s, const struct stage_request *requ
             (struct opt_int){ GIVEN, at->value < now ? now : at->value };
 }
 
-/* An invitation has the current time, also for a speaker; bots get none. */
+/* An invitation has the current time, also for a speaker; bots get no invitation. */
 void stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now)
 {
     s->suppress = suppress;

@@ -32,9 +32,9 @@ static const struct field draft_fields[] = {
     { FIELD(struct stage_draft, privacy_level), .type = &type_stage_privacy,
       .flags = OPTIONAL | NULLABLE, .fallback = STAGE_GUILD_ONLY },
     { FIELD(struct stage_draft, guild_scheduled_event_id), .type = &type_id,
-      .flags = OPTIONAL | NULLABLE, .doc = "An open one of this channel" },
+      .flags = OPTIONAL | NULLABLE, .doc = "An event of this channel that has not ended" },
     { FIELD(struct stage_draft, send_start_notification), .type = &type_bool,
-      .flags = OPTIONAL | NULLABLE, .doc = "Needs MENTION_EVERYONE; nobody is called here" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Needs MENTION_EVERYONE; has no effect on this server" },
     { 0 },
 };
 static const struct schema draft_schema = {
@@ -54,7 +54,7 @@ static const struct schema patch_schema = {
     .name = "StagePatch",
     .size = sizeof(struct stage_patch),
     .fields = patch_fields,
-    .doc = "What changes about a stage.",
+    .doc = "Changes to a stage.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -165,7 +165,7 @@ static struct str topic_of(struct str name)
     return name;
 }
 
-/* Replaces a stage that is already open in the channel. */
+/* Opens a stage for a scheduled event; replaces a stage that is already open in the channel. */
 static enum err stage_open_for_event(struct call *call, struct event_stage *about)
 {
     const struct scheduled_event *event = about->event;
@@ -204,9 +204,7 @@ static enum err stage_say(struct call *call, enum message_type type, const struc
     return message_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
 }
 
-/* --- handlers ------------------------------------------------------------------------- */
-
-/* The channel id is in the body, so visibility and permissions are checked here. */
+/* Resolves the channel. Its id is in the body, so visibility and permissions are checked here. */
 static enum err enter_stage(struct call *call, snowflake channel_id)
 {
     enum err e = channel_enter(call, channel_id);
@@ -333,8 +331,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/stage-instances",
         .name = "open_stage",
-        .doc = "Open a stage in a stage channel. It takes MANAGE_CHANNELS, MUTE_MEMBERS and "
-               "MOVE_MEMBERS there.",
+        .doc = "Open a stage in a stage channel. Needs MANAGE_CHANNELS, MUTE_MEMBERS and "
+               "MOVE_MEMBERS in it.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &draft_body,
         .reply = &type_stage,
@@ -355,7 +353,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/stage-instances/{channel.id}",
         .name = "modify_stage",
-        .doc = "Change a stage's topic or who may see it.",
+        .doc = "Change the topic or the privacy level of a stage.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS),
         .body = &patch_body,
@@ -382,7 +380,7 @@ static const struct job_kind *const jobs[] = { &stage_silence_job, NULL };
 
 const struct domain stages_domain = {
     .name = "Stages",
-    .doc = "Voice with an audience.",
+    .doc = "Stage channels: speakers with an audience.",
     .routes = routes,
     .world = &stages_world,
     .jobs = jobs,

@@ -58,7 +58,7 @@ static const struct schema preview_schema = {
     .name = "StreamPreview",
     .size = sizeof(struct preview),
     .fields = preview_fields,
-    .doc = "Where the picture of a stream is.",
+    .doc = "The URL of a stream's preview.",
 };
 const struct type stream_preview_reply = { .kind = KIND_OBJECT, .schema = &preview_schema };
 
@@ -71,9 +71,8 @@ static const struct schema video_schema = {
 };
 const struct type stream_video_body = { .kind = KIND_OBJECT, .schema = &video_schema };
 
-/* --- files ---------------------------------------------------------------------------- */
-
-/* "hash.ext", from the content and a new id: the same bytes uploaded again get another name. */
+/* Returns "hash.ext", from the content and a new id: the same bytes uploaded again get another
+ * name. */
 static struct str file_name(struct arena *a, snowflake id, struct str bytes, const char *extension)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
@@ -108,8 +107,6 @@ enum err stream_drop_files(struct call *call, const struct stream *s)
     return e ? e : drop_file(call, s, s->video);
 }
 
-/* --- upload --------------------------------------------------------------------------- */
-
 /* Passed between the stages of the request. */
 struct upload {
     struct str bytes, file;
@@ -136,7 +133,7 @@ static enum err stream_file_keep(struct call *call)
     return call_keep_blob(call, id, name, u->bytes);
 }
 
-/* The first bytes determine the type, not the label. */
+/* Validates the picture by its first bytes, not by its label. */
 static enum err look_at_picture(struct call *call)
 {
     const struct preview_upload *in = call->body;
@@ -189,7 +186,7 @@ enum err prepare_stream_video(struct call *call)
     return OK;
 }
 
-/* Replaces the previous file: a stream has one preview and one video. */
+/* Replaces the previous file, because a stream has one preview and one video. */
 static enum err stream_file_save(struct call *call, bool video)
 {
     const struct upload *u = call_passed(call, "upload");
@@ -215,8 +212,6 @@ enum err upload_stream_video(struct call *call)
 {
     return stream_file_save(call, true);
 }
-
-/* --- download ------------------------------------------------------------------------- */
 
 static enum err admit_viewer(struct call *call, const struct stream *s)
 {
@@ -246,7 +241,8 @@ enum err get_stream_preview(struct call *call)
     return call_reply(call, &out);
 }
 
-/* GET /streams/{stream_key}/{stream.file}, outside /api: the name is the secret. */
+/* GET /streams/{stream_key}/{stream.file}, outside /api and without a token: the file name is the
+ * secret. */
 static enum err get_stream_file(struct call *call)
 {
     struct str file = call_text(call, "stream.file");
@@ -282,7 +278,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/streams/{stream_key}/{stream.file}",
         .name = "get_stream_file",
-        .doc = "A picture of what is streamed.",
+        .doc = "The preview of a stream.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_READ,
@@ -293,7 +289,7 @@ static const struct route routes[] = {
 
 const struct domain stream_files_domain = {
     .name = "Stream files",
-    .doc = "Previews of streams, at the root, for anybody who was told their name.",
+    .doc = "Previews of streams, outside /api; their name is the secret.",
     .routes = routes,
     .resolvers = resolvers,
 };

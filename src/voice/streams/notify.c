@@ -8,10 +8,10 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* A friend in the guild, with the input of its permissions. */
+/* A friend in the guild, with the input for its permissions. */
 struct watcher {
     struct rights_of rights_of;
-    struct list roles; /* snowflake */
+    struct list roles; /* snowflakes */
     bool wants;        /* stream_notifications_enabled */
 };
 
@@ -51,7 +51,7 @@ static enum err load_watchers(struct tx *tx, const struct stream_key *key, struc
     return e ? e : end;
 }
 
-/* Both lists are ordered by user id. */
+/* Adds the roles to the friends. Both lists are ordered by user id. */
 static enum err load_roles(struct tx *tx, const struct stream_key *key, struct list *watchers)
 {
     struct watcher *w = watchers->items, *end = w + watchers->count;

@@ -51,8 +51,6 @@ static const struct schema pause_schema = { .size = sizeof(struct stream_pause),
                                             .fields = pause_fields };
 const struct type type_stream_pause = { .kind = KIND_OBJECT, .schema = &pause_schema };
 
-/* --- lookup --------------------------------------------------------------------------- */
-
 /* Finds a stream by its key. *ret_found is false if the key is malformed (the session gets
  * STREAM_DELETE) or there is no such stream. */
 static enum err find_named(struct call *call, const struct session_order *o, struct str name,
@@ -72,7 +70,7 @@ static enum err find_named(struct call *call, const struct session_order *o, str
     return OK;
 }
 
-/* The caller's voice state; *ret_present: this session is in that channel. */
+/* Finds the caller's voice state; *ret_present: this session is in that channel. */
 static enum err find_present(struct call *call, const struct session_order *o, snowflake guild_id,
                              snowflake channel_id, struct voice_state *ret, bool *ret_present)
 {
@@ -96,7 +94,7 @@ static struct stream_part part_of(struct call *call, const struct session_order 
 
 /* --- op 18: create -------------------------------------------------------------------- */
 
-/* *ret_reason stays NULL if the owner may stream there. */
+/* Checks whether the owner may stream in the guild's channel; if so, *ret_reason stays NULL. */
 static enum err judge_guild(struct call *call, const struct stream_key *key, bool *ret_vip,
                             const char **ret_reason)
 {
@@ -177,7 +175,7 @@ enum err create_stream(struct call *call, struct session_order *o)
         stream_tell_gone(call, o->session, stream_key_write(call->arena, &key), reason);
         return OK;
     }
-    /* A user has one stream: a new one replaces it. */
+    /* A user has one stream, so a new one replaces it. */
     e = stream_of_owner(call->tx, o->caller.id, &old);
     if (!e) {
         e = stream_end(call, &old, STREAM_ENDED);
@@ -206,7 +204,7 @@ static enum err count_room(struct call *call, const struct stream *s, int64_t *r
     return e;
 }
 
-/* Whether the account already takes part, and whether the stream is full. */
+/* Returns whether the account already takes part, and whether the stream is full. */
 static enum err look_for_room(struct call *call, const struct session_order *o,
                               const struct stream *s, bool *ret_known, bool *ret_full)
 {
@@ -271,7 +269,7 @@ enum err delete_stream(struct call *call, struct session_order *o)
     return stream_unwatch(call, &s, o->caller.id, STREAM_USER_REQUESTED);
 }
 
-/* Nothing to answer: a ping does not move a stream to another host. */
+/* Only checks the key: a ping does not move a stream to another host. */
 enum err ping_stream(struct call *call, struct session_order *o)
 {
     const struct stream_name *in = o->d;

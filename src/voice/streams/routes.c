@@ -5,8 +5,6 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- path ----------------------------------------------------------------------------- */
-
 enum err stream_of_path(struct call *call, struct stream *ret)
 {
     struct stream_key key;
@@ -41,14 +39,14 @@ struct stream_patch {
 
 static const struct field patch_fields[] = {
     { FIELD(struct stream_patch, region), .type = &type_text, .flags = OPTIONAL,
-      .doc = "Where it is hosted" },
+      .doc = "Voice region" },
     { 0 },
 };
 static const struct schema patch_schema = {
     .name = "StreamPatch",
     .size = sizeof(struct stream_patch),
     .fields = patch_fields,
-    .doc = "What an owner changes about a stream.",
+    .doc = "Changes to a stream by its owner.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -88,8 +86,6 @@ static enum err modify_stream(struct call *call)
     return e || !moves ? e : stream_migrate(call, &s);
 }
 
-/* --- routes --------------------------------------------------------------------------- */
-
 static const struct resolver resolvers[] = {
     { .name = "stream_key",
       .field = "stream_key",
@@ -103,7 +99,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/streams/{stream_key}/stream",
         .name = "modify_stream",
-        .doc = "Host one's stream elsewhere.",
+        .doc = "Move the caller's stream to another region.",
         .auth = AUTH_USER,
         .body = &patch_body,
         .fires =
@@ -115,7 +111,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/streams/{stream_key}/preview",
         .name = "get_stream_preview",
-        .doc = "A picture of what is streamed. Takes CONNECT in its channel.",
+        .doc = "The preview of a stream. Needs CONNECT in its channel.",
         .auth = AUTH_USER,
         .reply = &stream_preview_reply,
         .handle = get_stream_preview,
@@ -124,7 +120,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/streams/{stream_key}/preview",
         .name = "upload_stream_preview",
-        .doc = "A new picture of one's stream: JPEG, PNG or WebP, 1 MiB, 1920x1080.",
+        .doc = "Upload a preview of the caller's stream: JPEG, PNG or WebP, "
+               "at most 1 MiB and 1920x1080.",
         .auth = AUTH_USER,
         .body = &stream_preview_body,
         .max_body = 2 * 1024 * 1024,
@@ -137,7 +134,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/streams/{stream_key}/preview/video",
         .name = "upload_stream_video",
-        .doc = "A few seconds of one's stream: MP4 or WebM, 8 MiB.",
+        .doc = "Upload a short video of the caller's stream: MP4 or WebM, at most 8 MiB.",
         .auth = AUTH_USER,
         .body = &stream_video_body,
         .body_kinds = BODY_MULTIPART,
@@ -151,7 +148,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/streams/{stream_key}/notify",
         .name = "notify_stream",
-        .doc = "Tell friends in the guild that one streams.",
+        .doc = "Notify the caller's friends in the guild that the caller streams.",
         .auth = AUTH_USER,
         .status = 204,
         .fires = (const enum event[]){ EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_NONE },
@@ -163,7 +160,7 @@ static const struct route routes[] = {
 
 const struct domain streams_domain = {
     .name = "Streams",
-    .doc = "What people in voice show to others.",
+    .doc = "Screens and games that users in voice show to others.",
     .routes = routes,
     .resolvers = resolvers,
     .hooks =

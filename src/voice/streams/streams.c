@@ -39,7 +39,7 @@ static const struct schema created_schema = {
     .name = "StreamCreate",
     .size = sizeof(struct stream_shown),
     .fields = created_fields,
-    .doc = "A stream that the receiver takes part in.",
+    .doc = "A stream in which the receiver takes part.",
 };
 static const struct field updated_fields[] = {
     { FIELD(struct stream_shown, stream_key), .type = &type_text },
@@ -52,7 +52,7 @@ static const struct schema updated_schema = {
     .name = "StreamUpdate",
     .size = sizeof(struct stream_shown),
     .fields = updated_fields,
-    .doc = "A stream as it is now.",
+    .doc = "The current state of a stream.",
 };
 static const struct field server_fields[] = {
     { FIELD(struct stream_server, stream_key), .type = &type_text },
@@ -65,7 +65,7 @@ static const struct schema server_schema = {
     .name = "StreamServer",
     .size = sizeof(struct stream_server),
     .fields = server_fields,
-    .doc = "Where a stream's connection goes.",
+    .doc = "The voice server of a stream.",
 };
 static const struct field gone_fields[] = {
     { FIELD(struct stream_gone, stream_key), .type = &type_text },
@@ -76,7 +76,7 @@ static const struct schema gone_schema = {
     .name = "StreamDelete",
     .size = sizeof(struct stream_gone),
     .fields = gone_fields,
-    .doc = "A stream that is over for the receiver.",
+    .doc = "A stream that has ended for the receiver.",
 };
 
 static struct stream_shown stream_as_shown(struct call *call, const struct stream *s,
@@ -104,7 +104,7 @@ void stream_token(const struct api *api, const struct stream_part *p,
 }
 
 /* Only the owner sends video, and not while the stream is paused or the owner is suppressed. A
- * muted owner is seen but not heard, as with a camera. */
+ * muted owner sends video without audio, as with a camera. */
 struct voice_fact stream_fact(const struct stream *s, const struct stream_part *p, bool there)
 {
     bool shows = p->user_id == s->key.owner_id && !s->paused && !p->voice.aside;
@@ -133,7 +133,7 @@ static void note_part(struct call *call, const struct stream *s, const struct st
     call_note_voice(call, &fact);
 }
 
-/* endpoint.p == NULL: no voice server now. */
+/* Emits STREAM_SERVER_UPDATE; endpoint.p == NULL: no voice server now. */
 static void part_tell_server(struct call *call, const struct stream *s, const struct stream_part *p,
                              struct str endpoint)
 {
@@ -228,8 +228,6 @@ static enum err none_is_fine(enum err e)
     return e == ERR_UNKNOWN_STREAM ? OK : e;
 }
 
-/* --- end ------------------------------------------------------------------------------ */
-
 /* Clears self_stream; the owner may be in another channel or in none. */
 static enum err clear_mark(struct call *call, const struct stream_key *key)
 {
@@ -317,7 +315,7 @@ enum err streams_judged(struct call *call, const struct voice_rights *r)
     return r->rights & PERMISSION(STREAM) ? OK : end_own(call, r->state);
 }
 
-/* Ignores streams of other channels: a user who joins or moves has left those. */
+/* Ignores streams of other channels, which a user who joins or moves has left. */
 static enum err follow_in_stream(struct call *call, const struct voice_state *state,
                                  snowflake owner_id)
 {

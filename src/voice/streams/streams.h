@@ -9,11 +9,11 @@
 #include "voice/states.h"
 #include "voice/streams/rules.h"
 
-/* Effect of a participant's voice state on its streams. */
+/* Flags of a participant's voice state that affect its streams. */
 struct stream_voice {
     bool muted; /* server mute; self-mute does not mute the stream */
     bool deaf;
-    bool aside; /* suppressed, or no speaker of the stage */
+    bool aside; /* suppressed, or not a speaker of the stage */
     struct opt_int flags, platform;
 };
 
@@ -25,30 +25,30 @@ struct stream {
     struct str preview, video; /* "hash.ext"; p == NULL: none */
 };
 
-/* A session that takes part: the owner or a viewer. */
+/* A session that takes part in a stream: the owner or a viewer. */
 struct stream_part {
     snowflake user_id;
     struct str session_id, salt;
-    uint64_t session;          /* for to_session */
+    uint64_t session;          /* session number, for to_session */
     struct stream_voice voice; /* read from the voice state */
 };
 
 /* --- rows.c: SQL ---------------------------------------------------------------------- */
 
-/* ERR_UNKNOWN_STREAM. */
+/* Find a stream; ERR_UNKNOWN_STREAM: none. */
 enum err stream_of_owner(struct tx *tx, snowflake owner_id, struct stream *ret);
 enum err stream_of_server(struct tx *tx, snowflake rtc_server_id, struct stream *ret);
 enum err stream_insert(struct tx *tx, const struct stream *s);
 enum err stream_update(struct tx *tx, const struct stream *s);
 enum err stream_remove(struct tx *tx, snowflake owner_id);
-/* struct stream_part, in the order of joining. */
+/* Lists the participants (struct stream_part) in the order of joining. */
 enum err stream_parts(struct tx *tx, snowflake owner_id, struct list *ret);
-/* One participant; ERR_UNKNOWN_STREAM: the user does not take part. */
+/* Finds one participant; ERR_UNKNOWN_STREAM: the user does not take part. */
 enum err stream_part_find(struct tx *tx, snowflake owner_id, snowflake user_id,
                           struct stream_part *ret);
 enum err stream_part_put(struct tx *tx, snowflake owner_id, const struct stream_part *p);
 enum err stream_part_remove(struct tx *tx, snowflake owner_id, snowflake user_id);
-/* Owners (snowflakes) of the streams that a user watches, and of all that it takes part in. */
+/* Return the owners (snowflakes) of the streams that a user watches, or takes part in. */
 enum err streams_watched(struct tx *tx, snowflake user_id, struct list *ret);
 enum err streams_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 struct stream_voice stream_voice_of(const struct voice_state *s);
@@ -58,28 +58,29 @@ struct stream_voice stream_voice_of(const struct voice_state *s);
 extern const char STREAM_USER_REQUESTED[], STREAM_ENDED[], STREAM_FULL[], STREAM_UNAUTHORIZED[],
     STREAM_PARSE_FAILED[], STREAM_INVALID_CHANNEL[];
 
-/* STREAM_CREATE and STREAM_SERVER_UPDATE to the participant's session. */
+/* Emits STREAM_CREATE and STREAM_SERVER_UPDATE to the participant's session. */
 enum err stream_welcome(struct call *call, const struct stream *s, const struct stream_part *p);
-/* STREAM_SERVER_UPDATE to all participants, with new tokens. */
+/* Emits STREAM_SERVER_UPDATE to all participants, with new tokens. */
 enum err stream_migrate(struct call *call, const struct stream *s);
-/* The same after a move to another node; lost: the previous node is dead. */
+/* Emits STREAM_SERVER_UPDATE after a move to another node; lost: the previous node is dead. */
 enum err stream_resettle(struct call *call, const struct stream *s, bool lost);
-/* STREAM_UPDATE to all participants. */
+/* Emits STREAM_UPDATE to all participants. */
 enum err stream_announce(struct call *call, const struct stream *s);
-/* STREAM_DELETE to one session. */
+/* Emits STREAM_DELETE to one session. */
 void stream_tell_gone(struct call *call, uint64_t session, struct str key, const char *reason);
-/* STREAM_DELETE to all, to the owner with its own reason; clears the owner's self_stream. */
+/* Emits STREAM_DELETE to all participants, to the owner with its own reason; clears the owner's
+ * self_stream. */
 enum err stream_end(struct call *call, const struct stream *s, const char *owner_reason);
 /* Removes a viewer. */
 enum err stream_unwatch(struct call *call, const struct stream *s, snowflake user_id,
                         const char *reason);
 
-/* The voice_fact of a participant for the relay: whether it takes part, and what it may send. */
+/* Returns the state of a participant for the relay: whether it takes part, and what it may send. */
 struct voice_fact stream_fact(const struct stream *s, const struct stream_part *p, bool there);
-/* The token of a participant's connection. */
+/* Derives the token of a participant's connection. */
 void stream_token(const struct api *api, const struct stream_part *p,
                   unsigned char ret[VOICE_TOKEN]);
-/* Channel id of the stream's room in voice connections. */
+/* Returns the channel id of the stream's room in voice connections. */
 static inline snowflake stream_rtc_channel(const struct stream *s)
 {
     return s->rtc_server_id + 1;
@@ -103,7 +104,7 @@ enum err pause_stream(struct call *call, struct session_order *o);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* The stream of the path; ERR_UNKNOWN_STREAM, or a form error on the key. */
+/* Finds the stream of the path; ERR_UNKNOWN_STREAM, or a form error on the key. */
 enum err stream_of_path(struct call *call, struct stream *ret);
 /* For .admit: the caller must own the stream. */
 enum err stream_admit_owner(struct call *call);

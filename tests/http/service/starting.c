@@ -99,7 +99,7 @@ static void a_folder_that_is_none(struct world *w)
     world_config(w)->data = file.p;
     expect_refusal(w, str_printf(world_arena(w), "'%s' is not a folder", file.p).p);
     world_config(w)->data = "/proc/guildhall";
-    expect_refusal(w, "cannot make the folder '/proc/guildhall': ");
+    expect_refusal(w, "cannot create the folder '/proc/guildhall': ");
     expect_recovery(w, &good);
 }
 
