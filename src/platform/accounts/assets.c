@@ -11,7 +11,7 @@ static void picture_name(char out[256], const char *area, snowflake owner, struc
     snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_FMT(hash));
 }
 
-/* Every upload gets its own name: an earlier copy of the same bytes may be about to be deleted. */
+/* Every upload gets a new name: an earlier copy of the same bytes may be about to be deleted. */
 enum err picture_keep(struct call *call, const char *area, snowflake owner,
                       const struct opt_image *image, struct opt_str *ret)
 {
@@ -61,7 +61,7 @@ static struct str content_type(const char *head, ssize_t n)
     return STR("image/webp");
 }
 
-/* "a_0123….png" without its extension: every extension returns the stored file unchanged. */
+/* Turns "a_0123….png" into "a_0123…": every extension returns the stored file unchanged. */
 static struct str without_extension(struct str file)
 {
     return str_cut(&file, '.');
@@ -124,7 +124,7 @@ static enum err reply_opened(struct call *call, int fd, int64_t size)
     char head[12];
     ssize_t n = pread(fd, head, sizeof head, 0);
 
-    /* Each upload has its own name, so the content behind a URL never changes. */
+    /* Each upload has a unique name, so the content behind a URL never changes. */
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
     return call_reply_file(call, content_type(head, n), fd, size);
 }

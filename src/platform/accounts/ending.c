@@ -1,6 +1,6 @@
 /* ending.c - final deletion of an account: personal data at once, dependent rows in steps.
  *
- * The row itself remains, without name, credentials or personal data, because messages and other
+ * The users row remains, without name, credentials or personal data, because messages and other
  * objects still refer to their author. */
 #include "platform/accounts/internal.h"
 
@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "platform/accounts/operator.h"
 
-enum { ENDING_AT_ONCE = 40 }; /* guilds left, relationships ended per step; each one sends events */
+enum { ENDING_AT_ONCE = 40 }; /* guilds or relationships ended per step; each sends events */
 
 static enum err step_account(struct call *call, snowflake id)
 {

@@ -1,11 +1,11 @@
 /* own_password.c - asks the caller for the password again before sensitive changes.
  *
- * A stolen token alone must not suffice for them. Attempts count towards the log-in limits. */
+ * A stolen token alone must not suffice. Attempts count towards the log-in limits. */
 #include "platform/accounts/internal.h"
 
 struct own_password {
     struct str given;
-    struct str hash; /* to match; p == NULL: account has none */
+    struct str hash; /* hash to match; p == NULL: the account has no password */
     struct str username;
     bool known_address;
 };

@@ -15,7 +15,7 @@ struct own_profile {
     struct str pronouns, bio;
     struct opt_str banner;
     struct opt_int accent_color;
-    struct opt_str theme_colors; /* JSON */
+    struct opt_str theme_colors; /* JSON array */
 };
 
 static const struct type type_pronouns = { .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 40 };
@@ -63,7 +63,7 @@ const struct type own_profile_reply = { .kind = KIND_OBJECT, .schema = &own_prof
 
 /* --- handler ---------------------------------------------------------------------------- */
 
-/* Results of the stages before the handler. */
+/* Result of the stage that stores the banner. */
 struct own_banner {
     struct opt_str hash;
 };
@@ -119,7 +119,6 @@ static void own_profile_apply(const struct call *call, struct user *u, struct op
         colors->given = GIVEN_NULL;
 }
 
-/* PATCH /users/@me/profile */
 enum err modify_own_profile(struct call *call)
 {
     struct opt_str colors;

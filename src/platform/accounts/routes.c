@@ -15,8 +15,8 @@
 
 enum { LEAST_AGE = 13 };
 
-/* Five attempts a minute per address. Credentials do not raise the limit, because an attacker with
- * many tokens could then use all of them to guess. guesses.c also counts wrong passwords. */
+/* Five attempts a minute per address, also for authenticated callers: an attacker with many tokens
+ * could use all of them to guess. guesses.c also counts wrong passwords. */
 static const struct limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
@@ -44,7 +44,7 @@ enum err check_date_of_birth(struct call *call, struct opt_str date)
     return OK;
 }
 
-/* Refuses an address to which no mail can be sent, because it could never be verified. */
+/* Refuses an email address to which no mail can be sent, because it could never be verified. */
 enum err check_email(struct call *call, struct opt_str email)
 {
     if (email.given != GIVEN || !mail_is_on(call) || mail_address_fits(email.value))
@@ -107,14 +107,14 @@ static enum err prepare_register(struct call *call)
     return name ? name : date ? date : email;
 }
 
-/* The new account's locale is that of the request. */
+/* POST /auth/register. The new account's locale is that of the request. */
 static enum err register_account(struct call *call)
 {
     const struct registration *in = call->body;
     const struct str *hash = call_passed(call, "str");
     struct token_reply out;
     const char *taken;
-    int64_t wait_ms; /* unused: at the mail limit, nothing is sent */
+    int64_t wait_ms; /* unused: if the mail limit is reached, no mail is sent */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,
@@ -122,7 +122,7 @@ static enum err register_account(struct call *call)
         .email = in->email,
         .password_hash = hash ? *hash : (struct str){ 0 },
         .date_of_birth = in->date_of_birth.value,
-        /* Without a mail server no address can be verified: treat it as verified. */
+        /* Without a mail server no address can be verified, so every address counts as verified. */
         .verified = !mail_is_on(call),
     };
 
@@ -155,9 +155,9 @@ static enum err refuse_login(struct call *call)
     return call_invalid(call, "password", "INVALID_LOGIN", "Login or password is invalid.");
 }
 
-/* Result of the lookup before the password check. */
+/* Account and address, read before the password check. */
 struct login_attempt {
-    struct user user; /* all zero: not found */
+    struct user user; /* all zero: no such account */
     bool known_address;
 };
 
@@ -253,21 +253,21 @@ static enum err log_in(struct call *call)
         return ERR_ACCOUNT_DISABLED;
     if (user.deleting && !in->undelete)
         return ERR_ACCOUNT_DELETING;
-    /* With a second factor, the deletion or pause is cancelled only after the code. */
+    /* With a second factor, the deletion or pause is cancelled only after the code is checked. */
     bool undelete = user.deleting || user.paused;
     if (undelete && !user.mfa_enabled)
         e = account_undelete(call, &user);
     return e ? e : login_reply_to(call, &user, undelete);
 }
 
-/* POST /auth/logout: revokes the token of this call at once. */
+/* POST /auth/logout: revokes the token of this request at once. */
 static enum err log_out(struct call *call)
 {
     call_forget_session(call, call->caller->id, call->caller->session);
     return auth_revoke(call->tx, call->caller->session);
 }
 
-/* Apps with a bearer token see fewer fields of an account than its owner. */
+/* Apps with a bearer token get fewer fields of an account than its owner. */
 static enum err reply_identity(struct call *call, const struct user *user)
 {
     bool email = call->caller->scopes & auth_scope(STR("email"));
@@ -279,7 +279,6 @@ static enum err reply_identity(struct call *call, const struct user *user)
     return call_reply_buf(call, STR("application/json"), &text);
 }
 
-/* GET /users/@me */
 static enum err get_current_user(struct call *call)
 {
     struct user user;
@@ -291,7 +290,6 @@ static enum err get_current_user(struct call *call)
                                                : call_reply(call, &user);
 }
 
-/* GET /users/{user.id} */
 static enum err get_user(struct call *call)
 {
     return call_reply(call, call->target.user);

@@ -23,7 +23,7 @@ static const struct type type_email = { .kind = KIND_STRING,
                                         .rule = &email_rule,
                                         .doc = "Email address" };
 const struct type type_password = { .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password" };
-/* A password that is only compared needs no minimum length: a short one simply does not match. */
+/* An entered password is only compared, so it needs no minimum length. */
 const struct type type_given_password = { .kind = KIND_STRING, .max = 72, .doc = "Password" };
 const struct type type_login = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .max = 254, .doc = "Email or username"

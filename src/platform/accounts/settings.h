@@ -41,10 +41,10 @@ struct user_settings {
 extern const struct schema user_settings_schema;
 extern const struct type type_user_settings;
 
-/* All settings, with defaults for those that are not set. ERR_UNKNOWN_USER. */
+/* Reads all settings of a user, with defaults for those that are not set. ERR_UNKNOWN_USER. */
 enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret);
-/* The same from a stored user_settings document, for lists; p == NULL: no document. The locale is
- * not included, because it is a column of users. */
+/* Decodes a stored user_settings document and adds the defaults, for lists; p == NULL: no document.
+ * The locale is not included, because it is a column of users. */
 enum err settings_read(struct arena *arena, struct str document, struct user_settings *ret);
 
 /* Writes the "user_settings_proto" value of READY. */
@@ -56,7 +56,7 @@ enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
 /* Returns bits of enum friend_source. */
 int64_t settings_friend_sources(const struct user_settings *s);
 
-/* Where direct messages from friends in a game are delivered: enum dm_access. */
+/* Returns the enum dm_access value: where direct messages from friends in a game are delivered. */
 int64_t settings_dm_access(const struct user_settings *s);
 enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret);
 

@@ -12,8 +12,8 @@
 enum {
     PROTO_TYPES = 3,
     LONGEST_PROTO = 1024 * 1024, /* characters of base64 */
-    VERSIONS = 1,                /* field that the server writes … */
-    DATA_VERSION = 3,            /* … and the member in it that counts changes */
+    VERSIONS = 1,                /* number of the top-level field that the server writes */
+    DATA_VERSION = 3,            /* number of the field inside it that counts changes */
 };
 
 /* --- bodies, answers and events ------------------------------------------------------- */
@@ -99,7 +99,7 @@ static const char PUT_PROTO[] =
     "insert into settings_protos (user_id, type, version, settings) values ($1, $2, $3, $4) "
     "on conflict (user_id, type) do update set version = $3, settings = $4";
 
-/* Encodes settings as base64 and puts the version field first; `fields` must not contain it. */
+/* Encodes settings as base64 with the version field first; `fields` must not contain one. */
 static struct str proto_text(struct arena *a, int64_t version, struct str fields)
 {
     struct buf versions, out;
@@ -119,7 +119,7 @@ static struct str proto_text(struct arena *a, int64_t version, struct str fields
     return str_slice(text, size - 1);
 }
 
-/* Rows of earlier versions lack the version field; where present, it comes first. */
+/* Rows of earlier program versions lack the version field; where present, it comes first. */
 static bool has_versions(struct arena *a, struct str text)
 {
     struct str begin;
@@ -164,7 +164,6 @@ static enum err proto_type(struct call *call)
     return type >= 1 && type <= PROTO_TYPES ? OK : ERR_NOT_FOUND;
 }
 
-/* GET /users/@me/settings-proto/{proto.type} */
 static enum err get_settings_proto(struct call *call)
 {
     struct proto_row p;
@@ -174,7 +173,7 @@ static enum err get_settings_proto(struct call *call)
 }
 
 /* Settings before and after a change. Up to 1 MiB is read, merged and encoded in the background,
- * off the event loops and the writer. */
+ * neither on an event loop nor on the writer thread. */
 struct proto_merging {
     struct proto_row before, after;
     bool good;
@@ -235,7 +234,6 @@ static enum err put_proto(struct call *call, int64_t type, const struct proto_ro
     return call_reply(call, &(struct proto_answer){ part.proto, { 0 } });
 }
 
-/* PATCH /users/@me/settings-proto/{proto.type} */
 static enum err modify_settings_proto(struct call *call)
 {
     const struct proto_change *in = call->body;

@@ -6,7 +6,7 @@
 
 struct application_attachment {
     const struct attachment *attachment;
-    bool ephemeral; /* always */
+    bool ephemeral; /* always true */
 };
 
 static const struct type type_attachment = { .kind = KIND_OBJECT, .schema = &attachment_schema };
@@ -51,7 +51,6 @@ enum err prepare_create_application_attachment(struct call *call)
     return OK;
 }
 
-/* POST /applications/{application.id}/attachment */
 enum err create_application_attachment(struct call *call)
 {
     struct attachment shown = *(const struct attachment *)call_passed(call, "attachment");

@@ -21,7 +21,6 @@ static const struct schema items_schema = {
 };
 static const struct type items_reply = { .kind = KIND_OBJECT, .schema = &items_schema };
 
-/* GET /applications/{application.id}/emojis */
 static enum err list_application_emojis(struct call *call)
 {
     struct emoji_items out;
@@ -40,7 +39,6 @@ static enum err reply_with_user(struct call *call, struct emoji *emoji)
     return e ? e : call_reply(call, emoji);
 }
 
-/* GET /applications/{application.id}/emojis/{emoji.id} */
 static enum err get_application_emoji(struct call *call)
 {
     return reply_with_user(call, call->target.emoji);
@@ -87,7 +85,6 @@ static enum err prepare_create_application_emoji(struct call *call)
     return emoji_prepare(call, check_new_emoji);
 }
 
-/* POST /applications/{application.id}/emojis */
 static enum err create_application_emoji(struct call *call)
 {
     struct emoji emoji = emoji_from_draft(call);
@@ -101,7 +98,6 @@ static enum err create_application_emoji(struct call *call)
 
 /* --- modify and delete ------------------------------------------------------------------ */
 
-/* PATCH /applications/{application.id}/emojis/{emoji.id} */
 static enum err modify_application_emoji(struct call *call)
 {
     const struct emoji_patch *in = call->body;
@@ -117,7 +113,6 @@ static enum err modify_application_emoji(struct call *call)
     return e ? e : reply_with_user(call, emoji);
 }
 
-/* DELETE /applications/{application.id}/emojis/{emoji.id} */
 static enum err delete_application_emoji(struct call *call)
 {
     return emoji_delete(call, call->target.emoji);

@@ -134,7 +134,7 @@ static void send_ping(struct call *call, bool wrong_signature,
                         });
 }
 
-/* An endpoint must answer a PING with a wrong signature with 401. */
+/* An endpoint must reply with 401 to a PING that has a wrong signature. */
 static void wrong_signature_answered(void *arg, enum fetch_result result, int status,
                                      struct str content_type, struct buf *body)
 {

@@ -13,7 +13,6 @@ static enum err application_load_all(struct call *call, struct application *a)
     return application_load_makers(call->tx, a);
 }
 
-/* GET /applications */
 static enum err list_applications(struct call *call)
 {
     const struct application_query *q = call->query;
@@ -25,7 +24,6 @@ static enum err list_applications(struct call *call)
     return e ? e : call_reply(call, &list);
 }
 
-/* GET /applications/{application.id} */
 static enum err get_application(struct call *call)
 {
     enum err e = application_load_all(call, call->target.application);
@@ -33,7 +31,7 @@ static enum err get_application(struct call *call)
     return e ? e : call_reply(call, call->target.application);
 }
 
-/* GET /applications/@me, /oauth2/applications/@me */
+/* Handles GET /applications/@me and /oauth2/applications/@me. */
 static enum err get_own_application(struct call *call)
 {
     enum err e = resolve_own_application(call);
@@ -41,13 +39,12 @@ static enum err get_own_application(struct call *call)
     return e ? e : get_application(call);
 }
 
-/* GET /applications/{application.id}/public */
 static enum err get_public_application(struct call *call)
 {
     return call_reply(call, call->target.application);
 }
 
-/* POST /applications/{application.id}/bot: only apps of world files can lack a bot. */
+/* Only applications of world files can lack a bot; all others are created with one. */
 static enum err create_bot(struct call *call)
 {
     struct application *a = call->target.application;
@@ -62,7 +59,6 @@ static enum err create_bot(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* POST /applications/{application.id}/bot/reset */
 static enum err reset_bot_token(struct call *call)
 {
     const struct application *a = call->target.application;
@@ -76,7 +72,6 @@ static enum err reset_bot_token(struct call *call)
     return call_reply(call, &out);
 }
 
-/* POST /applications/{application.id}/reset */
 static enum err reset_secret(struct call *call)
 {
     struct secret_reply out;
@@ -86,7 +81,7 @@ static enum err reset_secret(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* POST /applications/{application.id}/transfer: to a team in which the owner is an admin. */
+/* The owner of the application must be an admin of the target team. */
 static enum err transfer_application(struct call *call)
 {
     const struct application_transfer *in = call->body;

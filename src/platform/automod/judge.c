@@ -23,7 +23,7 @@ static void set_judge(const struct automod_set *s, struct arena *arena, struct j
     j->found = true;
 }
 
-/* Runs before the transaction: reads the rules, which the thread pool then compiles. */
+/* Runs before the transaction: reads the rules that the thread pool then compiles. */
 static enum err look_at_rules(struct call *call)
 {
     struct judging *j = call_passed(call, "judging");
@@ -142,7 +142,7 @@ enum err judge_exempt(struct call *call, const struct member *m, const struct ch
 
 /* --- texts ---------------------------------------------------------------------------- */
 
-/* Hits that are passed from the check to the write of the message. */
+/* Hits and their rules, passed from the check to the write of the message. */
 struct found_offence {
     struct list hits, rules;
 };
@@ -191,7 +191,7 @@ static enum err text_refuse(struct call *call, struct text_judged *about,
     return e ? e : offence_refuse(call, title ? ERR_TITLE_BLOCKED : ERR_MESSAGE_BLOCKED);
 }
 
-/* Blocks the message if a name of its author breaks a rule with the quarantine action. */
+/* Blocks the message if a name of its author breaks a rule that has the quarantine action. */
 static enum err refuse_named(struct call *call, struct text_judged *about,
                              const struct judging *judged)
 {

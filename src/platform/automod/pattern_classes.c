@@ -223,7 +223,7 @@ static void parse_named_class(struct pattern_parse *p, struct char_class *c)
     parse_refuse(p, "The pattern has a class of characters that is not known.");
 }
 
-/* Returns one character of a class. Sets *ret_kind if the item was a class such as \d instead. */
+/* Returns one character of a class. *ret_kind: the item was a class such as \d instead. */
 static uint32_t parse_class_item(struct pattern_parse *p, struct char_class *c, bool *ret_kind)
 {
     *ret_kind = false;

@@ -134,7 +134,7 @@ static void parse_backslash(struct pattern_parse *p)
     state_add(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
-/* Parses (?i) or (?s-i:…). Returns true if a group follows. */
+/* Parses flags such as (?i) or (?s-i:…). Returns true if a group follows. */
 static bool parse_flags(struct pattern_parse *p)
 {
     bool on = true;
@@ -249,7 +249,7 @@ static void part_append(struct pattern_parse *p, const struct pattern_state *par
     p->out->count += count;
 }
 
-/* Repeats the states from `from` to the end, which were written once, between least and most
+/* Repeats the states from index `from` to the end, which were written once, between least and most
  * times. */
 static void part_repeat(struct pattern_parse *p, uint32_t from, int64_t least, int64_t most)
 {

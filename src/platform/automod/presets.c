@@ -21,7 +21,7 @@ const struct list *automod_preset(int64_t preset)
     return preset >= 1 && preset <= PRESETS ? &lists[preset - 1] : &none;
 }
 
-/* Parses one line: a list name, a keyword, a comment, or nothing. Returns NULL on success. */
+/* Parses a line: list name, keyword, comment or empty. Returns NULL, or an error sentence. */
 static const char *presets_take(struct str line, struct list **now)
 {
     if (!line.n || line.p[0] == '#')
@@ -64,6 +64,6 @@ bool automod_presets_set(const char *path, const char **ret_problem)
     }
     if (f)
         fclose(f);
-    free(line); /* allocated by getline */
+    free(line); /* memory of getline */
     return !*ret_problem;
 }

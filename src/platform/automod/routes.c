@@ -46,7 +46,7 @@ static enum err check_alert(struct call *call, size_t number, snowflake channel_
     return OK;
 }
 
-/* A time-out or quarantine action requires that the author has MODERATE_MEMBERS. */
+/* A rule with a time-out or quarantine action requires that the caller has MODERATE_MEMBERS. */
 static enum err check_actions(struct call *call, const struct automod_rule *r)
 {
     const struct automod_patch *in = call->body;
@@ -118,7 +118,6 @@ void automod_announce(struct call *call, enum event event, const struct automod_
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-/* GET /guilds/{guild.id}/auto-moderation/rules */
 static enum err list_auto_moderation_rules(struct call *call)
 {
     struct list rules;
@@ -132,7 +131,6 @@ static enum err path_rule(struct call *call, struct automod_rule *ret)
     return automod_rule_find(call->tx, call->target.guild->id, call_id(call, "rule.id"), ret);
 }
 
-/* GET /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
 static enum err get_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
@@ -141,7 +139,6 @@ static enum err get_auto_moderation_rule(struct call *call)
     return e ? e : call_reply(call, &rule);
 }
 
-/* POST /guilds/{guild.id}/auto-moderation/rules */
 static enum err create_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
@@ -157,7 +154,7 @@ static enum err create_auto_moderation_rule(struct call *call)
     return call_reply(call, &rule);
 }
 
-/* POST /guilds/{guild.id}/auto-moderation/rules/validate: the checks of create, without a write. */
+/* Runs the checks of create_auto_moderation_rule without writing the rule. */
 static enum err validate_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
@@ -166,7 +163,6 @@ static enum err validate_auto_moderation_rule(struct call *call)
     return e ? e : call_reply(call, &rule);
 }
 
-/* PATCH /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
 static enum err modify_auto_moderation_rule(struct call *call)
 {
     const struct automod_patch *in = call->body;
@@ -190,7 +186,6 @@ static enum err modify_auto_moderation_rule(struct call *call)
     return call_reply(call, &now);
 }
 
-/* DELETE /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
 static enum err delete_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;

@@ -316,7 +316,7 @@ void automod_rule_check(struct form *form, const struct place *here, struct auto
     }
 }
 
-/* Clients read the metadata keys of a trigger type without a check, so they must be present. */
+/* Clients require the metadata keys of a trigger type, so all of them must be present. */
 static void list_settle(struct opt_list *list, bool fits)
 {
     list->given = fits ? GIVEN : ABSENT;

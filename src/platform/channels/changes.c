@@ -6,7 +6,7 @@
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 
-/* Every viewer sees a rename, so a channel allows few of them, counted across all callers. */
+/* Every viewer is notified of a rename, so a channel allows two per 10 minutes, of all callers. */
 static const struct limit limit_rename = {
     .name = "channel-rename", .count = 2, .window_s = 600, .shared = true
 };
@@ -34,7 +34,7 @@ static enum err keep_icon(struct call *call)
                         &stages->icon);
 }
 
-/* Only groups have icons; other channel types store none. */
+/* Only groups have icons; for other channel types no icon is stored. */
 static enum err look_at_kind(struct call *call)
 {
     if (call->target.channel->type == CHANNEL_GROUP)

@@ -7,7 +7,7 @@
 struct private_draft {
     struct opt_id recipient_id;
     struct opt_list recipients;
-    struct opt_list nicks; /* struct pair: id, nick */
+    struct opt_list nicks; /* struct pair: id of the user, nick */
     struct opt_list access_tokens;
 };
 struct recipient_draft {
@@ -95,7 +95,7 @@ static enum err open_direct(struct call *call, snowflake with)
     return e ? e : call_reply(call, &c);
 }
 
-/* The users that a body names, without the caller and duplicates. */
+/* Returns the users that a body names, without the caller and duplicates. */
 static struct list others_of(struct call *call, const struct list *named)
 {
     struct list others = { 0 };
@@ -176,7 +176,7 @@ static enum err add_recipient(struct call *call)
 
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
-    /* Only the app that manages a group may add recipients to it. */
+    /* Only the app that manages a group may add recipients to the group. */
     if (c->managed.given == GIVEN)
         return ERR_MISSING_PERMISSIONS;
     if (user->id == call->caller->id || in->access_token.given == GIVEN)
@@ -192,7 +192,6 @@ static enum err add_recipient(struct call *call)
 
 /* --- leave and remove ------------------------------------------------------------------- */
 
-/* DELETE /channels/{channel.id}/recipients/{user.id} */
 static enum err remove_recipient(struct call *call)
 {
     const struct leave_query *query = call->query;
@@ -263,7 +262,7 @@ static enum err people_in(struct tx *tx, snowflake channel_id, struct list *ret)
 {
     enum err e = channel_others(tx, channel_id, 0, ret);
 
-    /* Among these channels only private threads have no recipients; they have thread members. */
+    /* Only private threads have no recipients; their thread members are read instead. */
     return e || ret->count ? e : thread_member_ids(tx, channel_id, ret);
 }
 

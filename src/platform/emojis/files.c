@@ -1,7 +1,7 @@
 /* files.c - GET /emojis/{file}: the picture of an emoji. */
 #include "platform/emojis/internal.h"
 
-/* Every extension returns the picture as it was uploaded. */
+/* Every file extension returns the picture as it was uploaded. */
 static enum err get_emoji_picture(struct call *call)
 {
     struct str file = call_text(call, "file"), number = str_cut(&file, '.');

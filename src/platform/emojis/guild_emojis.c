@@ -30,7 +30,7 @@ static enum err emojis_prefetch_in_guild(struct call *call, snowflake guild_id)
     return OK;
 }
 
-/* Only members who may create or manage expressions see who uploaded an emoji. */
+/* Only members who may create or manage expressions can see who uploaded an emoji. */
 static enum err emojis_dress(struct call *call, struct list *emojis)
 {
     return call->target.rights & PERMISSIONS_EXPRESSIONS ? emojis_load_users(call->tx, emojis) : OK;
@@ -46,7 +46,6 @@ static enum err emoji_reply(struct call *call, struct emoji *emoji)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* GET /guilds/{guild.id}/emojis */
 static enum err list_guild_emojis(struct call *call)
 {
     struct list emojis;
@@ -57,7 +56,6 @@ static enum err list_guild_emojis(struct call *call)
     return e ? e : call_reply(call, &emojis);
 }
 
-/* GET /guilds/{guild.id}/emojis/{emoji.id} */
 static enum err get_guild_emoji(struct call *call)
 {
     return emoji_reply(call, call->target.emoji);
@@ -65,7 +63,7 @@ static enum err get_guild_emoji(struct call *call)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* before: NULL if it is new; now: NULL if it was deleted. */
+/* Writes the audit log entry. before: NULL if the emoji is new; now: NULL if it was deleted. */
 static enum err emoji_audit(struct call *call, enum audit_action action, const struct emoji *before,
                             const struct emoji *now)
 {
@@ -81,7 +79,7 @@ static enum err emoji_audit(struct call *call, enum audit_action action, const s
 
 /* --- create ----------------------------------------------------------------------------- */
 
-/* The limit applies to static and to animated emoji separately. */
+/* The maximum applies to static and to animated emoji separately. */
 static int64_t most_emojis(const struct guild *g)
 {
     static const int64_t by_tier[] = { 50, 100, 150, 250 };
@@ -114,7 +112,6 @@ static enum err prepare_create_guild_emoji(struct call *call)
     return emoji_prepare(call, check_emoji_room);
 }
 
-/* POST /guilds/{guild.id}/emojis */
 static enum err create_guild_emoji(struct call *call)
 {
     const struct emoji_draft *in = call->body;
@@ -153,7 +150,6 @@ static bool emoji_is_same(const struct emoji *a, const struct emoji *b)
     return str_eq(a->name, b->name) && emoji_roles_equal(&a->roles, &b->roles);
 }
 
-/* PATCH /guilds/{guild.id}/emojis/{emoji.id} */
 static enum err modify_guild_emoji(struct call *call)
 {
     const struct emoji_patch *in = call->body;
@@ -175,7 +171,6 @@ static enum err modify_guild_emoji(struct call *call)
     return e ? e : emoji_reply(call, &now);
 }
 
-/* DELETE /guilds/{guild.id}/emojis/{emoji.id} */
 static enum err delete_guild_emoji(struct call *call)
 {
     const struct emoji *emoji = call->target.emoji;

@@ -22,7 +22,6 @@ static enum err path_entitlement(struct call *call, struct entitlement *ret)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* GET /applications/{application.id}/skus */
 static enum err list_skus(struct call *call)
 {
     struct list skus;
@@ -31,7 +30,6 @@ static enum err list_skus(struct call *call)
     return e ? e : call_reply(call, &skus);
 }
 
-/* GET /applications/{application.id}/entitlements */
 static enum err list_entitlements(struct call *call)
 {
     struct list found;
@@ -40,7 +38,6 @@ static enum err list_entitlements(struct call *call)
     return e ? e : call_reply(call, &found);
 }
 
-/* GET /applications/{application.id}/entitlements/{entitlement.id} */
 static enum err get_entitlement(struct call *call)
 {
     struct entitlement found;
@@ -49,7 +46,6 @@ static enum err get_entitlement(struct call *call)
     return e ? e : call_reply(call, &found);
 }
 
-/* GET /users/@me/applications/{application.id}/entitlements */
 static enum err list_own_entitlements(struct call *call)
 {
     const struct entitlements_query *asked = call->query;
@@ -68,8 +64,8 @@ static enum err list_own_entitlements(struct call *call)
 
 /* --- granting ------------------------------------------------------------------------- */
 
-/* The caller or the application's bot must be in the guild, because the reply reveals its owner to
- * any caller who guesses the id. */
+/* The caller or the application's bot must be in the guild, because the reply reveals the guild's
+ * owner to any caller who guesses the guild's id. */
 static enum err find_own_guild(struct call *call, snowflake id, struct guild *ret)
 {
     struct member m;
@@ -82,7 +78,7 @@ static enum err find_own_guild(struct call *call, snowflake id, struct guild *re
     return e ? e : guild_find(call->tx, id, ret);
 }
 
-/* The API requires a user id, so a guild's entitlement has the id of the guild's owner. */
+/* The API requires a user id, so the entitlement of a guild has the id of the guild's owner. */
 static enum err find_owner(struct call *call, struct entitlement *e)
 {
     const struct entitlement_draft *in = call->body;
@@ -101,7 +97,6 @@ static enum err find_owner(struct call *call, struct entitlement *e)
     return err;
 }
 
-/* POST /applications/{application.id}/entitlements */
 static enum err create_test_entitlement(struct call *call)
 {
     const struct entitlement_draft *in = call->body;
@@ -137,7 +132,7 @@ static enum err create_test_entitlement(struct call *call)
     return call_reply(call, &made);
 }
 
-/* Hook for messages with premium buttons: a button may offer only SKUs of its own app. */
+/* Hook for messages with premium buttons, which may offer only SKUs of the sending app. */
 static enum err check_offered_sku(struct call *call, const struct sku_offer *offer)
 {
     struct sku sku;
@@ -148,7 +143,7 @@ static enum err check_offered_sku(struct call *call, const struct sku_offer *off
 
 /* --- consuming and removing ----------------------------------------------------------- */
 
-/* POST …/{entitlement.id}/consume: idempotent; repeated calls send no event. */
+/* Consuming is idempotent: repeated calls emit no event. */
 static enum err consume_entitlement(struct call *call)
 {
     struct entitlement used;
@@ -165,7 +160,7 @@ static enum err consume_entitlement(struct call *call)
     return e;
 }
 
-/* DELETE …/{entitlement.id}: ends its subscription, which remains readable. */
+/* Deleting a test entitlement ends its subscription, which remains readable. */
 static enum err delete_test_entitlement(struct call *call)
 {
     struct entitlement gone;
@@ -185,7 +180,7 @@ static enum err delete_test_entitlement(struct call *call)
     return OK;
 }
 
-/* GET /applications/{application.id}/activity-instances/{instance}: always unknown. */
+/* Always replies with ERR_NOT_FOUND, because the server runs no activities. */
 static enum err get_activity_instance(struct call *call)
 {
     (void)call;
@@ -336,7 +331,7 @@ const struct domain entitlements_domain = {
             { WITH_ACCOUNT, "entitlements", .run = entitlements_end_with_account,
               .phase = DELETE_PARTS },
             { DELETE_WHERE(WITH_GUILD, "entitlements", "id", "guild_id = $1") },
-            /* The bot is already deleted, so no recipient is left for an event. */
+            /* The application's bot is already deleted, so nobody is left to receive an event. */
             { DELETE_WHERE(WITH_APPLICATION, "entitlements", "id",
                            "application_id = $1 order by id") },
             { DELETE_WHERE(WITH_APPLICATION, "skus", "id", "application_id = $1") },

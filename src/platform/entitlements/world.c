@@ -111,7 +111,7 @@ static enum err import_sku(struct importing *im, const void *entry, const struct
                    NULL);
 }
 
-/* An existing entitlement of the same owner does not change. */
+/* An existing entitlement of the same owner is not changed. */
 static const char ADD_ENTITLEMENT[] =
     "insert into entitlements (id, application_id, sku_id, sku_type, user_id, guild_id, test, "
     "ends_at, consumed) select $1, k.application_id, k.id, k.type, "

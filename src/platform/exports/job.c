@@ -1,8 +1,8 @@
 /* job.c - jobs that write an export, one page per step, and that delete it.
  *
  * The job's row contains the position: part, cursor, page, file length, and a checksum of the last
- * block. A crashed process may have written more, which is truncated before the next page. If this
- * node does not have the file (nodes with separate folders), the export restarts. */
+ * block. A crashed process may have written more than that, which is truncated before the next
+ * page. If this node does not have the file (nodes with separate folders), the export restarts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,13 +20,13 @@
 #include "platform/exports/internal.h"
 #include "platform/exports/tar.h"
 
-/* A loop reads pages; the thread pool copies files of any size. */
+/* Page sizes: an event loop reads the rows of a page; the thread pool copies files of any size. */
 enum { PAGE_ROWS = 100, PAGE_FILES = 4, PAGE_BYTES = 4 * 1024 * 1024, PIECE = 64 * 1024 };
 enum { EXPORT_LEASE_MS = 10 * 60 * 1000, EXPORT_DAYS = 7 };
 
 struct export_step {
     struct job job;
-    /* Position. */
+    /* Position, as stored in the job's row. */
     int64_t part, after, page, length, tail;
     /* Result of this step. */
     snowflake id; /* 0: the export was cancelled */
@@ -142,7 +142,7 @@ static int step_open(struct call *call, const struct export_step *s)
     return open(export_path(call, s->id), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Returns the checksum of the last block before `length`; -1: the file is shorter. */
+/* Returns the checksum of the last block before `length`; -1 if the file is shorter. */
 static int64_t file_tail(int fd, int64_t length)
 {
     unsigned char block[TAR_BLOCK];
@@ -216,7 +216,7 @@ static enum err step_note(struct call *call)
 
     if (!s->id)
         return job_finish(call, &s->job);
-    if (s->failed) /* such as a full disk: the page is retried after the lease */
+    if (s->failed) /* e.g. disk full: the page is retried after the lease */
         return OK;
     if (!s->begins_anew && s->part >= export_part_count())
         return step_finish(call, s);
@@ -261,14 +261,14 @@ const struct job_kind export_job = {
 
 static const char GIVE_UP[] = "update exports set ready = 1, expires_at = 0 where user_id = $1";
 
-/* Blocks downloads at once. The file is deleted after the lease of a step that may still write
- * it. */
+/* Blocks downloads at once. The file is deleted when the lease of a step that may still write to it
+ * has ended. */
 enum err exports_end_with_account(struct call *call, snowflake user_id, struct deletion_step *step)
 {
     int64_t changed = 0;
     enum err e = tx_exec(call->tx, GIVE_UP, BIND(v_id(user_id)), &changed);
 
-    (void)step; /* one row */
+    (void)step; /* unused: only one row is changed */
     if (e || !changed)
         return e;
     return job_schedule(call, &export_expiry_job, user_id,

@@ -1,8 +1,8 @@
 /* leftovers.c - deletes export files that can no longer be downloaded.
  *
- * If nodes have separate folders, the node that deletes an export is often not the one with its
- * file, and an export that was started here may have restarted on another node. So each node checks
- * the files in its own folder against the rows, a few files per step. */
+ * If nodes have separate folders, the node that deletes an export often does not have its file, and
+ * an export that was started on this node may have restarted on another one. So each node checks
+ * the files in its folder against the export rows, a few files per step. */
 #include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ enum { STEP_FILES = 64 };
 struct export_leftovers {
     struct api *api;
     struct loop *loop;
-    DIR *folder; /* read on the pool, across steps */
+    DIR *folder; /* open directory, read on the thread pool across steps */
     snowflake ids[STEP_FILES];
     bool stays[STEP_FILES];
     size_t count;
@@ -49,7 +49,7 @@ static enum err leftovers_remove(struct call *call)
 static const char FIND_WANTED[] =
     "select 1 from exports where id = $1 and (ready = 0 or expires_at > $2)";
 
-/* A row is committed before its file is created. */
+/* An export's row is committed before its file is created, so a file without a row is stale. */
 static enum err leftovers_look(struct call *call)
 {
     struct export_leftovers *x = call_passed(call, "export_leftovers");
@@ -66,7 +66,7 @@ static enum err leftovers_look(struct call *call)
 
 /* --- steps ---------------------------------------------------------------------------- */
 
-/* Also runs on the thread pool. The folder does not exist before the first export. */
+/* Runs on the thread pool. The folder does not exist before the first export. */
 static enum err leftovers_list(struct call *call)
 {
     struct export_leftovers *x = call_passed(call, "export_leftovers");

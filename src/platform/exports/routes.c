@@ -43,7 +43,7 @@ static const char ADD_EXPORT[] =
     "insert into exports (user_id, id, expires_at, counted) values ($1, $2, 0, $3)";
 static const char COUNT_COPIES[] = "update file_owners set bytes = bytes + $2 where owner_id = $1";
 
-/* The copies in an export count towards the account's quota until the export is deleted. */
+/* The file copies in an export count towards the account's quota until the export is deleted. */
 enum err export_begin(struct call *call, snowflake user_id, struct export_row *ret)
 {
     int64_t bytes;
@@ -144,7 +144,7 @@ static enum err create_harvest(struct call *call)
     return e ? e : reply_harvest(call, &row);
 }
 
-/* Reads only the caller's own export, so another user's export cannot be downloaded. */
+/* The route reads only the caller's own export, so another user's export cannot be downloaded. */
 static enum err download_harvest(struct call *call)
 {
     struct export_row row;

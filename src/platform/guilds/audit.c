@@ -9,7 +9,7 @@
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, KEPT_DAYS = 45, LONGEST_VALUE = 1 << 20 };
-/* Longer values are omitted from a change: an entry is a row, and an event for every moderator. */
+/* Longer values are omitted, because an entry is a row and an event for every moderator. */
 enum { LONGEST_NOTED = 64 * 1024 };
 
 static const struct field options_fields[] = {
@@ -101,7 +101,7 @@ static bool is_text(struct str s)
     return utf8_valid(s) && !memchr(s.p, 0, s.n);
 }
 
-/* The percent-encoded value of "reason" in a query string. */
+/* Finds the percent-encoded value of "reason" in a query string. */
 static struct str query_reason(struct str query)
 {
     while (query.n) {
@@ -126,7 +126,7 @@ enum err audit_reason(struct call *call, struct opt_str *ret)
         return OK;
     text = audit_decode(call->arena, header);
     if (!is_text(text))
-        text = header; /* not percent-encoded after all */
+        text = header; /* The header was not percent-encoded. */
     if (!is_text(text))
         return call_invalid(call, "reason", "STRING_TYPE_CONVERT", "The reason is not UTF-8 text.");
     if (utf8_length(text) > LONGEST_REASON)
@@ -272,7 +272,7 @@ static const struct schema audit_role_schema = {
 static const struct type type_audit_role = { .kind = KIND_OBJECT, .schema = &audit_role_schema };
 static const struct type type_audit_roles = { .kind = KIND_ARRAY, .of = &type_audit_role };
 
-/* Adds the roles that are in the list `in` but not in `not_in`. */
+/* Adds the roles whose id is in the list `in` but not in `not_in`. */
 static void audit_add_roles(struct call *call, struct list *changes, const char *key,
                             const struct list *roles, const struct list *in,
                             const struct list *not_in)

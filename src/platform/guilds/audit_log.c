@@ -35,7 +35,7 @@ struct audit_log {
     struct list audit_log_entries;    /* struct audit_entry */
     struct list users;                /* struct user: actors and targets */
     struct list application_commands; /* struct str: JSON of commands */
-    /* JSON of objects that other domains add. */
+    /* JSON of objects that other resource folders add. */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 
@@ -65,7 +65,7 @@ static const struct schema log_schema = {
 };
 const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
 
-/* 0 as user, action or target matches any. */
+/* SQL of the entries; 0 as user, action or target matches any. */
 #define ENTRIES                                                                                 \
     "select id, guild_id, user_id, target_id, action, reason, options, changes from audit_log " \
     "where guild_id = $1 and id > $2 and id < $3 "                                              \

@@ -5,7 +5,7 @@
 
 /* --- roles ---------------------------------------------------------------------------- */
 
-/* A marked role grants no permissions, and is no longer the role of a bot or integration. */
+/* A role being deleted grants no permissions and no longer belongs to a bot or integration. */
 static const char MARK_ROLE[] =
     "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
     "integration_id = null where id = $1";

@@ -1,4 +1,4 @@
-/* mfa.c - POST /guilds/{guild.id}/mfa: second factor required for moderation. */
+/* mfa.c - POST /guilds/{guild.id}/mfa: whether moderators need a second factor. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
@@ -25,7 +25,7 @@ static const struct schema level_schema = {
 };
 static const struct type type_level_change = { .kind = KIND_OBJECT, .schema = &level_schema };
 
-/* Only an owner with a second factor may change it; otherwise nobody could revert it. */
+/* Only an owner with a second factor may change the level; others could not change it back. */
 static enum err admit_mfa_level(struct call *call)
 {
     struct user owner;
@@ -36,7 +36,6 @@ static enum err admit_mfa_level(struct call *call)
     return e ? e : owner.mfa_enabled ? OK : ERR_GUILD_MFA_REQUIRED;
 }
 
-/* POST /guilds/{guild.id}/mfa */
 static enum err set_guild_mfa_level(struct call *call)
 {
     const struct mfa_level_change *in = call->body;

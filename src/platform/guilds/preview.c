@@ -48,7 +48,6 @@ enum err guild_admit_visitor(struct call *call)
     return guild_has_feature(call->target.guild, "DISCOVERABLE") ? OK : ERR_UNKNOWN_GUILD;
 }
 
-/* GET /guilds/{guild.id}/preview */
 enum err get_guild_preview(struct call *call)
 {
     struct guild *g = call->target.guild;
@@ -60,7 +59,6 @@ enum err get_guild_preview(struct call *call)
     return e ? e : call_reply(call, g);
 }
 
-/* GET /guilds/{guild.id}/basic */
 enum err get_basic_guild(struct call *call)
 {
     return call_reply(call, call->target.guild);

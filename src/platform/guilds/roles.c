@@ -3,9 +3,9 @@
 
 #include "api/hooks.h"
 
-/* Results of the stages before the handler. */
+/* Result of the stage that stores the icon of a role. */
 struct kept_role_icon {
-    snowflake id; /* of the new role */
+    snowflake id; /* id of the role */
     struct opt_str icon;
 };
 
@@ -14,7 +14,7 @@ static bool is_everyone(const struct role *r)
     return r->id == r->guild_id;
 }
 
-/* Callers cannot grant permissions they do not have. Owners and administrators have all. */
+/* Callers cannot grant permissions that they do not have. Owners and administrators have all. */
 static enum err check_granted(const struct call *call, uint64_t granted)
 {
     return granted & ~call->target.standing->rights ? ERR_MISSING_PERMISSIONS : OK;
@@ -51,7 +51,6 @@ static void role_announce(struct call *call, enum event event, const struct role
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* GET /guilds/{guild.id}/roles */
 static enum err list_roles(struct call *call)
 {
     struct list roles;
@@ -60,7 +59,6 @@ static enum err list_roles(struct call *call)
     return e ? e : call_reply(call, &roles);
 }
 
-/* GET /guilds/{guild.id}/roles/{role.id} */
 static enum err get_role(struct call *call)
 {
     return call_reply(call, call->target.role);
@@ -94,7 +92,7 @@ static enum err check_room(struct call *call)
     return e || roles.count < MOST_ROLES ? e : ERR_MAX_ROLES;
 }
 
-/* POST /guilds/{guild.id}/roles: a new role is just above @everyone. */
+/* A new role is placed just above @everyone. */
 static enum err create_role(struct call *call)
 {
     snowflake guild_id = call->target.guild->id;
@@ -141,7 +139,6 @@ static bool changes_more_than_rights(const struct role_draft *in)
            in->mentionable.given || in->icon.given || in->unicode_emoji.given;
 }
 
-/* PATCH /guilds/{guild.id}/roles/{role.id} */
 static enum err modify_role(struct call *call)
 {
     const struct role_draft *in = call->body;
@@ -174,7 +171,6 @@ static enum err modify_role(struct call *call)
 
 /* --- delete ----------------------------------------------------------------------------- */
 
-/* DELETE /guilds/{guild.id}/roles/{role.id} */
 static enum err delete_role(struct call *call)
 {
     const struct role *role = call->target.role;

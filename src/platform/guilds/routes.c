@@ -10,7 +10,6 @@ static enum err prefetch_guild(struct call *call)
     return guild_prefetch_shown(call, call_id(call, "guild.id"));
 }
 
-/* GET /guilds/{guild.id} */
 static enum err get_guild(struct call *call)
 {
     const struct guild_query *in = call->query;
@@ -27,7 +26,7 @@ static enum err get_guild(struct call *call)
     return call_reply(call, g);
 }
 
-/* DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete */
+/* Handles DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete. */
 static enum err delete_guild(struct call *call)
 {
     if (!call->target.standing->rights_of.owner)

@@ -1,7 +1,7 @@
 /* routes.c - discovery routes: endpoint URLs, server description, limits, ping. */
 #include "platform/instance/internal.h"
 
-/* Informational copies; the code that enforces each limit is in its own folder. */
+/* Copies for information; the code that enforces each limit is in the limit's own folder. */
 const struct instance_limit instance_limits[] = {
     { "user", "maxGuilds", "limits_user_maxGuilds", 100 },
     { "user", "maxUsername", NULL, 32 },
@@ -45,13 +45,13 @@ static struct str with_base(struct call *call, const char *path)
 
 /* --- endpoint URLs -------------------------------------------------------------------- */
 
-/* GET /.well-known/spacebar: clients append to the URL, so it has no trailing slash. */
+/* Clients append to this URL, so it has no trailing slash. */
 static enum err get_instance_address(struct call *call)
 {
     return reply_open(call, &(struct instance_address){ with_base(call, "/api") });
 }
 
-/* GET /.well-known/spacebar/client: clients of this route append /api/v9 themselves. */
+/* Clients of this route append /api/v9 themselves. */
 static enum err get_instance_client(struct call *call)
 {
     struct instance_api api = {
@@ -68,7 +68,6 @@ static enum err get_instance_client(struct call *call)
     return reply_open(call, &(struct instance_client){ &api, &gateway, &cdn });
 }
 
-/* GET /policies/instance/domains */
 static enum err get_instance_domains(struct call *call)
 {
     return reply_open(call, &(struct instance_domains){
@@ -92,7 +91,6 @@ static struct instance_about instance_about(const struct call *call)
                                     unknown, unknown, unknown, name };
 }
 
-/* GET /ping */
 static enum err ping_instance(struct call *call)
 {
     struct instance_about about = instance_about(call);
@@ -100,7 +98,6 @@ static enum err ping_instance(struct call *call)
     return reply_open(call, &(struct instance_ping){ STR("pong!"), &about });
 }
 
-/* GET /policies/instance */
 static enum err get_instance(struct call *call)
 {
     struct instance_about about = instance_about(call);
@@ -110,7 +107,7 @@ static enum err get_instance(struct call *call)
 
 /* --- limits --------------------------------------------------------------------------- */
 
-/* GET /policies/instance/limits: rows of a group must be adjacent in the table. */
+/* Rows of a group must be adjacent in the table instance_limits. */
 static enum err get_instance_limits(struct call *call)
 {
     struct json j = call_reply_json(call);
@@ -145,7 +142,6 @@ static void write_choice(struct json *j, const char *name, bool value)
     json_bool(j, value);
 }
 
-/* GET /policies/instance/config */
 static enum err get_instance_config(struct call *call)
 {
     enum registration_mode mode = api_registration(call);
@@ -177,7 +173,7 @@ static enum err get_instance_config(struct call *call)
 
 /* --- ignored telemetry ---------------------------------------------------------------- */
 
-/* POST /science, /track: clients send telemetry continuously; the server discards it. */
+/* Clients send telemetry to /science and /track continuously; the server discards it. */
 static enum err forget_measurements(struct call *call)
 {
     open_to_pages(call);

@@ -53,8 +53,8 @@ static enum err resolve_invite(struct call *call)
     return e ? e : hide_from_blocked(call, invite);
 }
 
-/* Shows the scheduled event of the query. Non-members see only external events and events in the
- * invite's channel. */
+/* Adds the scheduled event of the query to the reply. Users who are not members get only external
+ * events and events in the invite's channel. */
 static enum err show_invite_event(struct call *call, struct invite *i, struct opt_id id)
 {
     struct scheduled_event *event = arena_alloc(call->arena, sizeof *event);
@@ -67,7 +67,6 @@ static enum err show_invite_event(struct call *call, struct invite *i, struct op
     return OK;
 }
 
-/* GET /invites/{invite.code} */
 static enum err get_invite(struct call *call)
 {
     const struct invite_query *in = call->query;
@@ -87,7 +86,6 @@ static enum err get_invite(struct call *call)
     return e ? e : call_reply(call, i);
 }
 
-/* POST /invites/{invite.code} */
 static enum err accept_invite(struct call *call)
 {
     enum err e = invite_accept(call, call->target.invite, call->caller->id);
@@ -108,7 +106,6 @@ static void leave_out_hidden(const struct call *call, struct list *invites)
         invites->count = shown;
 }
 
-/* GET /channels/{channel.id}/invites */
 static enum err get_channel_invites(struct call *call)
 {
     struct list invites;
@@ -127,7 +124,7 @@ static enum err may_list_invites(struct call *call)
 
 static const struct type type_plain_invites = { .kind = KIND_ARRAY, .of = &type_invite };
 
-/* GET /guilds/{guild.id}/invites: only callers with MANAGE_GUILD see the use counts. */
+/* Only callers with MANAGE_GUILD get the use counts. */
 static enum err get_guild_invites(struct call *call)
 {
     bool manages = call->target.rights & PERMISSION(MANAGE_GUILD);
@@ -143,7 +140,7 @@ static enum err get_guild_invites(struct call *call)
 
 /* --- deleting ------------------------------------------------------------------------- */
 
-/* Guild invites need MANAGE_CHANNELS or MANAGE_GUILD; others their creator or the group's owner. */
+/* Guild invites need MANAGE_CHANNELS or MANAGE_GUILD; others: only creator or group owner. */
 static enum err admit_deletion(struct call *call)
 {
     const struct invite *i = call->target.invite;
@@ -170,7 +167,6 @@ static enum err admit_deletion(struct call *call)
                : e;
 }
 
-/* DELETE /invites/{invite.code} */
 static enum err remove_invite(struct call *call)
 {
     struct invite *i = call->target.invite;
@@ -185,7 +181,6 @@ static enum err remove_invite(struct call *call)
 
 /* --- friend invites ------------------------------------------------------------------- */
 
-/* GET /users/@me/invites */
 static enum err get_friend_invites(struct call *call)
 {
     struct list invites;
@@ -194,7 +189,6 @@ static enum err get_friend_invites(struct call *call)
     return e ? e : call_reply(call, &invites);
 }
 
-/* DELETE /users/@me/invites */
 static enum err revoke_friend_invites(struct call *call)
 {
     struct list invites;

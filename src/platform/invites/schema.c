@@ -47,7 +47,7 @@ static const struct field draft_fields[] = {
     { 0 },
 };
 
-/* A target type needs the id of its target. */
+/* A target type needs the id of the target user or application. */
 static void check_target(struct form *form, const struct place *here, const void *object)
 {
     const struct invite_draft *in = object;

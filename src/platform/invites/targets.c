@@ -153,7 +153,6 @@ enum err admit_targets_writing(struct call *call)
     return targets_admit(call, PERMISSION(MANAGE_GUILD));
 }
 
-/* GET /invites/{invite.code}/target-users */
 enum err get_invite_target_users(struct call *call)
 {
     struct list ids;
@@ -170,7 +169,6 @@ enum err get_invite_target_users(struct call *call)
     return call_reply_buf(call, STR("text/csv"), &out);
 }
 
-/* PUT /invites/{invite.code}/target-users */
 enum err put_invite_target_users(struct call *call)
 {
     struct list ids;
@@ -182,7 +180,6 @@ enum err put_invite_target_users(struct call *call)
     return e ? e : invite_targets_save(call->tx, call->target.invite->code, &ids);
 }
 
-/* GET /invites/{invite.code}/target-users/job-status */
 enum err get_invite_target_users_job(struct call *call)
 {
     const struct invite *i = call->target.invite;

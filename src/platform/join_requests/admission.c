@@ -3,7 +3,7 @@
 #include "model/fields/ids.h"
 #include "platform/join_requests/internal.h"
 
-enum { ADMITTED_AT_ONCE = 20 }; /* each admission sends events to the guild */
+enum { ADMITTED_AT_ONCE = 20 }; /* members per step; each admission emits events to the guild */
 
 enum err member_admit(struct call *call, struct member *m)
 {

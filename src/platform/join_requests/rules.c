@@ -60,7 +60,7 @@ void form_fields_check(struct form *form, const struct place *list, const struct
 
 enum { LINE_MAX_BYTES = 4 * 150, PARAGRAPH_MAX_BYTES = 4 * 1000 };
 
-/* JSON string with a length limit; escapes can only make the text longer. */
+/* True for a JSON string within the length limit; escapes can only make the text longer. */
 static bool text_answers(struct str json, size_t most)
 {
     return json.n > 2 && json.p[0] == '"' && json.n - 2 <= most;
@@ -79,7 +79,7 @@ static bool response_fits(const struct form_field *asked, struct str json)
                                                                       : PARAGRAPH_MAX_BYTES);
 }
 
-/* Answers must have the same order as the form's fields. */
+/* Responses must have the same order as the form's fields. */
 static void take_response(struct form *form, const struct place *at, struct form_field *asked,
                           const struct form_field *given)
 {

@@ -101,7 +101,7 @@ static enum err export_member_form(struct exporting *ex, struct opt_object *ret)
 
 /* --- requests ------------------------------------------------------------------------- */
 
-/* A user has at most one request per guild. */
+/* A user has at most one join request per guild. */
 static const char FIND_REQUEST[] =
     "select id from join_requests where guild_id = $1 and user_id = $2";
 static const char REQUEST_BY_ID[] = "select 1 from join_requests where id = $1";

@@ -40,7 +40,7 @@ enum err prepare_modify_own_member(struct call *call)
 
     call_pass(call, "pictures", sizeof(struct pictures));
     if (in->avatar.given || in->banner.given) {
-        call->look = check_own_change; /* check first: store nothing without permission */
+        call->look = check_own_change; /* checks first: nothing is stored without permission */
         call->compute = keep_pictures;
     }
     return OK;

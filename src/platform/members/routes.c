@@ -5,13 +5,12 @@
 /* Application flags that allow a bot to list members. */
 #define MEMBERS_INTENT ((INT64_C(1) << 14) | (INT64_C(1) << 15))
 
-/* GET /guilds/{guild.id}/members/{member.id} */
 static enum err get_member(struct call *call)
 {
     return call_reply(call, call->target.member);
 }
 
-/* GET /guilds/{guild.id}/members/@me: includes the caller's permissions. */
+/* The reply includes the caller's permissions. */
 static enum err get_own_member(struct call *call)
 {
     struct member *m = call->target.standing->member;
@@ -21,7 +20,7 @@ static enum err get_own_member(struct call *call)
     return e ? e : call_reply(call, m);
 }
 
-/* GET /users/@me/guilds/{guild.id}/member: the same for apps with an access token of the user. */
+/* GET /users/@me/guilds/{guild.id}/member: the caller's member, for apps with a user's token. */
 static enum err get_own_member_by_token(struct call *call)
 {
     return call->target.standing ? get_own_member(call) : ERR_UNKNOWN_GUILD;
@@ -41,7 +40,6 @@ static enum err check_members_intent(struct call *call)
     return found && !(row_int(&row, 0) & MEMBERS_INTENT) ? ERR_MISSING_ACCESS : OK;
 }
 
-/* GET /guilds/{guild.id}/members */
 static enum err get_members(struct call *call)
 {
     const struct member_list *in = call->query;
@@ -53,7 +51,6 @@ static enum err get_members(struct call *call)
     return e ? e : call_reply(call, &members);
 }
 
-/* GET /guilds/{guild.id}/members/search */
 static enum err search_members(struct call *call)
 {
     const struct member_search *in = call->query;
@@ -63,7 +60,6 @@ static enum err search_members(struct call *call)
     return e ? e : call_reply(call, &members);
 }
 
-/* DELETE /guilds/{guild.id}/members/{member.id} */
 static enum err kick_member(struct call *call)
 {
     const struct member *m = call->target.member;
@@ -76,7 +72,7 @@ static enum err kick_member(struct call *call)
     return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
 }
 
-/* DELETE /users/@me/guilds/{guild.id}: an owner must transfer the guild first. */
+/* An owner must transfer the guild before leaving it. */
 static enum err leave_guild(struct call *call)
 {
     if (call->target.standing->rights_of.owner)

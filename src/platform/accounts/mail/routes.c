@@ -1,7 +1,7 @@
 /* routes.c - routes to verify an email address and to reset a password with mailed links.
  *
- * POST /auth/forgot does not reveal which accounts exist: it replies at once and looks up the
- * login later, in a job. */
+ * POST /auth/forgot does not reveal which accounts exist: the handler replies at once, and a job
+ * looks up the login later. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
@@ -157,7 +157,7 @@ static enum err reset_password(struct call *call)
 
 /* --- POST /auth/verify, /auth/verify/resend ------------------------------------------- */
 
-/* Returns no credential: the reader of the mail is not necessarily the account's owner. */
+/* The reply has no token: the reader of the mail is not necessarily the account's owner. */
 static enum err verify_email(struct call *call)
 {
     const struct mail_token *in = call->body;

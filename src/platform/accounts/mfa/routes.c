@@ -21,7 +21,7 @@ static struct list backup_codes_of(const struct call *call, const struct mfa *m)
 static const struct limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
-/* Limits on wrong codes, per ticket and per account. At any time 3 of a million codes are valid. */
+/* Limits on wrong codes, per ticket and per account. At any time 3 of a million codes are right. */
 static const struct limit limit_ticket = {
     .name = "mfa-ticket", .count = 5, .window_s = 300, .strict = true
 };
@@ -31,7 +31,7 @@ static const struct limit limit_wrong_codes = {
 
 struct mfa_try {
     snowflake user_id;
-    struct str ticket; /* p == NULL: caller is logged in */
+    struct str ticket; /* p == NULL: the caller is logged in */
     bool undelete;
 };
 
@@ -40,7 +40,7 @@ static struct str account_key(const snowflake *user_id)
     return str_slice((const char *)user_id, sizeof *user_id);
 }
 
-/* Counts every attempt before the check; a right code is uncounted. */
+/* Counts every attempt before the check; an attempt with a right code is uncounted afterwards. */
 static enum err try_count(struct call *call, const struct mfa_try *t)
 {
     if (t->ticket.p && call_count(call, &limit_ticket, t->ticket) != OK)
@@ -143,7 +143,7 @@ static enum err prepare_enable(struct call *call)
     return OK;
 }
 
-/* Checks in the order in which clients ask: first the secret, then the code. */
+/* Clients ask for the secret first, then for the code; the checks have the same order. */
 static enum err read_factor(const struct mfa_enable *in, struct mfa *m)
 {
     if (in->secret.given != GIVEN || !totp_secret_read(in->secret.value, m->secret))

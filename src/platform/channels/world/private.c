@@ -7,7 +7,7 @@
 
 /* --- entries ---------------------------------------------------------------------------- */
 
-/* A direct channel (two people) or a group. */
+/* A direct channel (two users) or a group. */
 struct world_private {
     struct opt_id id;
     struct opt_str name, owner;

@@ -203,7 +203,7 @@ static enum err dress_channel(struct importing *im, const void *entry, const str
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0, owner = 0;
 
-    /* Skip entries for which import_channel already reported a problem. */
+    /* Entries for which import_channel already reported a problem are skipped. */
     if (form_failed_at(im->form, at))
         return OK;
     enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
