@@ -71,7 +71,7 @@ struct own_banner {
 static enum err keep_banner(struct call *call)
 {
     const struct own_profile_patch *in = call->body;
-    struct own_banner *b = call_passed(call, "own_banner");
+    struct own_banner *b = call_passed(call, "stored_banner");
 
     return picture_keep(call, "banners", call->caller->id, &in->banner, &b->hash);
 }
@@ -80,7 +80,7 @@ enum err prepare_modify_own_profile(struct call *call)
 {
     const struct own_profile_patch *in = call->body;
 
-    call_pass(call, "own_banner", sizeof(struct own_banner));
+    call_pass(call, "stored_banner", sizeof(struct own_banner));
     if (in->banner.given != ABSENT)
         call->compute = keep_banner;
     return OK;
@@ -102,7 +102,7 @@ enum err theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret)
 static void own_profile_apply(const struct call *call, struct user *u, struct opt_str *colors)
 {
     const struct own_profile_patch *in = call->body;
-    const struct own_banner *banner = call_passed(call, "own_banner");
+    const struct own_banner *banner = call_passed(call, "stored_banner");
 
     if (in->pronouns.given != ABSENT)
         u->pronouns = in->pronouns.given == GIVEN ? in->pronouns.value : STR("");

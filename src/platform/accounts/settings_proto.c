@@ -252,7 +252,7 @@ static enum err modify_settings_proto(struct call *call)
         return call_reply(call, &(struct proto_answer){ m->before.settings, given_mark(true) });
     if (!m->after.settings.p)
         return call_invalid(call, "settings", "BASE_TYPE_MAX_LENGTH",
-                            "Together with what is there it is too long.");
+                            "The new and the existing settings together are too long.");
     return put_proto(call, type, &m->after);
 }
 

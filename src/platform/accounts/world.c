@@ -95,7 +95,7 @@ static enum err refuse_others_value(struct importing *im, struct sql sql, struct
     enum err e = tx_one(im->tx, sql, BIND(v_text(value), v_id(id)), &row, &found);
 
     if (!e && found) {
-        form_fail(im->form, &at, "WORLD_TAKEN", "'%.*s' is somebody else's",
+        form_fail(im->form, &at, "WORLD_TAKEN", "'%.*s' already belongs to another account",
                   STR_FMT(form_quote(value)));
         *ret = true;
     }

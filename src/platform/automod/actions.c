@@ -279,7 +279,7 @@ static const struct schema refusal_schema = {
     .name = "AutoModerationRefusal",
     .size = sizeof(struct refusal),
     .fields = refusal_fields,
-    .doc = "A text was not taken, and what its rules say was done.",
+    .doc = "A text was refused; the actions of the rules that it breaks were executed.",
 };
 static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusal_schema };
 

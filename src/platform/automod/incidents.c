@@ -28,7 +28,7 @@ static enum err take_stop(struct call *call, const char *field, struct opt_int i
                           struct opt_int *stop)
 {
     if (in.given == GIVEN && in.value > clock_us() + LONGEST_STOP_US)
-        return call_invalid(call, field, "NUMBER_TYPE_MAX", "Must be at most a day from now.");
+        return call_invalid(call, field, "NUMBER_TYPE_MAX", "Must be at most 24 hours from now.");
     if (in.given != ABSENT)
         *stop = (struct opt_int){ in.given == GIVEN && in.value > clock_us() ? GIVEN : GIVEN_NULL,
                                   in.value };

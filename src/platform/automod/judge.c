@@ -26,7 +26,7 @@ static void set_judge(const struct automod_set *s, struct arena *arena, struct j
 /* Runs before the transaction: reads the rules that the thread pool then compiles. */
 static enum err look_at_rules(struct call *call)
 {
-    struct judging *j = call_passed(call, "judging");
+    struct judging *j = call_passed(call, "automod_check");
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, "select automod_version from guilds where id = $1",
@@ -41,7 +41,7 @@ static enum err look_at_rules(struct call *call)
 
 static enum err compile_and_judge(struct call *call)
 {
-    struct judging *j = call_passed(call, "judging");
+    struct judging *j = call_passed(call, "automod_check");
     struct automod_set *s = automod_kept(api_number(call->api), j->guild_id, j->version);
 
     if (!s) {
@@ -60,7 +60,7 @@ static bool same_texts(const struct judging *a, const struct judging *b)
 
 enum err judge_texts(struct call *call, struct judging *about)
 {
-    const struct judging *before = call_passed(call, "judging");
+    const struct judging *before = call_passed(call, "automod_check");
 
     if (before && before->found && before->version == about->version &&
         before->guild_id == about->guild_id && same_texts(before, about)) {
@@ -74,7 +74,7 @@ enum err judge_texts(struct call *call, struct judging *about)
     automod_set_unref(s);
     if (s && !slow)
         return OK;
-    struct judging *j = call_pass(call, "judging", sizeof *j);
+    struct judging *j = call_pass(call, "automod_check", sizeof *j);
     *j = *about;
     call->look = look_at_rules;
     call->compute = compile_and_judge;

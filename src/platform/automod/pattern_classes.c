@@ -90,7 +90,7 @@ static void class_add_property(struct pattern_parse *p, struct char_class *c, bo
         p->rest = str_from(p->rest, name.n);
     uint32_t categories = categories_named(name);
     if (!categories)
-        parse_refuse(p, "The pattern asks for a property of characters that is not known.");
+        parse_refuse(p, "The pattern has an unknown Unicode property after \\p.");
     class_add_categories(c, others ? ALL_CATEGORIES & ~categories : categories);
 }
 
@@ -147,11 +147,11 @@ static uint32_t parse_hex(struct pattern_parse *p, size_t digits)
         int v = hex_value(number.p[i]);
 
         if (v < 0)
-            parse_refuse(p, "The pattern has a number that is none.");
+            parse_refuse(p, "The pattern has an escape with invalid hexadecimal digits.");
         c = c * 16 + (uint32_t)(v & 15);
     }
     if (!number.n || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        parse_refuse(p, "The pattern has a number that is no character.");
+        parse_refuse(p, "The pattern has a hexadecimal escape that is not a Unicode character.");
     return c;
 }
 
@@ -179,7 +179,7 @@ uint32_t parse_escape(struct pattern_parse *p, uint32_t c)
         return parse_hex(p, 8);
     default:
         if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
-            parse_refuse(p, "The pattern has an escape that is not known.");
+            parse_refuse(p, "The pattern has an unknown escape sequence.");
         return c;
     }
 }
@@ -220,7 +220,7 @@ static void parse_named_class(struct pattern_parse *p, struct char_class *c)
                                 named_classes[i].ranges[k].last);
         return;
     }
-    parse_refuse(p, "The pattern has a class of characters that is not known.");
+    parse_refuse(p, "The pattern has an unknown named character class.");
 }
 
 /* Returns one character of a class. *ret_kind: the item was a class such as \d instead. */
@@ -245,7 +245,7 @@ static void parse_class_part(struct pattern_parse *p, struct char_class *c)
         parse_eats(p, "-");
         last = parse_class_item(p, c, &kind);
         if (kind || last < first) {
-            parse_refuse(p, "The pattern has a range of characters that is none.");
+            parse_refuse(p, "The pattern has an invalid character range.");
             return;
         }
     }
@@ -262,11 +262,11 @@ void parse_class(struct pattern_parse *p)
     c->negated = parse_eats(p, "^");
     for (; !p->problem && (first || !parse_sees(p, "]")); first = false) {
         if (!p->rest.n)
-            parse_refuse(p, "The pattern has a class of characters without its end.");
+            parse_refuse(p, "The pattern has a character class without a closing bracket.");
         else if (parse_eats(p, "[:"))
             parse_named_class(p, c);
         else if (parse_sees(p, "[") || parse_sees(p, "&&") || parse_sees(p, "--"))
-            parse_refuse(p, "Classes of characters cannot be combined.");
+            parse_refuse(p, "Character classes cannot be nested or combined.");
         else
             parse_class_part(p, c);
     }

@@ -32,11 +32,11 @@ static const char *presets_take(struct str line, struct list **now)
             return NULL;
         }
     if (!*now)
-        return "automod-words: a word stands before [profanity], [sexual] or [slurs]";
+        return "automod-words: a word comes before the first [profanity], [sexual] or [slurs]";
     if (!utf8_valid(line) || utf8_length(line) > LONGEST_WORD)
-        return "automod-words: a word is not UTF-8 text of at most 60 characters";
+        return "automod-words: the file has a word that is not UTF-8 or longer than 60 characters";
     if ((*now)->count >= MOST_WORDS)
-        return "automod-words: a list has more than 5000 words";
+        return "automod-words: a list in the file has more than 5000 words";
     *(struct str *)list_add(arena, *now, sizeof line) = str_dup(arena, line);
     return NULL;
 }

@@ -22,7 +22,7 @@ static enum err check_room(struct call *call, const struct automod_rule *r)
     if (e || count < most_of_type(r->trigger_type))
         return e;
     form_fail(&call->form, NULL, "AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED",
-              "The guild has as many rules of this trigger as it may have.");
+              "The guild has reached the maximum number of rules of this trigger type.");
     return ERR_INVALID_FORM_BODY;
 }
 
@@ -172,7 +172,8 @@ static enum err modify_auto_moderation_rule(struct call *call)
     if (e)
         return e;
     if (in->trigger_type.given == GIVEN && in->trigger_type.value != before.trigger_type)
-        return call_invalid(call, "trigger_type", FORM_CHOICES, "A rule's trigger stays.");
+        return call_invalid(call, "trigger_type", FORM_CHOICES,
+                            "The trigger type of a rule cannot be changed.");
     now = before;
     rule_apply(&now, in);
     e = rule_check(call, &now);

@@ -212,7 +212,7 @@ static void refuse_list(struct form *form, const struct place *here, const char 
     struct place at = place_key(here, str_of(key));
 
     if (!fits && list->value.count)
-        form_fail(form, &at, FORM_CHOICES, "Rules of this trigger do not have it.");
+        form_fail(form, &at, FORM_CHOICES, "Rules of this trigger type do not have this field.");
 }
 
 static void check_patterns(struct form *form, const struct place *here, struct automod_rule *r,
@@ -261,7 +261,7 @@ static void check_metadata(struct form *form, const struct place *up, struct aut
     if (r->trigger_type == AUTOMOD_MENTIONS && m->mention_total_limit.given != GIVEN)
         form_fail(form, &limit, FORM_REQUIRED);
     if (r->trigger_type != AUTOMOD_MENTIONS && m->mention_total_limit.given == GIVEN)
-        form_fail(form, &limit, FORM_CHOICES, "Rules of this trigger do not have it.");
+        form_fail(form, &limit, FORM_CHOICES, "Rules of this trigger type do not have this field.");
     check_patterns(form, &here, r, others);
 }
 
@@ -287,7 +287,7 @@ static void check_action(struct form *form, const struct place *here,
     struct place duration = place_key(&metadata, STR("duration_seconds"));
 
     if (!action_suits(a->type, trigger))
-        form_fail(form, &type, FORM_CHOICES, "Rules of this trigger do not do this.");
+        form_fail(form, &type, FORM_CHOICES, "Rules of this trigger type cannot have this action.");
     if (a->type == AUTOMOD_ALERT && !(a->metadata && a->metadata->channel_id.given == GIVEN))
         form_fail(form, &channel, FORM_REQUIRED);
     if (a->type == AUTOMOD_TIMEOUT &&
@@ -304,9 +304,10 @@ void automod_rule_check(struct form *form, const struct place *here, struct auto
     const struct automod_action *a = r->actions.items;
 
     if ((r->event_type == AUTOMOD_ON_PROFILE) != (r->trigger_type == AUTOMOD_PROFILE))
-        form_fail(form, &event, FORM_CHOICES, "Rules of this trigger are about something else.");
+        form_fail(form, &event, FORM_CHOICES,
+                  "Rules of this trigger type need another event type.");
     if (r->trigger_type == AUTOMOD_PROFILE && r->exempt_channels.count)
-        form_fail(form, &channels, FORM_CHOICES, "Names are the same in every channel.");
+        form_fail(form, &channels, FORM_CHOICES, "Rules about names cannot exempt channels.");
     r->pattern_cost = 0;
     check_metadata(form, here, r, others);
     for (size_t i = 0; i < r->actions.count; i++) {

@@ -125,7 +125,7 @@ static void set_leave_out(struct automod_set *s, snowflake guild_id)
         s->cost -= pattern_cost(s->patterns[most]);
         pattern_free(s->patterns[most]);
         s->patterns[most] = NULL;
-        log_warn("automod: a pattern of guild %llu is left out, because it is too large",
+        log_warn("automod: guild %llu has too expensive patterns; one of them is ignored",
                  (unsigned long long)guild_id);
     }
 }

@@ -93,8 +93,9 @@ static enum err change_type(struct call *call, const struct channel_edit *in, st
     if (in->type.given != GIVEN || in->type.value == c->type)
         return OK;
     if (!text || (in->type.value != CHANNEL_TEXT && in->type.value != CHANNEL_NEWS))
-        return call_invalid(call, "type", FORM_CHOICES,
-                            "Only text channels become news channels, and back.");
+        return call_invalid(
+            call, "type", FORM_CHOICES,
+            "Only text channels can become announcement channels, and the reverse.");
     c->type = in->type.value;
     return OK;
 }

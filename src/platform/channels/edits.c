@@ -58,7 +58,7 @@ static enum err check_region(struct call *call, const struct place *here, struct
     enum err e = guild_find(call->tx, guild_id, &guild);
     if (e || region_usable(region, guild_is_vip(&guild)))
         return e;
-    return edits_refuse(call, here, "rtc_region", FORM_CHOICES, "There is no such voice region.");
+    return edits_refuse(call, here, "rtc_region", FORM_CHOICES, "Unknown voice region.");
 }
 
 enum err edit_check(struct call *call, const struct place *here, const struct channel_edit *in,

@@ -24,7 +24,8 @@ static enum err emoji_check(struct call *call, const struct place *up, const str
     enum err e = OK;
 
     if (id->given == GIVEN && name->given == GIVEN)
-        return forum_refuse(call, &at_name, "INVALID_EMOJI", "One of both, not both.");
+        return forum_refuse(call, &at_name, "INVALID_EMOJI",
+                            "Only one of emoji_id and emoji_name may be set.");
     if (name->given == GIVEN && (!name->value.n || name->value.n > EMOJI_NAME_MAX))
         return forum_refuse(call, &at_name, "INVALID_EMOJI", "Not an emoji.");
     if (id->given == GIVEN)
@@ -78,7 +79,8 @@ enum err forum_check(struct call *call, const struct place *here, const struct c
     if (e || !r)
         return e;
     if (r->emoji_id.given != GIVEN && r->emoji_name.given != GIVEN)
-        return forum_refuse(call, &at, "INVALID_EMOJI", "One of both is needed.");
+        return forum_refuse(call, &at, "INVALID_EMOJI",
+                            "Either emoji_id or emoji_name is required.");
     return emoji_check(call, &at, &r->emoji_id, &r->emoji_name, c->guild_id.value);
 }
 

@@ -122,8 +122,9 @@ static enum err lock_permissions(struct call *call, snowflake id, const struct p
         return e;
     all->overwrites += before->count + wanted->count;
     if (all->overwrites > MAX_LOCKED) {
-        form_fail(&call->form, &at, FORM_CHOICES,
-                  "Channels with fewer overwrites can be locked at once.");
+        form_fail(
+            &call->form, &at, FORM_CHOICES,
+            "Too many overwrites for one request. Lock the permissions of fewer channels at once.");
         return ERR_INVALID_FORM_BODY;
     }
     if (overwrites_equal(before, wanted))

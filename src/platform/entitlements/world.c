@@ -129,7 +129,7 @@ static enum err import_entitlement(struct importing *im, const void *entry, cons
     enum err e = refer(im, &sku_naming, application, in->sku, &sku_at, &sku);
 
     if ((in->user.given == GIVEN) == (in->guild.given == GIVEN))
-        form_fail(im->form, at, "WORLD_ONE_OWNER", "a user or a guild has it");
+        form_fail(im->form, at, "WORLD_ONE_OWNER", "an entitlement needs either a user or a guild");
     if (!e)
         e = refer_maybe(im, &user_naming, 0, &in->user, at, "user", &user);
     if (!e)

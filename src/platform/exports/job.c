@@ -175,8 +175,8 @@ static enum err step_compute(struct call *call)
     int fd = step_open(call, s);
     s->failed = fd < 0 || !step_write(call, s, fd);
     if (s->failed)
-        log_warn("export: of account %llu: cannot write '%s'", (unsigned long long)s->job.key,
-                 export_path(call, s->id));
+        log_warn("export: cannot write the export of account %llu to '%s'; will retry",
+                 (unsigned long long)s->job.key, export_path(call, s->id));
     if (fd >= 0)
         close(fd);
     return OK;
@@ -282,7 +282,7 @@ struct export_end {
 
 static enum err end_look(struct call *call)
 {
-    struct export_end *x = call_passed(call, "export_end");
+    struct export_end *x = call_passed(call, "export_expiry");
     struct export_row row;
     enum err e = export_find(call, x->job.key, &row);
 
@@ -292,10 +292,10 @@ static enum err end_look(struct call *call)
 
 static enum err end_compute(struct call *call)
 {
-    const struct export_end *x = call_passed(call, "export_end");
+    const struct export_end *x = call_passed(call, "export_expiry");
 
     if (x->id && unlink(export_path(call, x->id)) != 0 && errno != ENOENT)
-        log_warn("export: cannot remove '%s'", export_path(call, x->id));
+        log_warn("export: cannot delete the expired export file '%s'", export_path(call, x->id));
     return OK;
 }
 
@@ -306,7 +306,7 @@ static const char DELETE_EXPORT[] = "delete from exports where user_id = $1 and 
 
 static enum err end_note(struct call *call)
 {
-    const struct export_end *x = call_passed(call, "export_end");
+    const struct export_end *x = call_passed(call, "export_expiry");
     enum err e = tx_exec(call->tx, UNCOUNT_COPIES, BIND(v_id(x->job.key), v_id(x->id)), NULL);
 
     if (!e)
@@ -331,7 +331,7 @@ static void expiry_start(struct api *api, struct loop *loop, const struct job *j
                                    .store = ROUTE_STORE_WRITE,
                                    .decode = end_begin,
                                    .run = end_note,
-                                   .type = "export_end",
+                                   .type = "export_expiry",
                                    .data = &x,
                                    .size = sizeof x });
 }

@@ -36,11 +36,12 @@ static bool export_of_file(const char *name, snowflake *ret)
 
 static enum err leftovers_remove(struct call *call)
 {
-    const struct export_leftovers *x = call_passed(call, "export_leftovers");
+    const struct export_leftovers *x = call_passed(call, "stale_export_files");
 
     for (size_t i = 0; i < x->count; i++)
         if (!x->stays[i] && unlink(export_path(call, x->ids[i])) != 0 && errno != ENOENT)
-            log_warn("export: cannot remove '%s'", export_path(call, x->ids[i]));
+            log_warn("export: cannot delete the stale export file '%s'",
+                     export_path(call, x->ids[i]));
     return OK;
 }
 
@@ -52,7 +53,7 @@ static const char FIND_WANTED[] =
 /* An export's row is committed before its file is created, so a file without a row is stale. */
 static enum err leftovers_look(struct call *call)
 {
-    struct export_leftovers *x = call_passed(call, "export_leftovers");
+    struct export_leftovers *x = call_passed(call, "stale_export_files");
     enum err e = OK;
 
     for (size_t i = 0; i < x->count && !e; i++) {
@@ -69,7 +70,7 @@ static enum err leftovers_look(struct call *call)
 /* Runs on the thread pool. The folder does not exist before the first export. */
 static enum err leftovers_list(struct call *call)
 {
-    struct export_leftovers *x = call_passed(call, "export_leftovers");
+    struct export_leftovers *x = call_passed(call, "stale_export_files");
     const struct dirent *entry;
 
     if (!x->folder)
@@ -118,7 +119,7 @@ static void leftovers_step(struct export_leftovers *x)
                                    .long_input = true,
                                    .run = leftovers_noted,
                                    .done = leftovers_stepped,
-                                   .type = "export_leftovers",
+                                   .type = "stale_export_files",
                                    .data = x,
                                    .arg = x });
 }

@@ -26,7 +26,7 @@ struct founding {
 static enum err keep_icon(struct call *call)
 {
     const struct guild_draft *in = call->body;
-    struct seed *seed = call_passed(call, "seed");
+    struct seed *seed = call_passed(call, "new_guild");
 
     return picture_keep(call, "icons", seed->id, &in->icon, &seed->icon);
 }
@@ -55,7 +55,7 @@ static enum err count_draft_overwrites(struct call *call, const struct list *cha
 enum err prepare_create_guild(struct call *call)
 {
     const struct guild_draft *in = call->body;
-    struct seed *seed = call_pass(call, "seed", sizeof *seed);
+    struct seed *seed = call_pass(call, "new_guild", sizeof *seed);
     enum err e = count_draft_overwrites(call, &in->channels.value);
 
     if (e)
@@ -246,7 +246,7 @@ static void name_channel(struct founding *f, struct str field, struct opt_id in,
 static void draft_guild(struct founding *f)
 {
     const struct guild_draft *in = f->in;
-    const struct seed *seed = call_passed(f->call, "seed");
+    const struct seed *seed = call_passed(f->call, "new_guild");
 
     f->guild = (struct guild){
         .id = seed->id,

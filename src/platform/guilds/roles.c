@@ -23,7 +23,7 @@ static enum err check_granted(const struct call *call, uint64_t granted)
 static enum err keep_icon(struct call *call)
 {
     const struct role_draft *in = call->body;
-    struct kept_role_icon *kept = call_passed(call, "kept_role_icon");
+    struct kept_role_icon *kept = call_passed(call, "stored_role_icon");
 
     return picture_keep(call, "role-icons", kept->id, &in->icon, &kept->icon);
 }
@@ -31,7 +31,7 @@ static enum err keep_icon(struct call *call)
 static enum err role_prepare(struct call *call, snowflake id)
 {
     const struct role_draft *in = call->body;
-    struct kept_role_icon *kept = call_pass(call, "kept_role_icon", sizeof *kept);
+    struct kept_role_icon *kept = call_pass(call, "stored_role_icon", sizeof *kept);
 
     kept->id = id;
     kept->icon.given = in->icon.given;
@@ -96,7 +96,7 @@ static enum err check_room(struct call *call)
 static enum err create_role(struct call *call)
 {
     snowflake guild_id = call->target.guild->id;
-    const struct kept_role_icon *kept = call_passed(call, "kept_role_icon");
+    const struct kept_role_icon *kept = call_passed(call, "stored_role_icon");
     struct role everyone;
 
     enum err e = role_find(call->tx, guild_id, guild_id, &everyone);
@@ -142,7 +142,7 @@ static bool changes_more_than_rights(const struct role_draft *in)
 static enum err modify_role(struct call *call)
 {
     const struct role_draft *in = call->body;
-    const struct kept_role_icon *kept = call_passed(call, "kept_role_icon");
+    const struct kept_role_icon *kept = call_passed(call, "stored_role_icon");
     struct role role = *call->target.role, everyone;
 
     enum err e = role_find(call->tx, role.guild_id, role.guild_id, &everyone);

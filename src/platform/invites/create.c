@@ -74,7 +74,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
 
         e = role_find(call->tx, call->target.channel->guild_id.value, id[i], &role);
         if (e == ERR_UNKNOWN_ROLE || (!e && (role.managed || role.id == role.guild_id))) {
-            form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be given.");
+            form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be assigned.");
             return ERR_INVALID_FORM_BODY;
         }
         if (!e && !invite_role_grantable(s, &role))
@@ -101,7 +101,8 @@ enum err create_channel_invite(struct call *call)
     if (c->type == CHANNEL_CATEGORY || channel_is_thread(c->type))
         return ERR_CHANNEL_TYPE;
     if (in->flags & INVITE_GUEST && !channel_is_voice(c->type))
-        return call_invalid(call, "flags", FORM_CHOICES, "Guests come to voice channels.");
+        return call_invalid(call, "flags", FORM_CHOICES,
+                            "Guest invites are only possible for voice channels.");
     draft_channel_invite(call, &invite);
     enum err e = check_target_user(call, &invite);
     if (!e)

@@ -85,13 +85,13 @@ enum err invite_targets_read(struct call *call, struct list *ret, bool *ret_give
         if (!cell.n || header)
             continue;
         if (!snowflake_parse(cell, &id))
-            return refuse_targets(call, "Each line must be the id of an account.");
+            return refuse_targets(call, "Each line must be a user id.");
         if (!ids_hold(ret, id))
             ids_add(call->arena, ret, id);
         if (ret->count > MAX_TARGETS)
             return refuse_targets(call, "Must be at most 1000 accounts.");
     }
-    return *ret_given && !ret->count ? refuse_targets(call, "There is no account in it.") : OK;
+    return *ret_given && !ret->count ? refuse_targets(call, "The file contains no user id.") : OK;
 }
 
 /* --- rows ----------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ static enum err take_form_fields(struct call *call, struct str json, struct list
     }
     e = schema_decode_at(&type_form_fields, json, &call->form, &at, &decoded);
     if (e == ERR_INVALID_JSON)
-        return call_invalid(call, "form_fields", FORM_CHOICES, "A list of questions.");
+        return call_invalid(call, "form_fields", FORM_CHOICES, "Must be a list of form fields.");
     if (e)
         return e;
     *ret = *(struct list *)decoded;

@@ -43,7 +43,8 @@ static enum err check_form_version(struct call *call, const struct member_form *
 
     if (in->version == form->version)
         return OK;
-    return call_invalid(call, "version", FORM_CHOICES, "The form has changed since.");
+    return call_invalid(call, "version", FORM_CHOICES,
+                        "The form has changed. Read it again and send its current version.");
 }
 
 /* Resets the caller's existing request to SUBMITTED, or creates one. */

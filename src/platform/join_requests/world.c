@@ -56,7 +56,7 @@ static void check_member_form(struct form *form, const struct place *here, const
 
     form_fields_check(form, &at, &f->form_fields);
     if (f->enabled.value && !f->form_fields.count)
-        form_fail(form, &at, "WORLD_NO_QUESTIONS", "A form that is on asks something.");
+        form_fail(form, &at, "WORLD_NO_QUESTIONS", "An enabled form needs at least one field.");
 }
 
 WORLD_SINGLE(member_form, member_form_fields, check_member_form);

@@ -70,7 +70,7 @@ static void mail_await(struct call *call);
 
 static enum err mail_look(struct call *call)
 {
-    struct mail_errand *m = call_passed(call, "mail_errand");
+    struct mail_errand *m = call_passed(call, "mail_delivery");
     struct link_row l;
     struct buf text;
 
@@ -97,7 +97,7 @@ static void mail_posted(struct post *p)
 
 static void mail_await(struct call *call)
 {
-    struct mail_errand *m = call_passed(call, "mail_errand");
+    struct mail_errand *m = call_passed(call, "mail_delivery");
 
     m->call = call;
     m->mail.loop = call->loop;
@@ -119,7 +119,7 @@ static enum err mail_renew(struct call *call, const struct mail_errand *m, int64
 
 static enum err mail_finish(struct call *call)
 {
-    const struct mail_errand *m = call_passed(call, "mail_errand");
+    const struct mail_errand *m = call_passed(call, "mail_delivery");
 
     if (m->state == MAIL_LINE_FULL)
         return mail_renew(call, m, m->tries, 2);
@@ -128,7 +128,8 @@ static enum err mail_finish(struct call *call)
     if (m->state == MAIL_TRIED && m->mail.result == MAIL_FAILED) {
         if (m->tries < (int64_t)COUNT_OF(pauses))
             return mail_renew(call, m, m->tries + 1, pauses[m->tries]);
-        log_warn("mail: to account %llu: given up", (unsigned long long)m->job.key);
+        log_warn("mail: could not send the mailed link of account %llu; no more retries",
+                 (unsigned long long)m->job.key);
     }
     return job_finish(call, &m->job);
 }
@@ -151,7 +152,7 @@ static void mail_start(struct api *api, struct loop *loop, const struct job *job
                                    .store = ROUTE_STORE_WRITE,
                                    .decode = mail_begin,
                                    .run = mail_finish,
-                                   .type = "mail_errand",
+                                   .type = "mail_delivery",
                                    .data = &m,
                                    .size = sizeof m });
 }

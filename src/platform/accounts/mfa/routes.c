@@ -50,7 +50,7 @@ static enum err try_count(struct call *call, const struct mfa_try *t)
 
 static void try_was_right(struct call *call)
 {
-    const struct mfa_try *t = call_passed(call, "mfa_try");
+    const struct mfa_try *t = call_passed(call, "mfa_attempt");
 
     if (t->ticket.p)
         call_uncount(call, &limit_ticket, t->ticket);
@@ -89,7 +89,7 @@ enum err mfa_use_own(struct call *call, const struct user *caller, const struct 
 static enum err prepare_mfa_login(struct call *call)
 {
     const struct mfa_login *in = call->body;
-    struct mfa_try *t = call_pass(call, "mfa_try", sizeof *t);
+    struct mfa_try *t = call_pass(call, "mfa_attempt", sizeof *t);
 
     t->ticket = in->ticket;
     if (!ticket_read(call, in->ticket, TICKET_LOGIN, &t->user_id)) {
@@ -104,7 +104,7 @@ static enum err finish_mfa_login(struct call *call,
                                  enum err (*use)(struct call *, const struct mfa *, struct str))
 {
     const struct mfa_login *in = call->body;
-    const struct mfa_try *t = call_passed(call, "mfa_try");
+    const struct mfa_try *t = call_passed(call, "mfa_attempt");
     struct user user;
     struct mfa m;
     enum err e = user_find(call->tx, t->user_id, &user);
@@ -242,7 +242,8 @@ static enum err get_backup_codes(struct call *call)
 
     if (!e && (!ticket_read(call, in->nonce, purpose, &user_id) || user_id != user.id ||
                !ticket_fits(call, in->nonce, &user)))
-        return call_invalid(call, "nonce", "NONCE_INVALID", "This nonce is not good any more.");
+        return call_invalid(call, "nonce", "NONCE_INVALID",
+                            "This nonce is invalid or has expired. Request a new one.");
     if (!e)
         e = mfa_find(call, user.id, &m);
     if (!e && in->regenerate)

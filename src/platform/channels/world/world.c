@@ -56,7 +56,7 @@ static void check_overwrite(struct form *form, const struct place *here, const v
     world_check_rights(form, here, "allow", &o->allow);
     world_check_rights(form, here, "deny", &o->deny);
     if ((o->role.given == GIVEN) == (o->member.given == GIVEN))
-        form_fail(form, here, "WORLD_ONE_OF", "An overwrite is for a role or for a member.");
+        form_fail(form, here, "WORLD_ONE_OF", "An overwrite needs either a role or a member.");
 }
 
 WORLD_OBJECT(overwrite, overwrite_fields, check_overwrite);
