@@ -181,7 +181,7 @@ struct proto_merging {
 
 static enum err look_at_proto(struct call *call)
 {
-    struct proto_merging *m = call_passed(call, "proto_merging");
+    struct proto_merging *m = call_passed(call, "settings_proto_merge");
 
     return proto_find(call->tx, call->caller->id, (int64_t)call_id(call, "proto.type"), &m->before);
 }
@@ -196,7 +196,7 @@ static bool proto_read(struct arena *a, struct str text, struct list *ret)
 static enum err merge_proto(struct call *call)
 {
     const struct proto_change *in = call->body;
-    struct proto_merging *m = call_passed(call, "proto_merging");
+    struct proto_merging *m = call_passed(call, "settings_proto_merge");
     struct list before, fields;
 
     m->good = proto_read(call->arena, in->settings, &fields);
@@ -214,7 +214,7 @@ static enum err merge_proto(struct call *call)
 
 static enum err prepare_settings_proto(struct call *call)
 {
-    call_pass(call, "proto_merging", sizeof(struct proto_merging));
+    call_pass(call, "settings_proto_merge", sizeof(struct proto_merging));
     call->look = look_at_proto;
     call->compute = merge_proto;
     return OK;
@@ -237,7 +237,7 @@ static enum err put_proto(struct call *call, int64_t type, const struct proto_ro
 static enum err modify_settings_proto(struct call *call)
 {
     const struct proto_change *in = call->body;
-    const struct proto_merging *m = call_passed(call, "proto_merging");
+    const struct proto_merging *m = call_passed(call, "settings_proto_merge");
     int64_t type = (int64_t)call_id(call, "proto.type"), version;
 
     if (!m->good)

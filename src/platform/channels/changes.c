@@ -28,7 +28,7 @@ enum err get_channel(struct call *call)
 static enum err keep_icon(struct call *call)
 {
     const struct channel_edit *in = call->body;
-    struct edit_stages *stages = call_passed(call, "edit_stages");
+    struct edit_stages *stages = call_passed(call, "channel_edit_results");
 
     return picture_keep(call, "channel-icons", call_id(call, "channel.id"), &in->icon,
                         &stages->icon);
@@ -46,7 +46,7 @@ enum err prepare_modify_channel(struct call *call)
 {
     const struct channel_edit *in = call->body;
 
-    call_pass(call, "edit_stages", sizeof(struct edit_stages));
+    call_pass(call, "channel_edit_results", sizeof(struct edit_stages));
     if (in->icon.given != ABSENT)
         call->look = look_at_kind;
     return OK;
@@ -77,7 +77,7 @@ static bool text_differs(const struct opt_str *in, const struct opt_str *now)
 /* Counts a rename once, even if the transaction is retried. */
 static enum err count_rename(struct call *call)
 {
-    struct edit_stages *stages = call_passed(call, "edit_stages");
+    struct edit_stages *stages = call_passed(call, "channel_edit_results");
     struct str key = call_text(call, "channel.id");
 
     if (stages->counted)
@@ -184,7 +184,7 @@ enum err modify_channel(struct call *call)
     const struct channel *c = call->target.channel;
 
     if (c->type == CHANNEL_GROUP)
-        return modify_group(call, call_passed(call, "edit_stages"));
+        return modify_group(call, call_passed(call, "channel_edit_results"));
     return channel_is_thread(c->type) ? hook_thread_edited(call, c) : modify_guild_channel(call);
 }
 
