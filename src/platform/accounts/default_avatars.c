@@ -62,7 +62,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/embed/avatars/{file}",
         .name = "get_default_avatar",
-        .doc = "The avatar of those who have none: 0.png to 5.png.",
+        .doc = "A default avatar: 0.png to 5.png.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_NONE,
@@ -73,6 +73,6 @@ static const struct route routes[] = {
 
 const struct domain default_avatars_domain = {
     .name = "Default avatars",
-    .doc = "Pictures for those who have none.",
+    .doc = "Default avatars.",
     .routes = routes,
 };

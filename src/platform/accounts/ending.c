@@ -62,7 +62,7 @@ static enum err run_account(struct call *call, const struct job *job)
 
 const struct job_kind account_leftovers = {
     .name = "account-leftovers",
-    .doc = "Takes a deleted account out of guilds and friendships.",
+    .doc = "Removes a deleted account from guilds and friendships.",
     .run = run_account,
 };
 
@@ -138,6 +138,6 @@ static enum err run_deletion(struct call *call, const struct job *job)
 
 const struct job_kind account_deletion = {
     .name = "account-deletion",
-    .doc = "Deletes an account two weeks after that was asked for.",
+    .doc = "Deletes an account 14 days after its owner requested it.",
     .run = run_deletion,
 };

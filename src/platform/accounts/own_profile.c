@@ -40,7 +40,7 @@ static const struct schema own_profile_patch_schema = {
     .name = "OwnProfilePatch",
     .size = sizeof(struct own_profile_patch),
     .fields = own_profile_patch_fields,
-    .doc = "What changes about the caller's profile; null brings a default back.",
+    .doc = "Changes of the caller's profile; null resets a field.",
 };
 const struct type own_profile_body = { .kind = KIND_OBJECT, .schema = &own_profile_patch_schema };
 
@@ -57,7 +57,7 @@ static const struct schema own_profile_schema = {
     .name = "OwnProfile",
     .size = sizeof(struct own_profile),
     .fields = own_profile_fields,
-    .doc = "What the caller says of itself.",
+    .doc = "The caller's profile.",
 };
 const struct type own_profile_reply = { .kind = KIND_OBJECT, .schema = &own_profile_schema };
 

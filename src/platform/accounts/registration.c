@@ -62,7 +62,7 @@ static enum err run_registration_codes(struct call *call, const struct job *job)
 
 const struct job_kind registration_codes = {
     .name = "registration-codes",
-    .doc = "Replaces plain codes to register with by their digests.",
+    .doc = "Replaces registration codes in plain text by their digests.",
     .run = run_registration_codes,
 };
 

@@ -28,14 +28,14 @@ static const struct type type_proto = { .kind = KIND_STRING,
 static const struct field change_fields[] = {
     { FIELD(struct proto_change, settings), .type = &type_proto },
     { FIELD(struct proto_change, required_data_version), .type = &type_count,
-      .flags = OPTIONAL | NULLABLE, .doc = "Nothing changes when there is a newer one" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Nothing changes if the stored version is newer" },
     { 0 },
 };
 static const struct schema change_schema = {
     .name = "SettingsProtoChange",
     .size = sizeof(struct proto_change),
     .fields = change_fields,
-    .doc = "Fields to set, whole; the others stay.",
+    .doc = "Fields to replace; other fields stay unchanged.",
 };
 static const struct type proto_body = { .kind = KIND_OBJECT, .schema = &change_schema };
 
@@ -282,7 +282,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/settings-proto/{proto.type}",
         .name = "get_settings_proto",
-        .doc = "Settings that clients keep as protocol buffers.",
+        .doc = "Settings that clients store as protocol buffers.",
         .auth = AUTH_USER,
         .reply = &proto_reply,
         .admit = proto_type,
@@ -292,7 +292,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/users/@me/settings-proto/{proto.type}",
         .name = "modify_settings_proto",
-        .doc = "Change some of them: fields are replaced whole, those that are not sent stay.",
+        .doc = "Change protocol buffer settings: fields that are sent are replaced, others stay "
+               "unchanged.",
         .auth = AUTH_USER,
         .body = &proto_body,
         .max_body = LONGEST_PROTO + 4096,

@@ -19,7 +19,7 @@ static const struct schema attachment_schema_of_application = {
     .name = "ApplicationAttachment",
     .size = sizeof(struct application_attachment),
     .fields = attachment_fields,
-    .doc = "A file of an application, which is there for a day.",
+    .doc = "A file of an application, stored for one day.",
 };
 const struct type application_attachment_reply = { .kind = KIND_OBJECT,
                                                    .schema = &attachment_schema_of_application };

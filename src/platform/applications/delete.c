@@ -73,7 +73,7 @@ static enum err run_leftovers(struct call *call, const struct job *job)
 
 const struct job_kind application_leftovers = {
     .name = "application-leftovers",
-    .doc = "Removes what a deleted application leaves behind.",
+    .doc = "Deletes the remaining rows of a deleted application.",
     .run = run_leftovers,
 };
 

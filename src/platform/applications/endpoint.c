@@ -69,7 +69,7 @@ static const struct schema ping_schema = {
     .name = "Ping",
     .size = sizeof(struct ping),
     .fields = ping_fields,
-    .doc = "Is somebody there?",
+    .doc = "A PING interaction.",
 };
 static const struct type type_ping = { .kind = KIND_OBJECT, .schema = &ping_schema };
 

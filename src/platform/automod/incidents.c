@@ -20,7 +20,7 @@ static const struct schema incident_schema = {
     .name = "IncidentActions",
     .size = sizeof(struct guild_incidents),
     .fields = incident_fields,
-    .doc = "Until when invites and direct messages are stopped; null: they are not.",
+    .doc = "Until when invites and direct messages are disabled; null: not disabled.",
 };
 const struct type incident_body = { .kind = KIND_OBJECT, .schema = &incident_schema };
 

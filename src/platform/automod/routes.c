@@ -241,9 +241,9 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/auto-moderation/rules",
         .name = "create_auto_moderation_rule",
-        .doc = "Make a rule: six of words, and one of each other trigger. Time-outs and "
-               "quarantines take MODERATE_MEMBERS. Bots, and who has MANAGE_GUILD, are not "
-               "looked at.",
+        .doc = "Create a rule: at most six of type KEYWORD and one of each other trigger type. "
+               "Time-outs and quarantines need MODERATE_MEMBERS. Bots and members with "
+               "MANAGE_GUILD are not checked.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &automod_draft_body,
@@ -255,7 +255,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/auto-moderation/rules/validate",
         .name = "validate_auto_moderation_rule",
-        .doc = "What making a rule would answer; nothing is kept.",
+        .doc = "Validate a rule without storing it.",
         .auth = AUTH_USER,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &automod_draft_body,
@@ -289,8 +289,9 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/guilds/{guild.id}/incident-actions",
         .name = "put_incident_actions",
-        .doc = "Stop invites, or direct messages between members who have nothing else in "
-               "common, for a day at most.",
+        .doc =
+            "Disable invites, or direct messages between members without another connection, for at "
+            "most 24 hours.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &incident_body,
@@ -304,7 +305,7 @@ static const struct route routes[] = {
 
 const struct domain automod_domain = {
     .name = "Auto moderation",
-    .doc = "Rules that messages and names are looked at by.",
+    .doc = "Rules that check messages and names.",
     .routes = routes,
     .world = &automod_world,
     .resolvers = resolvers,

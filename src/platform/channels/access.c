@@ -208,7 +208,7 @@ static const struct resolver resolvers[] = {
 
 const struct domain access_domain = {
     .name = "Access",
-    .doc = "What paths lead to.",
+    .doc = "Path parameters and permission checks.",
     .resolvers = resolvers,
     .permit = channel_permit,
 };

@@ -89,7 +89,7 @@ static enum err archiving_archive(struct call *call, const struct job *job)
 
 const struct job_kind thread_archiving = {
     .name = "archive_thread",
-    .doc = "Archives a thread in which nothing happened for as long as it says.",
+    .doc = "Archives a thread after its auto-archive duration without activity.",
     .run = archiving_archive,
 };
 

@@ -79,7 +79,7 @@ static enum err channel_run(struct call *call, const struct job *job)
 
 const struct job_kind channel_leftovers = {
     .name = "channel-leftovers",
-    .doc = "Removes what a deleted channel leaves behind.",
+    .doc = "Deletes the remaining rows of a deleted channel.",
     .run = channel_run,
 };
 

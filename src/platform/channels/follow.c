@@ -79,7 +79,7 @@ static enum err run_follow(struct call *call, const struct job *job)
 
 const struct job_kind category_follow_kind = {
     .name = "category-follow",
-    .doc = "Gives channels the overwrites of their category that they had before.",
+    .doc = "Copies the overwrites of a changed category to its synchronised channels.",
     .run = run_follow,
 };
 

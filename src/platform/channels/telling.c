@@ -79,6 +79,6 @@ static enum err run_channel_news(struct call *call, const struct job *job)
 
 const struct job_kind channel_news_kind = {
     .name = "channel-news",
-    .doc = "Tells of channels that were moved.",
+    .doc = "Emits the updates of moved channels.",
     .run = run_channel_news,
 };

@@ -33,6 +33,6 @@ static const struct route routes[] = {
 
 const struct domain emoji_files_domain = {
     .name = "Emoji pictures",
-    .doc = "Pictures of emoji, at the root, for anybody.",
+    .doc = "Emoji pictures at the root of the server, without authentication.",
     .routes = routes,
 };

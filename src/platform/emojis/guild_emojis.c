@@ -217,7 +217,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/emojis",
         .name = "list_guild_emojis",
-        .doc = "All emoji of a guild, the oldest first.",
+        .doc = "All emoji of a guild, oldest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_emojis,
         .handle = list_guild_emojis,
@@ -235,8 +235,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/emojis",
         .name = "create_guild_emoji",
-        .doc = "Bring an emoji. Fifty may stand still and fifty may move, more with a higher "
-               "premium_tier or MORE_EMOJI.",
+        .doc = "Upload an emoji. A guild can have 50 static and 50 animated ones, more with a "
+               "higher premium_tier or MORE_EMOJI.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(CREATE_EXPRESSIONS),
         .body = &emoji_draft_body,
@@ -251,7 +251,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/emojis/{emoji.id}",
         .name = "modify_guild_emoji",
-        .doc = "Change an emoji's name and who may use it; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Change the name and roles of an emoji; those of other users need "
+               "MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &emoji_patch_body,
         .reply = &type_emoji,
@@ -264,7 +265,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/emojis/{emoji.id}",
         .name = "delete_guild_emoji",
-        .doc = "Delete an emoji; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Delete an emoji; those of other users need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires =
             (const enum event[]){ EVENT_GUILD_EMOJIS_UPDATE, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE,
@@ -279,7 +280,7 @@ static const struct route routes[] = {
 
 const struct domain emojis_domain = {
     .name = "Emoji",
-    .doc = "Little pictures that guilds bring along.",
+    .doc = "Custom emoji of guilds.",
     .routes = routes,
     .world = &emojis_world,
     .resolvers = resolvers,

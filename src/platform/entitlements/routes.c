@@ -191,12 +191,12 @@ static enum err get_activity_instance(struct call *call)
 
 static const struct resolver resolvers[] = {
     { .name = "entitlement.id", .field = "entitlement_id", .doc = "An entitlement." },
-    { .name = "sku.id", .field = "sku_id", .doc = "Something that an application offers." },
+    { .name = "sku.id", .field = "sku_id", .doc = "A SKU of an application." },
     { .name = "subscription.id", .field = "subscription_id", .doc = "A subscription." },
     { .name = "instance.id",
       .field = "instance_id",
       .is_text = true,
-      .doc = "An activity that runs." },
+      .doc = "A running activity." },
     { 0 },
 };
 
@@ -208,7 +208,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/skus",
         .name = "list_skus",
-        .doc = "What an application offers. World files declare it; nothing is sold.",
+        .doc = "The SKUs of an application. World files declare them; nothing is sold.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_skus,
         .admit = application_modifiable,
@@ -218,8 +218,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = ENTITLEMENTS,
         .name = "list_entitlements",
-        .doc = "Who has what of an application, the oldest first; of a page before one, those next "
-               "to it.",
+        .doc = "The entitlements to an application, oldest first; with before, the page directly "
+               "before that id.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &entitlements_query_schema,
         .reply = &type_entitlements,
@@ -231,7 +231,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = ENTITLEMENTS,
         .name = "create_test_entitlement",
-        .doc = "Grant a guild or somebody something of an application, to try it out.",
+        .doc = "Grant a test entitlement to a guild or user.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &entitlement_draft_body,
         .reply = &type_entitlement,
@@ -255,7 +255,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = ENTITLEMENT,
         .name = "delete_test_entitlement",
-        .doc = "Take back what was granted to try it out.",
+        .doc = "Delete a test entitlement.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires =
             (const enum event[]){ EVENT_ENTITLEMENT_DELETE, EVENT_SUBSCRIPTION_UPDATE, EVENT_NONE },
@@ -266,7 +266,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = ENTITLEMENT "/consume",
         .name = "consume_entitlement",
-        .doc = "Mark something that can be used up as used.",
+        .doc = "Mark a consumable entitlement as consumed.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_ENTITLEMENT_UPDATE, EVENT_NONE },
         .admit = application_modifiable,
@@ -276,7 +276,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/applications/{application.id}/entitlements",
         .name = "list_own_entitlements",
-        .doc = "What the account has of an application, as far as it is in force.",
+        .doc = "The account's active entitlements to an application.",
         .auth = AUTH_BEARER,
         .scope = "applications.entitlements",
         .query = &own_entitlements_query_schema,
@@ -289,8 +289,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/skus/{sku.id}/subscriptions",
         .name = "list_subscriptions",
-        .doc = "Somebody's subscriptions to a SKU of the caller's application: one for each "
-               "entitlement.",
+        .doc = "A user's subscriptions to a SKU of the caller's application: one per entitlement.",
         .auth = AUTH_BOT | AUTH_BEARER,
         .scope = "applications.entitlements",
         .query = &subscriptions_query_schema,
@@ -311,7 +310,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/activity-instances/{instance.id}",
         .name = "get_activity_instance",
-        .doc = "An activity that runs: there is never one here.",
+        .doc = "A running activity; the server never has one, so the reply is 404.",
         .auth = AUTH_BOT,
         .admit = application_modifiable,
         .handle = get_activity_instance,
@@ -321,7 +320,7 @@ static const struct route routes[] = {
 
 const struct domain entitlements_domain = {
     .name = "Entitlements",
-    .doc = "What applications offer, and who has it. Nothing is sold here.",
+    .doc = "SKUs of applications and entitlements to them. Nothing is sold.",
     .routes = routes,
     .world = &entitlements_world,
     .resolvers = resolvers,

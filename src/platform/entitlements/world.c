@@ -23,10 +23,10 @@ struct world_entitlement {
 };
 
 static const struct choice sku_types[] = {
-    { 0, "durable", "DURABLE", "Had for good" },
+    { 0, "durable", "DURABLE", "Permanent" },
     { 0, "consumable", "CONSUMABLE", "Used up" },
-    { 0, "subscription", "SUBSCRIPTION", "Had for a time, again and again" },
-    { 0, "subscription_group", "SUBSCRIPTION_GROUP", "Has subscriptions in it" },
+    { 0, "subscription", "SUBSCRIPTION", "A recurring subscription" },
+    { 0, "subscription_group", "SUBSCRIPTION_GROUP", "A group of subscriptions" },
     { 0 },
 };
 static const struct type type_sku_type = { .kind = KIND_STRING, .choices = sku_types };

@@ -252,7 +252,7 @@ static void export_start(struct api *api, struct loop *loop, const struct job *j
 
 const struct job_kind export_job = {
     .name = "export",
-    .doc = "Gathers what is kept about a person, page after page.",
+    .doc = "Writes the export of a user's data, page after page.",
     .start = export_start,
     .lease_ms = EXPORT_LEASE_MS,
 };
@@ -338,7 +338,7 @@ static void expiry_start(struct api *api, struct loop *loop, const struct job *j
 
 const struct job_kind export_expiry_job = {
     .name = "export-expiry",
-    .doc = "Takes an export away when its time is over.",
+    .doc = "Deletes an expired export.",
     .start = expiry_start,
     .lease_ms = EXPORT_LEASE_MS,
 };

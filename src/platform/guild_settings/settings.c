@@ -372,24 +372,24 @@ static const struct limit settings_limit = { .name = "guild-settings",
 
 static const struct route routes[] = {
     CHANGES_SETTINGS("/users/@me/guilds/{guild.id}/settings", modify_user_guild_settings,
-                     "Say what the caller wants to hear of a guild.", &settings_change_body,
+                     "Change the caller's notification settings in a guild.", &settings_change_body,
                      &guild_settings_type, EVENT_USER_GUILD_SETTINGS_UPDATE),
     CHANGES_SETTINGS("/users/@me/guilds/@me/settings", modify_private_settings,
-                     "The same for private channels.", &settings_change_body, &guild_settings_type,
-                     EVENT_USER_GUILD_SETTINGS_UPDATE),
+                     "Change the caller's notification settings of private channels.",
+                     &settings_change_body, &guild_settings_type, EVENT_USER_GUILD_SETTINGS_UPDATE),
     CHANGES_SETTINGS("/users/@me/guilds/settings", bulk_modify_user_guild_settings,
-                     "The same for several guilds.", &settings_bulk_body, &guild_settings_list_type,
+                     "Change the caller's notification settings in several guilds.",
+                     &settings_bulk_body, &guild_settings_list_type,
                      EVENT_USER_GUILD_SETTINGS_UPDATE),
     CHANGES_SETTINGS("/users/@me/notification-settings", modify_notification_settings,
-                     "Say what the caller wants to be notified of everywhere.",
-                     &notification_flags_body, &notification_flags_type,
-                     EVENT_NOTIFICATION_SETTINGS_UPDATE),
+                     "Change the caller's global notification settings.", &notification_flags_body,
+                     &notification_flags_type, EVENT_NOTIFICATION_SETTINGS_UPDATE),
     { 0 },
 };
 
 const struct domain guild_settings_domain = {
     .name = "Settings of guilds",
-    .doc = "What people want to be notified of, in each guild and everywhere.",
+    .doc = "Notification settings of users, per guild and global.",
     .routes = routes,
     .hooks = &(const struct hooks){ .member_left = settings_leave },
     .deletions =

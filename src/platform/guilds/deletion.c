@@ -29,7 +29,7 @@ static enum err role_run(struct call *call, const struct job *job)
 
 const struct job_kind role_leftovers = {
     .name = "role-leftovers",
-    .doc = "Takes a deleted role from those who had it.",
+    .doc = "Removes a deleted role from its members.",
     .run = role_run,
 };
 
@@ -58,7 +58,7 @@ static enum err guild_run(struct call *call, const struct job *job)
 
 const struct job_kind guild_leftovers = {
     .name = "guild-leftovers",
-    .doc = "Removes what a deleted guild leaves behind.",
+    .doc = "Deletes the remaining rows of a deleted guild.",
     .run = guild_run,
 };
 

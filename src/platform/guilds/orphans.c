@@ -114,6 +114,6 @@ static enum err run_orphans(struct call *call, const struct job *job)
 
 const struct job_kind message_orphans = {
     .name = "message-orphans",
-    .doc = "Removes polls, votes and reactions that messages of an earlier version left behind.",
+    .doc = "Deletes polls, votes and reactions of messages that an earlier version deleted.",
     .run = run_orphans,
 };

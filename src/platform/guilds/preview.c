@@ -23,7 +23,7 @@ static const struct schema basic_schema = {
     .name = "BasicGuild",
     .size = sizeof(struct guild),
     .fields = basic_fields,
-    .doc = "What is told of a guild first.",
+    .doc = "The basic fields of a guild.",
 };
 const struct type basic_guild_reply = { .kind = KIND_OBJECT, .schema = &basic_schema };
 
@@ -39,7 +39,7 @@ static const struct schema preview_schema = {
     .name = "GuildPreview",
     .size = sizeof(struct guild),
     .fields = preview_fields,
-    .doc = "A guild as those see it who look for one.",
+    .doc = "A guild as users who are not members see it.",
 };
 const struct type guild_preview_reply = { .kind = KIND_OBJECT, .schema = &preview_schema };
 

@@ -193,7 +193,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/roles",
         .name = "list_roles",
-        .doc = "All roles of a guild, the lowest first.",
+        .doc = "All roles of a guild, lowest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_roles,
         .handle = list_roles,
@@ -211,7 +211,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/roles",
         .name = "create_role",
-        .doc = "Make a role, just above @everyone. Its rights must be the caller's own.",
+        .doc = "Create a role just above @everyone. It may have only permissions that the caller "
+               "has.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .body = &role_body,
@@ -225,8 +226,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/roles",
         .name = "move_roles",
-        .doc = "Put roles into another order, below the caller's highest. A role goes to the "
-               "position named, others make room.",
+        .doc = "Change the positions of roles below the caller's highest role. Other roles fill "
+               "the gaps in order.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .body = &role_places_body,
@@ -238,7 +239,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/roles/{role.id}",
         .name = "modify_role",
-        .doc = "Change a role below the caller's highest. Of @everyone only the rights change.",
+        .doc = "Change a role below the caller's highest role. For @everyone only the "
+               "permissions can change.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .body = &role_body,
@@ -252,7 +254,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/roles/{role.id}",
         .name = "delete_role",
-        .doc = "Delete a role below the caller's highest, and take it from whoever has it.",
+        .doc = "Delete a role below the caller's highest role, also from its members.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .fires = (const enum event[]){ EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_EMOJIS_UPDATE,
@@ -265,7 +267,7 @@ static const struct route routes[] = {
 
 const struct domain roles_domain = {
     .name = "Roles",
-    .doc = "Roles of guilds: who may do what, and who is above whom.",
+    .doc = "Roles of guilds: permissions and rank.",
     .routes = routes,
     .world = &roles_world,
 };

@@ -191,44 +191,49 @@ static enum err forget_measurements(struct call *call)
 #define THROWS_AWAY(path_, name_)                                                   \
     {                                                                               \
         .method = POST, .path = path_, .name = #name_, .auth = AUTH_OPEN,           \
-        .doc = "What clients measure is not looked at.", .store = ROUTE_STORE_NONE, \
+        .doc = "Accepts and discards client telemetry.", .store = ROUTE_STORE_NONE, \
         .handle = forget_measurements,                                              \
     }
 
-static const struct type type_limits = { .kind = KIND_RAW, .doc = "Numbers by group" };
-static const struct type type_config = { .kind = KIND_RAW, .doc = "Numbers and choices" };
+static const struct type type_limits = { .kind = KIND_RAW, .doc = "Limits by group" };
+static const struct type type_config = { .kind = KIND_RAW, .doc = "Limits and switches" };
 
 static const struct route routes[] = {
-    SAYS_TO_ALL("/ping", ping_instance, "It is there.", &instance_ping_type, .auth = AUTH_OPEN),
-    SAYS_TO_ALL("/policies/instance", get_instance, "Who runs this server.", &instance_about_type,
+    SAYS_TO_ALL("/ping", ping_instance, "Check that the server is up.", &instance_ping_type,
                 .auth = AUTH_OPEN),
-    SAYS_TO_ALL("/policies/instance/domains", get_instance_domains, "Where everything is.",
+    SAYS_TO_ALL("/policies/instance", get_instance, "Description of the server.",
+                &instance_about_type, .auth = AUTH_OPEN),
+    SAYS_TO_ALL("/policies/instance/domains", get_instance_domains,
+                "URLs of the server's "
+                "endpoints.",
                 &instance_domains_type, .auth = AUTH_OPEN),
-    SAYS_TO_ALL("/policies/instance/limits", get_instance_limits, "How much it takes.",
+    SAYS_TO_ALL("/policies/instance/limits", get_instance_limits, "Limits of the server.",
                 &type_limits, .auth = AUTH_OPEN),
     SAYS_TO_ALL("/policies/instance/config", get_instance_config,
-                "How much it takes, and who may register.", &type_config, .auth = AUTH_OPEN),
+                "Limits of the server, and who may register.", &type_config, .auth = AUTH_OPEN),
     THROWS_AWAY("/science", forget_measurements),
     THROWS_AWAY("/track", forget_track),
     { 0 },
 };
 
 static const struct route pages[] = {
-    SAYS_TO_ALL("/.well-known/spacebar", get_instance_address, "Where the interface is.",
+    SAYS_TO_ALL("/.well-known/spacebar", get_instance_address, "URL of the API.",
                 &instance_address_type, .service = true),
-    SAYS_TO_ALL("/.well-known/spacebar/client", get_instance_client, "Where everything is.",
+    SAYS_TO_ALL("/.well-known/spacebar/client", get_instance_client,
+                "URLs of the server's "
+                "endpoints.",
                 &instance_client_type, .service = true),
     { 0 },
 };
 
 const struct domain instance_domain = {
     .name = "Instance",
-    .doc = "What this server is, for web clients that know nothing but its address.",
+    .doc = "Server discovery for web clients that know only the server's address.",
     .routes = routes,
 };
 
 const struct domain instance_pages_domain = {
     .name = "Instance, at the root",
-    .doc = "Where web clients look first.",
+    .doc = "Discovery files at the root of the server.",
     .routes = pages,
 };

@@ -46,7 +46,7 @@ static const struct schema job_schema = {
     .name = "InviteTargetsJob",
     .size = sizeof(struct targets_job),
     .fields = job_fields,
-    .doc = "How far the list of an invite is; it is taken at once.",
+    .doc = "The state of the target user upload; always complete.",
 };
 const struct type invite_targets_job_reply = { .kind = KIND_OBJECT, .schema = &job_schema };
 

@@ -21,7 +21,7 @@ static const struct schema patch_schema = {
     .name = "VanityPatch",
     .size = sizeof(struct vanity_patch),
     .fields = patch_fields,
-    .doc = "The code that a guild wants; null: none.",
+    .doc = "The new vanity code; null removes it.",
 };
 const struct type vanity_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -34,7 +34,7 @@ static const struct schema vanity_schema = {
     .name = "Vanity",
     .size = sizeof(struct vanity),
     .fields = vanity_fields,
-    .doc = "A guild's own code, and how many came by it.",
+    .doc = "The vanity code of a guild, and how often it was used.",
 };
 const struct type vanity_reply = { .kind = KIND_OBJECT, .schema = &vanity_schema };
 

@@ -39,6 +39,6 @@ static enum err admit_some(struct call *call, const struct job *job)
 
 const struct job_kind pending_admission = {
     .name = "pending-admission",
-    .doc = "Lets pending members of a guild in whose form is off.",
+    .doc = "Admits the pending members of a guild whose form was disabled.",
     .run = admit_some,
 };

@@ -31,9 +31,9 @@ static const struct field member_form_fields[] = {
 };
 
 static const struct choice statuses[] = {
-    { 0, "SUBMITTED", "SUBMITTED", "Somebody has to look at it" },
-    { 0, "REJECTED", "REJECTED", "They may not take part" },
-    { 0, "APPROVED", "APPROVED", "They are in" },
+    { 0, "SUBMITTED", "SUBMITTED", "Waits for review" },
+    { 0, "REJECTED", "REJECTED", "Rejected" },
+    { 0, "APPROVED", "APPROVED", "Approved" },
     { 0 },
 };
 static const struct type type_join_status = { .kind = KIND_STRING, .choices = statuses };

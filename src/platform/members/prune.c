@@ -40,20 +40,21 @@ static const struct field query_fields[] = {
     { FIELD(struct prune_request, days), .type = &type_days, .flags = OPTIONAL,
       .fallback = USUAL_DAYS },
     { FIELD(struct prune_request, include_roles), .type = &type_included, .flags = OPTIONAL,
-      .doc = "Who has these roles only goes, too" },
+      .doc = "Members who have only these roles are removed as well" },
     { 0 },
 };
 const struct schema prune_query = {
     .name = "PruneQuery",
     .size = sizeof(struct prune_request),
     .fields = query_fields,
-    .doc = "Who would go.",
+    .doc = "Selects inactive members.",
 };
 static const struct field body_fields[] = {
     { FIELD(struct prune_request, days), .type = &type_days, .flags = OPTIONAL | NULLABLE,
       .fallback = USUAL_DAYS },
     { FIELD(struct prune_request, include_roles), .type = &type_included,
-      .flags = OPTIONAL | NULLABLE, .doc = "Who has these roles only goes, too" },
+      .flags = OPTIONAL | NULLABLE,
+      .doc = "Members who have only these roles are removed as well" },
     { FIELD(struct prune_request, compute_prune_count), .type = &type_said,
       .flags = OPTIONAL | NULLABLE, .fallback = true },
     { 0 },
@@ -62,7 +63,7 @@ static const struct schema body_schema = {
     .name = "Prune",
     .size = sizeof(struct prune_request),
     .fields = body_fields,
-    .doc = "Who goes.",
+    .doc = "Selects inactive members.",
 };
 const struct type prune_body = { .kind = KIND_OBJECT, .schema = &body_schema };
 static const struct field result_fields[] = {
@@ -73,7 +74,7 @@ static const struct schema result_schema = {
     .name = "PruneResult",
     .size = sizeof(struct prune_result),
     .fields = result_fields,
-    .doc = "How many members.",
+    .doc = "Number of members.",
 };
 const struct type prune_reply = { .kind = KIND_OBJECT, .schema = &result_schema };
 
@@ -244,7 +245,7 @@ static enum err run_prune(struct call *call, const struct job *job)
 
 const struct job_kind member_prune = {
     .name = "member-prune",
-    .doc = "Takes members out of a guild who have not been seen for a while.",
+    .doc = "Removes inactive members from a guild.",
     .run = run_prune,
 };
 

@@ -56,7 +56,7 @@ static enum err run_spread(struct call *call, const struct job *job)
 
 const struct job_kind account_spread_kind = {
     .name = "account-spread",
-    .doc = "Tells the guilds of an account that it looks different now.",
+    .doc = "Emits a changed account to all guilds that it is in.",
     .run = run_spread,
 };
 

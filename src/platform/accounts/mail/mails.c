@@ -169,14 +169,14 @@ static void mail_reset_start(struct api *api, struct loop *loop, const struct jo
 
 const struct job_kind mail_verify_job = {
     .name = "mail-verify",
-    .doc = "Mails somebody a link that verifies an address.",
+    .doc = "Mails a link that verifies an email address.",
     .start = mail_verify_start,
     .lease_ms = MAIL_LEASE_MS,
 };
 
 const struct job_kind mail_reset_job = {
     .name = "mail-reset",
-    .doc = "Mails somebody a link that takes a new password.",
+    .doc = "Mails a link for setting a new password.",
     .start = mail_reset_start,
     .lease_ms = MAIL_LEASE_MS,
 };

@@ -62,8 +62,8 @@ static void check_overwrite(struct form *form, const struct place *here, const v
 WORLD_OBJECT(overwrite, overwrite_fields, check_overwrite);
 
 static const struct choice tag_settings[] = {
-    { 0, "match_some", "MATCH_SOME", "One of the tags is enough" },
-    { 0, "match_all", "MATCH_ALL", "All of them" },
+    { 0, "match_some", "MATCH_SOME", "One of the tags" },
+    { 0, "match_all", "MATCH_ALL", "All of the tags" },
     { 0 },
 };
 static const struct type type_tag_setting = { .kind = KIND_STRING, .choices = tag_settings };
