@@ -155,7 +155,7 @@ struct str locale_wanted(struct str named, struct str accepted);
 
 /* --- rules.c: pure functions ------------------------------------------------------------ */
 
-/* Whole years between two dates, both YYYY-MM-DD. */
+/* Returns the whole years between two dates, both YYYY-MM-DD. */
 int64_t age_on(struct str birth, struct str today);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "platform/accounts/accounts.h"
 
-/* Bits: who may send friend requests to the user. */
+/* Bits: users who may send friend requests to this user. */
 enum friend_source {
     FROM_MUTUAL_FRIENDS = 2,
     FROM_MUTUAL_GUILDS = 4,
@@ -29,7 +29,8 @@ struct call_sound {
 struct user_settings {
     struct opt_str locale, theme, status;
     struct opt_object custom_status, friend_source_flags, custom_call_sound;
-    struct opt_int slayer_sdk_receive_dms_in_game; /* whose messages a game shows; 3: none */
+    struct opt_int
+        slayer_sdk_receive_dms_in_game; /* users whose messages a game shows; 3: nobody */
     struct opt_int friend_discovery_flags, explicit_content_filter, afk_timeout, timezone_offset;
     struct opt_list restricted_guilds, guild_folders;
     struct opt_bool default_guilds_restricted, allow_game_friend_dms, stream_notifications_enabled,

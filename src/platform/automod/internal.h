@@ -59,7 +59,7 @@ enum err automod_forget_channel(struct call *call, const struct channel *c);
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* before: NULL for a new rule. now: NULL for a deleted rule. */
+/* Writes the audit log entry. before: NULL for a new rule; now: NULL for a deleted rule. */
 enum err automod_audit(struct call *call, const struct automod_rule *before,
                        const struct automod_rule *now);
 

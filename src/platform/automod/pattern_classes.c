@@ -94,7 +94,6 @@ static void class_add_property(struct pattern_parse *p, struct char_class *c, bo
     class_add_categories(c, others ? ALL_CATEGORIES & ~categories : categories);
 }
 
-/* Adds \d, \w, \s or their negations. Returns false for other letters. */
 bool class_add_kind(struct pattern_parse *p, struct char_class *c, uint32_t letter)
 {
     switch (letter) {
@@ -155,7 +154,6 @@ static uint32_t parse_hex(struct pattern_parse *p, size_t digits)
     return c;
 }
 
-/* Returns the single character of an escape sequence; c follows the backslash. */
 uint32_t parse_escape(struct pattern_parse *p, uint32_t c)
 {
     switch (c) {

@@ -1,4 +1,4 @@
-/* rules.c - validates membership forms and answers. */
+/* rules.c - validates membership forms and responses. */
 #include "base/mem.h"
 #include "platform/join_requests/internal.h"
 
