@@ -22,7 +22,7 @@ enum err password_hash(const struct api *api, struct arena *a, struct str passwo
  * which logins exist. */
 bool password_verify(const struct api *api, struct str hash, struct str password);
 
-/* --- addresses.c ---------------------------------------------------------------------- */
+/* --- external_pictures.c -------------------------------------------------------------- */
 
 /* ret->p == NULL if the owner has no external picture with that hash. */
 enum err picture_find_address(struct tx *tx, snowflake owner, struct str hash, struct str *ret);
@@ -65,7 +65,7 @@ extern const struct type registration_body, login_body, user_patch_body;
 extern const struct type token_reply, login_reply, own_user_reply, patched_user_reply,
     public_user_reply;
 
-/* --- routes.c, profile.c -------------------------------------------------------------- */
+/* --- routes.c, current_user.c --------------------------------------------------------- */
 
 enum err check_date_of_birth(struct call *call, struct opt_str date);
 enum err check_username(struct call *call, struct str name);
@@ -80,7 +80,7 @@ enum err login_grant(struct call *call, const struct user *user);
 /* Ends all sessions of the caller and starts a new one; *ret is the new token. */
 enum err own_token_renew(struct call *call, struct str *ret);
 
-/* --- own_password.c ------------------------------------------------------------------- */
+/* --- caller_password.c ---------------------------------------------------------------- */
 
 /* Call in prepare: checks the caller's password before the handler runs. */
 void own_password_ask(struct call *call, struct str given);
@@ -97,7 +97,7 @@ enum err disable_account(struct call *call);
 enum err prepare_modify_current_user(struct call *call);
 enum err modify_current_user(struct call *call);
 
-/* --- own_profile.c -------------------------------------------------------------------- */
+/* --- current_user_profile.c ----------------------------------------------------------- */
 
 extern const struct type own_profile_body, own_profile_reply;
 enum err prepare_modify_own_profile(struct call *call);
@@ -112,7 +112,7 @@ enum err registration_check(struct call *call);
  * invite to a guild admits the caller, *ret_guild_required is set. */
 enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret_guild_required);
 
-/* --- own_routes.c: route table for these handlers --------------------------------------- */
+/* --- current_user_routes.c: route table for these handlers ------------------------------ */
 
 enum err get_sessions(struct call *call);
 enum err log_out_sessions(struct call *call);
@@ -129,7 +129,7 @@ enum err modify_settings(struct call *call);
 enum err settings_restrict_guild(struct call *call, const struct member *m);
 extern const struct user_settings settings_defaults; /* All defaults except the locale. */
 
-/* --- guesses.c: wrong passwords ------------------------------------------------------- */
+/* --- password_attempts.c: wrong passwords --------------------------------------------- */
 
 /* One password attempt. hash: the hash to match (p == NULL: nothing matches). login: key of the
  * attempt counters, either the login that the client sent or the account's username. */

@@ -16,7 +16,7 @@
 enum { LEAST_AGE = 13 };
 
 /* Five attempts a minute per address, also for authenticated callers: an attacker with many tokens
- * could use all of them to guess. guesses.c also counts wrong passwords. */
+ * could use all of them to guess. password_attempts.c also counts wrong passwords. */
 static const struct limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };

@@ -78,7 +78,7 @@ enum err application_goes_with_bot(struct call *call, const struct member_leave 
 /* Hook after a bot left: removes the scope `bot` from the integration, deletes the bot's role. */
 enum err application_bot_left(struct call *call, const struct member_leave *leave);
 
-/* --- keys.c, access.c, changes.c, delete.c -------------------------------------------- */
+/* --- keys.c, access.c, create_modify.c, delete.c -------------------------------------- */
 
 enum err resolve_application(struct call *call);
 /* Resolves the application of the calling bot. */

@@ -2,9 +2,10 @@
  *
  * This folder owns the rules, their compiled form, and the actions of broken rules. The texts
  * arrive through hooks (hooks.h: struct text_judged, struct name_judged), which are called only in
- * guilds with enabled rules. The thread pool compiles all rules of a guild into one set (sets.c).
- * The set is cached under the version in the guild's row; a newer version replaces and frees it.
- * Start with routes.c for the rules and with judge.c for the check of a text. */
+ * guilds with enabled rules. The thread pool compiles all rules of a guild into one set
+ * (rule_sets.c). The set is cached under the version in the guild's row; a newer version replaces
+ * and frees it. Start with routes.c for the rules and with check_texts.c for the check of a text.
+ */
 #ifndef PLATFORM_AUTOMOD_AUTOMOD_H
 #define PLATFORM_AUTOMOD_AUTOMOD_H
 

@@ -52,7 +52,7 @@ enum err automod_count_echo(struct tx *tx, snowflake guild_id, snowflake user_id
 
 void automod_announce(struct call *call, enum event event, const struct automod_rule *r);
 
-/* --- exempt.c ------------------------------------------------------------------------- */
+/* --- exemptions.c --------------------------------------------------------------------- */
 
 enum err automod_forget_role(struct call *call, const struct role *role);
 enum err automod_forget_channel(struct call *call, const struct channel *c);
@@ -66,7 +66,7 @@ enum err automod_audit(struct call *call, const struct automod_rule *before,
 /* Adds to the log the rules that its audit log entries refer to. */
 enum err automod_in_audit(struct call *call, struct audit_shown *log);
 
-/* --- judge.c: finds the rules that a text breaks -------------------------------------- */
+/* --- check_texts.c: finds the rules that a text breaks -------------------------------- */
 
 /* The texts of one request and the rules that they break. */
 struct judging {
@@ -111,7 +111,7 @@ enum err offence_answer(struct call *call, const struct offence *o, const struct
 /* Replies with status 400 and this code; the transaction still commits. */
 enum err offence_refuse(struct call *call, enum err code);
 
-/* --- names.c -------------------------------------------------------------------------- */
+/* --- check_names.c -------------------------------------------------------------------- */
 
 /* Returns all names of a member, one per line. */
 enum err automod_names(struct call *call, const struct member *m, struct str *ret);

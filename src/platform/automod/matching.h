@@ -1,8 +1,8 @@
 /* matching.h - finds keywords and regular expressions of rules in a text, without the store.
  *
- * One Aho-Corasick automaton finds all keywords in one pass (words.c). Patterns run one after the
- * other, each in time linear in the text (patterns.c). Both structures are immutable after
- * construction, so any number of threads may use them. */
+ * One Aho-Corasick automaton finds all keywords in one pass (keyword_automaton.c). Patterns run one
+ * after the other, each in time linear in the text (pattern_match.c). Both structures are immutable
+ * after construction, so any number of threads may use them. */
 #ifndef PLATFORM_AUTOMOD_MATCHING_H
 #define PLATFORM_AUTOMOD_MATCHING_H
 
@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* --- fold.c --------------------------------------------------------------------------- */
+/* --- case_folding.c ------------------------------------------------------------------- */
 
 /* A lower-cased text with a map back to the original. */
 struct folded_text {
@@ -28,7 +28,7 @@ bool is_of_a_word(uint32_t c);
 /* Returns true if `at` is a word boundary: at most one side of it is a word character. */
 bool text_bounds(struct str text, size_t at);
 
-/* --- words.c -------------------------------------------------------------------------- */
+/* --- keyword_automaton.c -------------------------------------------------------------- */
 
 /* One keyword of the automaton. */
 struct word_entry {
@@ -68,7 +68,7 @@ struct words_found words_find(const struct words *w, struct arena *arena, struct
 bool words_allow(const struct words_found *found, uint32_t rule, const struct folded_text *text,
                  size_t start, size_t end);
 
-/* --- patterns.c ----------------------------------------------------------------------- */
+/* --- pattern_match.c ------------------------------------------------------------------ */
 
 struct pattern;
 

@@ -3,7 +3,8 @@
  * The folder owns channels, overwrites, recipients, thread members and slow mode, and resolves
  * guild, channel, role and member of a path (access.c). It uses accounts/, guilds/, members/ and
  * emojis/. Invariants: a channel never changes its guild; a thread has its parent's overwrites.
- * Start with rows.c (SQL), access.c (permissions), changes.c and guild_channels.c (routes). */
+ * Start with rows.c (SQL), access.c (permissions), channel_routes.c and guild_channels.c (routes).
+ */
 #ifndef PLATFORM_CHANNELS_CHANNELS_H
 #define PLATFORM_CHANNELS_CHANNELS_H
 

@@ -28,7 +28,7 @@ enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_load_overwrites(struct tx *tx, struct channel *c);
 void channel_prefetch(struct tx *tx, snowflake id, bool overwrites);
 
-/* --- homes.c -------------------------------------------------------------------------- */
+/* --- guild_cache.c -------------------------------------------------------------------- */
 
 /* Prefetches the queries about a guild channel that follow its lookup. */
 void channel_guild_prefetch(struct call *call, const struct channel *c);
@@ -44,14 +44,14 @@ enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret
 enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
                               int64_t *ret_top);
 
-/* --- saving.c: writes channels and overwrites ------------------------------------------- */
+/* --- write_rows.c: writes channels and overwrites --------------------------------------- */
 
 enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o);
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
 /* Makes the overwrites of the second channel equal to the first's; writes only differences. */
 enum err overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
 
-/* --- people.c: recipients of private channels ------------------------------------------- */
+/* --- recipients.c: recipients of private channels --------------------------------------- */
 
 enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, struct opt_str nick);
 /* Reads the recipients of some of the user's open channels, which must be sorted by id. */
@@ -83,7 +83,7 @@ struct leave_query {
 extern const struct type channel_create_body, channel_edit_body, channel_moves_body, overwrite_body;
 extern const struct schema channels_query_schema, leave_query_schema;
 
-/* --- edits.c: applying an edit to a channel of a guild -------------------------------- */
+/* --- channel_edits.c: applying an edit to a channel of a guild ------------------------ */
 
 /* Reports form errors: fields that the channel type does not allow, an unknown region, an invalid
  * parent. here: path of the edit in the body; NULL: the edit is the body. */
@@ -100,7 +100,7 @@ enum err overwrites_permit(struct call *call, const struct list *wanted, const s
  * changed channel; coming: overwrites that are still to be written. ERR_MAX_GUILD_OVERWRITES. */
 enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel, int64_t coming);
 
-/* --- telling.c: CHANNEL_UPDATE events --------------------------------------------------- */
+/* --- channel_updates.c: CHANNEL_UPDATE events ------------------------------------------- */
 
 /* Reads the channel again and emits CHANNEL_UPDATE to its viewers; permissions may have changed. */
 enum err channel_announce(struct call *call, snowflake id);
@@ -121,7 +121,7 @@ enum err create_forum_tag(struct call *call);
 enum err replace_forum_tag(struct call *call);
 enum err delete_forum_tag(struct call *call);
 
-/* --- follow.c ------------------------------------------------------------------------- */
+/* --- category_sync.c ------------------------------------------------------------------ */
 
 /* Writes one audit log entry for each added, changed or deleted overwrite. If there are too many,
  * the entry of the channel's change lists them all. */

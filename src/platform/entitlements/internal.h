@@ -59,7 +59,7 @@ void subscription_announce(struct call *call, enum event what, snowflake bot_id,
 enum err list_subscriptions(struct call *call);
 enum err get_subscription(struct call *call);
 
-/* --- ending.c ------------------------------------------------------------------------- */
+/* --- account_deletion.c --------------------------------------------------------------- */
 
 struct deletion_step;
 enum err entitlements_end_with_account(struct call *call, snowflake user_id,

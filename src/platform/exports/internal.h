@@ -6,7 +6,7 @@
 #include "api/jobs/jobs.h"
 #include "platform/exports/exports.h"
 
-/* --- parts.c: the exported data, part by part ----------------------------------------- */
+/* --- exported_tables.c: the exported data, part by part ------------------------------- */
 
 struct export_part {
     const char *name;
@@ -33,7 +33,7 @@ enum err export_files(struct call *call, const struct export_part *part, snowfla
                       int64_t after, int64_t limit, struct list *ret, int64_t *ret_last,
                       int64_t *ret_rows);
 
-/* --- leftovers.c ---------------------------------------------------------------------- */
+/* --- stale_files.c -------------------------------------------------------------------- */
 
 /* Deletes files in this node's folder whose export row is missing or expired. */
 void exports_remove_leftovers(struct api *api, struct loop *loop);

@@ -37,7 +37,7 @@ enum err roles_make_room(struct tx *tx, snowflake guild_id);
 enum err role_delete(struct call *call, const struct role *r);
 enum err role_announce_gone(struct call *call, const struct role *r);
 
-/* --- creating a guild in several transactions, founding.c ------------------------------- */
+/* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
 /* Inserts a hidden guild with its roles. The guild is deleted automatically after 10 minutes unless
  * guild_reveal is called. Add the channels in between, a few per transaction. */
@@ -195,7 +195,7 @@ enum err guild_turn_feature(struct call *call, snowflake id, const char *feature
 /* Adds a feature without a call, for imports. */
 enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
 
-/* --- whole guilds, give.c --------------------------------------------------------------- */
+/* --- whole guilds, transfer.c ----------------------------------------------------------- */
 
 /* Transfers the guild to another member, who must not be a bot, and emits the events:
  * ERR_UNKNOWN_MEMBER, ERR_OWNER_IS_BOT, ERR_ALREADY_OWNER. */

@@ -127,7 +127,7 @@ extern const struct type type_audit_options, type_audit_changes;
 extern const struct schema audit_log_query_schema;
 extern const struct type audit_log_reply;
 
-/* --- orphans.c ------------------------------------------------------------------------ */
+/* --- message_orphans.c ---------------------------------------------------------------- */
 
 extern const struct job_kind message_orphans;
 

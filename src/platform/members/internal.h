@@ -114,12 +114,12 @@ struct list ids_distinct(struct arena *arena, const struct list *ids);
  * call already has its reply then. */
 enum err member_judge_nick(struct call *call, struct member *m, bool *ret_refused);
 
-/* --- changes.c ------------------------------------------------------------------------ */
+/* --- join_leave.c --------------------------------------------------------------------- */
 
 /* Adds the owner of a new guild as its first member. ERR_MAX_GUILDS. */
 enum err member_found(struct call *call, const struct guild_made *made);
 
-/* --- spread.c ------------------------------------------------------------------------- */
+/* --- account_updates.c ---------------------------------------------------------------- */
 
 /* Emits the changed account to all guilds that it is in. */
 enum err account_spread(struct call *call, const struct user *user);
@@ -146,7 +146,7 @@ extern const struct type role_counts_reply, role_members_reply;
 enum err get_role_member_counts(struct call *call);
 enum err get_role_member_ids(struct call *call);
 
-/* --- newcomers.c ---------------------------------------------------------------------- */
+/* --- new_member_welcome.c ------------------------------------------------------------- */
 
 enum err get_new_member_welcome(struct call *call);
 

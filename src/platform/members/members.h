@@ -2,7 +2,7 @@
  *
  * The folder owns members, member_roles, member_names, bans and member_sanctions. It uses accounts/
  * and guilds/. Invariants: guilds.member_count equals the number of members; role lists are ordered
- * by id. Start with standing.c (permissions and rank), changes.c (join, leave), rows.c. */
+ * by id. Start with member_access.c (permissions and rank), join_leave.c (join, leave), rows.c. */
 #ifndef PLATFORM_MEMBERS_MEMBERS_H
 #define PLATFORM_MEMBERS_MEMBERS_H
 
