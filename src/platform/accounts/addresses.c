@@ -1,7 +1,8 @@
-/* addresses.c - externally hosted avatars of webhooks (avatar_url): a hash stands for the URL.
+/* addresses.c - externally hosted avatars of webhooks (avatar_url), identified by a hash of the
+ * URL.
  *
- * The server never fetches the URL; assets.c redirects the client to it. Only the newest URLs of
- * an owner are stored; older messages then show no picture. */
+ * The server never fetches the URL; assets.c redirects the client to it. Only the newest 2,000 URLs
+ * of an owner are stored; messages with older URLs show no picture. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -89,7 +90,7 @@ bool picture_address_fits(struct str url)
     return n <= LONGEST_ADDRESS;
 }
 
-/* True for URLs below this server's own base URL, whatever host that is. */
+/* True for URLs below this server's own base URL, even if its host is private. */
 static bool address_is_ours(const struct call *call, struct str url)
 {
     struct str own = api_url(call, "http");

@@ -11,7 +11,7 @@ static void picture_name(char out[256], const char *area, snowflake owner, struc
     snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_FMT(hash));
 }
 
-/* Every upload gets its own name: an earlier copy of the same bytes may be about to be deleted. */
+/* Every upload gets a new name: an earlier copy of the same bytes may be about to be deleted. */
 enum err picture_keep(struct call *call, const char *area, snowflake owner,
                       const struct opt_image *image, struct opt_str *ret)
 {
@@ -61,7 +61,7 @@ static struct str content_type(const char *head, ssize_t n)
     return STR("image/webp");
 }
 
-/* "a_0123….png" without its extension: every extension returns the stored file unchanged. */
+/* Turns "a_0123….png" into "a_0123…": every extension returns the stored file unchanged. */
 static struct str without_extension(struct str file)
 {
     return str_cut(&file, '.');
@@ -78,28 +78,28 @@ static bool is_hash(struct str s)
 }
 
 /* Every picture route: path, handler, storage area, description. */
-#define ASSETS(ROW)                                                                                     \
-    ROW("/avatars/{owner.id}/{file}", get_avatar, "avatars",                                            \
-        "An account's avatar, or a webhook's. One that lies elsewhere (`avatar_url`) is answered with " \
-        "its address: 302.")                                                                            \
-    ROW("/banners/{owner.id}/{file}", get_banner, "banners", "An account's or a guild's banner.")       \
-    ROW("/guilds/{home.id}/users/{owner.id}/avatars/{file}", get_member_avatar, "member-avatars",       \
-        "A member's avatar in one guild.")                                                              \
-    ROW("/guilds/{home.id}/users/{owner.id}/banners/{file}", get_member_banner, "member-banners",       \
-        "A member's banner in one guild.")                                                              \
-    ROW("/icons/{owner.id}/{file}", get_guild_icon, "icons", "A guild's icon.")                         \
-    ROW("/splashes/{owner.id}/{file}", get_guild_splash, "splashes", "A guild's splash.")               \
-    ROW("/discovery-splashes/{owner.id}/{file}", get_discovery_splash, "discovery-splashes",            \
-        "A guild's splash for those who look for guilds.")                                              \
-    ROW("/home-headers/{owner.id}/{file}", get_home_header, "home-headers", "A guild's header.")        \
-    ROW("/roles/{owner.id}/icons/{file}", get_role_icon, "role-icons", "A role's icon.")                \
-    ROW("/role-icons/{owner.id}/{file}", get_role_icon_by_new_name, "role-icons", "The same.")          \
-    ROW("/channels/{owner.id}/icons/{file}", get_channel_icon, "channel-icons", "A group's icon.")      \
-    ROW("/channel-icons/{owner.id}/{file}", get_channel_icon_by_new_name, "channel-icons",              \
-        "The same.")                                                                                    \
-    ROW("/guild-events/{owner.id}/{file}", get_event_image, "guild-events",                             \
-        "A scheduled event's.")                                                                         \
-    ROW("/app-icons/{owner.id}/{file}", get_application_icon, "app-icons", "An app's icon.")            \
+#define ASSETS(ROW)                                                                                \
+    ROW("/avatars/{owner.id}/{file}", get_avatar, "avatars",                                       \
+        "The avatar of an account or webhook; 302 if it is hosted elsewhere.")                     \
+    ROW("/banners/{owner.id}/{file}", get_banner, "banners", "An account's or a guild's banner.")  \
+    ROW("/guilds/{home.id}/users/{owner.id}/avatars/{file}", get_member_avatar, "member-avatars",  \
+        "A member's avatar in one guild.")                                                         \
+    ROW("/guilds/{home.id}/users/{owner.id}/banners/{file}", get_member_banner, "member-banners",  \
+        "A member's banner in one guild.")                                                         \
+    ROW("/icons/{owner.id}/{file}", get_guild_icon, "icons", "A guild's icon.")                    \
+    ROW("/splashes/{owner.id}/{file}", get_guild_splash, "splashes", "A guild's splash.")          \
+    ROW("/discovery-splashes/{owner.id}/{file}", get_discovery_splash, "discovery-splashes",       \
+        "A guild's splash in discovery.")                                                          \
+    ROW("/home-headers/{owner.id}/{file}", get_home_header, "home-headers", "A guild's header.")   \
+    ROW("/roles/{owner.id}/icons/{file}", get_role_icon, "role-icons", "A role's icon.")           \
+    ROW("/role-icons/{owner.id}/{file}", get_role_icon_by_new_name, "role-icons",                  \
+        "A role's icon.")                                                                          \
+    ROW("/channels/{owner.id}/icons/{file}", get_channel_icon, "channel-icons", "A group's icon.") \
+    ROW("/channel-icons/{owner.id}/{file}", get_channel_icon_by_new_name, "channel-icons",         \
+        "A group's icon.")                                                                         \
+    ROW("/guild-events/{owner.id}/{file}", get_event_image, "guild-events",                        \
+        "The image of a scheduled event.")                                                         \
+    ROW("/app-icons/{owner.id}/{file}", get_application_icon, "app-icons", "An app's icon.")       \
     ROW("/team-icons/{owner.id}/{file}", get_team_icon, "team-icons", "A team's icon.")
 
 static enum err get_asset(struct call *call);
@@ -124,7 +124,7 @@ static enum err reply_opened(struct call *call, int fd, int64_t size)
     char head[12];
     ssize_t n = pread(fd, head, sizeof head, 0);
 
-    /* Each upload has its own name, so the content behind a URL never changes. */
+    /* Each upload has a unique name, so the content behind a URL never changes. */
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
     return call_reply_file(call, content_type(head, n), fd, size);
 }
@@ -159,8 +159,8 @@ static enum err get_asset(struct call *call)
 }
 
 static const struct resolver resolvers[] = {
-    { .name = "home.id", .field = "guild_id", .doc = "The guild that it is shown in." },
-    { .name = "owner.id", .field = "owner_id", .doc = "Whose picture it is." },
+    { .name = "home.id", .field = "guild_id", .doc = "The guild in which the picture is shown." },
+    { .name = "owner.id", .field = "owner_id", .doc = "The object that the picture belongs to." },
     { .name = "file",
       .field = "file",
       .is_text = true,
@@ -170,7 +170,7 @@ static const struct resolver resolvers[] = {
 
 const struct domain assets_domain = {
     .name = "Assets",
-    .doc = "Pictures, at the root, for anybody who knows their name.",
+    .doc = "Picture files at the root of the server, without authentication.",
     .routes = routes,
     .resolvers = resolvers,
 };

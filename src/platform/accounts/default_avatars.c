@@ -10,7 +10,6 @@ static const unsigned char colors[AVATARS][3] = {
     { 250, 166, 26 }, { 237, 66, 69 },   { 235, 69, 158 },
 };
 
-/* Draws a white ring on the background colour. */
 static void default_avatars_draw(const struct png *png)
 {
     const int middle = SIDE / 2, outer = 40 * 40, inner = 24 * 24;
@@ -48,7 +47,6 @@ enum err picture_reply_default(struct call *call, snowflake owner)
     return reply_ring(call, (owner >> 22) % AVATARS);
 }
 
-/* GET /embed/avatars/{file} */
 static enum err get_default_avatar(struct call *call)
 {
     struct str file = call_text(call, "file"), number = str_cut(&file, '.');
@@ -64,7 +62,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/embed/avatars/{file}",
         .name = "get_default_avatar",
-        .doc = "The avatar of those who have none: 0.png to 5.png.",
+        .doc = "A default avatar: 0.png to 5.png.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_NONE,
@@ -75,6 +73,6 @@ static const struct route routes[] = {
 
 const struct domain default_avatars_domain = {
     .name = "Default avatars",
-    .doc = "Pictures for those who have none.",
+    .doc = "Default avatars.",
     .routes = routes,
 };

@@ -11,14 +11,14 @@ struct account_deletion_request {
 static const struct field deletion_fields[] = {
     { FIELD(struct account_deletion_request, password), .type = &type_given_password },
     { FIELD(struct account_deletion_request, code), .type = &type_mfa_code,
-      .flags = OPTIONAL | NULLABLE, .doc = "Of the second factor, if there is one" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Code of the second factor, if the account has one" },
     { 0 },
 };
 static const struct schema deletion_schema = {
     .name = "AccountDeletion",
     .size = sizeof(struct account_deletion_request),
     .fields = deletion_fields,
-    .doc = "Who asks must be the account's owner.",
+    .doc = "Confirms that the caller owns the account.",
 };
 const struct type account_deletion_body = { .kind = KIND_OBJECT, .schema = &deletion_schema };
 

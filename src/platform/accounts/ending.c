@@ -1,6 +1,6 @@
 /* ending.c - final deletion of an account: personal data at once, dependent rows in steps.
  *
- * The row itself remains, without name, credentials or personal data, because messages and other
+ * The users row remains, without name, credentials or personal data, because messages and other
  * objects still refer to their author. */
 #include "platform/accounts/internal.h"
 
@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "platform/accounts/operator.h"
 
-enum { ENDING_AT_ONCE = 40 }; /* guilds left, relationships ended per step; each one sends events */
+enum { ENDING_AT_ONCE = 40 }; /* guilds or relationships ended per step; each sends events */
 
 static enum err step_account(struct call *call, snowflake id)
 {
@@ -62,7 +62,7 @@ static enum err run_account(struct call *call, const struct job *job)
 
 const struct job_kind account_leftovers = {
     .name = "account-leftovers",
-    .doc = "Takes a deleted account out of guilds and friendships.",
+    .doc = "Removes a deleted account from guilds and friendships.",
     .run = run_account,
 };
 
@@ -138,6 +138,6 @@ static enum err run_deletion(struct call *call, const struct job *job)
 
 const struct job_kind account_deletion = {
     .name = "account-deletion",
-    .doc = "Deletes an account two weeks after that was asked for.",
+    .doc = "Deletes an account 14 days after its owner requested it.",
     .run = run_deletion,
 };

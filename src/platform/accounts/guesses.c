@@ -1,9 +1,9 @@
 /* guesses.c - rate limits for wrong passwords.
  *
  * Wrong passwords of all routes share three counters: per address, per address and login, and per
- * login from addresses that have never logged in to the account. This slows down an attacker
- * without locking out the owner: failures elsewhere do not count for an address from which the
- * owner has logged in before. SECURITY.md has the reasoning. */
+ * login from addresses that have never logged in to the account. An attacker is slowed down, but
+ * the owner is not locked out: the third counter does not apply to an address from which the owner
+ * has logged in before. SECURITY.md has the reasoning. */
 #include "platform/accounts/internal.h"
 
 #include <arpa/inet.h>
@@ -38,7 +38,7 @@ static struct str caller_address(const struct call *call)
     return str_dup(call->arena, str_slice((const char *)bytes, 8));
 }
 
-/* Addresses are stored as a keyed hash, so that the table does not reveal locations. */
+/* Addresses are stored as keyed hashes, so that the table does not reveal users' locations. */
 static struct str address_digest(const struct call *call, snowflake user_id)
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST);
@@ -96,8 +96,8 @@ static void guess_uncount(struct call *call, const struct count *counts, size_t 
         n--, call_uncount(call, counts[n].limit, counts[n].key);
 }
 
-/* Every attempt is counted before the check, so that parallel attempts cannot exceed the limit,
- * and uncounted if the password was right. */
+/* Counts every attempt before the check, so that parallel attempts cannot exceed the limit, and
+ * uncounts the attempt if the password was right. */
 enum err password_guess(struct call *call, const struct guess *g, bool *ret_right)
 {
     struct str address = caller_address(call);

@@ -13,7 +13,7 @@ static const struct {
     { "en", "en-US" }, { "es", "es-ES" }, { "pt", "pt-BR" }, { "sv", "sv-SE" }, { "zh", "zh-CN" },
 };
 
-/* The tag itself if supported, else its language with any supported region. */
+/* Returns the tag itself if it is supported, else its language with a supported region. */
 static struct str nearest_locale(struct str tag)
 {
     struct str found = locale_known(tag), language = str_cut(&tag, '-');
@@ -26,7 +26,7 @@ static struct str nearest_locale(struct str tag)
     return found;
 }
 
-/* Quality value times 1000 ("q=0.8" is 800); 1000 if missing, 0 if malformed. */
+/* Returns the quality value times 1000 ("q=0.8" is 800); 1000 if missing, 0 if malformed. */
 static int weight_of(struct str parameters)
 {
     struct str q = str_trim(parameters);

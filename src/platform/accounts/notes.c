@@ -33,20 +33,20 @@ static const struct schema note_schema = {
     .name = "Note",
     .size = sizeof(struct note),
     .fields = note_fields,
-    .doc = "What the caller wrote down about somebody.",
+    .doc = "The caller's note about a user.",
 };
 const struct type note_reply = { .kind = KIND_OBJECT, .schema = &note_schema };
 
 static const struct field note_change_fields[] = {
     { FIELD(struct note_change, note), .type = &type_new_note, .flags = OPTIONAL | NULLABLE,
-      .doc = "Empty or null: none" },
+      .doc = "Empty or null removes the note" },
     { 0 },
 };
 static const struct schema note_change_schema = {
     .name = "NoteChange",
     .size = sizeof(struct note_change),
     .fields = note_change_fields,
-    .doc = "A note to write down.",
+    .doc = "The new text of a note.",
 };
 const struct type note_body = { .kind = KIND_OBJECT, .schema = &note_change_schema };
 

@@ -4,7 +4,8 @@
  * issues tokens.
  *
  * These functions belong to the account domain, not to admin/, because they write its tables and
- * because users do some of the same for their own account (account_pause, account_delete). */
+ * because users can do some of these actions on their own account (account_pause,
+ * account_delete). */
 #ifndef PLATFORM_ACCOUNTS_OPERATOR_H
 #define PLATFORM_ACCOUNTS_OPERATOR_H
 
@@ -12,7 +13,7 @@
 #include "api/jobs/jobs.h"
 #include "model/user.h"
 
-/* Short-lived, because a tool may exit without logging out. */
+/* Operator tokens are short-lived, because a tool may exit without logging out. */
 enum { OPERATOR_TOKEN_S = 15 * 60 };
 
 /* Issues a token for a user, valid for 15 minutes. ERR_UNKNOWN_USER if no person has that name.
@@ -26,32 +27,32 @@ enum err operator_token(struct store *store, struct auth *auth, struct str usern
 enum err account_revoke(struct call *call, snowflake id);
 /* Disabling revokes a person's tokens; a bot's token works again when the bot is enabled. */
 enum err account_set_disabled(struct call *call, const struct user *u, bool disabled);
-/* Disables an account at its owner's request, until account_undelete. users.disabled is
- * ACCOUNT_PAUSED then, and 1 if the operator disabled the account. */
+/* Disables an account at its owner's request, until account_undelete. users.disabled is then
+ * ACCOUNT_PAUSED; it is 1 if the operator disabled the account. */
 enum { ACCOUNT_PAUSED = 2 };
 enum err account_pause(struct call *call, const struct user *u);
-/* Revokes every token and forgets every known address. */
+/* Sets the password hash, revokes every token and deletes every known address of the account. */
 enum err account_set_password(struct call *call, snowflake id, struct str hash);
 /* Removes the second factor, for a user who lost it. */
 enum err account_drop_mfa(struct call *call, struct user *u);
 enum err account_set_premium(struct call *call, struct user *u, int64_t type);
-/* Deletes the account for good. The account must not own guilds, applications or teams. */
+/* Erases the account permanently. The account must not own guilds, applications or teams. */
 enum err account_end(struct call *call, const struct user *u);
 bool account_is_ended(struct arena *arena, const struct user *u);
-extern const struct job_kind account_leftovers; /* continues the deletion */
+extern const struct job_kind account_leftovers; /* deletes the remaining rows in steps */
 
-/* *ret: the account owns guilds, applications or teams. */
+/* *ret is true if the account owns guilds, applications or teams. */
 enum err account_owns(struct call *call, snowflake id, bool *ret);
-/* Schedules the deletion after this many days; the account is locked until then unless the request
- * is cancelled. ERR_OWNS_THINGS if the account still owns something. */
+/* Schedules the deletion after this many days; the account is locked until then unless the deletion
+ * is cancelled. ERR_OWNS_THINGS if the account still owns guilds, applications or teams. */
 enum { ACCOUNT_DELETION_DAYS = 14 };
 enum err account_delete(struct call *call, struct user *u);
 /* Cancels a scheduled deletion or a pause. */
 enum err account_undelete(struct call *call, struct user *u);
 extern const struct job_kind account_deletion;
 
-/* A code that admits a registration where one is required. Only its digest is stored; the plain
- * code is returned once, when it is created. */
+/* A code that admits a registration where one is required. Only the digest of the code is stored;
+ * the plain code is returned once, when it is created. */
 struct registration_invite {
     snowflake id;
     struct str code, prefix; /* prefix: shown in lists */

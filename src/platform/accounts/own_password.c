@@ -1,18 +1,18 @@
 /* own_password.c - asks the caller for the password again before sensitive changes.
  *
- * A stolen token alone must not suffice for them. Attempts count towards the log-in limits. */
+ * A stolen token alone must not suffice. Attempts count towards the log-in limits. */
 #include "platform/accounts/internal.h"
 
 struct own_password {
     struct str given;
-    struct str hash; /* to match; p == NULL: account has none */
+    struct str hash; /* hash to match; p == NULL: the account has no password */
     struct str username;
     bool known_address;
 };
 
 static enum err look_at_own_password(struct call *call)
 {
-    struct own_password *p = call_passed(call, "own_password");
+    struct own_password *p = call_passed(call, "caller_password");
     struct user user;
     enum err e = user_find(call->tx, call->caller->id, &user);
 
@@ -30,7 +30,7 @@ enum err refuse_own_password(struct call *call)
 
 static enum err check_own_password(struct call *call)
 {
-    const struct own_password *p = call_passed(call, "own_password");
+    const struct own_password *p = call_passed(call, "caller_password");
     struct guess guess = { p->username, p->hash, p->given, p->known_address };
     bool right = true;
     enum err e = p->hash.p ? password_guess(call, &guess, &right) : OK;
@@ -40,7 +40,7 @@ static enum err check_own_password(struct call *call)
 
 void own_password_ask(struct call *call, struct str given)
 {
-    struct own_password *p = call_pass(call, "own_password", sizeof *p);
+    struct own_password *p = call_pass(call, "caller_password", sizeof *p);
 
     p->given = given;
     call->look = look_at_own_password;
@@ -49,7 +49,7 @@ void own_password_ask(struct call *call, struct str given)
 
 enum err own_password_find(struct call *call, struct user *ret)
 {
-    const struct own_password *p = call_passed(call, "own_password");
+    const struct own_password *p = call_passed(call, "caller_password");
     enum err e = user_find(call->tx, call->caller->id, ret);
 
     if (e)

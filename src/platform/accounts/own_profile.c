@@ -15,7 +15,7 @@ struct own_profile {
     struct str pronouns, bio;
     struct opt_str banner;
     struct opt_int accent_color;
-    struct opt_str theme_colors; /* JSON */
+    struct opt_str theme_colors; /* JSON array */
 };
 
 static const struct type type_pronouns = { .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 40 };
@@ -40,7 +40,7 @@ static const struct schema own_profile_patch_schema = {
     .name = "OwnProfilePatch",
     .size = sizeof(struct own_profile_patch),
     .fields = own_profile_patch_fields,
-    .doc = "What changes about the caller's profile; null brings a default back.",
+    .doc = "Changes of the caller's profile; null resets a field.",
 };
 const struct type own_profile_body = { .kind = KIND_OBJECT, .schema = &own_profile_patch_schema };
 
@@ -57,13 +57,13 @@ static const struct schema own_profile_schema = {
     .name = "OwnProfile",
     .size = sizeof(struct own_profile),
     .fields = own_profile_fields,
-    .doc = "What the caller says of itself.",
+    .doc = "The caller's profile.",
 };
 const struct type own_profile_reply = { .kind = KIND_OBJECT, .schema = &own_profile_schema };
 
 /* --- handler ---------------------------------------------------------------------------- */
 
-/* Results of the stages before the handler. */
+/* Result of the stage that stores the banner. */
 struct own_banner {
     struct opt_str hash;
 };
@@ -71,7 +71,7 @@ struct own_banner {
 static enum err keep_banner(struct call *call)
 {
     const struct own_profile_patch *in = call->body;
-    struct own_banner *b = call_passed(call, "own_banner");
+    struct own_banner *b = call_passed(call, "stored_banner");
 
     return picture_keep(call, "banners", call->caller->id, &in->banner, &b->hash);
 }
@@ -80,7 +80,7 @@ enum err prepare_modify_own_profile(struct call *call)
 {
     const struct own_profile_patch *in = call->body;
 
-    call_pass(call, "own_banner", sizeof(struct own_banner));
+    call_pass(call, "stored_banner", sizeof(struct own_banner));
     if (in->banner.given != ABSENT)
         call->compute = keep_banner;
     return OK;
@@ -102,7 +102,7 @@ enum err theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret)
 static void own_profile_apply(const struct call *call, struct user *u, struct opt_str *colors)
 {
     const struct own_profile_patch *in = call->body;
-    const struct own_banner *banner = call_passed(call, "own_banner");
+    const struct own_banner *banner = call_passed(call, "stored_banner");
 
     if (in->pronouns.given != ABSENT)
         u->pronouns = in->pronouns.given == GIVEN ? in->pronouns.value : STR("");
@@ -119,7 +119,6 @@ static void own_profile_apply(const struct call *call, struct user *u, struct op
         colors->given = GIVEN_NULL;
 }
 
-/* PATCH /users/@me/profile */
 enum err modify_own_profile(struct call *call)
 {
     struct opt_str colors;

@@ -31,7 +31,7 @@ bool password_verify(const struct api *api, struct str hash, struct str password
         int done = crypto_pwhash_str_alg(text, password.p, password.n, o->password_ops,
                                          o->password_memory, crypto_pwhash_ALG_ARGON2ID13);
 
-        (void)done; /* the result does not matter, only the time it takes */
+        (void)done; /* The result is unused: only the time that hashing takes matters. */
         return false;
     }
     memcpy(text, hash.p, hash.n);

@@ -11,10 +11,10 @@
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
 
-/* Results of the stages before the handler. */
+/* Results of the stages before the handler of PATCH /users/@me. */
 struct profile_change {
-    struct str known_hash; /* hash of the password that was checked; p == NULL: none */
-    struct str username;   /* before the change */
+    struct str known_hash; /* hash of the checked password; p == NULL: account has none */
+    struct str username;   /* username before the change */
     bool known_address;
     struct str new_hash;
     struct opt_str avatar, banner; /* hashes of pictures that are already stored */
@@ -25,7 +25,7 @@ static bool is_bot(const struct call *call)
     return call->caller->kind == CALLER_BOT;
 }
 
-/* True if the change needs the current password. */
+/* True if the patch changes a field that needs the current password. */
 static bool is_sensitive(const struct call *call)
 {
     const struct user_patch *in = call->body;
@@ -50,7 +50,7 @@ static enum err look_at_password(struct call *call)
     return address_find(call, user.id, &change->known_address);
 }
 
-/* Attempts are counted, because a thief of a token could guess the password here. */
+/* Attempts are counted, because the thief of a token could use this route to guess the password. */
 static enum err check_password(struct call *call)
 {
     const struct user_patch *in = call->body;
@@ -172,8 +172,8 @@ static bool looks_different(const struct user *a, const struct user *b)
            !opt_str_eq(a->avatar, b->avatar);
 }
 
-/* A new address is unverified until its mailed link is used. If the mail cannot be sent now (rate
- * limit), the change is refused. */
+/* A new email address is unverified until its mailed link is used. If the mail cannot be sent now
+ * (rate limit), the change is refused. */
 static enum err profile_verify(struct call *call, const struct user *before, struct user *user)
 {
     const char *taken;
@@ -188,7 +188,6 @@ static enum err profile_verify(struct call *call, const struct user *before, str
     return e ? e : wait_ms ? call_wait(call, wait_ms) : OK;
 }
 
-/* PATCH /users/@me: changes the caller's own account. */
 enum err modify_current_user(struct call *call)
 {
     const struct user_patch *in = call->body;

@@ -1,4 +1,4 @@
-/* registration.c - decides who may register; registration codes of the operator. */
+/* registration.c - decides whether a caller may register; registration codes of the operator. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -10,7 +10,7 @@
 
 /* --- registration codes ----------------------------------------------------------------- */
 
-/* A code has 96 random bits, so its digest needs neither salt nor stretching. */
+/* A registration code has 96 random bits, so its digest needs neither salt nor stretching. */
 static struct str code_digest(struct arena *arena, struct str code)
 {
     unsigned char digest[32];
@@ -62,7 +62,7 @@ static enum err run_registration_codes(struct call *call, const struct job *job)
 
 const struct job_kind registration_codes = {
     .name = "registration-codes",
-    .doc = "Replaces plain codes to register with by their digests.",
+    .doc = "Replaces registration codes in plain text by their digests.",
     .run = run_registration_codes,
 };
 
@@ -131,7 +131,7 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 
     if (!snowflake_parse(name, &id) && !str_starts(name, STR("reg-")))
         return ERR_NOT_FOUND;
-    /* Rows that still hold a plain code have id 0: never match them by id. */
+    /* Rows that still contain a plain code have id 0, so an id of 0 must not match them. */
     struct value by_id = id ? v_id(id) : v_int(-1);
     enum err e =
         tx_one(call->tx, REVOKE_INVITE,
@@ -183,7 +183,7 @@ enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret
     }
     if (used || mode == REGISTRATION_OPEN)
         return OK;
-    /* The invite itself is checked when it is accepted, later in this transaction. */
+    /* The guild invite is checked later in this transaction, when the new account accepts it. */
     *ret_guild_required = mode == REGISTRATION_GUILD_INVITE && invite->given == GIVEN;
     if (*ret_guild_required)
         return OK;

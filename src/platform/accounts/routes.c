@@ -15,8 +15,8 @@
 
 enum { LEAST_AGE = 13 };
 
-/* Five attempts a minute per address. Credentials do not raise the limit, because an attacker with
- * many tokens could then use all of them to guess. guesses.c also counts wrong passwords. */
+/* Five attempts a minute per address, also for authenticated callers: an attacker with many tokens
+ * could use all of them to guess. password_attempts.c also counts wrong passwords. */
 static const struct limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
@@ -44,7 +44,7 @@ enum err check_date_of_birth(struct call *call, struct opt_str date)
     return OK;
 }
 
-/* Refuses an address to which no mail can be sent, because it could never be verified. */
+/* Refuses an email address to which no mail can be sent, because it could never be verified. */
 enum err check_email(struct call *call, struct opt_str email)
 {
     if (email.given != GIVEN || !mail_is_on(call) || mail_address_fits(email.value))
@@ -107,14 +107,14 @@ static enum err prepare_register(struct call *call)
     return name ? name : date ? date : email;
 }
 
-/* The new account's locale is that of the request. */
+/* POST /auth/register. The new account's locale is that of the request. */
 static enum err register_account(struct call *call)
 {
     const struct registration *in = call->body;
     const struct str *hash = call_passed(call, "str");
     struct token_reply out;
     const char *taken;
-    int64_t wait_ms; /* unused: at the mail limit, nothing is sent */
+    int64_t wait_ms; /* unused: if the mail limit is reached, no mail is sent */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,
@@ -122,7 +122,7 @@ static enum err register_account(struct call *call)
         .email = in->email,
         .password_hash = hash ? *hash : (struct str){ 0 },
         .date_of_birth = in->date_of_birth.value,
-        /* Without a mail server no address can be verified: treat it as verified. */
+        /* Without a mail server no address can be verified, so every address counts as verified. */
         .verified = !mail_is_on(call),
     };
 
@@ -155,9 +155,9 @@ static enum err refuse_login(struct call *call)
     return call_invalid(call, "password", "INVALID_LOGIN", "Login or password is invalid.");
 }
 
-/* Result of the lookup before the password check. */
+/* Account and address, read before the password check. */
 struct login_attempt {
-    struct user user; /* all zero: not found */
+    struct user user; /* all zero: no such account */
     bool known_address;
 };
 
@@ -253,21 +253,21 @@ static enum err log_in(struct call *call)
         return ERR_ACCOUNT_DISABLED;
     if (user.deleting && !in->undelete)
         return ERR_ACCOUNT_DELETING;
-    /* With a second factor, the deletion or pause is cancelled only after the code. */
+    /* With a second factor, the deletion or pause is cancelled only after the code is checked. */
     bool undelete = user.deleting || user.paused;
     if (undelete && !user.mfa_enabled)
         e = account_undelete(call, &user);
     return e ? e : login_reply_to(call, &user, undelete);
 }
 
-/* POST /auth/logout: revokes the token of this call at once. */
+/* POST /auth/logout: revokes the token of this request at once. */
 static enum err log_out(struct call *call)
 {
     call_forget_session(call, call->caller->id, call->caller->session);
     return auth_revoke(call->tx, call->caller->session);
 }
 
-/* Apps with a bearer token see fewer fields of an account than its owner. */
+/* Apps with a bearer token get fewer fields of an account than its owner. */
 static enum err reply_identity(struct call *call, const struct user *user)
 {
     bool email = call->caller->scopes & auth_scope(STR("email"));
@@ -279,7 +279,6 @@ static enum err reply_identity(struct call *call, const struct user *user)
     return call_reply_buf(call, STR("application/json"), &text);
 }
 
-/* GET /users/@me */
 static enum err get_current_user(struct call *call)
 {
     struct user user;
@@ -291,7 +290,6 @@ static enum err get_current_user(struct call *call)
                                                : call_reply(call, &user);
 }
 
-/* GET /users/{user.id} */
 static enum err get_user(struct call *call)
 {
     return call_reply(call, call->target.user);
@@ -319,7 +317,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/register",
         .name = "register_account",
-        .doc = "Make an account.",
+        .doc = "Register an account.",
         .auth = AUTH_OPEN,
         .body = &registration_body,
         .reply = &token_reply,
@@ -334,7 +332,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/login",
         .name = "log_in",
-        .doc = "Get a credential for an account.",
+        .doc = "Log in: get a token for an account.",
         .auth = AUTH_OPEN,
         .body = &login_body,
         .reply = &login_reply,
@@ -346,7 +344,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/logout",
         .name = "log_out",
-        .doc = "End the credential that this call is made with.",
+        .doc = "Log out: revoke the token of this request.",
         .auth = AUTH_USER,
         .handle = log_out,
     },
@@ -354,7 +352,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me",
         .name = "get_current_user",
-        .doc = "The caller's own account. Apps see less of it, and email with its scope only.",
+        .doc = "The caller's account. Apps get fewer fields, and the email only with its scope.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = "identify",
         .reply = &own_user_reply,
@@ -378,8 +376,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/delete",
         .name = "delete_account",
-        .doc = "Delete the caller's account in 14 days; until then a login with undelete takes it "
-               "back. Not while it owns guilds, applications or teams.",
+        .doc = "Delete the caller's account after 14 days; until then a login with undelete "
+               "cancels it. Refused while the account owns guilds, applications or teams.",
         .auth = AUTH_USER,
         .body = &account_deletion_body,
         .prepare = prepare_delete_account,
@@ -389,7 +387,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/disable",
         .name = "disable_account",
-        .doc = "Disable the caller's account until a login with undelete takes that back.",
+        .doc = "Disable the caller's account until a login with undelete enables it.",
         .auth = AUTH_USER,
         .body = &account_deletion_body,
         .prepare = prepare_delete_account,
@@ -399,7 +397,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/{user.id}",
         .name = "get_user",
-        .doc = "An account, as everybody sees it.",
+        .doc = "The public fields of an account.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &public_user_reply,
         .handle = get_user,
@@ -409,7 +407,7 @@ static const struct route routes[] = {
 
 const struct domain accounts_domain = {
     .name = "Accounts",
-    .doc = "Accounts and the credentials that stand for them.",
+    .doc = "Accounts, registration and log-in.",
     .routes = routes,
     .world = &accounts_world,
     .resolvers = resolvers,

@@ -110,7 +110,7 @@ enum err user_find_login(struct tx *tx, struct str login, struct user *ret, bool
 static const char USERNAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <> $2";
 
-/* Runs inside the writing transaction, so no other writer can take the name in between. */
+/* Runs inside the write transaction, so no other writer can take the name or email in between. */
 static enum err find_taken(struct tx *tx, const struct user *u, const char **ret_taken)
 {
     struct rows row;

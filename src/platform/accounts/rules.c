@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/pictures.h"
 
-/* ISO dates compare as text: "-MM-DD" tells whether this year's birthday has passed. */
+/* ISO dates compare as text: comparing "-MM-DD" says whether this year's birthday has passed. */
 int64_t age_on(struct str birth, struct str today)
 {
     uint64_t born = 0, now = 0;

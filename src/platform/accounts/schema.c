@@ -23,7 +23,7 @@ static const struct type type_email = { .kind = KIND_STRING,
                                         .rule = &email_rule,
                                         .doc = "Email address" };
 const struct type type_password = { .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password" };
-/* A password that is only compared needs no minimum length: a short one simply does not match. */
+/* An entered password is only compared, so it needs no minimum length. */
 const struct type type_given_password = { .kind = KIND_STRING, .max = 72, .doc = "Password" };
 const struct type type_login = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .max = 254, .doc = "Email or username"
@@ -38,10 +38,10 @@ static const struct field registration_fields[] = {
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct registration, email), .type = &type_email, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct registration, password), .type = &type_password, .flags = OPTIONAL | NULLABLE,
-      .doc = "Without one the account has only its token" },
+      .doc = "Without a password the account can only use its token" },
     { FIELD(struct registration, date_of_birth), .type = &type_date, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct registration, invite), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .doc = "Code of an invite to accept at once" },
+      .doc = "Code of an invite to accept, or a registration code" },
     { 0 },
 };
 static const struct schema registration_schema = {
@@ -55,8 +55,7 @@ static const struct field login_fields[] = {
     { FIELD(struct login, login), .type = &type_login },
     { FIELD(struct login, password), .type = &type_given_password },
     { FIELD(struct login, undelete), .type = &type_bool, .flags = OPTIONAL,
-      .doc =
-          "Take back a deletion that is scheduled, or that the account was disabled by its owner" },
+      .doc = "Cancel a scheduled deletion, or enable an account that its owner disabled" },
     { 0 },
 };
 static const struct schema login_schema = {
@@ -77,9 +76,9 @@ static const struct field user_patch_fields[] = {
     { FIELD(struct user_patch, email), .type = &type_email, .flags = OPTIONAL },
     { FIELD(struct user_patch, password), .type = &type_given_password,
       .flags = OPTIONAL | NULLABLE,
-      .doc = "The present one; needed to change name, email, password or date of birth" },
+      .doc = "Current password; needed to change name, email, password or date of birth" },
     { FIELD(struct user_patch, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE,
-      .doc = "Of the second factor, if there is one; needed with the password" },
+      .doc = "Code of the second factor, if there is one; needed with the password" },
     { FIELD(struct user_patch, new_password), .type = &type_password, .flags = OPTIONAL },
     { FIELD(struct user_patch, date_of_birth), .type = &type_date, .flags = OPTIONAL },
     { 0 },
@@ -88,7 +87,7 @@ static const struct schema user_patch_schema = {
     .name = "UserPatch",
     .size = sizeof(struct user_patch),
     .fields = user_patch_fields,
-    .doc = "What changes about the caller's account.",
+    .doc = "Changes of the caller's account.",
 };
 
 static const struct field token_fields[] = {
@@ -99,7 +98,7 @@ static const struct schema token_schema = {
     .name = "Token",
     .size = sizeof(struct token_reply),
     .fields = token_fields,
-    .doc = "A credential.",
+    .doc = "A token.",
 };
 
 static const struct field login_settings_fields[] = {
@@ -111,7 +110,7 @@ static const struct schema login_settings_schema = {
     .name = "LoginSettings",
     .size = sizeof(struct login_settings),
     .fields = login_settings_fields,
-    .doc = "What a client needs before it has the settings.",
+    .doc = "Settings that a client needs right after the login.",
 };
 static const struct type type_login_settings = { .kind = KIND_OBJECT,
                                                  .schema = &login_settings_schema };
@@ -120,7 +119,7 @@ static const struct field login_reply_fields[] = {
     { FIELD(struct login_reply, token), .type = &type_token, .flags = OPTIONAL },
     { FIELD(struct login_reply, user_settings), .type = &type_login_settings, .flags = OPTIONAL },
     { FIELD(struct login_reply, mfa), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "A second factor is asked for; there is no token yet" },
+      .doc = "The login needs a second factor; there is no token yet" },
     { FIELD(struct login_reply, sms), .type = &type_bool, .flags = OPTIONAL },
     { FIELD(struct login_reply, totp), .type = &type_bool, .flags = OPTIONAL },
     { FIELD(struct login_reply, backup), .type = &type_bool, .flags = OPTIONAL },
@@ -133,7 +132,7 @@ static const struct schema login_reply_schema = {
     .name = "LoginResult",
     .size = sizeof(struct login_reply),
     .fields = login_reply_fields,
-    .doc = "A login that worked.",
+    .doc = "The result of a login: a token, or a ticket for the second factor.",
 };
 
 const struct type registration_body = { .kind = KIND_OBJECT, .schema = &registration_schema };

@@ -31,7 +31,7 @@ static const struct schema client_info_schema = {
     .name = "SessionClient",
     .size = sizeof(struct client_info),
     .fields = client_info_fields,
-    .doc = "What a session was begun with.",
+    .doc = "The client that started the session.",
 };
 static const struct type type_client_info = { .kind = KIND_OBJECT, .schema = &client_info_schema };
 
@@ -45,7 +45,7 @@ static const struct schema session_schema = {
     .name = "AuthSession",
     .size = sizeof(struct login_session),
     .fields = session_fields,
-    .doc = "A place where the account is logged in.",
+    .doc = "A login session of the account.",
 };
 static const struct type type_session = { .kind = KIND_OBJECT, .schema = &session_schema };
 static const struct type type_sessions = { .kind = KIND_ARRAY, .of = &type_session };
@@ -58,7 +58,7 @@ static const struct schema session_list_schema = {
     .name = "AuthSessions",
     .size = sizeof(struct session_list),
     .fields = session_list_fields,
-    .doc = "Where the account is logged in.",
+    .doc = "The login sessions of the account.",
 };
 const struct type session_list_reply = { .kind = KIND_OBJECT, .schema = &session_list_schema };
 

@@ -1,7 +1,7 @@
 /* settings.c - reads and changes user settings.
  *
  * Settings are stored as a JSON document of their own schema. A setting that is absent or null is
- * not in the document and has its default. */
+ * not stored in the document and has its default. */
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
@@ -27,7 +27,7 @@ static size_t member_size(enum member_kind kind)
     }
 }
 
-/* Every optional member starts with its enum given. */
+/* Every optional member of the struct starts with its enum given. */
 static enum given *given_of(struct user_settings *s, const struct field *f)
 {
     return (enum given *)((char *)s + f->offset);
@@ -188,7 +188,7 @@ static void setting_apply(const struct user_settings *in, struct user_settings *
         settings->locale = given_str(STR("en-US"));
 }
 
-/* Value of the setting that restricts whose messages a game shows. */
+/* Value of slayer_sdk_receive_dms_in_game: a game shows messages from nobody. */
 enum { IN_GAME_NOBODY = 3 };
 
 int64_t settings_dm_access(const struct user_settings *s)
@@ -208,9 +208,9 @@ enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-enum { MAX_FOLDERS_BYTES = 32 * 1024 }; /* 200 guilds in named folders take a third of this */
+enum { MAX_FOLDERS_BYTES = 32 * 1024 }; /* 200 guilds in named folders take a third of this limit */
 
-/* Folders are stored as sent and are part of every READY, so bodies are limited. Documents of
+/* Folders are stored as sent and are part of every READY, so their size is limited. Documents of
  * earlier versions may be larger and remain valid. */
 static enum err check_folders(struct call *call, const struct user_settings *in)
 {
@@ -270,7 +270,7 @@ enum err settings_restrict_guild(struct call *call, const struct member *m)
     struct list *closed = &stored.restricted_guilds.value;
 
     if (!m->user || m->user->bot.value)
-        return OK; /* no user given: the creator of the guild is exempt */
+        return OK; /* m->user is NULL for the creator of the guild, who is exempt */
     enum err e = setting_load(call->tx, m->user_id, &stored);
     if (e || !stored.default_guilds_restricted.value || closed->count >= MOST_RESTRICTED ||
         ids_hold(closed, m->guild_id))

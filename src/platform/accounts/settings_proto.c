@@ -12,8 +12,8 @@
 enum {
     PROTO_TYPES = 3,
     LONGEST_PROTO = 1024 * 1024, /* characters of base64 */
-    VERSIONS = 1,                /* field that the server writes … */
-    DATA_VERSION = 3,            /* … and the member in it that counts changes */
+    VERSIONS = 1,                /* number of the top-level field that the server writes */
+    DATA_VERSION = 3,            /* number of the field inside it that counts changes */
 };
 
 /* --- bodies, answers and events ------------------------------------------------------- */
@@ -28,14 +28,14 @@ static const struct type type_proto = { .kind = KIND_STRING,
 static const struct field change_fields[] = {
     { FIELD(struct proto_change, settings), .type = &type_proto },
     { FIELD(struct proto_change, required_data_version), .type = &type_count,
-      .flags = OPTIONAL | NULLABLE, .doc = "Nothing changes when there is a newer one" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Nothing changes if the stored version is newer" },
     { 0 },
 };
 static const struct schema change_schema = {
     .name = "SettingsProtoChange",
     .size = sizeof(struct proto_change),
     .fields = change_fields,
-    .doc = "Fields to set, whole; the others stay.",
+    .doc = "Fields to replace; other fields stay unchanged.",
 };
 static const struct type proto_body = { .kind = KIND_OBJECT, .schema = &change_schema };
 
@@ -99,7 +99,7 @@ static const char PUT_PROTO[] =
     "insert into settings_protos (user_id, type, version, settings) values ($1, $2, $3, $4) "
     "on conflict (user_id, type) do update set version = $3, settings = $4";
 
-/* Encodes settings as base64 and puts the version field first; `fields` must not contain it. */
+/* Encodes settings as base64 with the version field first; `fields` must not contain one. */
 static struct str proto_text(struct arena *a, int64_t version, struct str fields)
 {
     struct buf versions, out;
@@ -119,7 +119,7 @@ static struct str proto_text(struct arena *a, int64_t version, struct str fields
     return str_slice(text, size - 1);
 }
 
-/* Rows of earlier versions lack the version field; where present, it comes first. */
+/* Rows of earlier program versions lack the version field; where present, it comes first. */
 static bool has_versions(struct arena *a, struct str text)
 {
     struct str begin;
@@ -164,7 +164,6 @@ static enum err proto_type(struct call *call)
     return type >= 1 && type <= PROTO_TYPES ? OK : ERR_NOT_FOUND;
 }
 
-/* GET /users/@me/settings-proto/{proto.type} */
 static enum err get_settings_proto(struct call *call)
 {
     struct proto_row p;
@@ -174,7 +173,7 @@ static enum err get_settings_proto(struct call *call)
 }
 
 /* Settings before and after a change. Up to 1 MiB is read, merged and encoded in the background,
- * off the event loops and the writer. */
+ * neither on an event loop nor on the writer thread. */
 struct proto_merging {
     struct proto_row before, after;
     bool good;
@@ -182,7 +181,7 @@ struct proto_merging {
 
 static enum err look_at_proto(struct call *call)
 {
-    struct proto_merging *m = call_passed(call, "proto_merging");
+    struct proto_merging *m = call_passed(call, "settings_proto_merge");
 
     return proto_find(call->tx, call->caller->id, (int64_t)call_id(call, "proto.type"), &m->before);
 }
@@ -197,7 +196,7 @@ static bool proto_read(struct arena *a, struct str text, struct list *ret)
 static enum err merge_proto(struct call *call)
 {
     const struct proto_change *in = call->body;
-    struct proto_merging *m = call_passed(call, "proto_merging");
+    struct proto_merging *m = call_passed(call, "settings_proto_merge");
     struct list before, fields;
 
     m->good = proto_read(call->arena, in->settings, &fields);
@@ -215,7 +214,7 @@ static enum err merge_proto(struct call *call)
 
 static enum err prepare_settings_proto(struct call *call)
 {
-    call_pass(call, "proto_merging", sizeof(struct proto_merging));
+    call_pass(call, "settings_proto_merge", sizeof(struct proto_merging));
     call->look = look_at_proto;
     call->compute = merge_proto;
     return OK;
@@ -235,11 +234,10 @@ static enum err put_proto(struct call *call, int64_t type, const struct proto_ro
     return call_reply(call, &(struct proto_answer){ part.proto, { 0 } });
 }
 
-/* PATCH /users/@me/settings-proto/{proto.type} */
 static enum err modify_settings_proto(struct call *call)
 {
     const struct proto_change *in = call->body;
-    const struct proto_merging *m = call_passed(call, "proto_merging");
+    const struct proto_merging *m = call_passed(call, "settings_proto_merge");
     int64_t type = (int64_t)call_id(call, "proto.type"), version;
 
     if (!m->good)
@@ -254,7 +252,7 @@ static enum err modify_settings_proto(struct call *call)
         return call_reply(call, &(struct proto_answer){ m->before.settings, given_mark(true) });
     if (!m->after.settings.p)
         return call_invalid(call, "settings", "BASE_TYPE_MAX_LENGTH",
-                            "Together with what is there it is too long.");
+                            "The new and the existing settings together are too long.");
     return put_proto(call, type, &m->after);
 }
 
@@ -284,7 +282,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/settings-proto/{proto.type}",
         .name = "get_settings_proto",
-        .doc = "Settings that clients keep as protocol buffers.",
+        .doc = "Settings that clients store as protocol buffers.",
         .auth = AUTH_USER,
         .reply = &proto_reply,
         .admit = proto_type,
@@ -294,7 +292,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/users/@me/settings-proto/{proto.type}",
         .name = "modify_settings_proto",
-        .doc = "Change some of them: fields are replaced whole, those that are not sent stay.",
+        .doc = "Change protocol buffer settings: fields that are sent are replaced, others stay "
+               "unchanged.",
         .auth = AUTH_USER,
         .body = &proto_body,
         .max_body = LONGEST_PROTO + 4096,

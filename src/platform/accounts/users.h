@@ -5,7 +5,7 @@
 #include "model/user.h"
 #include "store/store.h"
 
-/* Columns of `users u`; user_read reads them starting at a given column. */
+/* Columns of `users u`, in the order that user_read expects. */
 #define USER_COLUMNS                                                                        \
     "u.id, u.username, u.global_name, u.avatar, u.banner, u.email, u.accent_color, u.bio, " \
     "u.locale, u.flags, u.public_flags, u.premium_type, u.verified, u.bot, u.system, "      \
@@ -14,12 +14,12 @@
 
 void user_read(const struct rows *r, int column, struct user *ret);
 
-/* The public subset of these columns. */
+/* Public columns of `users u`, in the order that user_read_partial expects. */
 #define PARTIAL_USER_COLUMNS \
     "u.id, u.username, u.global_name, u.avatar, u.public_flags, u.bot, u.system"
 enum { PARTIAL_USER_COLUMN_COUNT = 7 };
 void user_read_partial(const struct rows *r, int column, struct user *ret);
-/* ERR_UNKNOWN_USER. */
+/* Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret);
 void user_prefetch_partial(struct tx *tx, snowflake id);
 

@@ -14,7 +14,7 @@ struct world_user {
     struct str username;
     struct opt_str global_name, email, password, password_hash, bio, locale, date_of_birth, phone;
     struct opt_str pronouns, theme_colors; /* theme_colors: JSON */
-    struct opt_str token;                  /* fixed value for tests */
+    struct opt_str token;                  /* fixed value, for tests */
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
     struct opt_bool disabled, paused, deleting; /* deleting: requested, or complete (account_end) */
@@ -83,8 +83,8 @@ static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <
 static const char PHONE_TAKEN[] = "select 1 from users where phone = $1 and id <> $2";
 static const char NAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 
-/* Reports a unique value that belongs to another account; otherwise the constraint would abort the
- * transaction without an explanation. */
+/* Reports a unique value that belongs to another account; without this check, the constraint would
+ * abort the transaction without an explanation. */
 static enum err refuse_others_value(struct importing *im, struct sql sql, struct str value,
                                     snowflake id, const char *name, const struct place *up,
                                     bool *ret)
@@ -95,14 +95,14 @@ static enum err refuse_others_value(struct importing *im, struct sql sql, struct
     enum err e = tx_one(im->tx, sql, BIND(v_text(value), v_id(id)), &row, &found);
 
     if (!e && found) {
-        form_fail(im->form, &at, "WORLD_TAKEN", "'%.*s' is somebody else's",
+        form_fail(im->form, &at, "WORLD_TAKEN", "'%.*s' already belongs to another account",
                   STR_FMT(form_quote(value)));
         *ret = true;
     }
     return e;
 }
 
-/* Updates the names by which members are searched. */
+/* Updates the lower-case names by which members of guilds are searched. */
 static enum err follow_names(struct tx *tx, snowflake id)
 {
     enum err e = tx_exec(tx, FOLLOW_USERNAME, BIND(v_id(id)), NULL);
@@ -114,7 +114,7 @@ static enum err follow_names(struct tx *tx, snowflake id)
 
 static const char DROP_JOB[] = "delete from jobs where kind = $1 and key = $2";
 
-/* A pending deletion restarts with 14 days from now; a completed one needs no job. */
+/* A pending deletion starts again with 14 days from now; a completed one needs no job. */
 static enum err settle_deletion(struct importing *im, const struct world_user *u, snowflake id)
 {
     int64_t weeks = ACCOUNT_DELETION_DAYS * INT64_C(86400) * 1000 * 1000;

@@ -6,14 +6,15 @@
 
 struct token_wanted {
     struct str username, purpose;
-    struct str chosen; /* p == NULL: not given */
-    bool lasts;        /* the same after each import */
+    struct str chosen; /* p == NULL: no fixed token given */
+    bool lasts;        /* the token is the same after each import */
 };
 
 static const char FIND_ACCOUNT[] =
     "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
     "from users u where u.username = $1";
-/* Ends the earlier token of the same purpose; of a bot, which has one token, any earlier one. */
+/* Deletes the earlier token of the same purpose; for a bot, which has one token, any earlier
+ * one. */
 static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
                                  "((kind = 1 and client = $2) or kind = 2)";
 

@@ -6,7 +6,7 @@
 
 struct application_attachment {
     const struct attachment *attachment;
-    bool ephemeral; /* always */
+    bool ephemeral; /* always true */
 };
 
 static const struct type type_attachment = { .kind = KIND_OBJECT, .schema = &attachment_schema };
@@ -19,7 +19,7 @@ static const struct schema attachment_schema_of_application = {
     .name = "ApplicationAttachment",
     .size = sizeof(struct application_attachment),
     .fields = attachment_fields,
-    .doc = "A file of an application, which is there for a day.",
+    .doc = "A file of an application, stored for one day.",
 };
 const struct type application_attachment_reply = { .kind = KIND_OBJECT,
                                                    .schema = &attachment_schema_of_application };
@@ -51,7 +51,6 @@ enum err prepare_create_application_attachment(struct call *call)
     return OK;
 }
 
-/* POST /applications/{application.id}/attachment */
 enum err create_application_attachment(struct call *call)
 {
     struct attachment shown = *(const struct attachment *)call_passed(call, "attachment");

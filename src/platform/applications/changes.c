@@ -3,7 +3,7 @@
 
 #include "platform/applications/endpoint.h"
 
-/* Results of the stages before the handler. */
+/* Results of the stages before the handler that creates or modifies an application. */
 struct application_change {
     snowflake id;
     struct opt_str icon, cover_image; /* hashes of pictures that are already stored */
@@ -107,7 +107,7 @@ static void ask_for_probe(struct call *call)
         call->await = endpoint_probe;
 }
 
-/* Counts installations (up to half a million rows) in the read stage, off the writer. */
+/* Counts installations (up to half a million rows) in the read stage, not on the writer thread. */
 static enum err look_at_counts(struct call *call)
 {
     struct application_change *change = call_passed(call, "application_change");
@@ -116,7 +116,7 @@ static enum err look_at_counts(struct call *call)
     return application_load_counts(call->tx, change->id, &change->counts);
 }
 
-/* Checks access first: without it, neither pictures are stored nor is the new endpoint probed. */
+/* Checks access first: without access, no picture is stored and the new endpoint is not probed. */
 static enum err look_at_application(struct call *call)
 {
     enum err e = resolve_application(call);
@@ -239,7 +239,7 @@ static bool looks_different(const struct application *a, const struct applicatio
            !str_eq(a->icon.value, b->icon.value) || a->flags != b->flags;
 }
 
-/* True if the body names null or another team; only the transfer route may change the team. */
+/* True if the body sets team_id to null or another team; only the transfer route may do that. */
 static bool changes_team(const struct call *call)
 {
     const struct application_patch *in = call->body;

@@ -1,14 +1,15 @@
 /* delete.c - deletes an application and everything that depends on it.
  *
- * An app may be installed in 100,000 guilds and on as many accounts. It is marked as removed, which
- * hides it and invalidates its tokens, and then deleted in steps (api/deletion.h). */
+ * An app may be installed in 100,000 guilds and on as many accounts. The application is marked as
+ * removed, which hides it and invalidates its tokens, and then deleted in steps
+ * (api/deletion.h). */
 #include "platform/applications/internal.h"
 
 #include "api/deletion.h"
 #include "base/mem.h"
 #include "model/fields/ids.h"
 
-enum { COST_OF_GUILD = 30 }; /* counted as rows of a step */
+enum { COST_OF_GUILD = 30 }; /* rows that removing a guild counts as */
 
 static const char GUILDS_WITH[] = "select guild_id from integrations where application_id = $1 and "
                                   "type = 'service' order by guild_id limit $2";
@@ -72,11 +73,10 @@ static enum err run_leftovers(struct call *call, const struct job *job)
 
 const struct job_kind application_leftovers = {
     .name = "application-leftovers",
-    .doc = "Removes what a deleted application leaves behind.",
+    .doc = "Deletes the remaining rows of a deleted application.",
     .run = run_leftovers,
 };
 
-/* POST /applications/{application.id}/delete */
 enum err delete_application(struct call *call)
 {
     struct application_deletion d = { .application = *call->target.application };

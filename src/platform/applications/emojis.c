@@ -21,7 +21,6 @@ static const struct schema items_schema = {
 };
 static const struct type items_reply = { .kind = KIND_OBJECT, .schema = &items_schema };
 
-/* GET /applications/{application.id}/emojis */
 static enum err list_application_emojis(struct call *call)
 {
     struct emoji_items out;
@@ -40,7 +39,6 @@ static enum err reply_with_user(struct call *call, struct emoji *emoji)
     return e ? e : call_reply(call, emoji);
 }
 
-/* GET /applications/{application.id}/emojis/{emoji.id} */
 static enum err get_application_emoji(struct call *call)
 {
     return reply_with_user(call, call->target.emoji);
@@ -87,7 +85,6 @@ static enum err prepare_create_application_emoji(struct call *call)
     return emoji_prepare(call, check_new_emoji);
 }
 
-/* POST /applications/{application.id}/emojis */
 static enum err create_application_emoji(struct call *call)
 {
     struct emoji emoji = emoji_from_draft(call);
@@ -101,7 +98,6 @@ static enum err create_application_emoji(struct call *call)
 
 /* --- modify and delete ------------------------------------------------------------------ */
 
-/* PATCH /applications/{application.id}/emojis/{emoji.id} */
 static enum err modify_application_emoji(struct call *call)
 {
     const struct emoji_patch *in = call->body;
@@ -117,7 +113,6 @@ static enum err modify_application_emoji(struct call *call)
     return e ? e : reply_with_user(call, emoji);
 }
 
-/* DELETE /applications/{application.id}/emojis/{emoji.id} */
 static enum err delete_application_emoji(struct call *call)
 {
     return emoji_delete(call, call->target.emoji);
@@ -130,7 +125,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/emojis",
         .name = "list_application_emojis",
-        .doc = "All emoji of an application, the oldest first.",
+        .doc = "All emoji of an application, oldest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &items_reply,
         .admit = application_modifiable,
@@ -150,7 +145,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/emojis",
         .name = "create_application_emoji",
-        .doc = "Bring an emoji, of a name that the application does not have yet.",
+        .doc = "Upload an emoji; its name must be unique in the application.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &application_emoji_draft_body,
         .reply = &type_emoji,
@@ -163,7 +158,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/applications/{application.id}/emojis/{emoji.id}",
         .name = "modify_application_emoji",
-        .doc = "Give an emoji of an application another name.",
+        .doc = "Rename an emoji of an application.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &application_emoji_patch_body,
         .reply = &type_emoji,
@@ -184,6 +179,6 @@ static const struct route routes[] = {
 
 const struct domain application_emojis_domain = {
     .name = "Application emoji",
-    .doc = "Little pictures that applications bring along, for their bots.",
+    .doc = "Custom emoji of applications, for their bots.",
     .routes = routes,
 };

@@ -69,7 +69,7 @@ static const struct schema ping_schema = {
     .name = "Ping",
     .size = sizeof(struct ping),
     .fields = ping_fields,
-    .doc = "Is somebody there?",
+    .doc = "A PING interaction.",
 };
 static const struct type type_ping = { .kind = KIND_OBJECT, .schema = &ping_schema };
 
@@ -134,7 +134,7 @@ static void send_ping(struct call *call, bool wrong_signature,
                         });
 }
 
-/* An endpoint must answer a PING with a wrong signature with 401. */
+/* An endpoint must reply with 401 to a PING that has a wrong signature. */
 static void wrong_signature_answered(void *arg, enum fetch_result result, int status,
                                      struct str content_type, struct buf *body)
 {

@@ -9,22 +9,22 @@
 #include "platform/applications/applications.h"
 
 struct endpoint_request {
-    const struct application *application; /* its key signs */
+    const struct application *application; /* application whose key signs the request */
     struct str url, body;
     int64_t timeout_ms;
     size_t max_answer;
-    bool wrong_signature; /* sign wrongly, for the probe */
-    /* Same parameters as in struct fetch. */
+    bool wrong_signature; /* send a wrong signature, for the probe */
+    /* Called with the result; parameters as in struct fetch. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
                  struct buf *body);
     void *arg;
 };
 
-/* Call on the call's event loop. Copies its arguments; done is called later. */
+/* Call on the call's event loop. Copies the request; done is called later. */
 void endpoint_post(const struct call *call, const struct endpoint_request *r);
 
-/* For call->await when a new endpoint is set (call->body is a struct application_patch): sends a
- * PING, then one with a wrong signature, which must be refused. A form error otherwise. */
+/* For call->await when a new endpoint URL is set (call->body is a struct application_patch): sends
+ * a PING, then one with a wrong signature, which must be refused; else the call fails. */
 void endpoint_probe(struct call *call);
 
 #endif

@@ -1,7 +1,7 @@
 /* install.c - installs an app in a guild.
  *
- * An installed app is an integration of type "service". With the scope `bot` its bot is a member,
- * and a managed role that only the bot can have holds its permissions. */
+ * An installed app is an integration of type "service". With the scope `bot` the app's bot is a
+ * member, and a managed role that only the bot can have grants its permissions. */
 #include "platform/applications/internal.h"
 
 #include "api/hooks.h"
@@ -26,7 +26,7 @@ static void add_scope(struct arena *arena, struct list *scopes, struct str name)
         *(struct str *)list_add(arena, scopes, sizeof(struct str)) = name;
 }
 
-/* Union of the previous and the new scopes; `bot` implies `applications.commands`. */
+/* Returns the union of the previous and the new scopes; `bot` implies `applications.commands`. */
 static struct list join_scopes(struct arena *arena, struct list before, struct list more)
 {
     struct list all = { 0 };
@@ -86,7 +86,7 @@ struct integration integration_of_application(struct arena *arena, const struct 
     };
 }
 
-/* Same condition as the SQL of INTEGRATION_HAS_COMMANDS. */
+/* Must match the SQL condition INTEGRATION_HAS_COMMANDS. */
 static bool brings_commands(const struct list *scopes)
 {
     return scopes_have_name(scopes, "applications.commands");
@@ -127,8 +127,8 @@ static const char FIND_BOT_ROLE[] =
 static const char COUNT_ROLES[] =
     "select count(*) from roles where guild_id = $1 and position >= 0";
 
-/* A user who installs the app again may change the bot's role like any other role: only if it is
- * below the user's highest role, and only permissions that the user has. */
+/* A user who installs the app again may change the bot's role like any other role: only if the role
+ * is below the user's highest role, and only permissions that the user has. */
 static uint64_t rights_after(const struct installation *in, const struct role *role)
 {
     const struct standing *s = in->installer;
@@ -282,7 +282,7 @@ enum err application_install_guild(struct call *call, const struct installation 
 
     if (e)
         return e;
-    announce_role(call, &done); /* before the member that has the role */
+    announce_role(call, &done); /* emitted before the member that has the role */
     if (scopes_have_name(&in->scopes, "bot"))
         e = bring_bot(call, in, &done);
     if (e)

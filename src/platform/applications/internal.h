@@ -50,7 +50,7 @@ enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, str
 enum err application_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret);
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
-/* Once marked, only _find_removed and _find_any find it; _find_any also finds unmarked ones. */
+/* Marks an application: only _find_removed and _find_any find it; _find_any also finds others. */
 enum err application_mark_removed(struct tx *tx, snowflake id);
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_find_any(struct tx *tx, snowflake id, struct application *ret);
@@ -64,21 +64,21 @@ enum err bot_disable(struct tx *tx, snowflake id);
 
 /* --- rules.c: pure functions ------------------------------------------------------------ */
 
-/* A username derived from an application's name: a-z, 0-9, _ and single dots, 2-32 long. */
+/* Returns a username derived from an app's name: a-z, 0-9, _ and single dots, 2-32 characters. */
 struct str bot_name(struct arena *a, struct str name);
-/* Same, extended by digits of the id, if the short one is taken. */
+/* Returns a username from an app's name and digits of its id, for names that are taken. */
 struct str bot_name_with(struct arena *a, struct str name, snowflake id);
-/* {"0":{},"1":{}} */
+/* Returns the default of integration_types_config: {"0":{},"1":{}} */
 struct list default_integration_types(void);
 
 /* --- uninstall.c ---------------------------------------------------------------------- */
 
 /* Hook before a bot leaves a guild: if its app has no other scope there, uninstalls the app. */
 enum err application_goes_with_bot(struct call *call, const struct member_leave *leave);
-/* Hook after a bot left a guild: removes the scope `bot` from its integration, deletes its role. */
+/* Hook after a bot left: removes the scope `bot` from the integration, deletes the bot's role. */
 enum err application_bot_left(struct call *call, const struct member_leave *leave);
 
-/* --- keys.c, access.c, changes.c, delete.c -------------------------------------------- */
+/* --- keys.c, access.c, create_modify.c, delete.c -------------------------------------- */
 
 enum err resolve_application(struct call *call);
 /* Resolves the application of the calling bot. */
@@ -92,7 +92,7 @@ enum err modify_application(struct call *call);
 enum err prepare_modify_own_application(struct call *call);
 enum err modify_own_application(struct call *call);
 enum err delete_application(struct call *call);
-/* Same as application_uninstall_guild, but without calling hook_guild_app_moves. */
+/* Uninstalls the app like application_uninstall_guild, but without calling hook_guild_app_moves. */
 enum err application_leave_guild(struct call *call, const struct application *a,
                                  snowflake guild_id);
 extern const struct job_kind application_leftovers;

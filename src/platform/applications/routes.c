@@ -13,7 +13,6 @@ static enum err application_load_all(struct call *call, struct application *a)
     return application_load_makers(call->tx, a);
 }
 
-/* GET /applications */
 static enum err list_applications(struct call *call)
 {
     const struct application_query *q = call->query;
@@ -25,7 +24,6 @@ static enum err list_applications(struct call *call)
     return e ? e : call_reply(call, &list);
 }
 
-/* GET /applications/{application.id} */
 static enum err get_application(struct call *call)
 {
     enum err e = application_load_all(call, call->target.application);
@@ -33,7 +31,7 @@ static enum err get_application(struct call *call)
     return e ? e : call_reply(call, call->target.application);
 }
 
-/* GET /applications/@me, /oauth2/applications/@me */
+/* Handles GET /applications/@me and /oauth2/applications/@me. */
 static enum err get_own_application(struct call *call)
 {
     enum err e = resolve_own_application(call);
@@ -41,13 +39,12 @@ static enum err get_own_application(struct call *call)
     return e ? e : get_application(call);
 }
 
-/* GET /applications/{application.id}/public */
 static enum err get_public_application(struct call *call)
 {
     return call_reply(call, call->target.application);
 }
 
-/* POST /applications/{application.id}/bot: only apps of world files can lack a bot. */
+/* Only applications of world files can lack a bot; all others are created with one. */
 static enum err create_bot(struct call *call)
 {
     struct application *a = call->target.application;
@@ -62,7 +59,6 @@ static enum err create_bot(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* POST /applications/{application.id}/bot/reset */
 static enum err reset_bot_token(struct call *call)
 {
     const struct application *a = call->target.application;
@@ -76,7 +72,6 @@ static enum err reset_bot_token(struct call *call)
     return call_reply(call, &out);
 }
 
-/* POST /applications/{application.id}/reset */
 static enum err reset_secret(struct call *call)
 {
     struct secret_reply out;
@@ -86,7 +81,7 @@ static enum err reset_secret(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* POST /applications/{application.id}/transfer: to a team in which the owner is an admin. */
+/* The owner of the application must be an admin of the target team. */
 static enum err transfer_application(struct call *call)
 {
     const struct application_transfer *in = call->body;
@@ -125,7 +120,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications",
         .name = "list_applications",
-        .doc = "The caller's own applications, and on request those of its teams.",
+        .doc = "The caller's applications, and optionally those of its teams.",
         .auth = AUTH_USER,
         .query = &application_query_schema,
         .reply = &type_applications,
@@ -135,7 +130,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications",
         .name = "create_application",
-        .doc = "Make an application. Its bot is made with it and has the same id.",
+        .doc = "Create an application and its bot, which has the same id.",
         .auth = AUTH_USER,
         .body = &application_body,
         .max_body = BODY_WITH_PICTURES(1),
@@ -148,7 +143,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/@me",
         .name = "get_own_application",
-        .doc = "The application of the bot that calls.",
+        .doc = "The application of the calling bot.",
         .auth = AUTH_BOT,
         .reply = &type_application,
         .handle = get_own_application,
@@ -157,7 +152,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/applications/@me",
         .name = "modify_own_application",
-        .doc = "Change the application of the bot that calls; its name stays.",
+        .doc = "Change the application of the calling bot, except its name.",
         .auth = AUTH_BOT,
         .body = &own_application_patch_body,
         .max_body = BODY_WITH_PICTURES(1),
@@ -169,7 +164,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/oauth2/applications/@me",
         .name = "get_own_oauth2_application",
-        .doc = "The application of the bot that calls.",
+        .doc = "The application of the calling bot.",
         .auth = AUTH_BOT,
         .reply = &type_application,
         .handle = get_own_application,
@@ -178,7 +173,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}",
         .name = "get_application",
-        .doc = "An application, for those who make it and its bot.",
+        .doc = "An application, for its developers and its bot.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_application,
         .admit = application_readable,
@@ -188,7 +183,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/applications/{application.id}",
         .name = "modify_application",
-        .doc = "Change an application: its owner, developers of its team, or its bot.",
+        .doc = "Change an application; for its owner, developers of its team, and its bot.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &application_patch_body,
         .max_body = BODY_WITH_PICTURES(1),
@@ -201,7 +196,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/public",
         .name = "get_public_application",
-        .doc = "An application, as everybody sees it.",
+        .doc = "The public fields of an application.",
         .auth = AUTH_USER,
         .reply = &type_public_application,
         .handle = get_public_application,
@@ -210,7 +205,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/bot",
         .name = "create_bot",
-        .doc = "Give an application a bot. Where there is one already the token is null.",
+        .doc = "Create the bot of an application. If there is one already, the token is null.",
         .auth = AUTH_USER,
         .reply = &bot_token_reply,
         .admit = application_modifiable,
@@ -220,7 +215,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/bot/reset",
         .name = "reset_bot_token",
-        .doc = "A new token for the bot; the one before ends at once.",
+        .doc = "Issue a new bot token and revoke the previous one.",
         .auth = AUTH_USER,
         .reply = &bot_token_reply,
         .admit = application_modifiable,
@@ -230,7 +225,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/reset",
         .name = "reset_secret",
-        .doc = "A new client secret; the one before ends at once.",
+        .doc = "Issue a new client secret and revoke the previous one.",
         .auth = AUTH_USER,
         .reply = &secret_reply,
         .admit = application_modifiable,
@@ -240,7 +235,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/delete",
         .name = "delete_application",
-        .doc = "Delete an application with its installs and tokens; its owner only.",
+        .doc = "Delete an application with its installations and tokens; only for its owner.",
         .auth = AUTH_USER,
         .fires = (const enum event[]){ UNINSTALL_EVENTS, EVENT_USER_APPLICATION_REMOVE,
                                        EVENT_GAME_RELATIONSHIP_REMOVE, EVENT_NONE },
@@ -251,7 +246,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/attachment",
         .name = "create_application_attachment",
-        .doc = "Show a file for a day, without a message: the part `file` of a form.",
+        .doc = "Upload a file (form part `file`) that is served for one day without a message.",
         .auth = AUTH_BOT | AUTH_BEARER,
         .scope = "identify",
         .body_kinds = BODY_PARTS,
@@ -265,7 +260,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/transfer",
         .name = "transfer_application",
-        .doc = "Give an application to a team; its owner only, who is an admin there.",
+        .doc = "Transfer an application to a team; only for its owner, who must be an admin of "
+               "the team.",
         .auth = AUTH_USER,
         .body = &application_transfer_body,
         .reply = &type_application,
@@ -277,7 +273,7 @@ static const struct route routes[] = {
 
 const struct domain applications_domain = {
     .name = "Applications",
-    .doc = "Programs that use the interface, and their bots.",
+    .doc = "Applications that use the API, and their bots.",
     .routes = routes,
     .world = &applications_world,
     .resolvers = resolvers,

@@ -7,7 +7,7 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
-/* Each of bot_public and bot_require_code_grant appears under two names in the API. */
+/* bot_public and bot_require_code_grant each appear under two names in the API. */
 #define APPLICATION_COLUMNS                                                                      \
     "a.id, a.name, a.description, a.icon, coalesce(t.owner_id, a.owner_id), "                    \
     "coalesce(a.team_id, 0), a.flags, a.bot_public, a.bot_require_code_grant, a.redirect_uris, " \
@@ -17,7 +17,7 @@
     "a.event_webhooks_url, a.event_webhooks_status, a.event_webhooks_types"
 enum { BOT_COLUMN = 25 };
 
-/* Null columns are omitted from replies. */
+/* Null columns of these fields are omitted from replies. */
 static struct opt_str text_or_absent(const struct rows *r, int column)
 {
     struct opt_str s = row_opt_text(r, column);
@@ -266,7 +266,7 @@ enum err bot_mark_http(struct tx *tx, struct application *a)
     return tx_exec(tx, MARK_BOT, BIND(v_id(bot->id), v_int(bot->public_flags)), NULL);
 }
 
-/* team_id is cleared, because the team may be deleted before the application is. */
+/* team_id is cleared, because the team may be deleted before the application's row is. */
 static const char MARK_APPLICATION[] =
     "update applications set removed = 1, team_id = null where id = $1";
 
@@ -310,7 +310,7 @@ enum err application_add_bot(struct tx *tx, struct application *a)
     return e ? e : tx_exec(tx, SET_BOT, BIND(v_id(a->id), v_id(a->bot_id)), NULL);
 }
 
-/* The account remains, disabled, because its messages show its name. */
+/* The bot's account remains, disabled, because its messages still show its name. */
 enum err bot_disable(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, DISABLE_BOT, BIND(v_id(id)), NULL);

@@ -38,7 +38,7 @@ struct str bot_name_with(struct arena *a, struct str name, snowflake id)
 {
     struct str s = application_squeeze(a, name, LONGEST_STEM);
 
-    /* Bits 12 and up also differ between ids of the same second. */
+    /* Bits 12 and up of a snowflake also differ between ids of the same second. */
     return str_printf(a, "%.*s_%08llx", STR_FMT(s.n ? s : STR("bot")),
                       (unsigned long long)(id >> 12 & 0xffffffff));
 }

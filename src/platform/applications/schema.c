@@ -35,7 +35,7 @@ static const struct type type_event_types = { .kind = KIND_ARRAY,
 
 static const struct type type_participants = { .kind = KIND_INT, .min = -1, .max = -1 };
 static const struct choice filter_words[] = {
-    { 0, NULL, "INHERIT", "As the channel says" },
+    { 0, NULL, "INHERIT", "Use the setting of the channel" },
     { 0 },
 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_words };
@@ -102,7 +102,7 @@ static void check_patch(struct form *form, const struct place *here, const void 
     { FIELD(struct application_patch, privacy_policy_url), .type = &type_url_or_nothing,           \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, event_webhooks_url), .type = &type_url_or_nothing,           \
-      .flags = OPTIONAL | NULLABLE, .doc = "Kept; nothing is sent there" },                        \
+      .flags = OPTIONAL | NULLABLE, .doc = "Stored, without effect: this server sends no webhook events" },                        \
     { FIELD(struct application_patch, event_webhooks_status), .type = &type_event_webhooks,        \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, event_webhooks_types), .type = &type_event_types,            \
@@ -127,15 +127,15 @@ static void check_patch(struct form *form, const struct place *here, const void 
     { FIELD(struct application_patch, integration_require_code_grant), .type = &type_bool,         \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, bot_public), .type = &type_bool,                             \
-      .flags = OPTIONAL | NULLABLE, .doc = "Another name of integration_public" },                 \
+      .flags = OPTIONAL | NULLABLE, .doc = "Alias of integration_public" },                 \
     { FIELD(struct application_patch, bot_require_code_grant), .type = &type_bool,                 \
-      .flags = OPTIONAL | NULLABLE, .doc = "Another name of integration_require_code_grant" },     \
+      .flags = OPTIONAL | NULLABLE, .doc = "Alias of integration_require_code_grant" },     \
     { FIELD(struct application_patch, team_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,    \
-      .doc = "Its own, or null where it has none: a transfer has its own route" },                 \
+      .doc = "Must be the current team, or null without one; use the transfer route to change it" },                 \
     { FIELD(struct application_patch, type), .type = &type_int, .flags = OPTIONAL | NULLABLE,      \
-      .doc = "Null: no application here has one" },                                                \
+      .doc = "Must be null" },                                                \
     { FIELD(struct application_patch, max_participants), .type = &type_participants,               \
-      .flags = OPTIONAL | NULLABLE, .doc = "-1, no limit: there are no activities here" },         \
+      .flags = OPTIONAL | NULLABLE, .doc = "Must be -1 (no limit), because the server has no activities" },         \
     { FIELD(struct application_patch, explicit_content_filter), .type = &type_filter,              \
       .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
@@ -168,7 +168,7 @@ static const struct schema application_patch_schema = {
     .size = sizeof(struct application_patch),
     .fields = application_patch_fields,
     .check = check_patch,
-    .doc = "What changes about an application.",
+    .doc = "Changes of an application.",
 };
 
 static const struct field own_application_patch_fields[] = { CHANGEABLE_FIELDS, { 0 } };
@@ -177,7 +177,7 @@ static const struct schema own_application_patch_schema = {
     .size = sizeof(struct application_patch),
     .fields = own_application_patch_fields,
     .check = check_patch,
-    .doc = "What a bot changes about its application.",
+    .doc = "Changes that a bot makes to its application.",
 };
 
 static const struct field application_transfer_fields[] = {
@@ -188,7 +188,7 @@ static const struct schema application_transfer_schema = {
     .name = "ApplicationTransfer",
     .size = sizeof(struct application_transfer),
     .fields = application_transfer_fields,
-    .doc = "Where an application goes.",
+    .doc = "The team that receives the application.",
 };
 
 static const struct field application_query_fields[] = {
@@ -214,7 +214,7 @@ static const struct schema bot_token_schema = {
     .name = "BotToken",
     .size = sizeof(struct bot_token_reply),
     .fields = bot_token_fields,
-    .doc = "A bot's credential, shown once.",
+    .doc = "A bot token, shown once.",
 };
 
 static const struct field secret_fields[] = {

@@ -1,4 +1,4 @@
-/* uninstall.c - removes an app with everything it brought, or only its bot, from a guild. */
+/* uninstall.c - removes an app with its bot, roles and webhooks, or only its bot, from a guild. */
 #include "platform/applications/internal.h"
 
 #include "model/fields/ids.h"
@@ -103,7 +103,7 @@ void integration_announce_gone(struct call *call, snowflake guild_id, snowflake 
     call_emit(call, EVENT_INTEGRATION_DELETE, managers, &integration_gone_schema, &gone);
 }
 
-/* *ret is 0 if the app is not installed. Sends INTEGRATION_DELETE before the bot's leave events. */
+/* *ret is the integration's id, or 0. Emits INTEGRATION_DELETE before the bot's leave events. */
 static enum err remove_integration(struct call *call, snowflake guild_id, snowflake application_id,
                                    snowflake *ret)
 {
@@ -191,9 +191,9 @@ static enum err save_scopes(struct call *call, const struct integration *i)
     return tx_exec(call->tx, SAVE_SCOPES, BIND(v_id(i->id), v_text(scopes)), NULL);
 }
 
-/* The integration that a bot belongs to, and the scopes that remain without the bot. */
+/* The integration of a bot, and the scopes that remain without the scope `bot`. */
 struct belonging {
-    snowflake id, application_id; /* 0: not found */
+    snowflake id, application_id; /* 0: no such integration */
     struct list left;
 };
 

@@ -20,7 +20,7 @@ struct world_application {
     struct opt_int event_webhooks_status;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
-    struct opt_str token; /* the bot's; fixed value for tests */
+    struct opt_str token; /* token of the bot; fixed value for tests */
 };
 static const struct type type_webhooks_status = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct field application_fields[] = {
@@ -75,7 +75,7 @@ static const char FIND_BOT[] = "select id, bot from users where username = $1";
 static const char ADD_APPLICATION[] =
     "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
     "values ($1, $2, $3, $4, $5, $6)";
-/* Bit 23 of the flags (has global commands) is always the stored one, never that of the file. */
+/* Bit 23 of the flags (has global commands) keeps its stored value; the file's value is ignored. */
 static const char DRESS_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
     "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
@@ -111,7 +111,7 @@ static enum err find_bot(struct importing *im, struct str name, const struct pla
     return OK;
 }
 
-/* A bot and its application share one id, whichever of them exists first. */
+/* A bot and its application share one id, no matter which of them was created first. */
 static enum err settle_bot(struct importing *im, const struct world_application *a,
                            const struct place *up, snowflake known, snowflake *ret_id)
 {
@@ -198,7 +198,7 @@ static enum err issue_bot_token(struct importing *im, const void *entry, const s
     return a->bot.given == GIVEN ? world_issue_token(im, a->bot.value, &a->token, at) : OK;
 }
 
-/* Second pass, after all guilds exist: parts that refer to guilds. */
+/* Second pass, after all guilds exist: imports the parts of an application that refer to guilds. */
 static enum err import_later(struct importing *im, const void *entry, const struct place *at,
                              snowflake owner)
 {
@@ -280,7 +280,7 @@ static const struct field installed_fields[] = {
     MUST(struct world_installed, application, type_world_ref),
     MAYBE(struct world_installed, by, type_world_ref),
     MAYBE(struct world_installed, scopes, type_raw),
-    WORLD_PART("commands"), /* commands of this guild only */
+    WORLD_PART("commands"), /* commands that exist only in this guild */
     { 0 },
 };
 
@@ -347,7 +347,7 @@ static const char INSTALLED[] =
 static enum err export_installed(struct exporting *ex, struct opt_list *ret)
 {
     size_t size = world_entry_size(ex->format, "installed");
-    struct list applications = { 0 }; /* snowflakes, one per entry */
+    struct list applications = { 0 }; /* ids of the applications, one per entry */
     struct rows r;
     enum err e = tx_query(ex->tx, INSTALLED, BIND(v_id(ex->guild)), &r);
 

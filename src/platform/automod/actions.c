@@ -20,7 +20,7 @@ bool rules_have_action(const struct list *rules, enum automod_action_type type)
 
 /* --- the execution event and the alert ------------------------------------------------ */
 
-/* One broken rule. */
+/* One rule that a text or name broke, with the match. */
 struct breach {
     const struct offence *offence;
     const struct automod_rule *rule;
@@ -111,7 +111,7 @@ static void embed_profile(struct json *j, const struct offence *o)
     embed_field(j, "quarantine_event", str_of(o->seen_by));
 }
 
-/* Clients render the alert from these embed fields. All values are strings. */
+/* Clients render the alert message from these embed fields. All values are strings. */
 static void embed_fields(struct call *call, struct json *j, const struct breach *b)
 {
     const struct offence *o = b->offence;
@@ -152,7 +152,7 @@ static struct str alert_embed(struct call *call, const struct breach *b)
     return buf_take(&out, call->arena);
 }
 
-/* Skips the alert if its channel has been deleted. */
+/* The alert is skipped if its channel has been deleted. */
 static enum err breach_alert(struct call *call, const struct breach *b,
                              const struct automod_action *action)
 {
@@ -202,7 +202,7 @@ static enum err breach_timeout_member(struct call *call, const struct breach *b,
     return e;
 }
 
-/* A refused nickname was never stored, so its member is not quarantined. */
+/* A refused nickname was never stored, so the member is not quarantined for it. */
 static enum err breach_quarantine(struct call *call, const struct breach *b,
                                   const struct automod_action *action)
 {
@@ -279,11 +279,11 @@ static const struct schema refusal_schema = {
     .name = "AutoModerationRefusal",
     .size = sizeof(struct refusal),
     .fields = refusal_fields,
-    .doc = "A text was not taken, and what its rules say was done.",
+    .doc = "A text was refused; the actions of the rules that it breaks were executed.",
 };
 static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusal_schema };
 
-/* Replies with status 400 instead of returning an error: an error would roll back the alert and the
+/* A reply with status 400 instead of an error, because an error would roll back the alert and the
  * time-out. */
 enum err offence_refuse(struct call *call, enum err code)
 {

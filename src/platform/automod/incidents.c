@@ -1,5 +1,5 @@
 /* incidents.c - PUT /guilds/{guild.id}/incident-actions: disables invites, or direct messages
- * between members without another relation, for at most 24 hours. */
+ * between members without another connection, for at most 24 hours. */
 #include "base/clock.h"
 #include "model/fields/rows.h"
 #include "platform/automod/internal.h"
@@ -20,7 +20,7 @@ static const struct schema incident_schema = {
     .name = "IncidentActions",
     .size = sizeof(struct guild_incidents),
     .fields = incident_fields,
-    .doc = "Until when invites and direct messages are stopped; null: they are not.",
+    .doc = "Until when invites and direct messages are disabled; null: not disabled.",
 };
 const struct type incident_body = { .kind = KIND_OBJECT, .schema = &incident_schema };
 
@@ -28,7 +28,7 @@ static enum err take_stop(struct call *call, const char *field, struct opt_int i
                           struct opt_int *stop)
 {
     if (in.given == GIVEN && in.value > clock_us() + LONGEST_STOP_US)
-        return call_invalid(call, field, "NUMBER_TYPE_MAX", "Must be at most a day from now.");
+        return call_invalid(call, field, "NUMBER_TYPE_MAX", "Must be at most 24 hours from now.");
     if (in.given != ABSENT)
         *stop = (struct opt_int){ in.given == GIVEN && in.value > clock_us() ? GIVEN : GIVEN_NULL,
                                   in.value };

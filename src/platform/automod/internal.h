@@ -21,7 +21,7 @@ struct automod_patch {
 extern const struct schema automod_rule_schema;
 extern const struct type type_automod_rules, automod_draft_body, automod_patch_body;
 
-/* AUTO_MODERATION_ACTION_EXECUTION */
+/* Payload of the event AUTO_MODERATION_ACTION_EXECUTION. */
 struct automod_execution {
     snowflake guild_id;
     const struct automod_action *action;
@@ -36,15 +36,15 @@ extern const struct schema automod_execution_schema;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* ERR_NOT_FOUND. */
+/* Returns ERR_NOT_FOUND if the guild has no such rule. */
 enum err automod_rule_find(struct tx *tx, snowflake guild_id, snowflake id,
                            struct automod_rule *ret);
 enum err automod_rule_update(struct tx *tx, const struct automod_rule *r);
 enum err automod_rule_delete(struct tx *tx, snowflake id);
 enum err automod_count_of_type(struct tx *tx, snowflake guild_id, int64_t trigger, int64_t *ret);
-/* Returns the enabled rules without their metadata: only actions and exemptions. */
+/* Lists the enabled rules without their trigger metadata: only actions and exemptions. */
 enum err automod_rules_light(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Counts this text for its author. Sets *ret_spam if it is the fifth time within ten seconds. */
+/* Counts this text for its author. *ret_spam: it is the fifth occurrence within ten seconds. */
 enum err automod_count_echo(struct tx *tx, snowflake guild_id, snowflake user_id, struct str text,
                             bool *ret_spam);
 
@@ -52,36 +52,36 @@ enum err automod_count_echo(struct tx *tx, snowflake guild_id, snowflake user_id
 
 void automod_announce(struct call *call, enum event event, const struct automod_rule *r);
 
-/* --- exempt.c ------------------------------------------------------------------------- */
+/* --- exemptions.c --------------------------------------------------------------------- */
 
 enum err automod_forget_role(struct call *call, const struct role *role);
 enum err automod_forget_channel(struct call *call, const struct channel *c);
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* before: NULL for a new rule. now: NULL for a deleted rule. */
+/* Writes the audit log entry. before: NULL for a new rule; now: NULL for a deleted rule. */
 enum err automod_audit(struct call *call, const struct automod_rule *before,
                        const struct automod_rule *now);
 
-/* Adds the rules that the shown audit log entries refer to. */
+/* Adds to the log the rules that its audit log entries refer to. */
 enum err automod_in_audit(struct call *call, struct audit_shown *log);
 
-/* --- judge.c: finds the rules that a text breaks -------------------------------------- */
+/* --- check_texts.c: finds the rules that a text breaks -------------------------------- */
 
 /* The texts of one request and the rules that they break. */
 struct judging {
     snowflake guild_id, version;
     struct str title, text, name;
     struct list rules; /* struct automod_rule, for the pool to compile; empty: set is cached */
-    struct list hits;  /* struct automod_hit: of title and text */
-    struct list named; /* hits of the name */
-    snowflake spam;    /* the rule against spam, or 0 */
+    struct list hits;  /* struct automod_hit: matches in title and text */
+    struct list named; /* struct automod_hit: matches in the name */
+    snowflake spam;    /* id of the rule against spam, or 0 */
     bool found;        /* the results are valid for .version */
 };
 
-/* Matches the texts with the guild's set. If the set is not compiled or the match takes long,
- * restarts the call: the match then runs on the pool before the transaction, and the result is the
- * error of call_look_again. */
+/* Matches the texts with the guild's compiled set. If the set is not compiled or the match would
+ * take long, restarts the call: the match then runs on the thread pool before the transaction, and
+ * the function returns the error of call_look_again. */
 enum err judge_texts(struct call *call, struct judging *about);
 /* Removes the hits of rules that exempt this member or channel. channel: NULL for a name. Returns
  * the struct automod_rule of each remaining hit, in the same order. */
@@ -95,11 +95,11 @@ extern const struct hooks automod_hooks;
 /* The offending text or name and its author. */
 struct offence {
     const struct member *member;
-    const struct channel *channel; /* NULL: a name */
+    const struct channel *channel; /* NULL: the offence is a name */
     snowflake message_id;          /* 0: the message was not stored */
     struct str content;
     bool blocked;
-    const char *profile; /* names: the changed field, or where the name was found; else NULL */
+    const char *profile; /* for names: the changed field, or where the name was found; else NULL */
     const char *seen_by; /* for existing names: the occasion of the check */
 };
 
@@ -111,7 +111,7 @@ enum err offence_answer(struct call *call, const struct offence *o, const struct
 /* Replies with status 400 and this code; the transaction still commits. */
 enum err offence_refuse(struct call *call, enum err code);
 
-/* --- names.c -------------------------------------------------------------------------- */
+/* --- check_names.c -------------------------------------------------------------------- */
 
 /* Returns all names of a member, one per line. */
 enum err automod_names(struct call *call, const struct member *m, struct str *ret);
@@ -121,7 +121,7 @@ enum err automod_account_changed(struct call *call, const struct user *user);
 
 /* --- incidents.c ---------------------------------------------------------------------- */
 
-extern const struct type incident_body; /* also the response */
+extern const struct type incident_body; /* also the reply */
 enum err put_incident_actions(struct call *call);
 
 #endif

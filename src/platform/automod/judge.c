@@ -23,10 +23,10 @@ static void set_judge(const struct automod_set *s, struct arena *arena, struct j
     j->found = true;
 }
 
-/* Runs before the transaction: reads the rules, which the thread pool then compiles. */
+/* Runs before the transaction: reads the rules that the thread pool then compiles. */
 static enum err look_at_rules(struct call *call)
 {
-    struct judging *j = call_passed(call, "judging");
+    struct judging *j = call_passed(call, "automod_check");
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, "select automod_version from guilds where id = $1",
@@ -41,7 +41,7 @@ static enum err look_at_rules(struct call *call)
 
 static enum err compile_and_judge(struct call *call)
 {
-    struct judging *j = call_passed(call, "judging");
+    struct judging *j = call_passed(call, "automod_check");
     struct automod_set *s = automod_kept(api_number(call->api), j->guild_id, j->version);
 
     if (!s) {
@@ -60,7 +60,7 @@ static bool same_texts(const struct judging *a, const struct judging *b)
 
 enum err judge_texts(struct call *call, struct judging *about)
 {
-    const struct judging *before = call_passed(call, "judging");
+    const struct judging *before = call_passed(call, "automod_check");
 
     if (before && before->found && before->version == about->version &&
         before->guild_id == about->guild_id && same_texts(before, about)) {
@@ -74,7 +74,7 @@ enum err judge_texts(struct call *call, struct judging *about)
     automod_set_unref(s);
     if (s && !slow)
         return OK;
-    struct judging *j = call_pass(call, "judging", sizeof *j);
+    struct judging *j = call_pass(call, "automod_check", sizeof *j);
     *j = *about;
     call->look = look_at_rules;
     call->compute = compile_and_judge;
@@ -142,7 +142,7 @@ enum err judge_exempt(struct call *call, const struct member *m, const struct ch
 
 /* --- texts ---------------------------------------------------------------------------- */
 
-/* Hits that are passed from the check to the write of the message. */
+/* Hits and their rules, passed from the check to the write of the message. */
 struct found_offence {
     struct list hits, rules;
 };
@@ -191,7 +191,7 @@ static enum err text_refuse(struct call *call, struct text_judged *about,
     return e ? e : offence_refuse(call, title ? ERR_TITLE_BLOCKED : ERR_MESSAGE_BLOCKED);
 }
 
-/* Blocks the message if a name of its author breaks a rule with the quarantine action. */
+/* Blocks the message if a name of its author breaks a rule that has the quarantine action. */
 static enum err refuse_named(struct call *call, struct text_judged *about,
                              const struct judging *judged)
 {

@@ -8,7 +8,7 @@
 
 struct cached_set {
     struct cache_entry entry;
-    uint64_t server; /* api_number: a test process runs several servers */
+    uint64_t server; /* api_number of the server; a test process runs several servers */
     snowflake guild_id, version;
     struct automod_set *set;
 };
@@ -27,7 +27,7 @@ static void cached_set_free(struct cache_entry *e)
     mem_free(e);
 }
 
-/* Evicts the sets of idle guilds, because a deleted guild never asks for its set again. */
+/* Sets of idle guilds are evicted, because a deleted guild never asks for its set again. */
 static struct cache_kind compiled = {
     .name = "compiled automod rules",
     .entries = 256,

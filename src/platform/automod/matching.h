@@ -1,8 +1,8 @@
 /* matching.h - finds keywords and regular expressions of rules in a text, without the store.
  *
- * One Aho-Corasick automaton finds all keywords in one pass (words.c). Patterns run one after the
- * other, each in time linear in the text (patterns.c). Both structures are immutable after
- * construction, so any number of threads may use them. */
+ * One Aho-Corasick automaton finds all keywords in one pass (keyword_automaton.c). Patterns run one
+ * after the other, each in time linear in the text (pattern_match.c). Both structures are immutable
+ * after construction, so any number of threads may use them. */
 #ifndef PLATFORM_AUTOMOD_MATCHING_H
 #define PLATFORM_AUTOMOD_MATCHING_H
 
@@ -12,33 +12,33 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* --- fold.c --------------------------------------------------------------------------- */
+/* --- case_folding.c ------------------------------------------------------------------- */
 
 /* A lower-cased text with a map back to the original. */
 struct folded_text {
     struct str text, original;
-    const uint32_t *offsets; /* of each byte, and the end, in the original; NULL: identical */
+    const uint32_t *offsets; /* original offset of each byte and of the end; NULL: identical */
 };
 
 struct folded_text text_fold(struct arena *arena, struct str text);
 /* Returns the part of the original that corresponds to this range of the folded text. */
 struct str text_unfold(const struct folded_text *t, size_t start, size_t end);
-/* Letters, digits and combining marks. */
+/* True for letters, digits and combining marks. */
 bool is_of_a_word(uint32_t c);
 /* Returns true if `at` is a word boundary: at most one side of it is a word character. */
 bool text_bounds(struct str text, size_t at);
 
-/* --- words.c -------------------------------------------------------------------------- */
+/* --- keyword_automaton.c -------------------------------------------------------------- */
 
 /* One keyword of the automaton. */
 struct word_entry {
     struct str text;             /* folded, without leading and trailing "*" */
-    bool begins_word, ends_word; /* matches only at a word boundary */
-    bool allowed;                /* from the allow list: offences inside it do not count */
-    uint32_t rule, number;       /* owning rule, and index in its list */
+    bool begins_word, ends_word; /* the keyword matches only at a word boundary */
+    bool allowed;                /* from the allow list: text inside it is no offence */
+    uint32_t rule, number;       /* index of the rule, and index in its keyword list */
 };
 
-/* Parses "*cat*" and the like; folds the text into the arena. False: no text is left. */
+/* Parses a keyword such as "*cat*" and folds its text into the arena. False if no text is left. */
 bool word_read(struct arena *arena, struct str keyword, struct word_entry *ret);
 
 struct words;
@@ -53,13 +53,13 @@ size_t words_cost(const struct words *w);
 /* The first offence of a rule; number is -1 if there is none. */
 struct word_hit {
     int64_t number;
-    uint32_t start, end; /* in the folded text */
+    uint32_t start, end; /* offsets in the folded text */
 };
 
 struct words_found {
     struct word_hit *hits; /* indexed by rule; NULL: no keywords */
-    uint32_t **reach; /* [rule][i]: end of the longest allowed range that starts at or before i;
-                         NULL: no allow list */
+    uint32_t **reach; /* [rule][i]: end of the longest allowed range that starts at or before byte
+                       * i; NULL: no allow list */
     size_t steps;     /* automaton steps, for tests: at most two per byte and pass */
 };
 struct words_found words_find(const struct words *w, struct arena *arena, struct str folded);
@@ -68,12 +68,12 @@ struct words_found words_find(const struct words *w, struct arena *arena, struct
 bool words_allow(const struct words_found *found, uint32_t rule, const struct folded_text *text,
                  size_t start, size_t end);
 
-/* --- patterns.c ----------------------------------------------------------------------- */
+/* --- pattern_match.c ------------------------------------------------------------------ */
 
 struct pattern;
 
 /* Compiles a regular expression without back references and lookaround, so that matching takes
- * linear time. NULL: *ret_problem is an error sentence. */
+ * linear time. Returns NULL on error; *ret_problem is then an error sentence. */
 struct pattern *pattern_new(struct str text, const char **ret_problem);
 void pattern_free(struct pattern *p);
 /* Returns the largest number of states that one character can activate. Matching takes about cost ×

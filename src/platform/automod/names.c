@@ -33,7 +33,7 @@ static enum err version_of(struct call *call, snowflake guild_id, snowflake *ret
     return e;
 }
 
-/* Returns the rules that a member's names break, without those that exempt the member. */
+/* Finds the rules that a member's names break, without rules that exempt the member. */
 static enum err find_named(struct call *call, const struct member *m, snowflake version,
                            struct str name, struct list *ret_hits, struct list *ret_rules)
 {

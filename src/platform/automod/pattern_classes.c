@@ -90,11 +90,10 @@ static void class_add_property(struct pattern_parse *p, struct char_class *c, bo
         p->rest = str_from(p->rest, name.n);
     uint32_t categories = categories_named(name);
     if (!categories)
-        parse_refuse(p, "The pattern asks for a property of characters that is not known.");
+        parse_refuse(p, "The pattern has an unknown Unicode property after \\p.");
     class_add_categories(c, others ? ALL_CATEGORIES & ~categories : categories);
 }
 
-/* Adds \d, \w, \s or their negations. Returns false for other letters. */
 bool class_add_kind(struct pattern_parse *p, struct char_class *c, uint32_t letter)
 {
     switch (letter) {
@@ -147,15 +146,14 @@ static uint32_t parse_hex(struct pattern_parse *p, size_t digits)
         int v = hex_value(number.p[i]);
 
         if (v < 0)
-            parse_refuse(p, "The pattern has a number that is none.");
+            parse_refuse(p, "The pattern has an escape with invalid hexadecimal digits.");
         c = c * 16 + (uint32_t)(v & 15);
     }
     if (!number.n || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        parse_refuse(p, "The pattern has a number that is no character.");
+        parse_refuse(p, "The pattern has a hexadecimal escape that is not a Unicode character.");
     return c;
 }
 
-/* Returns the single character of an escape sequence; c follows the backslash. */
 uint32_t parse_escape(struct pattern_parse *p, uint32_t c)
 {
     switch (c) {
@@ -179,7 +177,7 @@ uint32_t parse_escape(struct pattern_parse *p, uint32_t c)
         return parse_hex(p, 8);
     default:
         if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
-            parse_refuse(p, "The pattern has an escape that is not known.");
+            parse_refuse(p, "The pattern has an unknown escape sequence.");
         return c;
     }
 }
@@ -220,10 +218,10 @@ static void parse_named_class(struct pattern_parse *p, struct char_class *c)
                                 named_classes[i].ranges[k].last);
         return;
     }
-    parse_refuse(p, "The pattern has a class of characters that is not known.");
+    parse_refuse(p, "The pattern has an unknown named character class.");
 }
 
-/* Returns one character of a class. Sets *ret_kind if the item was a class such as \d instead. */
+/* Returns one character of a class. *ret_kind: the item was a class such as \d instead. */
 static uint32_t parse_class_item(struct pattern_parse *p, struct char_class *c, bool *ret_kind)
 {
     *ret_kind = false;
@@ -245,7 +243,7 @@ static void parse_class_part(struct pattern_parse *p, struct char_class *c)
         parse_eats(p, "-");
         last = parse_class_item(p, c, &kind);
         if (kind || last < first) {
-            parse_refuse(p, "The pattern has a range of characters that is none.");
+            parse_refuse(p, "The pattern has an invalid character range.");
             return;
         }
     }
@@ -262,11 +260,11 @@ void parse_class(struct pattern_parse *p)
     c->negated = parse_eats(p, "^");
     for (; !p->problem && (first || !parse_sees(p, "]")); first = false) {
         if (!p->rest.n)
-            parse_refuse(p, "The pattern has a class of characters without its end.");
+            parse_refuse(p, "The pattern has a character class without a closing bracket.");
         else if (parse_eats(p, "[:"))
             parse_named_class(p, c);
         else if (parse_sees(p, "[") || parse_sees(p, "&&") || parse_sees(p, "--"))
-            parse_refuse(p, "Classes of characters cannot be combined.");
+            parse_refuse(p, "Character classes cannot be nested or combined.");
         else
             parse_class_part(p, c);
     }

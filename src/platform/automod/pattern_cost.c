@@ -1,21 +1,21 @@
 /* pattern_cost.c - computes an upper bound of a pattern's matching cost per character.
  *
  * A character activates only the states behind the classes that accept it. A long list of words is
- * cheap, because its words share few letters. A repeated dot costs its repeat count. */
+ * cheap, because its words share few letters. A repeated dot costs its repetition count. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "platform/automod/patterns.h"
 
-enum { BEYOND_ASCII = 128 }; /* stands for all characters beyond ASCII */
+enum { BEYOND_ASCII = 128 }; /* stands for all non-ASCII characters */
 
 struct cost_count {
     const struct pattern *pattern;
-    uint32_t *waiting, *seen; /* per state: the round in which it was counted */
+    uint32_t *waiting, *seen; /* seen: per state, the round in which the state was counted */
     uint32_t round, count;
 };
 
-/* Upper bound: assumes that every assertion holds. */
+/* Counts the states reachable without a character, as if every assertion held (an upper bound). */
 static void cost_follow(struct cost_count *c, uint32_t state)
 {
     uint32_t waiting = 0;
@@ -38,7 +38,7 @@ static void cost_follow(struct cost_count *c, uint32_t state)
     }
 }
 
-/* Characters beyond ASCII whose other case is i, k or s. */
+/* True if the class accepts one of the non-ASCII characters whose other case is i, k or s. */
 static bool class_folds_beyond(const struct char_class *c)
 {
     return c->folds && (class_takes(c, 0x130) || class_takes(c, 0x131) || class_takes(c, 0x17f) ||

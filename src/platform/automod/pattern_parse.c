@@ -32,7 +32,7 @@ uint32_t parse_next(struct pattern_parse *p)
     size_t n = utf8_decode(p->rest, &c);
 
     if (!n)
-        parse_refuse(p, "The pattern ends too early.");
+        parse_refuse(p, "The pattern ends in the middle of an expression.");
     p->rest = str_from(p->rest, n);
     return c;
 }
@@ -134,7 +134,7 @@ static void parse_backslash(struct pattern_parse *p)
     state_add(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
-/* Parses (?i) or (?s-i:…). Returns true if a group follows. */
+/* Parses flags such as (?i) or (?s-i:…). Returns true if a group follows. */
 static bool parse_flags(struct pattern_parse *p)
 {
     bool on = true;
@@ -153,9 +153,9 @@ static bool parse_flags(struct pattern_parse *p)
         else if (c == 'm')
             p->lines = on;
         else if (c != 'u')
-            parse_refuse(p, "The pattern has a flag that is not known.");
+            parse_refuse(p, "The pattern has an unknown flag.");
     }
-    parse_refuse(p, "The pattern has a group without its end.");
+    parse_refuse(p, "The pattern has a group without a closing parenthesis.");
     return false;
 }
 
@@ -165,9 +165,9 @@ static void parse_group(struct pattern_parse *p)
     bool folds = p->folds, dot = p->dot_takes_lines, lines = p->lines;
 
     if (++p->depth > PATTERN_DEEPEST)
-        parse_refuse(p, "The pattern has too many groups within groups.");
+        parse_refuse(p, "The pattern has too many nested groups.");
     if (parse_sees(p, "?=") || parse_sees(p, "?!") || parse_sees(p, "?<=") || parse_sees(p, "?<!"))
-        parse_refuse(p, "Patterns cannot look around.");
+        parse_refuse(p, "Patterns cannot use lookahead or lookbehind.");
     else if (parse_eats(p, "?P<") || parse_eats(p, "?<"))
         str_cut(&p->rest, '>');
     else if (parse_eats(p, "?") && !parse_flags(p)) {
@@ -176,7 +176,7 @@ static void parse_group(struct pattern_parse *p)
     }
     parse_alternatives(p);
     if (!parse_eats(p, ")"))
-        parse_refuse(p, "The pattern has a group without its end.");
+        parse_refuse(p, "The pattern has a group without a closing parenthesis.");
     p->folds = folds;
     p->dot_takes_lines = dot;
     p->lines = lines;
@@ -198,7 +198,7 @@ static void parse_part(struct pattern_parse *p)
     else if (parse_eats(p, "\\"))
         parse_backslash(p);
     else if (parse_sees(p, "*") || parse_sees(p, "+") || parse_sees(p, "?") || parse_sees(p, "{"))
-        parse_refuse(p, "The pattern repeats nothing.");
+        parse_refuse(p, "The pattern has a repetition operator without anything to repeat.");
     else
         parse_single(p, parse_next(p));
 }
@@ -229,11 +229,11 @@ static bool parse_counts(struct pattern_parse *p, int64_t *ret_least, int64_t *r
     else if (parse_eats(p, "{")) {
         *ret_least = *ret_most = parse_number(p);
         if (*ret_least < 0)
-            parse_refuse(p, "The pattern repeats something a number of times that is none.");
+            parse_refuse(p, "The pattern has an invalid repetition count.");
         if (parse_eats(p, ","))
             *ret_most = parse_number(p);
         if (!parse_eats(p, "}") || (*ret_most >= 0 && *ret_most < *ret_least))
-            parse_refuse(p, "The pattern repeats something a number of times that is none.");
+            parse_refuse(p, "The pattern has an invalid repetition count.");
     } else
         return false;
     parse_eats(p, "?"); /* greedy or lazy: the longest match is reported in both cases */
@@ -249,7 +249,7 @@ static void part_append(struct pattern_parse *p, const struct pattern_state *par
     p->out->count += count;
 }
 
-/* Repeats the states from `from` to the end, which were written once, between least and most
+/* Repeats the states from index `from` to the end, which were written once, between least and most
  * times. */
 static void part_repeat(struct pattern_parse *p, uint32_t from, int64_t least, int64_t most)
 {
@@ -307,7 +307,7 @@ struct pattern *pattern_new(struct str text, const char **ret_problem)
 
     parse_alternatives(&p);
     if (p.rest.n)
-        parse_refuse(&p, "The pattern has the end of a group that never began.");
+        parse_refuse(&p, "The pattern has a closing parenthesis without a group.");
     state_add(&p, (struct pattern_state){ .op = OP_MATCH });
     if (!p.problem) {
         for (uint32_t i = 0; i < p.out->class_count; i++)

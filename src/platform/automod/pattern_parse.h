@@ -5,18 +5,18 @@
 
 #include "platform/automod/patterns.h"
 
-/* After an error the parser continues without effect until the end. */
+/* State of the parser. After an error the parser continues without effect until the end. */
 struct pattern_parse {
     struct pattern *out;
     struct str rest;
     const char *problem;
     int depth;
-    bool folds, dot_takes_lines, lines; /* the flags i, s and m */
+    bool folds, dot_takes_lines, lines; /* flags i, s and m of the expression */
 };
 
 /* Records the first error; ignores later ones. */
 void parse_refuse(struct pattern_parse *p, const char *problem);
-/* Tests whether the rest begins with this text. parse_eats also skips the text. */
+/* Tests whether the unparsed rest begins with this text. parse_eats also skips the text. */
 bool parse_sees(const struct pattern_parse *p, const char *text);
 bool parse_eats(struct pattern_parse *p, const char *text);
 /* Returns the next character; reports an error at the end of the text. */

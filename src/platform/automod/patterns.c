@@ -45,14 +45,14 @@ bool class_takes(const struct char_class *c, uint32_t character)
     return class_decide(c, character);
 }
 
-/* An active state, and the text offset at which its match began. */
+/* An active state of the automaton, and the text offset at which its match began. */
 struct pattern_way {
     uint32_t state, start;
 };
 struct pattern_ways {
     struct pattern_way *all;
     uint32_t count;
-    uint32_t *seen; /* per state: the round in which it was last added */
+    uint32_t *seen; /* per state: the round in which the state was last added */
 };
 
 /* Memoized result of one class for the current character. */
@@ -70,7 +70,7 @@ struct pattern_search {
     struct class_answer *answers;
     uint32_t round;
     uint32_t asserted; /* bits of enum pattern_assert that hold at .at */
-    bool knows;        /* .asserted is computed for .at */
+    bool knows;        /* .asserted is valid for .at */
     bool found;
     size_t start, end;
 };
@@ -116,7 +116,8 @@ static bool assert_holds(struct pattern_search *s, enum pattern_assert what)
     return s->asserted >> what & 1;
 }
 
-/* Callers add in order of `start`: if two matches are in the same state, the earlier one stays. */
+/* Adds a state and all states that it reaches without a character. Callers add in order of `start`:
+ * if two matches reach the same state, the one that started earlier wins. */
 static void ways_add(struct pattern_search *s, struct pattern_ways *ways, uint32_t state,
                      uint32_t start)
 {
@@ -142,7 +143,7 @@ static void ways_add(struct pattern_search *s, struct pattern_ways *ways, uint32
     }
 }
 
-/* The earliest start wins, then the longest match. */
+/* Records a match at the current offset: the earliest start wins, then the longest match. */
 static void search_note(struct pattern_search *s, uint32_t start)
 {
     if (s->at == start || (s->found && start > s->start))

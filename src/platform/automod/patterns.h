@@ -10,7 +10,7 @@ enum {
     PATTERN_DEEPEST = 50, /* depth of nested groups */
 };
 
-/* A set of characters that one position of the pattern accepts. */
+/* Sets of characters that one position of the pattern accepts. */
 struct char_range {
     uint32_t first, last;
 };
@@ -26,10 +26,10 @@ struct char_class {
 enum pattern_op { OP_CLASS, OP_SPLIT, OP_JUMP, OP_ASSERT, OP_MATCH };
 enum pattern_assert { AT_BEGIN, AT_END, AT_LINE_BEGIN, AT_LINE_END, AT_BOUND, AT_NO_BOUND };
 
-/* Jumps are relative, so that a part can be repeated by copying it. */
+/* A state of the automaton. Jumps are relative, so that a part can be repeated by copying it. */
 struct pattern_state {
     enum pattern_op op;
-    int32_t x, y; /* SPLIT, JUMP: relative targets; CLASS: index; ASSERT: which */
+    int32_t x, y; /* SPLIT, JUMP: relative targets; CLASS: class index; ASSERT: pattern_assert */
 };
 
 struct pattern {
@@ -39,11 +39,11 @@ struct pattern {
     uint32_t cost; /* largest number of states that one character activates */
 };
 
-/* Computes .taken. After this call the class is read-only. */
+/* Computes c->taken. After this call the class is read-only. */
 void class_settle(struct char_class *c);
 bool class_takes(const struct char_class *c, uint32_t character);
 
-/* pattern_cost.c: computes .cost. */
+/* Returns the value of p->cost. */
 uint32_t pattern_cost_of(const struct pattern *p);
 
 #endif

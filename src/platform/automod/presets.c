@@ -21,7 +21,7 @@ const struct list *automod_preset(int64_t preset)
     return preset >= 1 && preset <= PRESETS ? &lists[preset - 1] : &none;
 }
 
-/* Parses one line: a list name, a keyword, a comment, or nothing. Returns NULL on success. */
+/* Parses a line: list name, keyword, comment or empty. Returns NULL, or an error sentence. */
 static const char *presets_take(struct str line, struct list **now)
 {
     if (!line.n || line.p[0] == '#')
@@ -32,11 +32,11 @@ static const char *presets_take(struct str line, struct list **now)
             return NULL;
         }
     if (!*now)
-        return "automod-words: a word stands before [profanity], [sexual] or [slurs]";
+        return "automod-words: a word comes before the first [profanity], [sexual] or [slurs]";
     if (!utf8_valid(line) || utf8_length(line) > LONGEST_WORD)
-        return "automod-words: a word is not UTF-8 text of at most 60 characters";
+        return "automod-words: the file has a word that is not UTF-8 or longer than 60 characters";
     if ((*now)->count >= MOST_WORDS)
-        return "automod-words: a list has more than 5000 words";
+        return "automod-words: a list in the file has more than 5000 words";
     *(struct str *)list_add(arena, *now, sizeof line) = str_dup(arena, line);
     return NULL;
 }
@@ -64,6 +64,6 @@ bool automod_presets_set(const char *path, const char **ret_problem)
     }
     if (f)
         fclose(f);
-    free(line); /* allocated by getline */
+    free(line); /* memory of getline */
     return !*ret_problem;
 }

@@ -22,7 +22,7 @@ static enum err check_room(struct call *call, const struct automod_rule *r)
     if (e || count < most_of_type(r->trigger_type))
         return e;
     form_fail(&call->form, NULL, "AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED",
-              "The guild has as many rules of this trigger as it may have.");
+              "The guild has reached the maximum number of rules of this trigger type.");
     return ERR_INVALID_FORM_BODY;
 }
 
@@ -46,7 +46,7 @@ static enum err check_alert(struct call *call, size_t number, snowflake channel_
     return OK;
 }
 
-/* A time-out or quarantine action requires that the author has MODERATE_MEMBERS. */
+/* A rule with a time-out or quarantine action requires that the caller has MODERATE_MEMBERS. */
 static enum err check_actions(struct call *call, const struct automod_rule *r)
 {
     const struct automod_patch *in = call->body;
@@ -118,7 +118,6 @@ void automod_announce(struct call *call, enum event event, const struct automod_
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-/* GET /guilds/{guild.id}/auto-moderation/rules */
 static enum err list_auto_moderation_rules(struct call *call)
 {
     struct list rules;
@@ -132,7 +131,6 @@ static enum err path_rule(struct call *call, struct automod_rule *ret)
     return automod_rule_find(call->tx, call->target.guild->id, call_id(call, "rule.id"), ret);
 }
 
-/* GET /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
 static enum err get_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
@@ -141,7 +139,6 @@ static enum err get_auto_moderation_rule(struct call *call)
     return e ? e : call_reply(call, &rule);
 }
 
-/* POST /guilds/{guild.id}/auto-moderation/rules */
 static enum err create_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
@@ -157,7 +154,7 @@ static enum err create_auto_moderation_rule(struct call *call)
     return call_reply(call, &rule);
 }
 
-/* POST /guilds/{guild.id}/auto-moderation/rules/validate: the checks of create, without a write. */
+/* Runs the checks of create_auto_moderation_rule without writing the rule. */
 static enum err validate_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
@@ -166,7 +163,6 @@ static enum err validate_auto_moderation_rule(struct call *call)
     return e ? e : call_reply(call, &rule);
 }
 
-/* PATCH /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
 static enum err modify_auto_moderation_rule(struct call *call)
 {
     const struct automod_patch *in = call->body;
@@ -176,7 +172,8 @@ static enum err modify_auto_moderation_rule(struct call *call)
     if (e)
         return e;
     if (in->trigger_type.given == GIVEN && in->trigger_type.value != before.trigger_type)
-        return call_invalid(call, "trigger_type", FORM_CHOICES, "A rule's trigger stays.");
+        return call_invalid(call, "trigger_type", FORM_CHOICES,
+                            "The trigger type of a rule cannot be changed.");
     now = before;
     rule_apply(&now, in);
     e = rule_check(call, &now);
@@ -190,7 +187,6 @@ static enum err modify_auto_moderation_rule(struct call *call)
     return call_reply(call, &now);
 }
 
-/* DELETE /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
 static enum err delete_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
@@ -245,9 +241,9 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/auto-moderation/rules",
         .name = "create_auto_moderation_rule",
-        .doc = "Make a rule: six of words, and one of each other trigger. Time-outs and "
-               "quarantines take MODERATE_MEMBERS. Bots, and who has MANAGE_GUILD, are not "
-               "looked at.",
+        .doc = "Create a rule: at most six of type KEYWORD and one of each other trigger type. "
+               "Time-outs and quarantines need MODERATE_MEMBERS. Bots and members with "
+               "MANAGE_GUILD are not checked.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &automod_draft_body,
@@ -259,7 +255,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/auto-moderation/rules/validate",
         .name = "validate_auto_moderation_rule",
-        .doc = "What making a rule would answer; nothing is kept.",
+        .doc = "Validate a rule without storing it.",
         .auth = AUTH_USER,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &automod_draft_body,
@@ -293,8 +289,9 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/guilds/{guild.id}/incident-actions",
         .name = "put_incident_actions",
-        .doc = "Stop invites, or direct messages between members who have nothing else in "
-               "common, for a day at most.",
+        .doc =
+            "Disable invites, or direct messages between members without another connection, for at "
+            "most 24 hours.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &incident_body,
@@ -308,7 +305,7 @@ static const struct route routes[] = {
 
 const struct domain automod_domain = {
     .name = "Auto moderation",
-    .doc = "Rules that messages and names are looked at by.",
+    .doc = "Rules that check messages and names.",
     .routes = routes,
     .world = &automod_world,
     .resolvers = resolvers,

@@ -137,7 +137,8 @@ enum { ECHO_WINDOW_US = 10 * 1000 * 1000 };
 
 static const char FORGET_ECHOES[] =
     "delete from automod_echoes where guild_id = $1 and user_id = $2 and first_at < $3";
-/* Stores the last four times. The fifth is spam if the oldest of them is within the window. */
+/* Stores the times of the last four occurrences; the fifth is spam if the oldest is in the
+ * window. */
 static const char ADD_ECHO[] =
     "insert into automod_echoes (guild_id, user_id, hash, first_at, second_at, third_at, fourth_at) "
     "values ($1, $2, $3, $4, 0, 0, 0) on conflict (guild_id, user_id, hash) do update set "
@@ -146,7 +147,7 @@ static const char ADD_ECHO[] =
 static const char FOURTH_ECHO[] = "select fourth_at from automod_echoes where guild_id = $1 and "
                                   "user_id = $2 and hash = $3";
 
-/* FNV-1a, because all processes that share the store need the same hash. */
+/* The hash is FNV-1a, because all processes that share the store need the same hash. */
 static int64_t echo_hash(struct str s)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);

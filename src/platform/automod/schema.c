@@ -17,8 +17,8 @@ static const struct type type_pattern = { .kind = KIND_STRING,
                                           .min = 1,
                                           .max = 260,
                                           .doc = "A regular expression without back references "
-                                                 "and without looking around; all of a guild may "
-                                                 "follow 1,200 ways at once" };
+                                                 "and lookaround; all patterns of a guild may "
+                                                 "have at most 1,200 active states" };
 static const struct type type_keywords = { .kind = KIND_ARRAY,
                                            .max = MOST_KEYWORDS,
                                            .of = &type_keyword };
@@ -26,7 +26,7 @@ static const struct type type_patterns = { .kind = KIND_ARRAY,
                                            .max = MOST_PATTERNS,
                                            .of = &type_pattern };
 static const struct choice presets[] = {
-    { 1, NULL, "PROFANITY", "Words that are thought rude" },
+    { 1, NULL, "PROFANITY", "Words that are considered rude" },
     { 2, NULL, "SEXUAL_CONTENT", "Words of sexual content" },
     { 3, NULL, "SLURS", "Slurs" },
     { 0 },
@@ -36,16 +36,16 @@ static const struct type type_presets = { .kind = KIND_ARRAY, .max = 3, .of = &t
 static const struct type type_mention_limit = { .kind = KIND_INT, .min = 0, .max = 50 };
 
 static const struct choice events[] = {
-    { AUTOMOD_ON_MESSAGE, NULL, "MESSAGE_SEND", "A message is sent or changed" },
-    { AUTOMOD_ON_PROFILE, NULL, "MEMBER_UPDATE", "Somebody joins, or has another name" },
+    { AUTOMOD_ON_MESSAGE, NULL, "MESSAGE_SEND", "A message is sent or edited" },
+    { AUTOMOD_ON_PROFILE, NULL, "MEMBER_UPDATE", "A member joins or changes a name" },
     { 0 },
 };
 static const struct choice triggers[] = {
-    { AUTOMOD_KEYWORD, NULL, "KEYWORD", "Words and patterns of the guild's own" },
+    { AUTOMOD_KEYWORD, NULL, "KEYWORD", "Keywords and patterns of the guild" },
     { AUTOMOD_SPAM, NULL, "SPAM", "The same text for the fifth time within ten seconds" },
-    { AUTOMOD_PRESET, NULL, "KEYWORD_PRESET", "Words of the server's configuration" },
-    { AUTOMOD_MENTIONS, NULL, "MENTION_SPAM", "More people and roles than so many" },
-    { AUTOMOD_PROFILE, NULL, "MEMBER_PROFILE", "Words and patterns in names" },
+    { AUTOMOD_PRESET, NULL, "KEYWORD_PRESET", "Keyword lists of the server's configuration" },
+    { AUTOMOD_MENTIONS, NULL, "MENTION_SPAM", "More mentions of users and roles than the limit" },
+    { AUTOMOD_PROFILE, NULL, "MEMBER_PROFILE", "Keywords and patterns in names" },
     { 0 },
 };
 static const struct type type_event = { .kind = KIND_INT, .choices = events };
@@ -53,11 +53,11 @@ const struct type type_automod_trigger = { .kind = KIND_INT, .choices = triggers
 
 static const struct field metadata_fields[] = {
     { FIELD(struct automod_metadata, keyword_filter), .type = &type_keywords, .flags = OPTIONAL,
-      .doc = "cat: the word; cat*, *cat: words that begin or end so; *cat*: anywhere" },
+      .doc = "cat: the whole word; cat*, *cat: words that start or end with it; *cat*: anywhere" },
     { FIELD(struct automod_metadata, regex_patterns), .type = &type_patterns, .flags = OPTIONAL },
     { FIELD(struct automod_metadata, presets), .type = &type_presets, .flags = OPTIONAL },
     { FIELD(struct automod_metadata, allow_list), .type = &type_keywords, .flags = OPTIONAL,
-      .doc = "What lies inside one of these does not count" },
+      .doc = "Matches inside these texts do not count" },
     { FIELD(struct automod_metadata, mention_total_limit), .type = &type_mention_limit,
       .flags = OPTIONAL },
     { FIELD(struct automod_metadata, mention_raid_protection_enabled), .type = &type_bool,
@@ -69,16 +69,16 @@ static const struct schema metadata_schema = {
     .name = "AutoModerationMetadata",
     .size = sizeof(struct automod_metadata),
     .fields = metadata_fields,
-    .doc = "What a rule looks for.",
+    .doc = "The texts that a rule matches.",
 };
 const struct type type_automod_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
 
 static const struct choice actions[] = {
-    { AUTOMOD_BLOCK, NULL, "BLOCK_MESSAGE", "It is not sent" },
-    { AUTOMOD_ALERT, NULL, "SEND_ALERT_MESSAGE", "A channel is told" },
-    { AUTOMOD_TIMEOUT, NULL, "TIMEOUT", "Who wrote it is timed out" },
+    { AUTOMOD_BLOCK, NULL, "BLOCK_MESSAGE", "The message is not sent" },
+    { AUTOMOD_ALERT, NULL, "SEND_ALERT_MESSAGE", "An alert is posted in a channel" },
+    { AUTOMOD_TIMEOUT, NULL, "TIMEOUT", "The author is timed out" },
     { AUTOMOD_QUARANTINE, NULL, "BLOCK_MEMBER_INTERACTION",
-      "Who is called so can do nothing until they are called otherwise" },
+      "The member is quarantined until the name is changed" },
     { 0 },
 };
 static const struct type type_action_type = { .kind = KIND_INT, .choices = actions };
@@ -86,18 +86,18 @@ static const struct type type_duration = { .kind = KIND_INT, .min = 1, .max = LO
 static const struct type type_custom_message = { .kind = KIND_STRING, .max = 300 };
 static const struct field action_metadata_fields[] = {
     { FIELD(struct automod_action_metadata, channel_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Of alerts: a text channel of the guild" },
+      .doc = "For alerts: a text channel of the guild" },
     { FIELD(struct automod_action_metadata, duration_seconds), .type = &type_duration,
-      .flags = OPTIONAL, .doc = "Of time-outs" },
+      .flags = OPTIONAL, .doc = "For time-outs" },
     { FIELD(struct automod_action_metadata, custom_message), .type = &type_custom_message,
-      .flags = OPTIONAL, .doc = "Of blocks: for the guild's own use" },
+      .flags = OPTIONAL, .doc = "For blocks: a message for the guild's own use" },
     { 0 },
 };
 static const struct schema action_metadata_schema = {
     .name = "AutoModerationActionMetadata",
     .size = sizeof(struct automod_action_metadata),
     .fields = action_metadata_fields,
-    .doc = "How an action is done.",
+    .doc = "Parameters of an action.",
 };
 static const struct type type_action_metadata = { .kind = KIND_OBJECT,
                                                   .schema = &action_metadata_schema };
@@ -111,7 +111,7 @@ static const struct schema action_schema = {
     .name = "AutoModerationAction",
     .size = sizeof(struct automod_action),
     .fields = action_fields,
-    .doc = "What is done when a rule is broken.",
+    .doc = "An action that runs when a rule is broken.",
 };
 static const struct type type_action = { .kind = KIND_OBJECT, .schema = &action_schema };
 const struct type type_automod_actions = {
@@ -142,7 +142,7 @@ const struct schema automod_rule_schema = {
     .name = "AutoModerationRule",
     .size = sizeof(struct automod_rule),
     .fields = rule_fields,
-    .doc = "A rule that messages or names are looked at by.",
+    .doc = "A rule that checks messages or names.",
 };
 const struct type type_automod_rule = { .kind = KIND_OBJECT, .schema = &automod_rule_schema };
 const struct type type_automod_rules = { .kind = KIND_ARRAY, .of = &type_automod_rule };
@@ -172,7 +172,7 @@ static const struct schema patch_schema = {
     .name = "AutoModerationRulePatch",
     .size = sizeof(struct automod_patch),
     .fields = patch_fields,
-    .doc = "What is changed about a rule; its trigger stays.",
+    .doc = "Changes of a rule; its trigger type cannot be changed.",
 };
 const struct type automod_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type automod_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
@@ -196,7 +196,7 @@ const struct schema automod_execution_schema = {
     .name = "AutoModerationExecution",
     .size = sizeof(struct automod_execution),
     .fields = execution_fields,
-    .doc = "A rule was broken and something was done.",
+    .doc = "A rule was broken and an action was executed.",
 };
 
 /* --- fields that depend on each other ------------------------------------------------- */
@@ -212,7 +212,7 @@ static void refuse_list(struct form *form, const struct place *here, const char 
     struct place at = place_key(here, str_of(key));
 
     if (!fits && list->value.count)
-        form_fail(form, &at, FORM_CHOICES, "Rules of this trigger do not have it.");
+        form_fail(form, &at, FORM_CHOICES, "Rules of this trigger type do not have this field.");
 }
 
 static void check_patterns(struct form *form, const struct place *here, struct automod_rule *r,
@@ -261,7 +261,7 @@ static void check_metadata(struct form *form, const struct place *up, struct aut
     if (r->trigger_type == AUTOMOD_MENTIONS && m->mention_total_limit.given != GIVEN)
         form_fail(form, &limit, FORM_REQUIRED);
     if (r->trigger_type != AUTOMOD_MENTIONS && m->mention_total_limit.given == GIVEN)
-        form_fail(form, &limit, FORM_CHOICES, "Rules of this trigger do not have it.");
+        form_fail(form, &limit, FORM_CHOICES, "Rules of this trigger type do not have this field.");
     check_patterns(form, &here, r, others);
 }
 
@@ -287,7 +287,7 @@ static void check_action(struct form *form, const struct place *here,
     struct place duration = place_key(&metadata, STR("duration_seconds"));
 
     if (!action_suits(a->type, trigger))
-        form_fail(form, &type, FORM_CHOICES, "Rules of this trigger do not do this.");
+        form_fail(form, &type, FORM_CHOICES, "Rules of this trigger type cannot have this action.");
     if (a->type == AUTOMOD_ALERT && !(a->metadata && a->metadata->channel_id.given == GIVEN))
         form_fail(form, &channel, FORM_REQUIRED);
     if (a->type == AUTOMOD_TIMEOUT &&
@@ -304,9 +304,10 @@ void automod_rule_check(struct form *form, const struct place *here, struct auto
     const struct automod_action *a = r->actions.items;
 
     if ((r->event_type == AUTOMOD_ON_PROFILE) != (r->trigger_type == AUTOMOD_PROFILE))
-        form_fail(form, &event, FORM_CHOICES, "Rules of this trigger are about something else.");
+        form_fail(form, &event, FORM_CHOICES,
+                  "Rules of this trigger type need another event type.");
     if (r->trigger_type == AUTOMOD_PROFILE && r->exempt_channels.count)
-        form_fail(form, &channels, FORM_CHOICES, "Names are the same in every channel.");
+        form_fail(form, &channels, FORM_CHOICES, "Rules about names cannot exempt channels.");
     r->pattern_cost = 0;
     check_metadata(form, here, r, others);
     for (size_t i = 0; i < r->actions.count; i++) {
@@ -316,7 +317,7 @@ void automod_rule_check(struct form *form, const struct place *here, struct auto
     }
 }
 
-/* Clients read the metadata keys of a trigger type without a check, so they must be present. */
+/* Clients require the metadata keys of a trigger type, so all of them must be present. */
 static void list_settle(struct opt_list *list, bool fits)
 {
     list->given = fits ? GIVEN : ABSENT;

@@ -9,7 +9,7 @@
 #include "platform/automod/presets.h"
 
 enum {
-    MOST_STEPS = 400 * 1000, /* of patterns and keywords, in a transaction: about 1 ms */
+    MOST_STEPS = 400 * 1000, /* steps of patterns and keywords in a transaction: about 1 ms */
 };
 
 struct set_rule {
@@ -22,7 +22,7 @@ struct set_rule {
 
 struct automod_set {
     atomic_int refs;
-    struct arena *arena; /* owns the texts */
+    struct arena *arena; /* owns the texts of the set */
     struct set_rule *rules;
     size_t rule_count;
     struct str *keywords; /* original spelling, grouped by rule */
@@ -111,8 +111,8 @@ static void set_add_rule(struct set_making *m, const struct automod_rule *in)
     set_add_allowed(m, rule, &d->allow_list.value);
 }
 
-/* Rules older than the cost limit may exceed it: drops the most expensive patterns. The slot of a
- * dropped pattern stays, so that the indexes of the others do not change. */
+/* Drops the most expensive patterns of rules that are older than the cost limit. The slot of a
+ * dropped pattern stays, so that the indexes of the other patterns do not change. */
 static void set_leave_out(struct automod_set *s, snowflake guild_id)
 {
     while (s->cost > AUTOMOD_MOST_COST) {
@@ -125,7 +125,7 @@ static void set_leave_out(struct automod_set *s, snowflake guild_id)
         s->cost -= pattern_cost(s->patterns[most]);
         pattern_free(s->patterns[most]);
         s->patterns[most] = NULL;
-        log_warn("automod: a pattern of guild %llu is left out, because it is too large",
+        log_warn("automod: guild %llu has too expensive patterns; one of them is ignored",
                  (unsigned long long)guild_id);
     }
 }
@@ -222,8 +222,8 @@ static void find_pattern(const struct automod_set *s, const struct set_rule *r, 
 
 /* --- mentions ------------------------------------------------------------------------- */
 
-/* Parses <@1>, <@!1> or <@&1> at the start of a text. Roles and users get different ids; 0:
- * none. */
+/* Parses <@1>, <@!1> or <@&1> at the start of a text. Roles and users get different ids; 0: no
+ * mention. */
 static snowflake read_mention(struct str text, size_t *ret_size)
 {
     struct str rest = text, number;

@@ -1,7 +1,7 @@
 /* sets.h - the compiled AutoMod rules of a guild, and their cache.
  *
- * A set is immutable and reference counted. Callers look it up by the version from the guild's row,
- * so a stale set is never used. */
+ * A set is immutable and reference counted. Callers look up a set by the version in the guild's
+ * row, so a stale set is never used. */
 #ifndef PLATFORM_AUTOMOD_SETS_H
 #define PLATFORM_AUTOMOD_SETS_H
 
@@ -10,7 +10,7 @@
 
 struct automod_set;
 
-/* Compiles enabled rules. */
+/* Compiles the enabled rules of a guild. */
 struct automod_set *automod_set_new(const struct list *rules);
 struct automod_set *automod_set_ref(struct automod_set *s);
 void automod_set_unref(struct automod_set *s); /* accepts NULL */
@@ -18,7 +18,7 @@ void automod_set_unref(struct automod_set *s); /* accepts NULL */
 /* One match of a rule in a text. */
 struct automod_hit {
     snowflake rule_id;
-    struct opt_str keyword, content; /* null: no specific text matched */
+    struct opt_str keyword, content; /* null: the rule matched without a specific text */
     bool in_title;
 };
 
@@ -34,9 +34,9 @@ bool automod_set_has_profile(const struct automod_set *s);
 
 /* --- cache ---------------------------------------------------------------------------- */
 
-/* Returns a reference, or NULL if this version is not cached. server: its api_number. */
+/* Returns a reference, or NULL if this version is not cached. server: api_number of the server. */
 struct automod_set *automod_kept(uint64_t server, snowflake guild_id, snowflake version);
-/* Replaces an older version. The caller retains its own reference. */
+/* Caches the set and evicts an older version. The caller keeps its own reference. */
 void automod_keep(uint64_t server, snowflake guild_id, snowflake version, struct automod_set *s);
 
 #endif

@@ -16,8 +16,8 @@ struct word_node {
     uint32_t child;   /* first child; the range ends at the next node's .child */
     uint32_t fail;    /* failure link: the longest proper suffix that is a node */
     uint32_t next;    /* next node on the .fail chain where a keyword ends, or NONE */
-    uint32_t entries; /* first keyword that ends here */
-    uint32_t count;   /* number of keywords that end here */
+    uint32_t entries; /* index of the first keyword that ends at this node */
+    uint32_t count;   /* number of keywords that end at this node */
 };
 
 struct word_mark {
@@ -27,13 +27,13 @@ struct word_mark {
 };
 
 struct words {
-    struct word_node *nodes; /* plus one sentinel */
+    struct word_node *nodes; /* node array with one sentinel at the end */
     unsigned char *labels;   /* the byte that leads to each node */
     struct word_mark *marks; /* parallel to the sorted keywords */
     uint32_t count, rules;
     uint32_t roots[256]; /* child of the root for each byte, or ROOT */
     size_t bytes, cost;
-    bool *lenient; /* per rule: it has an allow list */
+    bool *lenient; /* per rule: the rule has an allow list */
     bool any_lenient;
 };
 
@@ -59,7 +59,7 @@ static bool same_word(const struct word_entry *a, const struct word_entry *b)
            a->ends_word == b->ends_word && str_eq(a->text, b->text);
 }
 
-/* Sorts equal keywords of a rule next to each other, in list order. */
+/* Orders equal keywords of a rule next to each other, in list order. */
 static int word_compare(const void *a, const void *b)
 {
     const struct word_entry *x = a, *y = b;
@@ -175,7 +175,7 @@ static void words_link(struct words *w)
         }
 }
 
-/* A failure link points to a lower node number, so its count is already computed. */
+/* A failure link points to a lower node number, so the count of its target is already computed. */
 static size_t most_that_end(const struct words *w)
 {
     uint32_t *ends = mem_new(w->count * sizeof *ends), most = 0;
@@ -251,11 +251,11 @@ size_t words_cost(const struct words *w)
 
 /* --- matching ------------------------------------------------------------------------- */
 
-/* One pass over a text. If any rule has an allow list, a first pass finds the allowed ranges. */
+/* One pass over a text. If a rule has an allow list, a first pass finds the allowed ranges. */
 struct words_reading {
     const struct words *words;
     struct str text;
-    const bool *bounds; /* per offset: it is a word boundary */
+    const bool *bounds; /* per offset: true at a word boundary */
     uint32_t **reach;
     struct word_hit *hits; /* NULL: this pass finds allowed ranges */
 };

@@ -9,7 +9,7 @@
 #define TARGET(call, member) \
     ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
 
-/* All permissions in the channel, also those withheld until the account has a second factor. */
+/* Computes all permissions, including those withheld until the account has a second factor. */
 static enum err all_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
                               uint64_t *ret)
 {
@@ -58,7 +58,7 @@ static void target_rights(struct target *t, uint64_t all)
 static enum err resolve_guild(struct call *call)
 {
     snowflake id = call_id(call, "guild.id");
-    bool open = call->route->auth & AUTH_OPEN; /* no authentication: no permissions */
+    bool open = call->route->auth & AUTH_OPEN; /* without authentication: no permissions */
 
     if (!open)
         standing_prefetch(call->tx, id, call->caller->id);
@@ -87,7 +87,7 @@ static enum err enter_private(struct call *call, const struct channel *c)
     return e;
 }
 
-/* said: the route has already issued every prefetch that it could. */
+/* said: true if the route has already issued every prefetch that it could. */
 static enum err enter_channel(struct call *call, snowflake id, bool said)
 {
     struct channel *c = TARGET(call, channel);
@@ -105,7 +105,7 @@ static enum err enter_channel(struct call *call, snowflake id, bool said)
     e = channel_load_overwrites(call->tx, c);
     if (!e)
         e = standing_find(call->tx, c->guild_id.value, call->caller->id, TARGET(call, standing));
-    /* Threads are not marked when their guild is being deleted. */
+    /* A channel of a guild that is being deleted: threads are not marked as deleted themselves. */
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
@@ -135,7 +135,7 @@ static enum err resolve_role(struct call *call)
                      TARGET(call, role));
 }
 
-/* For PUT …/members/{member.id} the user is not a member yet. */
+/* True for PUT …/members/{member.id}, where the user is not a member yet. */
 static bool adds_member(const struct route *r)
 {
     static const char end[] = "/members/{member.id}";
@@ -157,7 +157,7 @@ static enum err resolve_member(struct call *call)
 }
 
 /* Checks the permissions that a route needs, in the channel of the path or else in its guild. A
- * permission to act on a role also requires to be above that role. Restricted members
+ * permission to act on a role also requires that the member is above that role. Restricted members
  * (rights_are_restrained) may not call routes that other members would notice. */
 static enum err channel_permit(struct call *call, uint64_t needs)
 {
@@ -208,7 +208,7 @@ static const struct resolver resolvers[] = {
 
 const struct domain access_domain = {
     .name = "Access",
-    .doc = "What paths lead to.",
+    .doc = "Path parameters and permission checks.",
     .resolvers = resolvers,
     .permit = channel_permit,
 };

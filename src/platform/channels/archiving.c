@@ -1,7 +1,7 @@
 /* archiving.c - archives inactive threads.
  *
- * Each open thread has one job. Messages do not update the job: when it is due, it reads the time
- * of the last message and reschedules itself if that is too recent. */
+ * Each open thread has one job. Messages do not update the job: when the job is due, it reads the
+ * time of the last message and reschedules itself if that message is too recent. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/channels/internal.h"
@@ -89,7 +89,7 @@ static enum err archiving_archive(struct call *call, const struct job *job)
 
 const struct job_kind thread_archiving = {
     .name = "archive_thread",
-    .doc = "Archives a thread in which nothing happened for as long as it says.",
+    .doc = "Archives a thread after its auto-archive duration without activity.",
     .run = archiving_archive,
 };
 

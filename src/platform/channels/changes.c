@@ -6,7 +6,7 @@
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 
-/* Every viewer sees a rename, so a channel allows few of them, counted across all callers. */
+/* Every viewer is notified of a rename, so a channel allows two per 10 minutes, of all callers. */
 static const struct limit limit_rename = {
     .name = "channel-rename", .count = 2, .window_s = 600, .shared = true
 };
@@ -28,13 +28,13 @@ enum err get_channel(struct call *call)
 static enum err keep_icon(struct call *call)
 {
     const struct channel_edit *in = call->body;
-    struct edit_stages *stages = call_passed(call, "edit_stages");
+    struct edit_stages *stages = call_passed(call, "channel_edit_results");
 
     return picture_keep(call, "channel-icons", call_id(call, "channel.id"), &in->icon,
                         &stages->icon);
 }
 
-/* Only groups have icons; other channel types store none. */
+/* Only groups have icons; for other channel types no icon is stored. */
 static enum err look_at_kind(struct call *call)
 {
     if (call->target.channel->type == CHANNEL_GROUP)
@@ -46,7 +46,7 @@ enum err prepare_modify_channel(struct call *call)
 {
     const struct channel_edit *in = call->body;
 
-    call_pass(call, "edit_stages", sizeof(struct edit_stages));
+    call_pass(call, "channel_edit_results", sizeof(struct edit_stages));
     if (in->icon.given != ABSENT)
         call->look = look_at_kind;
     return OK;
@@ -77,7 +77,7 @@ static bool text_differs(const struct opt_str *in, const struct opt_str *now)
 /* Counts a rename once, even if the transaction is retried. */
 static enum err count_rename(struct call *call)
 {
-    struct edit_stages *stages = call_passed(call, "edit_stages");
+    struct edit_stages *stages = call_passed(call, "channel_edit_results");
     struct str key = call_text(call, "channel.id");
 
     if (stages->counted)
@@ -93,8 +93,9 @@ static enum err change_type(struct call *call, const struct channel_edit *in, st
     if (in->type.given != GIVEN || in->type.value == c->type)
         return OK;
     if (!text || (in->type.value != CHANNEL_TEXT && in->type.value != CHANNEL_NEWS))
-        return call_invalid(call, "type", FORM_CHOICES,
-                            "Only text channels become news channels, and back.");
+        return call_invalid(
+            call, "type", FORM_CHOICES,
+            "Only text channels can become announcement channels, and the reverse.");
     c->type = in->type.value;
     return OK;
 }
@@ -183,7 +184,7 @@ enum err modify_channel(struct call *call)
     const struct channel *c = call->target.channel;
 
     if (c->type == CHANNEL_GROUP)
-        return modify_group(call, call_passed(call, "edit_stages"));
+        return modify_group(call, call_passed(call, "channel_edit_results"));
     return channel_is_thread(c->type) ? hook_thread_edited(call, c) : modify_guild_channel(call);
 }
 

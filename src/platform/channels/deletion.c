@@ -4,7 +4,7 @@
 #include "api/hooks.h"
 #include "platform/channels/internal.h"
 
-enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* cost of the statements that find no rows */
+enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* rows that a channel without rows counts as */
 
 static enum err channel_next(struct tx *tx, struct sql sql, snowflake id, snowflake *ret,
                              bool *ret_found)
@@ -17,7 +17,7 @@ static enum err channel_next(struct tx *tx, struct sql sql, snowflake id, snowfl
     return e;
 }
 
-/* next: selects one channel of the guild or parent with this id. */
+/* next: SQL that selects one channel of the guild or parent with this id. */
 static enum err channels_delete(struct call *call, struct sql next, snowflake id,
                                 struct deletion_step *step)
 {
@@ -49,8 +49,8 @@ static enum err channel_step(struct call *call, snowflake id)
 static const char MARK_CHANNEL[] =
     "update channels set type = -1, guild_id = null, parent_id = null where id = $1";
 
-/* Marks the open threads, through the index of the guild. Archived threads may be many: they are
- * not marked but found through their parent. */
+/* Marks the open threads, through the index of the guild. Archived threads, of which there may be
+ * many, are not marked; they are found through their parent. */
 static const char MARK_THREADS[] =
     "update channels set type = -1, guild_id = null where guild_id = "
     "(select guild_id from channels where id = $1) and thread_archived = 0 and +parent_id = $1";
@@ -79,7 +79,7 @@ static enum err channel_run(struct call *call, const struct job *job)
 
 const struct job_kind channel_leftovers = {
     .name = "channel-leftovers",
-    .doc = "Removes what a deleted channel leaves behind.",
+    .doc = "Deletes the remaining rows of a deleted channel.",
     .run = channel_run,
 };
 

@@ -1,4 +1,4 @@
-/* direct_rights.c - decides who may write to whom in a direct channel. */
+/* direct_rights.c - decides whether a user may write to another user in a direct channel. */
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #include "platform/accounts/settings.h"
 #include "platform/members/members.h"
 
-/* Connection of a person with the other side of a direct channel; the first match wins. */
+/* Connection between a user and the other user of a direct channel; the first match wins. */
 enum tie {
     TIE_NONE,
     TIE_BLOCK,
@@ -16,13 +16,13 @@ enum tie {
     TIE_GAME,
     TIE_INSTALL,
     TIE_ANSWER,
-    TIE_BOT, /* the other side is a bot, no other connection */
+    TIE_BOT, /* the other user is a bot, and there is no other connection */
 };
 
-/* $1 the person, $2 the other side, $3 the channel, $4 the user whose answer counts, $5 now (a
- * guild can disable direct messages of its members until a time), $6 0 to ignore common guilds. The
- * cross joins make SQLite start with the person's guilds, because a bot may be in 100,000. Only
- * answers among the newest 100 messages count, which bounds the search. */
+/* $1 the user, $2 the other user, $3 the channel, $4 the user whose reply counts, $5 now (a guild
+ * can disable direct messages of its members until a time), $6 0 to ignore common guilds. The cross
+ * joins make SQLite start with the user's guilds, because a bot may be in 100,000. Only replies
+ * among the newest 100 messages count, which bounds the search. */
 static const char FIND_TIE[] =
     "select case "
     "when exists (select 1 from relationships where user_id = $1 and target_id = $2 and type = 2) "
@@ -64,8 +64,8 @@ static const char COMMON_GUILDS[] =
     "where a.user_id = $1 and b.guild_id = a.guild_id and b.user_id = $2 and g.id = a.guild_id and "
     "g.removed = 0 and (g.dms_disabled_until is null or g.dms_disabled_until <= $3)";
 
-/* *ret: a common guild allows the message: the writer meets its verification level, and the
- * receiver accepts messages from its members. */
+/* *ret is true if a common guild allows the message: the writer meets the guild's verification
+ * level, and the receiver accepts messages from its members. */
 static enum err find_open_guild(struct tx *tx, snowflake person, snowflake other, snowflake writer,
                                 bool *ret)
 {
@@ -93,7 +93,7 @@ static enum err find_open_guild(struct tx *tx, snowflake person, snowflake other
     return e;
 }
 
-/* Same, but a common guild counts only if it allows this writer's message. */
+/* Finds the connection; a common guild counts only if it allows this writer's message. */
 static enum err find_writers_tie(struct tx *tx, const struct channel *c, snowflake person,
                                  snowflake other, snowflake writer, enum tie *ret)
 {
@@ -106,7 +106,7 @@ static enum err find_writers_tie(struct tx *tx, const struct channel *c, snowfla
     return e || open ? e : find_tie(tx, c, person, other, receiver, false, ret);
 }
 
-/* The other side of a direct channel, or 0. */
+/* Finds the other user of a direct channel; 0 for other channels. */
 static enum err find_other(struct tx *tx, const struct channel *c, snowflake user_id,
                            snowflake *ret)
 {

@@ -58,7 +58,7 @@ static enum err check_region(struct call *call, const struct place *here, struct
     enum err e = guild_find(call->tx, guild_id, &guild);
     if (e || region_usable(region, guild_is_vip(&guild)))
         return e;
-    return edits_refuse(call, here, "rtc_region", FORM_CHOICES, "There is no such voice region.");
+    return edits_refuse(call, here, "rtc_region", FORM_CHOICES, "Unknown voice region.");
 }
 
 enum err edit_check(struct call *call, const struct place *here, const struct channel_edit *in,
@@ -193,8 +193,8 @@ static const char COUNT_OVERWRITES[] =
     "select count(*) from overwrites where channel_id in (select id from channels where "
     "guild_id = $1)";
 
-/* Skips the count if the channel has so few overwrites that the guild cannot exceed its limit
- * through channels of this size. */
+/* The count is skipped if the channel has so few overwrites that 500 channels of this size cannot
+ * exceed the guild's limit. */
 enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel, int64_t coming)
 {
     struct rows row;

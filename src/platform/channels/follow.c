@@ -1,6 +1,6 @@
 /* follow.c - synchronises channels with the overwrites of their category.
  *
- * A channel whose overwrites equal those of its category keeps them equal when the category
+ * A channel whose overwrites equal those of its category gets the new ones when the category
  * changes. Fifty channels with hundreds of overwrites each are too much for one transaction, so a
  * job updates the rest in steps. */
 #include "api/jobs/jobs.h"
@@ -9,13 +9,13 @@
 #include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
-/* Overwrites that one step compares, writes and sends. */
+/* Number of overwrites that one step compares, writes and emits. */
 enum { ROWS_A_STEP = 600 };
 
 struct follow {
     snowflake category_id;
-    struct list before;   /* struct overwrite: channels with these follow */
-    struct list channels; /* snowflakes: not processed yet */
+    struct list before;   /* struct overwrite: channels that have exactly these are synchronised */
+    struct list channels; /* snowflakes: channels that are not processed yet */
 };
 
 static const struct field follow_fields[] = {
@@ -79,7 +79,7 @@ static enum err run_follow(struct call *call, const struct job *job)
 
 const struct job_kind category_follow_kind = {
     .name = "category-follow",
-    .doc = "Gives channels the overwrites of their category that they had before.",
+    .doc = "Copies the overwrites of a changed category to its synchronised channels.",
     .run = run_follow,
 };
 
@@ -92,7 +92,7 @@ static enum err channels_of_category(struct tx *tx, snowflake category_id, struc
     return tx_ids(tx, CHANNELS_OF_CATEGORY, BIND(v_id(category_id)), ret);
 }
 
-/* The category itself was already written and sent in the same transaction. */
+/* The category itself was already written and emitted in the same transaction. */
 static enum err category_follow(struct call *call, snowflake category_id, const struct list *before,
                                 size_t now)
 {
@@ -105,13 +105,13 @@ static enum err category_follow(struct call *call, snowflake category_id, const 
     return follow_step(call, &f, snowflake_new(), ROWS_A_STEP - (int64_t)most);
 }
 
-/* Channels of a category that still have as many overwrites as it had before the change. */
+/* Counts channels that still have as many overwrites as the category had before the change. */
 static const char COUNT_FOLLOWERS[] =
     "select count(*) from channels c where c.guild_id = (select guild_id from channels where "
     "id = $1) and c.thread_archived = 0 and +c.parent_id = $1 and "
     "(select count(*) from overwrites o where o.channel_id = c.id) = $2";
 
-/* Number of overwrites that channels which have not been synchronised yet will add. */
+/* *ret: number of overwrites that channels which are not synchronised yet will add. */
 static enum err category_growth(struct call *call, snowflake category_id, size_t before, size_t now,
                                 int64_t *ret)
 {

@@ -14,7 +14,7 @@ static enum err forum_refuse(struct call *call, const struct place *at, const ch
 
 static const char IS_EMOJI[] = "select 1 from emojis where id = $1 and guild_id = $2";
 
-/* At most one of the two may be set: an emoji of the guild, or a Unicode emoji. */
+/* At most one of id and name may be set: an emoji of the guild, or a Unicode emoji. */
 static enum err emoji_check(struct call *call, const struct place *up, const struct opt_id *id,
                             const struct opt_str *name, snowflake guild_id)
 {
@@ -24,7 +24,8 @@ static enum err emoji_check(struct call *call, const struct place *up, const str
     enum err e = OK;
 
     if (id->given == GIVEN && name->given == GIVEN)
-        return forum_refuse(call, &at_name, "INVALID_EMOJI", "One of both, not both.");
+        return forum_refuse(call, &at_name, "INVALID_EMOJI",
+                            "Only one of emoji_id and emoji_name may be set.");
     if (name->given == GIVEN && (!name->value.n || name->value.n > EMOJI_NAME_MAX))
         return forum_refuse(call, &at_name, "INVALID_EMOJI", "Not an emoji.");
     if (id->given == GIVEN)
@@ -78,13 +79,14 @@ enum err forum_check(struct call *call, const struct place *here, const struct c
     if (e || !r)
         return e;
     if (r->emoji_id.given != GIVEN && r->emoji_name.given != GIVEN)
-        return forum_refuse(call, &at, "INVALID_EMOJI", "One of both is needed.");
+        return forum_refuse(call, &at, "INVALID_EMOJI",
+                            "Either emoji_id or emoji_name is required.");
     return emoji_check(call, &at, &r->emoji_id, &r->emoji_name, c->guild_id.value);
 }
 
 /* --- applying --------------------------------------------------------------------------- */
 
-/* Stored tags have both members, null if not set. */
+/* Stored tags have both emoji fields; a field that is not set is null. */
 static void complete_emoji(struct opt_id *id, struct opt_str *name)
 {
     if (id->given == ABSENT)
@@ -149,7 +151,7 @@ static enum err check_forum(const struct call *call)
                : call_lacks(call, PERMISSION(MANAGE_CHANNELS));
 }
 
-/* A modifiable copy of the channel's tags. */
+/* Returns a modifiable copy of the channel's tags. */
 static struct list copy_tags(struct call *call)
 {
     const struct list *tags = &call->target.channel->available_tags.value;
@@ -181,7 +183,6 @@ static enum err save_tags(struct call *call, struct list tags)
     return e ? e : call_reply(call, &c);
 }
 
-/* POST /channels/{channel.id}/tags */
 enum err create_forum_tag(struct call *call)
 {
     enum err e = check_forum(call);
@@ -195,7 +196,7 @@ enum err create_forum_tag(struct call *call)
     return save_tags(call, tags);
 }
 
-/* A copy of the forum's tags, and the index of the tag in the path. */
+/* Returns a copy of the forum's tags, and the index of the tag in the path. */
 static enum err find_path_tag(struct call *call, struct list *ret_tags, size_t *ret)
 {
     snowflake id = call_id(call, "tag.id");
@@ -211,7 +212,6 @@ static enum err find_path_tag(struct call *call, struct list *ret_tags, size_t *
     return ERR_UNKNOWN_TAG;
 }
 
-/* PUT /channels/{channel.id}/tags/{tag.id} */
 enum err replace_forum_tag(struct call *call)
 {
     struct list tags;
@@ -227,7 +227,6 @@ enum err replace_forum_tag(struct call *call)
     return save_tags(call, tags);
 }
 
-/* DELETE /channels/{channel.id}/tags/{tag.id} */
 enum err delete_forum_tag(struct call *call)
 {
     struct list tags;

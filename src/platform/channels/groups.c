@@ -10,7 +10,7 @@ bool ids_contain(const struct list *ids, snowflake id)
     return false;
 }
 
-/* Sends the event to every recipient of a group, each with its own view of the channel. */
+/* Emits the event to every recipient of a group, each with its own view of the channel. */
 static enum err tell_group(struct call *call, enum event event, const struct channel *c)
 {
     struct list people;
@@ -27,7 +27,7 @@ static enum err tell_group(struct call *call, enum event event, const struct cha
     return e;
 }
 
-/* The nick of a user, from pairs of id and nick. */
+/* Finds the nick of a user in pairs of id and nick. */
 static struct opt_str nick_of(const struct list *nicks, snowflake id)
 {
     const struct pair *p = nicks->items;
@@ -39,7 +39,6 @@ static struct opt_str nick_of(const struct list *nicks, snowflake id)
     return (struct opt_str){ .given = ABSENT };
 }
 
-/* Creates a group of the caller with these users, whom the caller of this function has checked. */
 enum err group_make(struct call *call, const struct list *others, const struct list *nicks,
                     snowflake origin)
 {
@@ -153,7 +152,7 @@ enum err group_take_out(struct call *call, const struct channel *c, const struct
     return e ? e : hook_recipient_left(call, &change);
 }
 
-/* DELETE /channels/{channel.id}: leaves a group, or hides a direct channel from the list. */
+/* Leaves a group, or hides a direct channel from the caller's list. */
 enum err leave_private_channel(struct call *call, bool silent)
 {
     struct channel c = *call->target.channel;

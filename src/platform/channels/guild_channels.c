@@ -2,7 +2,6 @@
 #include "model/fields/ids.h"
 #include "platform/channels/internal.h"
 
-/* GET /guilds/{guild.id}/channels */
 enum err list_guild_channels(struct call *call)
 {
     const struct channels_query *query = call->query;
@@ -31,7 +30,7 @@ enum err list_guild_channels(struct call *call)
 
 /* --- POST /guilds/{guild.id}/channels ------------------------------------------------- */
 
-/* The overwrites of the body, or a copy of the category's. */
+/* Uses the overwrites of the body, or a copy of those of the category. */
 static enum err choose_overwrites(struct call *call, const struct channel_edit *in,
                                   struct channel *c)
 {
@@ -99,10 +98,10 @@ enum err create_guild_channel(struct call *call)
 /* Results of the moves of a request so far. */
 struct moving {
     struct list moved, locked; /* snowflakes */
-    size_t overwrites;         /* compared or written for lock_permissions */
+    size_t overwrites;         /* overwrites compared or written for lock_permissions */
 };
 
-/* Copies the category's overwrites to the channel, which has already been moved into it. */
+/* Copies the category's overwrites to a channel that has already been moved into the category. */
 static enum err lock_permissions(struct call *call, snowflake id, const struct place *here,
                                  struct moving *all, bool *ret_changed)
 {
@@ -123,8 +122,9 @@ static enum err lock_permissions(struct call *call, snowflake id, const struct p
         return e;
     all->overwrites += before->count + wanted->count;
     if (all->overwrites > MAX_LOCKED) {
-        form_fail(&call->form, &at, FORM_CHOICES,
-                  "Channels with fewer overwrites can be locked at once.");
+        form_fail(
+            &call->form, &at, FORM_CHOICES,
+            "Too many overwrites for one request. Lock the permissions of fewer channels at once.");
         return ERR_INVALID_FORM_BODY;
     }
     if (overwrites_equal(before, wanted))
@@ -166,8 +166,8 @@ static enum err move_channel(struct call *call, const struct place *here,
     return e;
 }
 
-/* Channels with new overwrites are announced at once, because visibility changes; channels that
- * only moved can be announced in steps. */
+/* Channels with new overwrites are emitted at once, because their visibility changes; channels that
+ * only moved can be emitted in steps. */
 static enum err announce_moves(struct call *call, const struct moving *all)
 {
     const snowflake *locked = all->locked.items, *moved = all->moved.items;

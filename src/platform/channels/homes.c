@@ -1,8 +1,8 @@
 /* homes.c - lock-free cache that maps a channel id to its guild and parent channel.
  *
- * On PostgreSQL a query is a network round trip. With the guild known, the queries about a channel
- * and its guild can be prefetched together. Entries are only hints: every answer still comes from
- * the database, so a stale entry is harmless. */
+ * On PostgreSQL a query is a network round trip. If the guild is known, the queries about a channel
+ * and its guild can be prefetched together. Cache entries are only hints: every result still comes
+ * from the database, so a stale entry is harmless. */
 #include "platform/channels/internal.h"
 
 #include <stdatomic.h>
@@ -13,8 +13,8 @@
 
 enum { HOMES = 1 << 13 };
 
-/* Not a struct cache, because all threads access it without a lock. Channels of the same slot evict
- * each other; a torn entry only causes a needless query. */
+/* The cache is not a struct cache, because all threads access it without a lock. Channels of the
+ * same slot evict each other; a torn entry only causes a needless query. */
 static struct channel_home {
     _Atomic snowflake id, guild_id, parent_id;
 } homes[HOMES];

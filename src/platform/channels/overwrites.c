@@ -28,7 +28,7 @@ static const struct field audited_overwrite[] = {
     { 0 },
 };
 
-/* Writes the entry of one overwrite. before: NULL if it is new; now: NULL if it was deleted. */
+/* Writes the audit log entry of an overwrite. before: NULL if new; now: NULL if deleted. */
 static enum err overwrite_note(struct call *call, const struct overwrite *before,
                                const struct overwrite *now)
 {
@@ -73,7 +73,6 @@ enum err overwrites_note(struct call *call, const struct list *before, const str
     return e;
 }
 
-/* PUT /channels/{channel.id}/permissions/{overwrite.id} */
 enum err put_overwrite(struct call *call)
 {
     const struct overwrite_edit *in = call->body;
@@ -103,7 +102,6 @@ enum err put_overwrite(struct call *call)
 static const char DELETE_OVERWRITE[] =
     "delete from overwrites where channel_id = $1 and target_id = $2";
 
-/* DELETE /channels/{channel.id}/permissions/{overwrite.id} */
 enum err delete_overwrite(struct call *call)
 {
     const struct channel *c = call->target.channel;

@@ -27,7 +27,7 @@ enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, s
     return tx_ids(tx, OTHERS, BIND(v_id(channel_id), v_id(viewer)), ret);
 }
 
-/* Columns: channel id, nick, then those of the user. */
+/* Columns of the row: channel id, nick, then those of the user. */
 static void read_recipient(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -99,7 +99,7 @@ static void read_pins_time(const struct rows *row, struct channel *c)
     c->last_pin_timestamp = row_opt_int(row, 1);
 }
 
-/* Merges the rows into `channels`. Rows start with a channel id; both are sorted by it. */
+/* Merges query rows into `channels`; rows start with a channel id, and both are sorted by it. */
 static enum err read_for_all(struct tx *tx, struct sql sql, snowflake user_id,
                              struct list *channels,
                              void (*read)(const struct rows *row, struct channel *c))

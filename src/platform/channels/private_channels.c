@@ -7,7 +7,7 @@
 struct private_draft {
     struct opt_id recipient_id;
     struct opt_list recipients;
-    struct opt_list nicks; /* struct pair: id, nick */
+    struct opt_list nicks; /* struct pair: id of the user, nick */
     struct opt_list access_tokens;
 };
 struct recipient_draft {
@@ -18,14 +18,14 @@ static const struct type type_nicks = { .kind = KIND_MAP, .of = &type_nick };
 
 static const struct field draft_fields[] = {
     { FIELD(struct private_draft, recipient_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Whom a direct channel is with" },
+      .doc = "The other user of a direct channel" },
     { FIELD(struct private_draft, recipients), .type = &type_ids, .flags = OPTIONAL | NULLABLE,
-      .doc = "Who is in a group besides the caller, at most 9; a single one means a direct "
+      .doc = "Recipients of a group besides the caller, at most 9; one recipient opens a direct "
              "channel" },
     { FIELD(struct private_draft, nicks), .type = &type_nicks, .flags = OPTIONAL | NULLABLE,
-      .doc = "What people are called in the group, by id" },
+      .doc = "Nicknames in the group, by user id" },
     { FIELD(struct private_draft, access_tokens), .type = &type_texts, .flags = OPTIONAL | NULLABLE,
-      .doc = "Groups of people who gave an app a token are not made here: refused" },
+      .doc = "Refused: the server does not create groups from access tokens" },
     { 0 },
 };
 static const struct schema draft_schema = {
@@ -39,14 +39,14 @@ static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_sc
 static const struct field recipient_fields[] = {
     { FIELD(struct recipient_draft, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct recipient_draft, access_token), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .doc = "Nobody is added by a token that an app was given: refused" },
+      .doc = "Refused: the server does not add recipients by access token" },
     { 0 },
 };
 static const struct schema recipient_schema = {
     .name = "RecipientDraft",
     .size = sizeof(struct recipient_draft),
     .fields = recipient_fields,
-    .doc = "How somebody is added to a group.",
+    .doc = "Options for adding a recipient to a group.",
 };
 static const struct type recipient_body = { .kind = KIND_OBJECT, .schema = &recipient_schema };
 
@@ -95,7 +95,7 @@ static enum err open_direct(struct call *call, snowflake with)
     return e ? e : call_reply(call, &c);
 }
 
-/* The users that a body names, without the caller and duplicates. */
+/* Returns the users that a body names, without the caller and duplicates. */
 static struct list others_of(struct call *call, const struct list *named)
 {
     struct list others = { 0 };
@@ -176,7 +176,7 @@ static enum err add_recipient(struct call *call)
 
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
-    /* Only the app that manages a group may add recipients to it. */
+    /* Only the app that manages a group may add recipients to the group. */
     if (c->managed.given == GIVEN)
         return ERR_MISSING_PERMISSIONS;
     if (user->id == call->caller->id || in->access_token.given == GIVEN)
@@ -192,7 +192,6 @@ static enum err add_recipient(struct call *call)
 
 /* --- leave and remove ------------------------------------------------------------------- */
 
-/* DELETE /channels/{channel.id}/recipients/{user.id} */
 static enum err remove_recipient(struct call *call)
 {
     const struct leave_query *query = call->query;
@@ -214,7 +213,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/channels",
         .name = "list_private_channels",
-        .doc = "The caller's direct channels and groups, the newest first.",
+        .doc = "The caller's direct channels and groups, newest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_channels,
         .measured = true,
@@ -224,8 +223,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/channels",
         .name = "create_private_channel",
-        .doc = "Open a direct channel, or make a group of friends. Bots open direct channels "
-               "with people only.",
+        .doc = "Open a direct channel, or create a group of friends. Bots can only open direct "
+               "channels with users.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &draft_body,
         .reply = &type_channel,
@@ -236,7 +235,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/recipients/{user.id}",
         .name = "add_recipient",
-        .doc = "Add a friend to a group (204), or make a group from a direct channel (200).",
+        .doc = "Add a friend to a group (204), or create a group from a direct channel (200).",
         .auth = AUTH_USER,
         .body = &recipient_body,
         .reply = &type_channel,
@@ -248,7 +247,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/recipients/{user.id}",
         .name = "remove_recipient",
-        .doc = "Take somebody out of the caller's group, or leave it.",
+        .doc = "Remove a recipient from the caller's group, or leave it.",
         .auth = AUTH_USER,
         .query = &leave_query_schema,
         .fires = (const enum event[]){ EVENT_CHANNEL_RECIPIENT_REMOVE, EVENT_CHANNEL_DELETE,
@@ -263,7 +262,7 @@ static enum err people_in(struct tx *tx, snowflake channel_id, struct list *ret)
 {
     enum err e = channel_others(tx, channel_id, 0, ret);
 
-    /* Among these channels only private threads have no recipients; they have thread members. */
+    /* Only private threads have no recipients; their thread members are read instead. */
     return e || ret->count ? e : thread_member_ids(tx, channel_id, ret);
 }
 

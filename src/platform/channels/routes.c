@@ -4,7 +4,7 @@
 
 static const struct resolver resolvers[] = {
     { .name = "tag.id", .field = "tag_id", .doc = "A tag of the forum." },
-    { .name = "overwrite.id", .field = "overwrite_id", .doc = "A role's id, or a user's." },
+    { .name = "overwrite.id", .field = "overwrite_id", .doc = "The id of a role or user." },
     { 0 },
 };
 
@@ -20,7 +20,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/channels",
         .name = "list_guild_channels",
-        .doc = "The channels of a guild that the caller sees, without threads.",
+        .doc = "The channels of a guild that the caller can view, without threads.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &channels_query_schema,
         .reply = &type_channels,
@@ -31,9 +31,9 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/channels",
         .name = "create_guild_channel",
-        .doc = "Make a channel. In a category it begins with the category's overwrites, unless "
-               "it has its own: rights that the caller has, MANAGE_ROLES only by "
-               "administrators.",
+        .doc = "Create a channel. Without overwrites in the body it gets those of its category. "
+               "Overwrites may contain only permissions that the caller has, MANAGE_ROLES only "
+               "for administrators.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS),
         .body = &channel_create_body,
@@ -47,8 +47,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/channels",
         .name = "move_guild_channels",
-        .doc = "Change where channels stand. Of many with many overwrites, some are told of after "
-               "the answer.",
+        .doc = "Change the positions of channels. If many channels change, some events follow "
+               "after the reply.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS),
         .body = &channel_moves_body,
@@ -59,7 +59,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}",
         .name = "get_channel",
-        .doc = "A channel of any kind.",
+        .doc = "A channel of any type.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_channel,
         .handle = get_channel,
@@ -68,10 +68,10 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/channels/{channel.id}",
         .name = "modify_channel",
-        .doc = "Change a channel. In a guild it takes MANAGE_CHANNELS, and MANAGE_ROLES for "
-               "overwrites; name and topic change twice in ten minutes at most. Members change "
-               "a group, its owner passes it on. A thread is its starter's to change, or takes "
-               "MANAGE_THREADS.",
+        .doc = "Change a channel. Guild channels need MANAGE_CHANNELS, and MANAGE_ROLES for "
+               "overwrites; name and topic can change twice in ten minutes. Groups can be "
+               "changed by their recipients; only the owner can transfer them. Threads can be "
+               "changed by their creator or with MANAGE_THREADS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &channel_edit_body,
         .max_body = BODY_WITH_PICTURES(1),
@@ -87,8 +87,8 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}",
         .name = "delete_channel",
-        .doc = "Delete a channel of a guild (MANAGE_CHANNELS), a thread (MANAGE_THREADS), leave a "
-               "group or close a direct channel.",
+        .doc = "Delete a guild channel (MANAGE_CHANNELS) or a thread (MANAGE_THREADS), leave a "
+               "group, or close a direct channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &leave_query_schema,
         .reply = &type_channel,
@@ -104,7 +104,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/permissions/{overwrite.id}",
         .name = "put_overwrite",
-        .doc = "Give or take rights in a channel, for a role or a member. Only rights that the "
+        .doc = "Set the overwrite of a role or member in a channel. Only permissions that the "
                "caller has there.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
@@ -117,7 +117,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/permissions/{overwrite.id}",
         .name = "delete_overwrite",
-        .doc = "Take an overwrite away.",
+        .doc = "Delete an overwrite.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_VOICE_STATE_UPDATE,
@@ -128,7 +128,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/tags",
         .name = "create_forum_tag",
-        .doc = "Give a forum one more tag; needs MANAGE_CHANNELS.",
+        .doc = "Add a tag to a forum; needs MANAGE_CHANNELS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &forum_tag_body,
         .reply = &type_channel,
@@ -139,7 +139,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/tags/{tag.id}",
         .name = "replace_forum_tag",
-        .doc = "Change a tag of a forum; what is left out gets its default.",
+        .doc = "Replace a tag of a forum; omitted fields get their defaults.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &forum_tag_body,
         .reply = &type_channel,
@@ -150,7 +150,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/tags/{tag.id}",
         .name = "delete_forum_tag",
-        .doc = "Take a tag from a forum, and so from its posts.",
+        .doc = "Delete a tag of a forum, also from its posts.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_channel,
         .fires = TAG_EVENTS,

@@ -38,7 +38,7 @@
     "channels.id and o.user_id = $2)"
 
 enum { TYPE_COLUMN = 2, LAST_COLUMN = 13, COUNT_COLUMN = 23, OWN_COLUMN = 36 };
-/* Maximum children returned, archived threads last; further ones get no events of their own. */
+/* Maximum number of children returned, archived threads last; further threads get no events. */
 enum { MOST_CHILDREN = 500 };
 
 static struct opt_int channel_number(const struct rows *r, int column)
@@ -62,7 +62,7 @@ static const struct thread_metadata *read_thread(const struct rows *r, struct ar
     return t;
 }
 
-/* total_message_sent excludes the first message of a post, message_count also deleted ones. */
+/* total_message_sent excludes the first message of a post, message_count also deleted messages. */
 static void read_counts(const struct rows *r, struct channel *c)
 {
     c->messages_written = row_int(r, 23);
@@ -83,8 +83,8 @@ static bool tags_hold(const struct list *tags, snowflake id)
     return false;
 }
 
-/* Ignores tags that the forum has deleted: threads with such tags, possibly many, are not
- * updated. */
+/* Ignores tags that the forum has deleted, because the threads with such tags, possibly many, are
+ * not updated. */
 static void read_tags(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -189,8 +189,8 @@ enum err user_channels_page(struct tx *tx, snowflake user_id, snowflake after, i
 static const char FIND_CHANNEL[] =
     "select " CHANNEL_COLUMNS " from channels where id = $1 and type >= 0";
 
-/* The same query in two parts: columns that rarely change, which the query cache may hold, and
- * those that every message changes. */
+/* FIND_CHANNEL in two parts: columns that rarely change, which the query cache may hold, and
+ * columns that every message changes. */
 static const char FIND_STILL[] =
     "select " COLUMNS_WITH("0", "0", COUNTED) " from channels where id = $1 and type >= 0";
 static const char FIND_MOVING[] =
@@ -289,7 +289,7 @@ enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_chan
     if (e)
         return e;
 
-    /* Both lists are ordered by channel id. */
+    /* The channels and the rows are both ordered by channel id. */
     struct channel *c = ret_channels->items, *end = c + ret_channels->count;
     while (rows_next(&rows)) {
         while (c < end && c->id < row_id(&rows, 4))
@@ -302,8 +302,8 @@ enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_chan
 
 /* --- children ------------------------------------------------------------------------- */
 
-/* A channel may have 100,000 archived threads: open ones are found through the guild's index, and
- * of the archived ones only as many are read as are returned. */
+/* A channel may have 100,000 archived threads: open threads are found through the guild's index,
+ * and of the archived ones only as many are read as are returned. */
 static const char OPEN_OF_PARENT[] =
     "select " CHANNEL_COLUMNS " from channels where guild_id = "
     "(select guild_id from channels where id = $1) and thread_archived = 0 and "

@@ -63,7 +63,7 @@ static struct value v_column(struct tx *tx, const struct type *type, const struc
     return v_text(column_encode(tx_arena(tx), type, &list->value));
 }
 
-/* Posts always have a list, possibly empty; other channels have null. */
+/* Posts always have a list of tags, possibly empty; other channels have null. */
 static struct value v_applied(struct tx *tx, const struct opt_list *tags)
 {
     return tags->given == GIVEN ? v_text(column_encode(tx_arena(tx), &type_ids, &tags->value))

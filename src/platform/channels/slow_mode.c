@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 
-/* Messages and threads have separate timestamps: a member who has just written can start a
- * thread. */
+/* SQL statements. Messages and threads have separate timestamps: a member who has just written can
+ * start a thread. */
 static const struct slow_clock {
     struct sql last, note;
 } slow_clocks[] = {
@@ -18,7 +18,7 @@ static const struct slow_clock {
                        "thread_at = $3" },
 };
 
-/* Moderators of a channel are exempt. */
+/* Moderators of a channel are exempt from slow mode. */
 static bool slow_mode_counts(const struct channel *c, uint64_t rights)
 {
     const uint64_t exempt =

@@ -1,14 +1,14 @@
-/* telling.c - sends CHANNEL_UPDATE events.
+/* telling.c - emits CHANNEL_UPDATE events.
  *
- * An event contains all overwrites, so fifty channels can be megabytes: if many channels change at
- * once, a job sends the rest in steps. */
+ * An event contains all overwrites of its channel, so fifty channels can be megabytes: if many
+ * channels change at once, a job emits the rest in steps. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
-/* Overwrites that one step reads and sends; a channel counts as ten more. */
+/* Number of overwrites that one step reads and emits; each channel counts as ten more. */
 enum { TOLD_A_STEP = 2000, ROWS_OF_CHANNEL = 10 };
 
 struct subject to_channel_viewers(const struct channel *c)
@@ -43,7 +43,7 @@ enum err channel_announce(struct call *call, snowflake id)
     return announce_counted(call, id, &overwrites);
 }
 
-/* Skips a channel that was deleted meanwhile: CHANNEL_DELETE was already sent. */
+/* Skips a channel that was deleted meanwhile, because CHANNEL_DELETE was already emitted. */
 static enum err announce_step(struct call *call, const struct list *ids, snowflake key)
 {
     const snowflake *id = ids->items;
@@ -79,6 +79,6 @@ static enum err run_channel_news(struct call *call, const struct job *job)
 
 const struct job_kind channel_news_kind = {
     .name = "channel-news",
-    .doc = "Tells of channels that were moved.",
+    .doc = "Emits the updates of moved channels.",
     .run = run_channel_news,
 };

@@ -31,7 +31,7 @@ enum err thread_member_find(struct tx *tx, snowflake thread_id, snowflake user_i
     return e;
 }
 
-/* Loads the mute settings, which only the member itself sees. */
+/* Reads the mute settings, which only the member can see. */
 enum err thread_member_load_mute(struct tx *tx, struct thread_member *m)
 {
     struct rows row;
@@ -160,7 +160,7 @@ static const char OWN_IN_GUILD[] =
     "m.thread_id = c.id and m.user_id = $2 where c.guild_id = $1 and c.thread_archived = 0 and "
     "c.type between 10 and 12 order by c.id";
 
-/* Both lists are ordered by thread id. */
+/* The threads and the rows are both ordered by thread id. */
 enum err threads_load_own(struct tx *tx, snowflake guild_id, snowflake user_id,
                           struct list *threads)
 {

@@ -1,14 +1,14 @@
 /* contacts.c - routes that find users by an uploaded address book.
  *
  * The store contains only keyed digests of other people's phone numbers. Only accounts that enabled
- * discovery by phone number can be found and suggested. */
+ * discovery by phone number can be found and suggested as friends. */
 #include "model/fields/ids.h"
 #include "api/deletion.h"
 #include "platform/contacts/internal.h"
 
 static const struct limit limit_contacts = { .name = "contacts", .count = 10, .window_s = 600 };
 
-/* The caller needs its own phone number to search by phone number. */
+/* The caller needs a phone number to search by phone number. */
 static enum err own_phone(struct call *call, struct str *ret)
 {
     struct user me;
@@ -32,8 +32,8 @@ static void tell_connections(struct call *call)
 
 /* --- suggestions of the caller to others ---------------------------------------------- */
 
-/* Returns whether the address book still allows suggesting the caller to the owner of this number:
- * it allows everybody, or it contains the number. A reverse suggestion needs both. */
+/* *ret is true if the address book still allows suggesting the caller to the owner of this phone
+ * number: the book allows everybody, or it contains the number. A reverse suggestion needs both. */
 static enum err still_allowed(struct call *call, const struct contact_list *mine, bool reverse,
                               struct opt_str phone, bool *ret)
 {
@@ -47,7 +47,7 @@ static enum err still_allowed(struct call *call, const struct contact_list *mine
                           ret);
 }
 
-/* Withdraws the caller's suggestions to users that the address book no longer allows. */
+/* Withdraws the suggestions of the caller to users whom the address book no longer allows. */
 static enum err take_back(struct call *call, const struct contact_list *mine, struct str source)
 {
     snowflake me = call->caller->id;
@@ -78,7 +78,7 @@ static enum err take_back_all(struct call *call, const struct contact_list *mine
 
 /* --- PUT /users/@me/connections/contacts/@me ------------------------------------------ */
 
-/* Deletes the address book and all suggestions that it caused. */
+/* Deletes the address book and all suggestions that were made from it. */
 static enum err contact_withdraw(struct call *call)
 {
     struct list none = { 0 };
@@ -125,7 +125,7 @@ static enum err put_contact_account(struct call *call)
 
 /* --- PUT …/external-friend-list-entries ----------------------------------------------- */
 
-/* Runs on the thread pool, because thousands of digests take long. */
+/* Runs on the thread pool, because computing thousands of digests takes long. */
 static enum err digest_contacts(struct call *call)
 {
     const struct contacts_body *in = call->body;
@@ -213,7 +213,7 @@ static struct opt_str name_in_book(const struct contacts_body *in, struct str ph
     return all[i].name;
 }
 
-/* Finds accounts in the caller's address book. */
+/* Suggests accounts whose number is in the caller's address book. */
 static enum err find_contacts(struct call *call, struct str my_digest, struct list *offers)
 {
     const struct contacts_body *in = call->body;
@@ -236,7 +236,7 @@ static enum err find_contacts(struct call *call, struct str my_digest, struct li
     return e;
 }
 
-/* Finds accounts whose address book contains the caller. */
+/* Suggests accounts whose address book contains the caller's number. */
 static enum err find_reverse(struct call *call, struct str my_digest, struct list *offers)
 {
     const struct contacts_body *in = call->body;
@@ -287,7 +287,7 @@ static bool is_from_contacts(const struct friend_suggestion *s)
     return false;
 }
 
-/* Replies with the suggestions, and a token for requests to all of them. */
+/* Replies with the suggestions, and a token for sending friend requests to all of them. */
 static enum err reply_found(struct call *call)
 {
     struct contacts_reply out = { .bulk_add_token = { .given = GIVEN_NULL } };
@@ -334,7 +334,6 @@ static enum err put_contacts(struct call *call)
     return in->background ? call_reply(call, &nothing) : reply_found(call);
 }
 
-/* GET …/external-friend-list-entries/settings */
 static enum err get_contact_settings(struct call *call)
 {
     struct contact_list list;
@@ -353,7 +352,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = CONTACTS,
         .name = "put_contact_account",
-        .doc = "Have an address book here, or stop using it. Needs a phone number.",
+        .doc = "Enable or disable the caller's address book. Needs a phone number.",
         .auth = AUTH_USER,
         .body = &contact_account_body,
         .reply = &contact_account_reply,
@@ -365,7 +364,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = CONTACTS "/external-friend-list-entries",
         .name = "put_contacts",
-        .doc = "Bring the whole address book and see who is here.",
+        .doc = "Upload the whole address book and get friend suggestions.",
         .auth = AUTH_USER,
         .body = &contacts_body,
         .max_body = 2 * 1024 * 1024,
@@ -379,7 +378,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = CONTACTS "/external-friend-list-entries/settings",
         .name = "get_contact_settings",
-        .doc = "Who hears that the caller is here.",
+        .doc = "The users to whom the caller may be suggested.",
         .auth = AUTH_USER,
         .reply = &contact_settings_reply,
         .handle = get_contact_settings,
@@ -389,7 +388,7 @@ static const struct route routes[] = {
 
 const struct domain contacts_domain = {
     .name = "Contacts",
-    .doc = "Finding people by an address book.",
+    .doc = "Friend suggestions from an address book.",
     .routes = routes,
     .deletions =
         (const struct deletion_rule[]){

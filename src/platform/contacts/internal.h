@@ -27,7 +27,7 @@ struct contacts_reply {
     struct opt_str bulk_add_token;
     struct list friend_suggestions; /* struct friend_suggestion */
 };
-/* The address book in the format of a connection. */
+/* The address book in the JSON format of a connection. */
 struct contact_account {
     struct str id, type, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;
@@ -47,7 +47,7 @@ extern const struct schema connections_changed_schema;
 
 /* --- contact_rows.c: address books ---------------------------------------------------- */
 
-/* To whose owners an account with an address book may be suggested. */
+/* Users to whom an account with an address book may be suggested as a friend. */
 enum allowed_in { ALLOWED_MUTUAL = 1, ALLOWED_ALL = 2 };
 
 struct contact_list {
@@ -58,7 +58,7 @@ struct contact_list {
 enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list *ret);
 enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contact_list *l);
 
-/* A phone number in its stored form. */
+/* A phone number and its name in the stored form. */
 struct contact {
     struct str digest;
     struct opt_str name;
@@ -74,7 +74,7 @@ struct phone_owner {
 };
 /* Returns the accounts (struct phone_owner) with these numbers (struct contact_entry). */
 enum err users_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
-/* Returns the ids of accounts whose address book contains this number and allows everybody. */
+/* Lists the accounts whose address book contains this number and allows everybody. */
 enum err owners_of_contact(struct tx *tx, struct str digest, struct list *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* files.c - GET /emojis/{file}: the picture of an emoji. */
 #include "platform/emojis/internal.h"
 
-/* Every extension returns the picture as it was uploaded. */
+/* Every file extension returns the picture as it was uploaded. */
 static enum err get_emoji_picture(struct call *call)
 {
     struct str file = call_text(call, "file"), number = str_cut(&file, '.');
@@ -33,6 +33,6 @@ static const struct route routes[] = {
 
 const struct domain emoji_files_domain = {
     .name = "Emoji pictures",
-    .doc = "Pictures of emoji, at the root, for anybody.",
+    .doc = "Emoji pictures at the root of the server, without authentication.",
     .routes = routes,
 };

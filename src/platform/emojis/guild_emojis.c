@@ -30,7 +30,7 @@ static enum err emojis_prefetch_in_guild(struct call *call, snowflake guild_id)
     return OK;
 }
 
-/* Only members who may create or manage expressions see who uploaded an emoji. */
+/* Only members who may create or manage expressions can see who uploaded an emoji. */
 static enum err emojis_dress(struct call *call, struct list *emojis)
 {
     return call->target.rights & PERMISSIONS_EXPRESSIONS ? emojis_load_users(call->tx, emojis) : OK;
@@ -46,7 +46,6 @@ static enum err emoji_reply(struct call *call, struct emoji *emoji)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* GET /guilds/{guild.id}/emojis */
 static enum err list_guild_emojis(struct call *call)
 {
     struct list emojis;
@@ -57,7 +56,6 @@ static enum err list_guild_emojis(struct call *call)
     return e ? e : call_reply(call, &emojis);
 }
 
-/* GET /guilds/{guild.id}/emojis/{emoji.id} */
 static enum err get_guild_emoji(struct call *call)
 {
     return emoji_reply(call, call->target.emoji);
@@ -65,7 +63,7 @@ static enum err get_guild_emoji(struct call *call)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* before: NULL if it is new; now: NULL if it was deleted. */
+/* Writes the audit log entry. before: NULL if the emoji is new; now: NULL if it was deleted. */
 static enum err emoji_audit(struct call *call, enum audit_action action, const struct emoji *before,
                             const struct emoji *now)
 {
@@ -81,7 +79,7 @@ static enum err emoji_audit(struct call *call, enum audit_action action, const s
 
 /* --- create ----------------------------------------------------------------------------- */
 
-/* The limit applies to static and to animated emoji separately. */
+/* The maximum applies to static and to animated emoji separately. */
 static int64_t most_emojis(const struct guild *g)
 {
     static const int64_t by_tier[] = { 50, 100, 150, 250 };
@@ -114,7 +112,6 @@ static enum err prepare_create_guild_emoji(struct call *call)
     return emoji_prepare(call, check_emoji_room);
 }
 
-/* POST /guilds/{guild.id}/emojis */
 static enum err create_guild_emoji(struct call *call)
 {
     const struct emoji_draft *in = call->body;
@@ -153,7 +150,6 @@ static bool emoji_is_same(const struct emoji *a, const struct emoji *b)
     return str_eq(a->name, b->name) && emoji_roles_equal(&a->roles, &b->roles);
 }
 
-/* PATCH /guilds/{guild.id}/emojis/{emoji.id} */
 static enum err modify_guild_emoji(struct call *call)
 {
     const struct emoji_patch *in = call->body;
@@ -175,7 +171,6 @@ static enum err modify_guild_emoji(struct call *call)
     return e ? e : emoji_reply(call, &now);
 }
 
-/* DELETE /guilds/{guild.id}/emojis/{emoji.id} */
 static enum err delete_guild_emoji(struct call *call)
 {
     const struct emoji *emoji = call->target.emoji;
@@ -222,7 +217,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/emojis",
         .name = "list_guild_emojis",
-        .doc = "All emoji of a guild, the oldest first.",
+        .doc = "All emoji of a guild, oldest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_emojis,
         .handle = list_guild_emojis,
@@ -240,8 +235,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/emojis",
         .name = "create_guild_emoji",
-        .doc = "Bring an emoji. Fifty may stand still and fifty may move, more with a higher "
-               "premium_tier or MORE_EMOJI.",
+        .doc = "Upload an emoji. A guild can have 50 static and 50 animated ones, more with a "
+               "higher premium_tier or MORE_EMOJI.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(CREATE_EXPRESSIONS),
         .body = &emoji_draft_body,
@@ -256,7 +251,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/emojis/{emoji.id}",
         .name = "modify_guild_emoji",
-        .doc = "Change an emoji's name and who may use it; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Change the name and roles of an emoji; those of other users need "
+               "MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &emoji_patch_body,
         .reply = &type_emoji,
@@ -269,7 +265,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/emojis/{emoji.id}",
         .name = "delete_guild_emoji",
-        .doc = "Delete an emoji; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Delete an emoji; those of other users need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires =
             (const enum event[]){ EVENT_GUILD_EMOJIS_UPDATE, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE,
@@ -284,7 +280,7 @@ static const struct route routes[] = {
 
 const struct domain emojis_domain = {
     .name = "Emoji",
-    .doc = "Little pictures that guilds bring along.",
+    .doc = "Custom emoji of guilds.",
     .routes = routes,
     .world = &emojis_world,
     .resolvers = resolvers,

@@ -40,7 +40,7 @@ static const struct schema patch_schema = {
     .name = "EmojiPatch",
     .size = sizeof(struct emoji_patch),
     .fields = patch_fields,
-    .doc = "What is changed about an emoji of a guild.",
+    .doc = "Changes of an emoji of a guild.",
 };
 static const struct schema application_draft_schema = {
     .name = "ApplicationEmojiDraft",
@@ -52,7 +52,7 @@ static const struct schema application_patch_schema = {
     .name = "ApplicationEmojiPatch",
     .size = sizeof(struct emoji_patch),
     .fields = application_patch_fields,
-    .doc = "What is changed about an emoji of an application.",
+    .doc = "Changes of an emoji of an application.",
 };
 
 const struct type emoji_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };

@@ -1,4 +1,4 @@
-/* use.c - decides who may use which emoji where. */
+/* use.c - decides whether an account may use an emoji in a guild. */
 #include "platform/emojis/internal.h"
 
 #include "model/fields/ids.h"
@@ -12,8 +12,8 @@ static bool emoji_is_for(const struct emoji *e, const struct list *roles)
     return e->roles.count == 0;
 }
 
-/* For an emoji of another guild or restricted to roles: the account must be a member of the emoji's
- * guild and have one of the roles. */
+/* An emoji of another guild, or one that is restricted to roles: the account must be a member of
+ * the emoji's guild and have one of the emoji's roles. */
 static enum err emoji_use_as_member(struct tx *tx, const struct emoji_user *who,
                                     const struct emoji *emoji)
 {

@@ -53,7 +53,7 @@ static bool world_emoji_moves(const struct world_emoji *in)
                                     : in->animated.value;
 }
 
-/* Fields that the file omits remain unchanged, as does an existing picture. */
+/* Fields that the file omits remain unchanged, and so does an existing picture. */
 static enum err save_emoji(struct importing *im, const struct world_emoji *in, struct emoji made,
                            const struct place *at)
 {

@@ -4,7 +4,7 @@
 
 #include "platform/worlds/file.h"
 
-/* A Unicode emoji, or the name or id of an emoji of the guild. */
+/* A reference to a Unicode emoji, or to an emoji of the guild by name or id. */
 struct emoji_shown {
     struct opt_id id; /* both null: no emoji */
     struct opt_str name;

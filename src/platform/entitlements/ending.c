@@ -31,7 +31,7 @@ static void read_ended(const struct rows *r, snowflake user_id, struct ended_ent
     };
 }
 
-/* Sends the application the deletion, unless the entitlement was already removed. */
+/* Emits the deletion to the application, unless the entitlement was already removed. */
 static enum err entitlement_drop(struct call *call, struct ended_entitlement *x)
 {
     x->was.deleted = true;

@@ -9,8 +9,8 @@
 #include "api/call.h"
 #include "model/entitlement.h"
 
-/* Returns the active entitlements to an application for a user and for the guild (0: none) of the
- * interaction; the newest 100. */
+/* Lists the newest 100 active entitlements to an application, for a user and for the guild (0:
+ * none) of the interaction. */
 enum err entitlements_in_force(struct tx *tx, snowflake application_id, snowflake user_id,
                                snowflake guild_id, struct list *ret);
 

@@ -32,19 +32,19 @@ extern const struct schema entitlements_query_schema, own_entitlements_query_sch
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err application_skus(struct tx *tx, snowflake application_id, struct list *ret);
-/* ERR_UNKNOWN_SKU. */
+/* Returns ERR_UNKNOWN_SKU if the SKU does not exist. */
 enum err sku_find(struct tx *tx, snowflake id, struct sku *ret);
-/* ERR_UNKNOWN_ENTITLEMENT: the application has no such entitlement, or it was removed. */
+/* Returns ERR_UNKNOWN_ENTITLEMENT if the application has no such entitlement, or it was removed. */
 enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret);
-/* Oldest first. With `before`: the entitlements directly before that id. */
+/* Lists entitlements, oldest first. With `before`: the entitlements directly before that id. */
 enum err entitlements_list(struct tx *tx, snowflake application_id,
                            const struct entitlements_query *q, struct list *ret);
-/* Returns whether this owner already has the SKU. A consumed entitlement does not count. */
+/* *ret is true if this owner already has the SKU. A consumed entitlement does not count. */
 enum err entitlement_is_there(struct tx *tx, const struct entitlement *e, bool *ret);
 enum err entitlement_insert(struct tx *tx, const struct entitlement *e);
 enum err entitlement_update(struct tx *tx, const struct entitlement *e);
-/* Returns entitlements that are subscriptions to a SKU, in the same order, with removed ones. */
+/* Lists the entitlements that are subscriptions to a SKU, oldest first, including removed ones. */
 enum err subscribed_entitlements(struct tx *tx, snowflake sku_id, snowflake user_id,
                                  const struct subscriptions_query *q, struct list *ret);
 enum err subscribed_entitlement(struct tx *tx, snowflake sku_id, snowflake id, bool *ret_found,
@@ -53,13 +53,13 @@ enum err subscribed_entitlement(struct tx *tx, snowflake sku_id, snowflake id, b
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
 struct subscription subscription_of(struct arena *arena, const struct entitlement *e, int64_t now);
-/* Sends the event to the application's bot; no effect if the entitlement is no subscription. */
+/* Emits the event to the application's bot; no effect if the entitlement is not a subscription. */
 void subscription_announce(struct call *call, enum event what, snowflake bot_id,
                            const struct entitlement *e);
 enum err list_subscriptions(struct call *call);
 enum err get_subscription(struct call *call);
 
-/* --- ending.c ------------------------------------------------------------------------- */
+/* --- account_deletion.c --------------------------------------------------------------- */
 
 struct deletion_step;
 enum err entitlements_end_with_account(struct call *call, snowflake user_id,

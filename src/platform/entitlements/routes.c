@@ -22,7 +22,6 @@ static enum err path_entitlement(struct call *call, struct entitlement *ret)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* GET /applications/{application.id}/skus */
 static enum err list_skus(struct call *call)
 {
     struct list skus;
@@ -31,7 +30,6 @@ static enum err list_skus(struct call *call)
     return e ? e : call_reply(call, &skus);
 }
 
-/* GET /applications/{application.id}/entitlements */
 static enum err list_entitlements(struct call *call)
 {
     struct list found;
@@ -40,7 +38,6 @@ static enum err list_entitlements(struct call *call)
     return e ? e : call_reply(call, &found);
 }
 
-/* GET /applications/{application.id}/entitlements/{entitlement.id} */
 static enum err get_entitlement(struct call *call)
 {
     struct entitlement found;
@@ -49,7 +46,6 @@ static enum err get_entitlement(struct call *call)
     return e ? e : call_reply(call, &found);
 }
 
-/* GET /users/@me/applications/{application.id}/entitlements */
 static enum err list_own_entitlements(struct call *call)
 {
     const struct entitlements_query *asked = call->query;
@@ -68,8 +64,8 @@ static enum err list_own_entitlements(struct call *call)
 
 /* --- granting ------------------------------------------------------------------------- */
 
-/* The caller or the application's bot must be in the guild, because the reply reveals its owner to
- * any caller who guesses the id. */
+/* The caller or the application's bot must be in the guild, because the reply reveals the guild's
+ * owner to any caller who guesses the guild's id. */
 static enum err find_own_guild(struct call *call, snowflake id, struct guild *ret)
 {
     struct member m;
@@ -82,7 +78,7 @@ static enum err find_own_guild(struct call *call, snowflake id, struct guild *re
     return e ? e : guild_find(call->tx, id, ret);
 }
 
-/* The API requires a user id, so a guild's entitlement has the id of the guild's owner. */
+/* The API requires a user id, so the entitlement of a guild has the id of the guild's owner. */
 static enum err find_owner(struct call *call, struct entitlement *e)
 {
     const struct entitlement_draft *in = call->body;
@@ -101,7 +97,6 @@ static enum err find_owner(struct call *call, struct entitlement *e)
     return err;
 }
 
-/* POST /applications/{application.id}/entitlements */
 static enum err create_test_entitlement(struct call *call)
 {
     const struct entitlement_draft *in = call->body;
@@ -137,7 +132,7 @@ static enum err create_test_entitlement(struct call *call)
     return call_reply(call, &made);
 }
 
-/* Hook for messages with premium buttons: a button may offer only SKUs of its own app. */
+/* Hook for messages with premium buttons, which may offer only SKUs of the sending app. */
 static enum err check_offered_sku(struct call *call, const struct sku_offer *offer)
 {
     struct sku sku;
@@ -148,7 +143,7 @@ static enum err check_offered_sku(struct call *call, const struct sku_offer *off
 
 /* --- consuming and removing ----------------------------------------------------------- */
 
-/* POST …/{entitlement.id}/consume: idempotent; repeated calls send no event. */
+/* Consuming is idempotent: repeated calls emit no event. */
 static enum err consume_entitlement(struct call *call)
 {
     struct entitlement used;
@@ -165,7 +160,7 @@ static enum err consume_entitlement(struct call *call)
     return e;
 }
 
-/* DELETE …/{entitlement.id}: ends its subscription, which remains readable. */
+/* Deleting a test entitlement ends its subscription, which remains readable. */
 static enum err delete_test_entitlement(struct call *call)
 {
     struct entitlement gone;
@@ -185,7 +180,7 @@ static enum err delete_test_entitlement(struct call *call)
     return OK;
 }
 
-/* GET /applications/{application.id}/activity-instances/{instance}: always unknown. */
+/* Always replies with ERR_NOT_FOUND, because the server runs no activities. */
 static enum err get_activity_instance(struct call *call)
 {
     (void)call;
@@ -196,12 +191,12 @@ static enum err get_activity_instance(struct call *call)
 
 static const struct resolver resolvers[] = {
     { .name = "entitlement.id", .field = "entitlement_id", .doc = "An entitlement." },
-    { .name = "sku.id", .field = "sku_id", .doc = "Something that an application offers." },
+    { .name = "sku.id", .field = "sku_id", .doc = "A SKU of an application." },
     { .name = "subscription.id", .field = "subscription_id", .doc = "A subscription." },
     { .name = "instance.id",
       .field = "instance_id",
       .is_text = true,
-      .doc = "An activity that runs." },
+      .doc = "A running activity." },
     { 0 },
 };
 
@@ -213,7 +208,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/skus",
         .name = "list_skus",
-        .doc = "What an application offers. World files declare it; nothing is sold.",
+        .doc = "The SKUs of an application. World files declare them; nothing is sold.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_skus,
         .admit = application_modifiable,
@@ -223,8 +218,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = ENTITLEMENTS,
         .name = "list_entitlements",
-        .doc = "Who has what of an application, the oldest first; of a page before one, those next "
-               "to it.",
+        .doc = "The entitlements to an application, oldest first; with before, the page directly "
+               "before that id.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &entitlements_query_schema,
         .reply = &type_entitlements,
@@ -236,7 +231,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = ENTITLEMENTS,
         .name = "create_test_entitlement",
-        .doc = "Grant a guild or somebody something of an application, to try it out.",
+        .doc = "Grant a test entitlement to a guild or user.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &entitlement_draft_body,
         .reply = &type_entitlement,
@@ -260,7 +255,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = ENTITLEMENT,
         .name = "delete_test_entitlement",
-        .doc = "Take back what was granted to try it out.",
+        .doc = "Delete a test entitlement.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires =
             (const enum event[]){ EVENT_ENTITLEMENT_DELETE, EVENT_SUBSCRIPTION_UPDATE, EVENT_NONE },
@@ -271,7 +266,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = ENTITLEMENT "/consume",
         .name = "consume_entitlement",
-        .doc = "Mark something that can be used up as used.",
+        .doc = "Mark a consumable entitlement as consumed.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_ENTITLEMENT_UPDATE, EVENT_NONE },
         .admit = application_modifiable,
@@ -281,7 +276,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/applications/{application.id}/entitlements",
         .name = "list_own_entitlements",
-        .doc = "What the account has of an application, as far as it is in force.",
+        .doc = "The account's active entitlements to an application.",
         .auth = AUTH_BEARER,
         .scope = "applications.entitlements",
         .query = &own_entitlements_query_schema,
@@ -294,8 +289,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/skus/{sku.id}/subscriptions",
         .name = "list_subscriptions",
-        .doc = "Somebody's subscriptions to a SKU of the caller's application: one for each "
-               "entitlement.",
+        .doc = "A user's subscriptions to a SKU of the caller's application: one per entitlement.",
         .auth = AUTH_BOT | AUTH_BEARER,
         .scope = "applications.entitlements",
         .query = &subscriptions_query_schema,
@@ -316,7 +310,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/activity-instances/{instance.id}",
         .name = "get_activity_instance",
-        .doc = "An activity that runs: there is never one here.",
+        .doc = "A running activity; the server never has one, so the reply is 404.",
         .auth = AUTH_BOT,
         .admit = application_modifiable,
         .handle = get_activity_instance,
@@ -326,7 +320,7 @@ static const struct route routes[] = {
 
 const struct domain entitlements_domain = {
     .name = "Entitlements",
-    .doc = "What applications offer, and who has it. Nothing is sold here.",
+    .doc = "SKUs of applications and entitlements to them. Nothing is sold.",
     .routes = routes,
     .world = &entitlements_world,
     .resolvers = resolvers,
@@ -336,7 +330,7 @@ const struct domain entitlements_domain = {
             { WITH_ACCOUNT, "entitlements", .run = entitlements_end_with_account,
               .phase = DELETE_PARTS },
             { DELETE_WHERE(WITH_GUILD, "entitlements", "id", "guild_id = $1") },
-            /* The bot is already deleted, so no recipient is left for an event. */
+            /* The application's bot is already deleted, so nobody is left to receive an event. */
             { DELETE_WHERE(WITH_APPLICATION, "entitlements", "id",
                            "application_id = $1 order by id") },
             { DELETE_WHERE(WITH_APPLICATION, "skus", "id", "application_id = $1") },

@@ -88,7 +88,7 @@ enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
 
 /* --- pages ---------------------------------------------------------------------------- */
 
-/* $1 and $2 bound the id, $4 is the limit. */
+/* SQL of a page: $1 and $2 bound the id, $4 is the limit. */
 #define PAGE(where)      ENTITLEMENT_COLUMNS "where " where " order by id limit $4"
 #define PAGE_BACK(where) ENTITLEMENT_COLUMNS "where " where " order by id desc limit $4"
 
@@ -118,7 +118,7 @@ static void entitlements_turn(struct list *page)
     }
 }
 
-/* Formats SKU ids as ",1,2,"; "" means any. Both engines can search this form. */
+/* Formats SKU ids as ",1,2," for SQL LIKE; "" means any. */
 static struct str sku_set(struct arena *arena, const struct list *ids)
 {
     struct buf text = { .max = 4096 };
@@ -177,14 +177,14 @@ enum err entitlements_list(struct tx *tx, snowflake application_id,
     return e;
 }
 
-/* Excludes consumed entitlements. */
+/* Consumed entitlements are excluded. */
 static const char NOW_IN_FORCE[] = ENTITLEMENT_COLUMNS
     "where id in (select id from entitlements where user_id = $1 and "
     "application_id = $2 and guild_id is null union all select id from "
     "entitlements where guild_id = $4 and application_id = $2) and consumed = 0 "
     "and " IN_FORCE "order by id desc limit 100";
 
-/* Cheap pre-check: most users have no entitlement of an application. */
+/* A cheap check first, because most users have no entitlement of an application. */
 static const char EVER[] = "select 1 from entitlements where user_id = $1 and application_id = $2 "
                            "and guild_id is null union all select 1 from entitlements where "
                            "guild_id = $3 and application_id = $2 limit 1";

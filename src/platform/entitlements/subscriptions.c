@@ -53,7 +53,7 @@ void subscription_announce(struct call *call, enum event what, snowflake bot_id,
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-/* Hides SKUs of other applications. */
+/* SKUs of other applications are treated as unknown. */
 static enum err path_sku(struct call *call, struct sku *ret)
 {
     enum err e = sku_find(call->tx, call_id(call, "sku.id"), ret);
@@ -61,7 +61,6 @@ static enum err path_sku(struct call *call, struct sku *ret)
     return !e && ret->application_id != call->caller->application_id ? ERR_UNKNOWN_SKU : e;
 }
 
-/* GET /skus/{sku.id}/subscriptions */
 enum err list_subscriptions(struct call *call)
 {
     const struct subscriptions_query *q = call->query;
@@ -82,7 +81,6 @@ enum err list_subscriptions(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-/* GET /skus/{sku.id}/subscriptions/{subscription.id} */
 enum err get_subscription(struct call *call)
 {
     struct entitlement found;

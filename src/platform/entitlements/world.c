@@ -23,10 +23,10 @@ struct world_entitlement {
 };
 
 static const struct choice sku_types[] = {
-    { 0, "durable", "DURABLE", "Had for good" },
+    { 0, "durable", "DURABLE", "Permanent" },
     { 0, "consumable", "CONSUMABLE", "Used up" },
-    { 0, "subscription", "SUBSCRIPTION", "Had for a time, again and again" },
-    { 0, "subscription_group", "SUBSCRIPTION_GROUP", "Has subscriptions in it" },
+    { 0, "subscription", "SUBSCRIPTION", "A recurring subscription" },
+    { 0, "subscription_group", "SUBSCRIPTION_GROUP", "A group of subscriptions" },
     { 0 },
 };
 static const struct type type_sku_type = { .kind = KIND_STRING, .choices = sku_types };
@@ -111,7 +111,7 @@ static enum err import_sku(struct importing *im, const void *entry, const struct
                    NULL);
 }
 
-/* An existing entitlement of the same owner does not change. */
+/* An existing entitlement of the same owner is not changed. */
 static const char ADD_ENTITLEMENT[] =
     "insert into entitlements (id, application_id, sku_id, sku_type, user_id, guild_id, test, "
     "ends_at, consumed) select $1, k.application_id, k.id, k.type, "
@@ -129,7 +129,7 @@ static enum err import_entitlement(struct importing *im, const void *entry, cons
     enum err e = refer(im, &sku_naming, application, in->sku, &sku_at, &sku);
 
     if ((in->user.given == GIVEN) == (in->guild.given == GIVEN))
-        form_fail(im->form, at, "WORLD_ONE_OWNER", "a user or a guild has it");
+        form_fail(im->form, at, "WORLD_ONE_OWNER", "an entitlement needs either a user or a guild");
     if (!e)
         e = refer_maybe(im, &user_naming, 0, &in->user, at, "user", &user);
     if (!e)

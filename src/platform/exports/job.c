@@ -1,8 +1,8 @@
 /* job.c - jobs that write an export, one page per step, and that delete it.
  *
  * The job's row contains the position: part, cursor, page, file length, and a checksum of the last
- * block. A crashed process may have written more, which is truncated before the next page. If this
- * node does not have the file (nodes with separate folders), the export restarts. */
+ * block. A crashed process may have written more than that, which is truncated before the next
+ * page. If this node does not have the file (nodes with separate folders), the export restarts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,13 +20,13 @@
 #include "platform/exports/internal.h"
 #include "platform/exports/tar.h"
 
-/* A loop reads pages; the thread pool copies files of any size. */
+/* Page sizes: an event loop reads the rows of a page; the thread pool copies files of any size. */
 enum { PAGE_ROWS = 100, PAGE_FILES = 4, PAGE_BYTES = 4 * 1024 * 1024, PIECE = 64 * 1024 };
 enum { EXPORT_LEASE_MS = 10 * 60 * 1000, EXPORT_DAYS = 7 };
 
 struct export_step {
     struct job job;
-    /* Position. */
+    /* Position, as stored in the job's row. */
     int64_t part, after, page, length, tail;
     /* Result of this step. */
     snowflake id; /* 0: the export was cancelled */
@@ -142,7 +142,7 @@ static int step_open(struct call *call, const struct export_step *s)
     return open(export_path(call, s->id), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Returns the checksum of the last block before `length`; -1: the file is shorter. */
+/* Returns the checksum of the last block before `length`; -1 if the file is shorter. */
 static int64_t file_tail(int fd, int64_t length)
 {
     unsigned char block[TAR_BLOCK];
@@ -175,8 +175,8 @@ static enum err step_compute(struct call *call)
     int fd = step_open(call, s);
     s->failed = fd < 0 || !step_write(call, s, fd);
     if (s->failed)
-        log_warn("export: of account %llu: cannot write '%s'", (unsigned long long)s->job.key,
-                 export_path(call, s->id));
+        log_warn("export: cannot write the export of account %llu to '%s'; will retry",
+                 (unsigned long long)s->job.key, export_path(call, s->id));
     if (fd >= 0)
         close(fd);
     return OK;
@@ -216,7 +216,7 @@ static enum err step_note(struct call *call)
 
     if (!s->id)
         return job_finish(call, &s->job);
-    if (s->failed) /* such as a full disk: the page is retried after the lease */
+    if (s->failed) /* e.g. disk full: the page is retried after the lease */
         return OK;
     if (!s->begins_anew && s->part >= export_part_count())
         return step_finish(call, s);
@@ -252,7 +252,7 @@ static void export_start(struct api *api, struct loop *loop, const struct job *j
 
 const struct job_kind export_job = {
     .name = "export",
-    .doc = "Gathers what is kept about a person, page after page.",
+    .doc = "Writes the export of a user's data, page after page.",
     .start = export_start,
     .lease_ms = EXPORT_LEASE_MS,
 };
@@ -261,14 +261,14 @@ const struct job_kind export_job = {
 
 static const char GIVE_UP[] = "update exports set ready = 1, expires_at = 0 where user_id = $1";
 
-/* Blocks downloads at once. The file is deleted after the lease of a step that may still write
- * it. */
+/* Blocks downloads at once. The file is deleted when the lease of a step that may still write to it
+ * has ended. */
 enum err exports_end_with_account(struct call *call, snowflake user_id, struct deletion_step *step)
 {
     int64_t changed = 0;
     enum err e = tx_exec(call->tx, GIVE_UP, BIND(v_id(user_id)), &changed);
 
-    (void)step; /* one row */
+    (void)step; /* unused: only one row is changed */
     if (e || !changed)
         return e;
     return job_schedule(call, &export_expiry_job, user_id,
@@ -282,7 +282,7 @@ struct export_end {
 
 static enum err end_look(struct call *call)
 {
-    struct export_end *x = call_passed(call, "export_end");
+    struct export_end *x = call_passed(call, "export_expiry");
     struct export_row row;
     enum err e = export_find(call, x->job.key, &row);
 
@@ -292,10 +292,10 @@ static enum err end_look(struct call *call)
 
 static enum err end_compute(struct call *call)
 {
-    const struct export_end *x = call_passed(call, "export_end");
+    const struct export_end *x = call_passed(call, "export_expiry");
 
     if (x->id && unlink(export_path(call, x->id)) != 0 && errno != ENOENT)
-        log_warn("export: cannot remove '%s'", export_path(call, x->id));
+        log_warn("export: cannot delete the expired export file '%s'", export_path(call, x->id));
     return OK;
 }
 
@@ -306,7 +306,7 @@ static const char DELETE_EXPORT[] = "delete from exports where user_id = $1 and 
 
 static enum err end_note(struct call *call)
 {
-    const struct export_end *x = call_passed(call, "export_end");
+    const struct export_end *x = call_passed(call, "export_expiry");
     enum err e = tx_exec(call->tx, UNCOUNT_COPIES, BIND(v_id(x->job.key), v_id(x->id)), NULL);
 
     if (!e)
@@ -331,14 +331,14 @@ static void expiry_start(struct api *api, struct loop *loop, const struct job *j
                                    .store = ROUTE_STORE_WRITE,
                                    .decode = end_begin,
                                    .run = end_note,
-                                   .type = "export_end",
+                                   .type = "export_expiry",
                                    .data = &x,
                                    .size = sizeof x });
 }
 
 const struct job_kind export_expiry_job = {
     .name = "export-expiry",
-    .doc = "Takes an export away when its time is over.",
+    .doc = "Deletes an expired export.",
     .start = expiry_start,
     .lease_ms = EXPORT_LEASE_MS,
 };

@@ -1,8 +1,8 @@
 /* leftovers.c - deletes export files that can no longer be downloaded.
  *
- * If nodes have separate folders, the node that deletes an export is often not the one with its
- * file, and an export that was started here may have restarted on another node. So each node checks
- * the files in its own folder against the rows, a few files per step. */
+ * If nodes have separate folders, the node that deletes an export often does not have its file, and
+ * an export that was started on this node may have restarted on another one. So each node checks
+ * the files in its folder against the export rows, a few files per step. */
 #include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ enum { STEP_FILES = 64 };
 struct export_leftovers {
     struct api *api;
     struct loop *loop;
-    DIR *folder; /* read on the pool, across steps */
+    DIR *folder; /* open directory, read on the thread pool across steps */
     snowflake ids[STEP_FILES];
     bool stays[STEP_FILES];
     size_t count;
@@ -36,11 +36,12 @@ static bool export_of_file(const char *name, snowflake *ret)
 
 static enum err leftovers_remove(struct call *call)
 {
-    const struct export_leftovers *x = call_passed(call, "export_leftovers");
+    const struct export_leftovers *x = call_passed(call, "stale_export_files");
 
     for (size_t i = 0; i < x->count; i++)
         if (!x->stays[i] && unlink(export_path(call, x->ids[i])) != 0 && errno != ENOENT)
-            log_warn("export: cannot remove '%s'", export_path(call, x->ids[i]));
+            log_warn("export: cannot delete the stale export file '%s'",
+                     export_path(call, x->ids[i]));
     return OK;
 }
 
@@ -49,10 +50,10 @@ static enum err leftovers_remove(struct call *call)
 static const char FIND_WANTED[] =
     "select 1 from exports where id = $1 and (ready = 0 or expires_at > $2)";
 
-/* A row is committed before its file is created. */
+/* An export's row is committed before its file is created, so a file without a row is stale. */
 static enum err leftovers_look(struct call *call)
 {
-    struct export_leftovers *x = call_passed(call, "export_leftovers");
+    struct export_leftovers *x = call_passed(call, "stale_export_files");
     enum err e = OK;
 
     for (size_t i = 0; i < x->count && !e; i++) {
@@ -66,10 +67,10 @@ static enum err leftovers_look(struct call *call)
 
 /* --- steps ---------------------------------------------------------------------------- */
 
-/* Also runs on the thread pool. The folder does not exist before the first export. */
+/* Runs on the thread pool. The folder does not exist before the first export. */
 static enum err leftovers_list(struct call *call)
 {
-    struct export_leftovers *x = call_passed(call, "export_leftovers");
+    struct export_leftovers *x = call_passed(call, "stale_export_files");
     const struct dirent *entry;
 
     if (!x->folder)
@@ -118,7 +119,7 @@ static void leftovers_step(struct export_leftovers *x)
                                    .long_input = true,
                                    .run = leftovers_noted,
                                    .done = leftovers_stepped,
-                                   .type = "export_leftovers",
+                                   .type = "stale_export_files",
                                    .data = x,
                                    .arg = x });
 }

@@ -7,7 +7,7 @@
 #include "platform/exports/internal.h"
 #include "platform/messages/uploads.h"
 
-/* Excludes data that other users have not shown to this user, hashes and tokens. */
+/* The export has no data that other users have not shown to this user, no hashes and no tokens. */
 const struct export_part export_parts[] = {
     { "account",
       "&id\t$username\t$global_name\t$email\t$phone\t$bio\t$pronouns\t$theme_colors\t$locale\t$date_of_birth\t#premium_type\t"
@@ -131,7 +131,7 @@ enum err export_page(struct call *call, const struct export_part *part, snowflak
                      int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
                      bool *ret_ended)
 {
-    enum { PAGE_TEXT = 512 * 1024 }; /* size limit of a page */
+    enum { PAGE_TEXT = 512 * 1024 }; /* A page ends after this many bytes. */
     struct rows rows;
     int64_t count = 0;
     enum err e =

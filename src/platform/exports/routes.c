@@ -43,7 +43,7 @@ static const char ADD_EXPORT[] =
     "insert into exports (user_id, id, expires_at, counted) values ($1, $2, 0, $3)";
 static const char COUNT_COPIES[] = "update file_owners set bytes = bytes + $2 where owner_id = $1";
 
-/* The copies in an export count towards the account's quota until the export is deleted. */
+/* The file copies in an export count towards the account's quota until the export is deleted. */
 enum err export_begin(struct call *call, snowflake user_id, struct export_row *ret)
 {
     int64_t bytes;
@@ -86,7 +86,7 @@ enum { HARVEST_UNDER_WAY = 1, HARVEST_READY = 2 };
 static const struct field harvest_fields[] = {
     { FIELD(struct harvest, harvest_id), .type = &type_id },
     { FIELD(struct harvest, user_id), .type = &type_id },
-    { FIELD(struct harvest, status), .type = &type_count, .doc = "1 under way, 2 ready" },
+    { FIELD(struct harvest, status), .type = &type_count, .doc = "1 running, 2 ready" },
     { FIELD(struct harvest, created_at), .type = &type_time },
     { FIELD(struct harvest, bytes), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct harvest, expires_at), .type = &type_time, .flags = OPTIONAL },
@@ -96,7 +96,7 @@ static const struct schema harvest_schema = {
     .name = "Harvest",
     .size = sizeof(struct harvest),
     .fields = harvest_fields,
-    .doc = "What is kept about a person, gathered in a file.",
+    .doc = "An export of a user's data.",
 };
 static const struct type harvest_reply = { .kind = KIND_OBJECT, .schema = &harvest_schema };
 
@@ -144,7 +144,7 @@ static enum err create_harvest(struct call *call)
     return e ? e : reply_harvest(call, &row);
 }
 
-/* Reads only the caller's own export, so another user's export cannot be downloaded. */
+/* The route reads only the caller's own export, so another user's export cannot be downloaded. */
 static enum err download_harvest(struct call *call)
 {
     struct export_row row;
@@ -167,7 +167,7 @@ static const struct resolver resolvers[] = {
     {
         .name = "harvest.id",
         .field = "harvest_id",
-        .doc = "A gathering of what is kept about somebody.",
+        .doc = "An export of a user's data.",
     },
     { 0 },
 };
@@ -177,8 +177,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/harvest",
         .name = "get_harvest",
-        .doc = "How far the gathering of what is kept about the caller is. 404 when none was asked "
-               "for, or its time is over.",
+        .doc = "The state of the caller's data export. 404 if none was requested, or if it has "
+               "expired.",
         .auth = AUTH_USER,
         .reply = &harvest_reply,
         .handle = get_harvest,
@@ -187,9 +187,9 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/harvest",
         .name = "create_harvest",
-        .doc = "Have all that is kept about the caller gathered in a file, unless that is done "
-               "already. It is there for a week, and the copies of files in it count for the "
-               "upload quota. 413 if they do not fit.",
+        .doc = "Request an export of all data of the caller, unless there is one. It is stored "
+               "for a week, and the file copies in it count towards the upload quota. 413 if "
+               "they exceed it.",
         .auth = AUTH_USER,
         .reply = &harvest_reply,
         .handle = create_harvest,
@@ -198,7 +198,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/harvest/{harvest.id}",
         .name = "download_harvest",
-        .doc = "The file, a tar of lines of JSON and of files, once it is ready.",
+        .doc = "Download the finished export: a tar of JSON lines and files.",
         .auth = AUTH_USER,
         .status = 200,
         .handle = download_harvest,
@@ -208,7 +208,7 @@ static const struct route routes[] = {
 
 const struct domain exports_domain = {
     .name = "Privacy",
-    .doc = "What is kept about a person, for that person.",
+    .doc = "Export of a user's data for that user.",
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &export_job, &export_expiry_job, NULL },

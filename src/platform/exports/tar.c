@@ -36,7 +36,7 @@ bool tar_header(unsigned char out[TAR_BLOCK], const char *name, int64_t size, in
     put_octal(out + AT_GID, 7, 0);
     put_octal(out + AT_SIZE, 11, size);
     put_octal(out + AT_TIME, 11, time_s);
-    memset(out + AT_SUM, ' ', 8); /* spaces while the checksum is computed */
+    memset(out + AT_SUM, ' ', 8); /* counts as spaces in the checksum */
     out[AT_TYPE] = '0';
     memcpy(out + AT_MAGIC,
            "ustar\0"

@@ -1,8 +1,8 @@
 /* guild_settings.h - notification settings of users, per guild and global.
  *
- * Clients apply these settings themselves. The server stores them, sends changes to the account's
- * other sessions, and uses two of them to count mentions (read_states/). A row exists only if a
- * setting differs from the defaults. Start with settings.c. */
+ * Clients apply these settings themselves. The server stores the settings, sends changes to the
+ * account's other sessions, and uses two of the settings to count mentions (read_states/). A row
+ * exists only if a setting differs from the defaults. Start with settings.c. */
 #ifndef PLATFORM_GUILD_SETTINGS_GUILD_SETTINGS_H
 #define PLATFORM_GUILD_SETTINGS_GUILD_SETTINGS_H
 

@@ -15,7 +15,7 @@ struct channel_override {
     struct opt_int flags;
 };
 struct guild_settings {
-    struct opt_id guild_id; /* null: private channels */
+    struct opt_id guild_id; /* null: settings of private channels */
     int64_t message_notifications, notify_highlights, flags, version;
     bool muted, suppress_everyone, suppress_roles, hide_muted_channels, mute_scheduled_events,
         mobile_push;
@@ -23,14 +23,14 @@ struct guild_settings {
     struct list channel_overrides; /* struct channel_override */
 };
 
-/* Fields that a request body changes. */
+/* Fields of an override that a request body may change. */
 struct override_change {
     struct opt_bool collapsed, muted;
     struct opt_int message_notifications, flags;
     struct opt_object mute_config;
 };
 struct override_item {
-    struct str key; /* the channel's id */
+    struct str key; /* id of the channel */
     struct override_change change;
 };
 struct settings_change_in {
@@ -41,7 +41,7 @@ struct settings_change_in {
     struct opt_list channel_overrides; /* struct override_item */
 };
 struct settings_item {
-    struct str key; /* the guild's id, or @me */
+    struct str key; /* id of the guild, or @me */
     struct settings_change_in change;
 };
 struct settings_bulk {

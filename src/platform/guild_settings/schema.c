@@ -8,11 +8,11 @@ static const struct choice levels[] = {
     { 0, NULL, "ALL_MESSAGES", "All messages" },
     { 1, NULL, "ONLY_MENTIONS", "Mentions" },
     { 2, NULL, "NO_MESSAGES", "Nothing" },
-    { NOTIFY_INHERITED, NULL, "INHERIT", "As the guild, or the category, says" },
+    { NOTIFY_INHERITED, NULL, "INHERIT", "Use the setting of the guild or category" },
     { 0 },
 };
 static const struct choice highlights[] = {
-    { 0, NULL, "DEFAULT", "As the client likes" },
+    { 0, NULL, "DEFAULT", "Chosen by the client" },
     { 1, NULL, "DISABLED", "Off" },
     { 2, NULL, "ENABLED", "On" },
     { 0 },
@@ -33,7 +33,7 @@ static const struct schema override_schema = {
     .name = "ChannelOverride",
     .size = sizeof(struct channel_override),
     .fields = override_fields,
-    .doc = "What is different in a channel.",
+    .doc = "Notification settings of a channel that differ from the guild.",
 };
 static const struct type type_override = { .kind = KIND_OBJECT, .schema = &override_schema };
 static const struct type type_overrides = { .kind = KIND_ARRAY,
@@ -61,7 +61,7 @@ const struct schema guild_settings_schema = {
     .name = "UserGuildSettings",
     .size = sizeof(struct guild_settings),
     .fields = settings_fields,
-    .doc = "What the account wants to hear of a guild.",
+    .doc = "Notification settings of the account in a guild.",
 };
 const struct type guild_settings_type = { .kind = KIND_OBJECT, .schema = &guild_settings_schema };
 const struct type guild_settings_list_type = { .kind = KIND_ARRAY, .of = &guild_settings_type };
@@ -80,7 +80,7 @@ static const struct schema change_schema = {
     .name = "ChannelOverrideChange",
     .size = sizeof(struct override_change),
     .fields = change_fields,
-    .doc = "What is to be different in a channel.",
+    .doc = "Changes of a channel's notification settings.",
 };
 static const struct type type_change = { .kind = KIND_OBJECT, .schema = &change_schema };
 static const struct type type_changes = {
@@ -111,7 +111,7 @@ static const struct schema body_schema = {
     .name = "UserGuildSettingsChange",
     .size = sizeof(struct settings_change_in),
     .fields = body_fields,
-    .doc = "Settings to change; the others stay.",
+    .doc = "Settings to change; others stay unchanged.",
 };
 const struct type settings_change_body = { .kind = KIND_OBJECT, .schema = &body_schema };
 
@@ -138,7 +138,7 @@ const struct schema notification_flags_schema = {
     .name = "NotificationSettings",
     .size = sizeof(struct notification_flags),
     .fields = flags_fields,
-    .doc = "What the account wants to be notified of everywhere.",
+    .doc = "Global notification settings of the account.",
 };
 const struct type notification_flags_type = { .kind = KIND_OBJECT,
                                               .schema = &notification_flags_schema };
@@ -151,6 +151,6 @@ static const struct schema flags_change_schema = {
     .name = "NotificationSettingsChange",
     .size = sizeof(struct notification_flags),
     .fields = flags_change_fields,
-    .doc = "What the account wants to be notified of everywhere.",
+    .doc = "Global notification settings of the account.",
 };
 const struct type notification_flags_body = { .kind = KIND_OBJECT, .schema = &flags_change_schema };

@@ -126,7 +126,7 @@ static enum err channel_is_of(struct call *call, const struct guild_settings *s,
                   ret);
 }
 
-/* Skips channels of other guilds, because clients may send outdated ids. */
+/* Channels of other guilds are skipped, because clients may send outdated ids. */
 static enum err settings_take_overrides(struct call *call, struct guild_settings *s,
                                         const struct list *overrides)
 {
@@ -146,8 +146,8 @@ static enum err settings_take_overrides(struct call *call, struct guild_settings
     return e;
 }
 
-/* Limit over all guilds of a body and their existing overrides, because all of them are read,
- * written and sent at once. */
+/* Limit over all guilds of a body, including their existing overrides, because all of them are
+ * read, written and emitted at once. */
 enum { MOST_OVERRIDES = 4000 };
 
 static enum err settings_check_count(struct call *call, const struct place *at, size_t count,
@@ -165,8 +165,8 @@ static bool override_says_something(const struct channel_override *o)
            o->mute_config.given == GIVEN || o->flags.value;
 }
 
-/* Threads and direct channels are unlimited in number: at the limit, removes overrides that equal
- * the defaults or whose channel was deleted. */
+/* Threads and direct channels are unlimited in number. At the limit, overrides that equal the
+ * defaults or whose channel was deleted are removed. */
 static enum err settings_make_room(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
@@ -187,7 +187,7 @@ static enum err settings_make_room(struct call *call, struct guild_settings *s)
     return e;
 }
 
-/* at: path in the body; NULL: the body itself. *overrides: number of changed overrides. */
+/* at: path in the body; NULL: the body itself. *overrides: number of overrides so far. */
 static enum err settings_change(struct call *call, const struct place *at, snowflake guild_id,
                                 const struct settings_change_in *in, size_t *overrides,
                                 struct guild_settings *ret)
@@ -215,7 +215,6 @@ static enum err settings_change(struct call *call, const struct place *at, snowf
     return e;
 }
 
-/* PATCH /users/@me/guilds/{guild.id}/settings */
 static enum err modify_user_guild_settings(struct call *call)
 {
     struct guild_settings s;
@@ -225,7 +224,6 @@ static enum err modify_user_guild_settings(struct call *call)
     return e ? e : call_reply(call, &s);
 }
 
-/* PATCH /users/@me/guilds/@me/settings */
 static enum err modify_private_settings(struct call *call)
 {
     struct guild_settings s;
@@ -248,7 +246,7 @@ static enum err settings_guild_of(struct call *call, struct str key, snowflake *
     return e == ERR_MISSING_ACCESS ? ERR_UNKNOWN_GUILD : e;
 }
 
-/* PATCH /users/@me/guilds/settings: changes all guilds or none. */
+/* Changes the settings of all named guilds or of none. */
 static enum err bulk_modify_user_guild_settings(struct call *call)
 {
     const struct settings_bulk *in = call->body;
@@ -276,7 +274,6 @@ static const char PUT_FLAGS[] =
     "insert into notification_settings (user_id, flags) values ($1, $2) "
     "on conflict (user_id) do update set flags = $2";
 
-/* PATCH /users/@me/notification-settings */
 static enum err modify_notification_settings(struct call *call)
 {
     const struct notification_flags *in = call->body;
@@ -331,7 +328,7 @@ static enum err write_flags(struct tx *tx, snowflake user_id, struct json *out)
     return OK;
 }
 
-/* The total version is the sum of the row versions, so it grows with each change. */
+/* The total version is the sum of the row versions, so it increases with each change. */
 enum err ready_guild_settings(struct tx *tx, snowflake user_id, bool entries, struct json *out)
 {
     int64_t version;
@@ -375,24 +372,24 @@ static const struct limit settings_limit = { .name = "guild-settings",
 
 static const struct route routes[] = {
     CHANGES_SETTINGS("/users/@me/guilds/{guild.id}/settings", modify_user_guild_settings,
-                     "Say what the caller wants to hear of a guild.", &settings_change_body,
+                     "Change the caller's notification settings in a guild.", &settings_change_body,
                      &guild_settings_type, EVENT_USER_GUILD_SETTINGS_UPDATE),
     CHANGES_SETTINGS("/users/@me/guilds/@me/settings", modify_private_settings,
-                     "The same for private channels.", &settings_change_body, &guild_settings_type,
-                     EVENT_USER_GUILD_SETTINGS_UPDATE),
+                     "Change the caller's notification settings of private channels.",
+                     &settings_change_body, &guild_settings_type, EVENT_USER_GUILD_SETTINGS_UPDATE),
     CHANGES_SETTINGS("/users/@me/guilds/settings", bulk_modify_user_guild_settings,
-                     "The same for several guilds.", &settings_bulk_body, &guild_settings_list_type,
+                     "Change the caller's notification settings in several guilds.",
+                     &settings_bulk_body, &guild_settings_list_type,
                      EVENT_USER_GUILD_SETTINGS_UPDATE),
     CHANGES_SETTINGS("/users/@me/notification-settings", modify_notification_settings,
-                     "Say what the caller wants to be notified of everywhere.",
-                     &notification_flags_body, &notification_flags_type,
-                     EVENT_NOTIFICATION_SETTINGS_UPDATE),
+                     "Change the caller's global notification settings.", &notification_flags_body,
+                     &notification_flags_type, EVENT_NOTIFICATION_SETTINGS_UPDATE),
     { 0 },
 };
 
 const struct domain guild_settings_domain = {
     .name = "Settings of guilds",
-    .doc = "What people want to be notified of, in each guild and everywhere.",
+    .doc = "Notification settings of users, per guild and global.",
     .routes = routes,
     .hooks = &(const struct hooks){ .member_left = settings_leave },
     .deletions =

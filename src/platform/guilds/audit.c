@@ -9,20 +9,20 @@
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, KEPT_DAYS = 45, LONGEST_VALUE = 1 << 20 };
-/* Longer values are omitted from a change: an entry is a row, and an event for every moderator. */
+/* Longer values are omitted, because an entry is a row and an event for every moderator. */
 enum { LONGEST_NOTED = 64 * 1024 };
 
 static const struct field options_fields[] = {
     { FIELD(struct audit_options, channel_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct audit_options, message_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct audit_options, count), .type = &type_text, .flags = OPTIONAL,
-      .doc = "How many messages" },
+      .doc = "Number of messages" },
     { FIELD(struct audit_options, delete_member_days), .type = &type_text, .flags = OPTIONAL,
-      .doc = "For how long members were away that went" },
+      .doc = "Days of inactivity of the pruned members" },
     { FIELD(struct audit_options, members_removed), .type = &type_text, .flags = OPTIONAL,
-      .doc = "How many went" },
+      .doc = "Number of removed members" },
     { FIELD(struct audit_options, id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Whom an overwrite is for" },
+      .doc = "The role or member of an overwrite" },
     { FIELD(struct audit_options, type), .type = &type_text, .flags = OPTIONAL,
       .doc = "0: a role, 1: a member" },
     { FIELD(struct audit_options, role_name), .type = &type_text, .flags = OPTIONAL },
@@ -32,16 +32,16 @@ static const struct field options_fields[] = {
     { FIELD(struct audit_options, auto_moderation_rule_trigger_type), .type = &type_text,
       .flags = OPTIONAL },
     { FIELD(struct audit_options, status), .type = &type_text, .flags = OPTIONAL,
-      .doc = "Of a voice channel" },
+      .doc = "Status of a voice channel" },
     { FIELD(struct audit_options, application_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Whose commands" },
+      .doc = "The application whose commands are meant" },
     { 0 },
 };
 static const struct schema options_schema = {
     .name = "AuditLogOptions",
     .size = sizeof(struct audit_options),
     .fields = options_fields,
-    .doc = "What some actions tell besides.",
+    .doc = "Extra fields of some actions.",
 };
 const struct type type_audit_options = { .kind = KIND_OBJECT, .schema = &options_schema };
 
@@ -56,7 +56,7 @@ static const struct schema change_schema = {
     .name = "AuditLogChange",
     .size = sizeof(struct audit_change),
     .fields = change_fields,
-    .doc = "Something that was changed.",
+    .doc = "A changed field.",
 };
 static const struct type type_change = { .kind = KIND_OBJECT, .schema = &change_schema };
 const struct type type_audit_changes = { .kind = KIND_ARRAY, .of = &type_change };
@@ -76,7 +76,7 @@ const struct schema audit_entry_schema = {
     .name = "AuditLogEntry",
     .size = sizeof(struct audit_entry),
     .fields = entry_fields,
-    .doc = "Something that was done in a guild.",
+    .doc = "An action in a guild.",
 };
 
 /* Percent-decodes the header once; an invalid escape is copied unchanged. */
@@ -101,7 +101,7 @@ static bool is_text(struct str s)
     return utf8_valid(s) && !memchr(s.p, 0, s.n);
 }
 
-/* The percent-encoded value of "reason" in a query string. */
+/* Finds the percent-encoded value of "reason" in a query string. */
 static struct str query_reason(struct str query)
 {
     while (query.n) {
@@ -126,7 +126,7 @@ enum err audit_reason(struct call *call, struct opt_str *ret)
         return OK;
     text = audit_decode(call->arena, header);
     if (!is_text(text))
-        text = header; /* not percent-encoded after all */
+        text = header; /* The header was not percent-encoded. */
     if (!is_text(text))
         return call_invalid(call, "reason", "STRING_TYPE_CONVERT", "The reason is not UTF-8 text.");
     if (utf8_length(text) > LONGEST_REASON)
@@ -267,12 +267,12 @@ static const struct schema audit_role_schema = {
     .name = "AuditLogRole",
     .size = sizeof(struct role),
     .fields = audit_role_fields,
-    .doc = "A role that a member was given or lost.",
+    .doc = "A role that was added to or removed from a member.",
 };
 static const struct type type_audit_role = { .kind = KIND_OBJECT, .schema = &audit_role_schema };
 static const struct type type_audit_roles = { .kind = KIND_ARRAY, .of = &type_audit_role };
 
-/* Adds the roles that are in the list `in` but not in `not_in`. */
+/* Adds the roles whose id is in the list `in` but not in `not_in`. */
 static void audit_add_roles(struct call *call, struct list *changes, const char *key,
                             const struct list *roles, const struct list *in,
                             const struct list *not_in)

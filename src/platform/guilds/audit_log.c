@@ -14,9 +14,9 @@ struct audit_log_query {
 static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = 100 };
 static const struct field query_fields[] = {
     { FIELD(struct audit_log_query, user_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Only what this account did" },
+      .doc = "Only actions of this account" },
     { FIELD(struct audit_log_query, target_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Only what was done to this" },
+      .doc = "Only actions on this target" },
     { FIELD(struct audit_log_query, action_type), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct audit_log_query, before), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct audit_log_query, after), .type = &type_id, .flags = OPTIONAL },
@@ -28,14 +28,14 @@ const struct schema audit_log_query_schema = {
     .name = "AuditLogQuery",
     .size = sizeof(struct audit_log_query),
     .fields = query_fields,
-    .doc = "Which entries are asked for.",
+    .doc = "Selects audit log entries.",
 };
 
 struct audit_log {
     struct list audit_log_entries;    /* struct audit_entry */
     struct list users;                /* struct user: actors and targets */
     struct list application_commands; /* struct str: JSON of commands */
-    /* JSON of objects that other domains add. */
+    /* JSON of objects that other resource folders add. */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 
@@ -44,8 +44,8 @@ static const struct type type_entries = { .kind = KIND_ARRAY, .of = &type_entry 
 static const struct type type_users = { .kind = KIND_ARRAY, .of = &type_partial_user };
 static const struct type type_finished = { .kind = KIND_ARRAY,
                                            .of = &type_raw,
-                                           .doc = "Those that entries are about and that there "
-                                                  "still are" };
+                                           .doc = "Objects that entries refer to and that still "
+                                                  "exist" };
 static const struct field log_fields[] = {
     { FIELD(struct audit_log, audit_log_entries), .type = &type_entries },
     { FIELD(struct audit_log, users), .type = &type_users },
@@ -61,11 +61,11 @@ static const struct schema log_schema = {
     .name = "AuditLog",
     .size = sizeof(struct audit_log),
     .fields = log_fields,
-    .doc = "What was done in a guild.",
+    .doc = "The audit log of a guild.",
 };
 const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
 
-/* 0 as user, action or target matches any. */
+/* SQL of the entries; 0 as user, action or target matches any. */
 #define ENTRIES                                                                                 \
     "select id, guild_id, user_id, target_id, action, reason, options, changes from audit_log " \
     "where guild_id = $1 and id > $2 and id < $3 "                                              \

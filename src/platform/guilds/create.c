@@ -1,13 +1,13 @@
 /* create.c - POST /guilds.
  *
- * A body may contain drafts of roles and channels. Their ids are placeholders by which the drafts
- * refer to each other; this file assigns the real ids. */
+ * A body may contain drafts of roles and channels. The ids in the drafts are placeholders by which
+ * the drafts refer to each other; this file assigns the real ids. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* Results of the stages before the handler. */
+/* Results of the stages before the handler of POST /guilds. */
 struct seed {
     snowflake id;
     struct opt_str icon;
@@ -17,7 +17,7 @@ struct founding {
     struct call *call;
     const struct guild_draft *in;
     struct guild guild;
-    struct role *roles; /* one per in->roles, @everyone first */
+    struct role *roles; /* one per entry of in->roles, @everyone first */
     size_t role_count;
     struct channel *channels;
     size_t channel_count;
@@ -26,12 +26,12 @@ struct founding {
 static enum err keep_icon(struct call *call)
 {
     const struct guild_draft *in = call->body;
-    struct seed *seed = call_passed(call, "seed");
+    struct seed *seed = call_passed(call, "new_guild");
 
     return picture_keep(call, "icons", seed->id, &in->icon, &seed->icon);
 }
 
-/* Limits the overwrites of all channels together, because one transaction writes them all. */
+/* Limits the overwrites of all channel drafts together, because one transaction writes them all. */
 static enum err count_draft_overwrites(struct call *call, const struct list *channels)
 {
     const struct channel_draft *c = channels->items;
@@ -55,7 +55,7 @@ static enum err count_draft_overwrites(struct call *call, const struct list *cha
 enum err prepare_create_guild(struct call *call)
 {
     const struct guild_draft *in = call->body;
-    struct seed *seed = call_pass(call, "seed", sizeof *seed);
+    struct seed *seed = call_pass(call, "new_guild", sizeof *seed);
     enum err e = count_draft_overwrites(call, &in->channels.value);
 
     if (e)
@@ -91,7 +91,7 @@ static void draft_roles(struct founding *f)
     f->roles[0].hoist = f->roles[0].mentionable = false;
 }
 
-/* The role for a draft's placeholder id, or NULL. */
+/* Returns the role that was created for a draft's placeholder id, or NULL. */
 static const struct role *drafted_role(const struct founding *f, snowflake id)
 {
     const struct role_draft *in = f->in->roles.value.items;
@@ -104,7 +104,7 @@ static const struct role *drafted_role(const struct founding *f, snowflake id)
 
 /* --- channels ------------------------------------------------------------------------- */
 
-/* The channel for a draft's placeholder id, among those created so far. */
+/* Returns the channel for a draft's placeholder id, among those created so far, or NULL. */
 static const struct channel *drafted_channel(const struct founding *f, snowflake id)
 {
     const struct channel_draft *in = f->in->channels.value.items;
@@ -136,7 +136,7 @@ static struct opt_id draft_parent(struct founding *f, const struct channel_draft
     return given_id(parent->id);
 }
 
-/* Overwrites may name roles of the body, or the owner, the only member. */
+/* Overwrites may name roles of the body, or the guild's owner, who is its only member. */
 static void draft_overwrites(struct founding *f, const struct channel_draft *in,
                              struct channel *channel, const struct place *up)
 {
@@ -246,7 +246,7 @@ static void name_channel(struct founding *f, struct str field, struct opt_id in,
 static void draft_guild(struct founding *f)
 {
     const struct guild_draft *in = f->in;
-    const struct seed *seed = call_passed(f->call, "seed");
+    const struct seed *seed = call_passed(f->call, "new_guild");
 
     f->guild = (struct guild){
         .id = seed->id,

@@ -5,7 +5,7 @@
 
 /* --- roles ---------------------------------------------------------------------------- */
 
-/* A marked role grants no permissions, and is no longer the role of a bot or integration. */
+/* A role being deleted grants no permissions and no longer belongs to a bot or integration. */
 static const char MARK_ROLE[] =
     "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
     "integration_id = null where id = $1";
@@ -29,7 +29,7 @@ static enum err role_run(struct call *call, const struct job *job)
 
 const struct job_kind role_leftovers = {
     .name = "role-leftovers",
-    .doc = "Takes a deleted role from those who had it.",
+    .doc = "Removes a deleted role from its members.",
     .run = role_run,
 };
 
@@ -58,7 +58,7 @@ static enum err guild_run(struct call *call, const struct job *job)
 
 const struct job_kind guild_leftovers = {
     .name = "guild-leftovers",
-    .doc = "Removes what a deleted guild leaves behind.",
+    .doc = "Deletes the remaining rows of a deleted guild.",
     .run = guild_run,
 };
 

@@ -5,7 +5,7 @@
 #include "api/deletion.h"
 
 enum err guild_remove(struct call *call, snowflake id);
-/* Until the last step, members may still list the role's id; it grants nothing. */
+/* Until the last step, members may still list the role's id; the role grants no permissions. */
 enum err role_remove(struct call *call, snowflake id);
 
 extern const struct job_kind guild_leftovers, role_leftovers;

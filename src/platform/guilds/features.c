@@ -2,7 +2,7 @@
 #include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
-/* The list is stored as a JSON array of plain names. */
+/* The feature list is stored as a JSON array of plain names. */
 static struct str features_with(struct arena *arena, struct str old, const char *feature, bool on)
 {
     struct buf out;

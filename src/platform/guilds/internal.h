@@ -7,7 +7,7 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MOST_DRAFTED = 1000, /* overwrites in all drafts together */
+    MOST_DRAFTED = 1000, /* overwrites in all channel drafts together */
 };
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */
@@ -18,7 +18,7 @@ enum err guild_update(struct tx *tx, const struct guild *g);
 /* Finds a guild that is being created or deleted. ERR_UNKNOWN_GUILD. */
 enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden);
-/* Checks whether the account may own the guild; see guild_give. */
+/* Checks whether the account may become the owner of the guild; see guild_give. */
 enum err guild_owner_check(struct tx *tx, const struct guild *g, snowflake user_id);
 
 enum err role_move(struct tx *tx, snowflake id, int64_t position);
@@ -26,7 +26,7 @@ enum err role_move(struct tx *tx, snowflake id, int64_t position);
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
 struct channel_draft {
-    struct opt_id id, parent_id; /* placeholder ids of drafts */
+    struct opt_id id, parent_id; /* placeholder ids, by which drafts refer to each other */
     int64_t type;
     struct str name;
     struct opt_str topic;
@@ -39,7 +39,7 @@ struct guild_draft {
     struct opt_image icon;
     struct opt_int afk_timeout, verification_level, default_message_notifications,
         explicit_content_filter, system_channel_flags;
-    struct opt_id afk_channel_id, system_channel_id; /* ids of channel drafts */
+    struct opt_id afk_channel_id, system_channel_id; /* placeholder ids of channel drafts */
     struct opt_list roles, channels;                 /* struct role_draft, struct channel_draft */
     struct opt_str region;
 };
@@ -77,7 +77,7 @@ extern const struct type guild_draft_body, guild_patch_body, own_guilds_reply;
 /* --- role_schema.c -------------------------------------------------------------------- */
 
 struct role_draft {
-    struct opt_id id; /* drafts of new guilds only */
+    struct opt_id id; /* placeholder id; only in drafts of new guilds */
     struct opt_str name, unicode_emoji;
     struct opt_id permissions;
     struct opt_int color;
@@ -92,7 +92,7 @@ struct role_place {
 
 extern const struct type role_body, role_places_body, type_role_drafts;
 
-/* Applies a draft to a role; null resets a field. base: permissions if the draft names none. */
+/* Applies a draft to a role; null resets a field. base: permissions if the draft has null. */
 void role_apply(struct arena *arena, struct role *r, const struct role_draft *in, uint64_t base);
 
 /* --- handlers ------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ extern const struct type type_audit_options, type_audit_changes;
 extern const struct schema audit_log_query_schema;
 extern const struct type audit_log_reply;
 
-/* --- orphans.c ------------------------------------------------------------------------ */
+/* --- message_orphans.c ---------------------------------------------------------------- */
 
 extern const struct job_kind message_orphans;
 

@@ -1,4 +1,4 @@
-/* mfa.c - POST /guilds/{guild.id}/mfa: second factor required for moderation. */
+/* mfa.c - POST /guilds/{guild.id}/mfa: whether moderators need a second factor. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
@@ -12,7 +12,8 @@ struct mfa_level_change {
 static const struct type type_level = { .kind = KIND_INT,
                                         .min = INT32_MIN,
                                         .max = INT32_MAX,
-                                        .doc = "0: nobody is asked; 1: moderators need one" };
+                                        .doc = "0: not required; 1: moderators need a second "
+                                               "factor" };
 static const struct field level_fields[] = {
     { FIELD(struct mfa_level_change, level), .type = &type_level },
     { 0 },
@@ -21,11 +22,11 @@ static const struct schema level_schema = {
     .name = "GuildMfaLevel",
     .size = sizeof(struct mfa_level_change),
     .fields = level_fields,
-    .doc = "Whether those who moderate need a second factor.",
+    .doc = "Whether moderators need a second factor.",
 };
 static const struct type type_level_change = { .kind = KIND_OBJECT, .schema = &level_schema };
 
-/* Only an owner with a second factor may change it; otherwise nobody could revert it. */
+/* Only an owner with a second factor may change the level; others could not change it back. */
 static enum err admit_mfa_level(struct call *call)
 {
     struct user owner;
@@ -36,7 +37,6 @@ static enum err admit_mfa_level(struct call *call)
     return e ? e : owner.mfa_enabled ? OK : ERR_GUILD_MFA_REQUIRED;
 }
 
-/* POST /guilds/{guild.id}/mfa */
 static enum err set_guild_mfa_level(struct call *call)
 {
     const struct mfa_level_change *in = call->body;
@@ -64,7 +64,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/mfa",
         .name = "set_guild_mfa_level",
-        .doc = "Say whether those who moderate need a second factor. Only the owner can, with one.",
+        .doc = "Set whether moderators need a second factor. Only for an owner who has one.",
         .auth = AUTH_USER,
         .body = &type_level_change,
         .reply = &type_level_change,
@@ -78,6 +78,6 @@ static const struct route routes[] = {
 
 const struct domain guild_mfa_domain = {
     .name = "Guilds: second factor",
-    .doc = "Whether those who moderate a guild need a second factor.",
+    .doc = "Second factor for the moderators of a guild.",
     .routes = routes,
 };

@@ -102,7 +102,7 @@ static enum err apply_pictures(struct call *call, struct guild *g)
 static const char TYPE_OF_CHANNEL[] =
     "select type from channels where id = $1 and guild_id = $2 and type >= 0";
 
-/* *ret: the channel belongs to the guild and has the required type. */
+/* *ret is true if the channel belongs to the guild and has the required type. */
 static enum err guild_suits(struct tx *tx, const struct guild *g, snowflake id, bool voice,
                             bool *ret)
 {
@@ -115,7 +115,7 @@ static enum err guild_suits(struct tx *tx, const struct guild *g, snowflake id, 
     return e;
 }
 
-/* Every invalid channel adds a form error. */
+/* Adds a form error for every invalid channel, not only for the first. */
 static enum err apply_channels(struct call *call, struct guild *g)
 {
     for (size_t i = 0; i < COUNT_OF(named_channels); i++) {
@@ -158,8 +158,8 @@ static bool guild_wants(const struct list *names, const char *feature)
     return false;
 }
 
-/* Features that cannot be changed remain; the others are those of the body. The list is stored as a
- * JSON array of plain names. */
+/* Features that this route cannot change remain; the others are those of the body. The feature list
+ * is stored as a JSON array of plain names. */
 static struct str merge_features(struct arena *arena, struct str old, const struct list *wanted)
 {
     struct buf out;
@@ -190,7 +190,7 @@ static void apply_int(int64_t *field, struct opt_int in, int64_t otherwise)
         *field = in.given == GIVEN ? in.value : otherwise;
 }
 
-/* Absent leaves a field alone; null is what a new guild has. */
+/* An absent field remains unchanged; null sets the default of a new guild. */
 static void apply_fields(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;
@@ -213,7 +213,7 @@ static void apply_fields(struct call *call, struct guild *g)
         g->features = merge_features(call->arena, g->features, &in->features.value);
 }
 
-/* Transfers the guild to another member, who must be a person. */
+/* Transfers the guild to another member, who must not be a bot. */
 static enum err apply_owner(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;

@@ -1,7 +1,7 @@
 /* orphans.c - one-time cleanup of rows whose message or reaction no longer exists.
  *
  * Earlier versions did not delete polls, votes and reactions with their message. A migration
- * schedules this job once: it visits these tables by the ids they refer to, in small steps. */
+ * schedules this job once; it checks the ids that these tables refer to, in small steps. */
 #include "api/deletion.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -9,8 +9,8 @@
 #include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
-/* SQL for one table: the next id that it refers to, whether the owner exists, and the deletion of a
- * limited number of rows that refer to it. */
+/* SQL for one table: the next owner id that its rows refer to, whether that owner exists, and the
+ * deletion of a limited number of rows that refer to it. */
 struct orphans {
     struct sql next, owner, remove;
 };
@@ -23,7 +23,7 @@ struct orphans {
              " = $1 limit $2)"                                                                   \
     }
 
-/* Reactions before rows that depend on them. Message 0 marks removed ones, which have their job. */
+/* Reactions come before rows that depend on them. Message id 0: removed, handled by another job. */
 static const struct orphans tables[] = {
     OWNED_BY("messages", "poll_votes", "message_id", "message_id, answer_id, user_id"),
     OWNED_BY("messages", "poll_voters", "message_id", "message_id, user_id"),
@@ -34,14 +34,14 @@ static const struct orphans tables[] = {
     OWNED_BY("reactions", "reaction_users", "reaction_id", "reaction_id, burst, user_id"),
 };
 
-/* Position of the sweep: all ids up to `after` in this table, and all earlier tables, are done. */
+/* Position of the cleanup: ids up to `after` in this table, and all earlier tables, are done. */
 struct orphans_cursor {
     size_t table;
     snowflake after;
     int64_t room; /* rows that this step may still read or delete */
 };
 
-/* *ret is 0 if there is no further id. */
+/* *ret is the next owner id, 0 if there is no further id. */
 static enum err next_owner(struct tx *tx, const struct orphans_cursor *at, snowflake *ret)
 {
     struct rows row;
@@ -53,8 +53,8 @@ static enum err next_owner(struct tx *tx, const struct orphans_cursor *at, snowf
     return e;
 }
 
-/* Deletes the rows that refer to an id whose owner does not exist; without room for all, the next
- * step visits the id again. */
+/* Deletes the rows that refer to an owner that does not exist; if this step has no room for all,
+ * the next step visits the id again. */
 static enum err sweep_owner(struct tx *tx, struct orphans_cursor *at, snowflake id)
 {
     struct rows row;
@@ -114,6 +114,6 @@ static enum err run_orphans(struct call *call, const struct job *job)
 
 const struct job_kind message_orphans = {
     .name = "message-orphans",
-    .doc = "Removes polls, votes and reactions that messages of an earlier version left behind.",
+    .doc = "Deletes polls, votes and reactions of messages that an earlier version deleted.",
     .run = run_orphans,
 };

@@ -5,7 +5,7 @@
 #include "gateway/gateway.h"
 #include "model/fields/rows.h"
 
-/* Ordered by id, in either direction. */
+/* SQL of the caller's guilds, ordered by id in either direction. */
 #define OWN_GUILDS                                                                                      \
     "select g.id, g.name, g.icon, g.banner, g.owner_id, g.features, g.member_count, r.permissions, "    \
     "m.timed_out_until, m.pending from members m join guilds g on g.id = m.guild_id and g.removed = 0 " \
@@ -88,7 +88,7 @@ static void put_in_order(struct list *list)
     }
 }
 
-/* Both lists are ordered by guild id. */
+/* The guilds and the rows are both ordered by guild id. */
 static enum err add_role_rights(struct call *call, struct list *list)
 {
     struct own_guild_entry *e = list->items, *end = e + list->count;

@@ -1,7 +1,7 @@
 /* role_order.c - PATCH /guilds/{guild.id}/roles: changes the positions of roles.
  *
- * Named roles get the requested positions; the others fill the gaps in their previous order. The
- * resulting positions are 1, 2, 3 … without gaps or ties. */
+ * Named roles get the requested positions; the other roles fill the gaps in their previous order.
+ * The resulting positions are 1, 2, 3 … without gaps or ties. */
 #include "platform/guilds/internal.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 struct role_order {
     struct role *roles; /* without @everyone, lowest first */
     size_t count;
-    const struct role **ranked; /* the new order */
+    const struct role **ranked; /* roles in the new order */
 };
 
 static const struct role_place *place_of(const struct list *places, snowflake id)
@@ -49,7 +49,7 @@ static enum err check_places(const struct role_order *o, const struct list *plac
 struct role_move {
     const struct role *role;
     int64_t position;
-    size_t rank; /* previous rank: breaks ties */
+    size_t rank; /* previous rank of the role: breaks ties */
 };
 
 static int compare_moves(const void *a, const void *b)
@@ -61,7 +61,7 @@ static int compare_moves(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The requested moves, ordered by position, lowest first. */
+/* Returns the requested moves, ordered by position, lowest first. */
 static struct role_move *gather_moves(struct arena *arena, const struct role_order *o,
                                       const struct list *places, size_t *ret_count)
 {

@@ -21,7 +21,7 @@ static const struct schema colors_schema = {
     .name = "RoleColorsDraft",
     .size = sizeof(struct role_colors),
     .fields = colors_fields,
-    .doc = "The colours that a role gets.",
+    .doc = "The colours of a role.",
 };
 static const struct type type_colors = { .kind = KIND_OBJECT, .schema = &colors_schema };
 
@@ -29,10 +29,10 @@ static const struct type type_colors = { .kind = KIND_OBJECT, .schema = &colors_
 #define ROLE_FIELDS                                                                               \
     { FIELD(struct role_draft, name), .type = &type_role_name, .flags = EITHER },                 \
     { FIELD(struct role_draft, permissions), .type = &type_permissions, .flags = EITHER,          \
-      .doc = "Those of @everyone when there are none" },                                          \
+      .doc = "Default: the permissions of @everyone" },                                          \
     { FIELD(struct role_draft, color), .type = &type_color, .flags = EITHER | DEPRECATED },       \
     { FIELD(struct role_draft, colors), .type = &type_colors, .flags = EITHER,                    \
-      .doc = "Goes before color" },                                                               \
+      .doc = "Takes precedence over color" },                                                               \
     { FIELD(struct role_draft, hoist), .type = &type_bool, .flags = EITHER },                     \
     { FIELD(struct role_draft, mentionable), .type = &type_bool, .flags = EITHER },               \
     { FIELD(struct role_draft, unicode_emoji), .type = &type_emoji, .flags = EITHER }
@@ -47,12 +47,12 @@ static const struct schema role_draft_schema = {
     .name = "RoleDraft",
     .size = sizeof(struct role_draft),
     .fields = role_fields,
-    .doc = "What a role is given.",
+    .doc = "Fields of a role.",
 };
 
 static const struct field new_guild_role_fields[] = {
     { FIELD(struct role_draft, id), .type = &type_id, .flags = EITHER,
-      .doc = "Any number, for overwrites of the body to name" },
+      .doc = "Placeholder id that overwrites in the body can refer to" },
     ROLE_FIELDS,
     { 0 },
 };
@@ -60,7 +60,7 @@ static const struct schema new_guild_role_schema = {
     .name = "GuildRoleDraft",
     .size = sizeof(struct role_draft),
     .fields = new_guild_role_fields,
-    .doc = "A role of a guild to be.",
+    .doc = "A role of a new guild.",
 };
 static const struct type type_new_guild_role = { .kind = KIND_OBJECT,
                                                  .schema = &new_guild_role_schema };
@@ -74,7 +74,7 @@ static const struct schema place_schema = {
     .name = "RolePlace",
     .size = sizeof(struct role_place),
     .fields = place_fields,
-    .doc = "Where a role goes.",
+    .doc = "The new position of a role.",
 };
 static const struct type type_place = { .kind = KIND_OBJECT, .schema = &place_schema };
 

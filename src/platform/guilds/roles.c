@@ -3,9 +3,9 @@
 
 #include "api/hooks.h"
 
-/* Results of the stages before the handler. */
+/* Result of the stage that stores the icon of a role. */
 struct kept_role_icon {
-    snowflake id; /* of the new role */
+    snowflake id; /* id of the role */
     struct opt_str icon;
 };
 
@@ -14,7 +14,7 @@ static bool is_everyone(const struct role *r)
     return r->id == r->guild_id;
 }
 
-/* Callers cannot grant permissions they do not have. Owners and administrators have all. */
+/* Callers cannot grant permissions that they do not have. Owners and administrators have all. */
 static enum err check_granted(const struct call *call, uint64_t granted)
 {
     return granted & ~call->target.standing->rights ? ERR_MISSING_PERMISSIONS : OK;
@@ -23,7 +23,7 @@ static enum err check_granted(const struct call *call, uint64_t granted)
 static enum err keep_icon(struct call *call)
 {
     const struct role_draft *in = call->body;
-    struct kept_role_icon *kept = call_passed(call, "kept_role_icon");
+    struct kept_role_icon *kept = call_passed(call, "stored_role_icon");
 
     return picture_keep(call, "role-icons", kept->id, &in->icon, &kept->icon);
 }
@@ -31,7 +31,7 @@ static enum err keep_icon(struct call *call)
 static enum err role_prepare(struct call *call, snowflake id)
 {
     const struct role_draft *in = call->body;
-    struct kept_role_icon *kept = call_pass(call, "kept_role_icon", sizeof *kept);
+    struct kept_role_icon *kept = call_pass(call, "stored_role_icon", sizeof *kept);
 
     kept->id = id;
     kept->icon.given = in->icon.given;
@@ -51,7 +51,6 @@ static void role_announce(struct call *call, enum event event, const struct role
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* GET /guilds/{guild.id}/roles */
 static enum err list_roles(struct call *call)
 {
     struct list roles;
@@ -60,7 +59,6 @@ static enum err list_roles(struct call *call)
     return e ? e : call_reply(call, &roles);
 }
 
-/* GET /guilds/{guild.id}/roles/{role.id} */
 static enum err get_role(struct call *call)
 {
     return call_reply(call, call->target.role);
@@ -94,11 +92,11 @@ static enum err check_room(struct call *call)
     return e || roles.count < MOST_ROLES ? e : ERR_MAX_ROLES;
 }
 
-/* POST /guilds/{guild.id}/roles: a new role is just above @everyone. */
+/* A new role is placed just above @everyone. */
 static enum err create_role(struct call *call)
 {
     snowflake guild_id = call->target.guild->id;
-    const struct kept_role_icon *kept = call_passed(call, "kept_role_icon");
+    const struct kept_role_icon *kept = call_passed(call, "stored_role_icon");
     struct role everyone;
 
     enum err e = role_find(call->tx, guild_id, guild_id, &everyone);
@@ -141,11 +139,10 @@ static bool changes_more_than_rights(const struct role_draft *in)
            in->mentionable.given || in->icon.given || in->unicode_emoji.given;
 }
 
-/* PATCH /guilds/{guild.id}/roles/{role.id} */
 static enum err modify_role(struct call *call)
 {
     const struct role_draft *in = call->body;
-    const struct kept_role_icon *kept = call_passed(call, "kept_role_icon");
+    const struct kept_role_icon *kept = call_passed(call, "stored_role_icon");
     struct role role = *call->target.role, everyone;
 
     enum err e = role_find(call->tx, role.guild_id, role.guild_id, &everyone);
@@ -174,7 +171,6 @@ static enum err modify_role(struct call *call)
 
 /* --- delete ----------------------------------------------------------------------------- */
 
-/* DELETE /guilds/{guild.id}/roles/{role.id} */
 static enum err delete_role(struct call *call)
 {
     const struct role *role = call->target.role;
@@ -197,7 +193,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/roles",
         .name = "list_roles",
-        .doc = "All roles of a guild, the lowest first.",
+        .doc = "All roles of a guild, lowest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_roles,
         .handle = list_roles,
@@ -215,7 +211,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/roles",
         .name = "create_role",
-        .doc = "Make a role, just above @everyone. Its rights must be the caller's own.",
+        .doc = "Create a role just above @everyone. It may have only permissions that the caller "
+               "has.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .body = &role_body,
@@ -229,8 +226,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/roles",
         .name = "move_roles",
-        .doc = "Put roles into another order, below the caller's highest. A role goes to the "
-               "position named, others make room.",
+        .doc = "Change the positions of roles below the caller's highest role. Other roles fill "
+               "the gaps in order.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .body = &role_places_body,
@@ -242,7 +239,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/roles/{role.id}",
         .name = "modify_role",
-        .doc = "Change a role below the caller's highest. Of @everyone only the rights change.",
+        .doc = "Change a role below the caller's highest role. For @everyone only the "
+               "permissions can change.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .body = &role_body,
@@ -256,7 +254,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/roles/{role.id}",
         .name = "delete_role",
-        .doc = "Delete a role below the caller's highest, and take it from whoever has it.",
+        .doc = "Delete a role below the caller's highest role, also from its members.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .fires = (const enum event[]){ EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_EMOJIS_UPDATE,
@@ -269,7 +267,7 @@ static const struct route routes[] = {
 
 const struct domain roles_domain = {
     .name = "Roles",
-    .doc = "Roles of guilds: who may do what, and who is above whom.",
+    .doc = "Roles of guilds: permissions and rank.",
     .routes = routes,
     .world = &roles_world,
 };

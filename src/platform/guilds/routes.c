@@ -10,7 +10,6 @@ static enum err prefetch_guild(struct call *call)
     return guild_prefetch_shown(call, call_id(call, "guild.id"));
 }
 
-/* GET /guilds/{guild.id} */
 static enum err get_guild(struct call *call)
 {
     const struct guild_query *in = call->query;
@@ -27,7 +26,7 @@ static enum err get_guild(struct call *call)
     return call_reply(call, g);
 }
 
-/* DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete */
+/* Handles DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete. */
 static enum err delete_guild(struct call *call)
 {
     if (!call->target.standing->rights_of.owner)
@@ -40,8 +39,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds",
         .name = "create_guild",
-        .doc = "Found a guild. Without roles and channels of its own it has @everyone, a text and "
-               "a voice channel.",
+        .doc = "Create a guild. By default it has @everyone, a text channel and a voice channel.",
         .auth = AUTH_USER,
         .body = &guild_draft_body,
         .max_body = BODY_WITH_PICTURES(1),
@@ -66,7 +64,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}",
         .name = "modify_guild",
-        .doc = "Change a guild. Only the owner gives it away.",
+        .doc = "Change a guild. Only the owner can transfer it.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &guild_patch_body,
@@ -81,7 +79,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}",
         .name = "delete_guild",
-        .doc = "Delete a guild and all that is in it. Only its owner can.",
+        .doc = "Delete a guild and everything in it. Only for its owner.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_GUILD_DELETE, EVENT_NONE },
         .handle = delete_guild,
@@ -90,7 +88,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/delete",
         .name = "delete_guild_by_post",
-        .doc = "The same as DELETE.",
+        .doc = "Same as DELETE /guilds/{guild.id}.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_GUILD_DELETE, EVENT_NONE },
         .handle = delete_guild,
@@ -99,7 +97,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/preview",
         .name = "get_guild_preview",
-        .doc = "A guild that the caller is in, or that can be discovered.",
+        .doc = "The preview of a guild that the caller is in, or of a discoverable guild.",
         .auth = AUTH_USER | AUTH_BOT,
         .visitors = guild_admit_visitor,
         .reply = &guild_preview_reply,
@@ -109,7 +107,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/basic",
         .name = "get_basic_guild",
-        .doc = "The same in short.",
+        .doc = "The basic fields of such a guild.",
         .auth = AUTH_USER | AUTH_BOT,
         .visitors = guild_admit_visitor,
         .reply = &basic_guild_reply,
@@ -119,7 +117,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/guilds",
         .name = "list_own_guilds",
-        .doc = "The caller's guilds, the oldest first.",
+        .doc = "The caller's guilds, oldest first.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = "guilds",
         .query = &own_guilds_query_schema,
@@ -130,7 +128,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/audit-logs",
         .name = "get_guild_audit_log",
-        .doc = "What was done in a guild, the latest first; after an id, the oldest first.",
+        .doc = "The audit log of a guild, newest first; with after, oldest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(VIEW_AUDIT_LOG),
         .query = &audit_log_query_schema,
@@ -143,7 +141,7 @@ static const struct route routes[] = {
 
 const struct domain guilds_domain = {
     .name = "Guilds",
-    .doc = "Guilds, and the caller's place in them.",
+    .doc = "Guilds, and the guilds of the caller.",
     .routes = routes,
     .world = &guilds_world,
     .jobs = (const struct job_kind *const[]){ &guild_leftovers, &role_leftovers, &message_orphans,

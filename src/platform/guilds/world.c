@@ -96,7 +96,7 @@ static void apply_guild(struct importing *im, const struct world_guild *in, stru
     WORLD_TAKE(g->premium_progress_bar_enabled, in->premium_progress_bar_enabled);
 }
 
-/* Resolves the guild settings that name its channels. */
+/* Resolves the guild settings that name channels of the guild. */
 static enum err finish_guild(struct importing *im, const void *entry, const struct place *up,
                              snowflake id)
 {
@@ -165,7 +165,7 @@ static const char ALL_GUILDS[] =
     "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses, g.mfa_level from guilds g "
     "join users u on u.id = g.owner_id where g.removed = 0 order by g.id";
 
-/* Ids of the channels that guild settings name, until their names are known. */
+/* Ids of the channels that the guild's settings name, until the channels' names are known. */
 struct pointed {
     snowflake channels[5];
 };
@@ -230,7 +230,7 @@ static enum err export_guilds(struct exporting *ex, struct opt_list *ret)
 const struct world_parts guilds_world = { (const struct world_part[]){
     { NULL, "guilds", &world_guild_list, "guild", 40, .import = import_guild,
       .export = export_guilds },
-    /* Runs after the channels, because it refers to them. */
+    /* Imported after the channels, because these settings refer to channels. */
     { "guild", .order = 170, .import = finish_guild },
     { 0 },
 } };

@@ -1,7 +1,7 @@
 /* routes.c - discovery routes: endpoint URLs, server description, limits, ping. */
 #include "platform/instance/internal.h"
 
-/* Informational copies; the code that enforces each limit is in its own folder. */
+/* Copies for information; the code that enforces each limit is in the limit's own folder. */
 const struct instance_limit instance_limits[] = {
     { "user", "maxGuilds", "limits_user_maxGuilds", 100 },
     { "user", "maxUsername", NULL, 32 },
@@ -45,13 +45,13 @@ static struct str with_base(struct call *call, const char *path)
 
 /* --- endpoint URLs -------------------------------------------------------------------- */
 
-/* GET /.well-known/spacebar: clients append to the URL, so it has no trailing slash. */
+/* Clients append to this URL, so it has no trailing slash. */
 static enum err get_instance_address(struct call *call)
 {
     return reply_open(call, &(struct instance_address){ with_base(call, "/api") });
 }
 
-/* GET /.well-known/spacebar/client: clients of this route append /api/v9 themselves. */
+/* Clients of this route append /api/v9 themselves. */
 static enum err get_instance_client(struct call *call)
 {
     struct instance_api api = {
@@ -68,7 +68,6 @@ static enum err get_instance_client(struct call *call)
     return reply_open(call, &(struct instance_client){ &api, &gateway, &cdn });
 }
 
-/* GET /policies/instance/domains */
 static enum err get_instance_domains(struct call *call)
 {
     return reply_open(call, &(struct instance_domains){
@@ -92,7 +91,6 @@ static struct instance_about instance_about(const struct call *call)
                                     unknown, unknown, unknown, name };
 }
 
-/* GET /ping */
 static enum err ping_instance(struct call *call)
 {
     struct instance_about about = instance_about(call);
@@ -100,7 +98,6 @@ static enum err ping_instance(struct call *call)
     return reply_open(call, &(struct instance_ping){ STR("pong!"), &about });
 }
 
-/* GET /policies/instance */
 static enum err get_instance(struct call *call)
 {
     struct instance_about about = instance_about(call);
@@ -110,7 +107,7 @@ static enum err get_instance(struct call *call)
 
 /* --- limits --------------------------------------------------------------------------- */
 
-/* GET /policies/instance/limits: rows of a group must be adjacent in the table. */
+/* Rows of a group must be adjacent in the table instance_limits. */
 static enum err get_instance_limits(struct call *call)
 {
     struct json j = call_reply_json(call);
@@ -145,7 +142,6 @@ static void write_choice(struct json *j, const char *name, bool value)
     json_bool(j, value);
 }
 
-/* GET /policies/instance/config */
 static enum err get_instance_config(struct call *call)
 {
     enum registration_mode mode = api_registration(call);
@@ -177,7 +173,7 @@ static enum err get_instance_config(struct call *call)
 
 /* --- ignored telemetry ---------------------------------------------------------------- */
 
-/* POST /science, /track: clients send telemetry continuously; the server discards it. */
+/* Clients send telemetry to /science and /track continuously; the server discards it. */
 static enum err forget_measurements(struct call *call)
 {
     open_to_pages(call);
@@ -195,44 +191,49 @@ static enum err forget_measurements(struct call *call)
 #define THROWS_AWAY(path_, name_)                                                   \
     {                                                                               \
         .method = POST, .path = path_, .name = #name_, .auth = AUTH_OPEN,           \
-        .doc = "What clients measure is not looked at.", .store = ROUTE_STORE_NONE, \
+        .doc = "Accepts and discards client telemetry.", .store = ROUTE_STORE_NONE, \
         .handle = forget_measurements,                                              \
     }
 
-static const struct type type_limits = { .kind = KIND_RAW, .doc = "Numbers by group" };
-static const struct type type_config = { .kind = KIND_RAW, .doc = "Numbers and choices" };
+static const struct type type_limits = { .kind = KIND_RAW, .doc = "Limits by group" };
+static const struct type type_config = { .kind = KIND_RAW, .doc = "Limits and switches" };
 
 static const struct route routes[] = {
-    SAYS_TO_ALL("/ping", ping_instance, "It is there.", &instance_ping_type, .auth = AUTH_OPEN),
-    SAYS_TO_ALL("/policies/instance", get_instance, "Who runs this server.", &instance_about_type,
+    SAYS_TO_ALL("/ping", ping_instance, "Check that the server is up.", &instance_ping_type,
                 .auth = AUTH_OPEN),
-    SAYS_TO_ALL("/policies/instance/domains", get_instance_domains, "Where everything is.",
+    SAYS_TO_ALL("/policies/instance", get_instance, "Description of the server.",
+                &instance_about_type, .auth = AUTH_OPEN),
+    SAYS_TO_ALL("/policies/instance/domains", get_instance_domains,
+                "URLs of the server's "
+                "endpoints.",
                 &instance_domains_type, .auth = AUTH_OPEN),
-    SAYS_TO_ALL("/policies/instance/limits", get_instance_limits, "How much it takes.",
+    SAYS_TO_ALL("/policies/instance/limits", get_instance_limits, "Limits of the server.",
                 &type_limits, .auth = AUTH_OPEN),
     SAYS_TO_ALL("/policies/instance/config", get_instance_config,
-                "How much it takes, and who may register.", &type_config, .auth = AUTH_OPEN),
+                "Limits of the server, and who may register.", &type_config, .auth = AUTH_OPEN),
     THROWS_AWAY("/science", forget_measurements),
     THROWS_AWAY("/track", forget_track),
     { 0 },
 };
 
 static const struct route pages[] = {
-    SAYS_TO_ALL("/.well-known/spacebar", get_instance_address, "Where the interface is.",
+    SAYS_TO_ALL("/.well-known/spacebar", get_instance_address, "URL of the API.",
                 &instance_address_type, .service = true),
-    SAYS_TO_ALL("/.well-known/spacebar/client", get_instance_client, "Where everything is.",
+    SAYS_TO_ALL("/.well-known/spacebar/client", get_instance_client,
+                "URLs of the server's "
+                "endpoints.",
                 &instance_client_type, .service = true),
     { 0 },
 };
 
 const struct domain instance_domain = {
     .name = "Instance",
-    .doc = "What this server is, for web clients that know nothing but its address.",
+    .doc = "Server discovery for web clients that know only the server's address.",
     .routes = routes,
 };
 
 const struct domain instance_pages_domain = {
     .name = "Instance, at the root",
-    .doc = "Where web clients look first.",
+    .doc = "Discovery files at the root of the server.",
     .routes = pages,
 };

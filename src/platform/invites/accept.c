@@ -33,7 +33,7 @@ static enum err join_group(struct call *call, const struct invite *i, snowflake 
     return e ? e : group_join(call, i->channel, &user, i->inviter_id, ret_new);
 }
 
-/* A block in either direction makes the invite unknown. */
+/* A block in either direction makes the friend invite unknown. */
 static enum err make_friends(struct call *call, const struct invite *i, snowflake user_id,
                              bool *ret_new)
 {

@@ -15,7 +15,7 @@ static struct str audit_quoted(struct call *call, struct str text)
     return STR_CONCAT(call->arena, STR("\""), text, STR("\""));
 }
 
-/* Any reader of the audit log could use a code in it. So the code of an invite that grants roles is
+/* Any reader of the audit log could use a code in it, so the code of an invite that grants roles is
  * null there until the invite is deleted. */
 static struct str audit_code(struct call *call, enum audit_action action, const struct invite *i)
 {

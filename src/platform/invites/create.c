@@ -53,7 +53,7 @@ static void draft_channel_invite(struct call *call, struct invite *ret)
         ret->target_application_id = in->target_application_id.value;
 }
 
-/* The caller must be able to assign each role. */
+/* The caller must be able to assign each role that the invite grants. */
 static enum err check_invite_roles(struct call *call, const struct list *ids)
 {
     const snowflake *id = ids->items;
@@ -66,7 +66,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
     const struct standing *s = call->target.standing;
     if (!s)
         return call_lacks(call, PERMISSION(MANAGE_ROLES));
-    /* MANAGE_ROLES in a channel is about overwrites; roles need the guild permission. */
+    /* MANAGE_ROLES in a channel is about overwrites; roles need the permission in the guild. */
     if (!(s->rights & PERMISSION(MANAGE_ROLES)))
         return standing_lacks(s, PERMISSION(MANAGE_ROLES));
     for (size_t i = 0; i < ids->count && !e; i++) {
@@ -74,7 +74,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
 
         e = role_find(call->tx, call->target.channel->guild_id.value, id[i], &role);
         if (e == ERR_UNKNOWN_ROLE || (!e && (role.managed || role.id == role.guild_id))) {
-            form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be given.");
+            form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be assigned.");
             return ERR_INVALID_FORM_BODY;
         }
         if (!e && !invite_role_grantable(s, &role))
@@ -90,7 +90,6 @@ static enum err check_target_user(struct call *call, const struct invite *i)
     return i->target_user_id ? user_find(call->tx, i->target_user_id, &user) : OK;
 }
 
-/* POST /channels/{channel.id}/invites */
 enum err create_channel_invite(struct call *call)
 {
     const struct invite_draft *in = call->body;
@@ -102,7 +101,8 @@ enum err create_channel_invite(struct call *call)
     if (c->type == CHANNEL_CATEGORY || channel_is_thread(c->type))
         return ERR_CHANNEL_TYPE;
     if (in->flags & INVITE_GUEST && !channel_is_voice(c->type))
-        return call_invalid(call, "flags", FORM_CHOICES, "Guests come to voice channels.");
+        return call_invalid(call, "flags", FORM_CHOICES,
+                            "Guest invites are only possible for voice channels.");
     draft_channel_invite(call, &invite);
     enum err e = check_target_user(call, &invite);
     if (!e)
@@ -146,7 +146,6 @@ enum err invite_lasting_make(struct call *call, const struct channel *c)
     return e ? e : invite_announce(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
 }
 
-/* POST /users/@me/invites */
 enum err create_friend_invite(struct call *call)
 {
     const struct friend_invite_draft *in = call->body;

@@ -12,7 +12,7 @@ enum { MOST_INVITES = 1000 };
 
 enum err invites_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
-/* Returns the friend invites of an account. */
+/* Lists the friend invites of an account. */
 enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 /* Finds an equivalent invite that can be reused. */
 enum err invite_find_same(struct tx *tx, const struct invite *like, struct invite *ret,
@@ -22,7 +22,7 @@ enum err invite_insert(struct tx *tx, struct invite *invite);
 enum err invite_delete(struct tx *tx, struct str code);
 /* Counts one use; ERR_UNKNOWN_INVITE if no use is left. */
 enum err invite_use(struct tx *tx, struct invite *invite);
-/* Reads the inviter, the guild and channel, and the target. */
+/* Reads the objects that an invite shows: inviter, guild, channel, roles and target. */
 enum err invite_load(struct tx *tx, struct invite *invite);
 
 /* --- schema.c ------------------------------------------------------------------------- */
@@ -47,13 +47,13 @@ extern const struct schema invite_query_schema;
 
 /* --- rules.c -------------------------------------------------------------------------- */
 
-/* Returns whether this member could assign the role now. */
+/* Returns true if this member could assign the role now. */
 bool invite_role_grantable(const struct standing *s, const struct role *role);
-/* Returns whether a member may see the code: its creator, and members who could assign all of its
- * roles now. */
+/* Returns true if a member may see the invite's code: its creator, and members who could assign all
+ * of its roles now. */
 bool invite_may_be_shown(const struct invite *invite, const struct standing *viewer);
-/* Returns ids for to_granters, for an invite with roles: the accounts of the creator and the owner,
- * and the roles above all roles of the invite. `roles` are the guild's. */
+/* Returns ids for to_granters, for an invite with roles: the accounts of the creator and the
+ * guild's owner, and the roles above all roles of the invite. `roles` are those of the guild. */
 struct list invite_audience(struct arena *arena, const struct invite *invite,
                             const struct list *roles);
 
@@ -69,10 +69,10 @@ enum err invite_accept_first(struct call *call, const struct account_made *made)
 
 /* --- targets.c ------------------------------------------------------------------------ */
 
-/* Parses target_users_file of the body to snowflakes; records errors. */
+/* Parses target_users_file of the body to snowflakes; records form errors. */
 enum err invite_targets_read(struct call *call, struct list *ret, bool *ret_given);
 enum err invite_targets_save(struct tx *tx, struct str code, const struct list *ids);
-/* ERR_UNKNOWN_INVITE: the invite has targets and the user is not among them. */
+/* Returns ERR_UNKNOWN_INVITE if the invite has targets and the user is not among them. */
 enum err invite_check_target(struct tx *tx, const struct invite *invite, snowflake user_id);
 extern const struct type invite_targets_body, invite_targets_job_reply;
 enum err admit_targets_reading(struct call *call);
@@ -96,7 +96,7 @@ enum err invite_audit(struct call *call, enum audit_action action, const struct 
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Sends the event to members who manage the channel and may see the code. */
+/* Emits the event to members who manage the channel and may see the code. */
 enum err invite_announce(struct call *call, enum event event, const struct schema *schema,
                          const struct invite *invite);
 

@@ -53,8 +53,8 @@ static enum err resolve_invite(struct call *call)
     return e ? e : hide_from_blocked(call, invite);
 }
 
-/* Shows the scheduled event of the query. Non-members see only external events and events in the
- * invite's channel. */
+/* Adds the scheduled event of the query to the reply. Users who are not members get only external
+ * events and events in the invite's channel. */
 static enum err show_invite_event(struct call *call, struct invite *i, struct opt_id id)
 {
     struct scheduled_event *event = arena_alloc(call->arena, sizeof *event);
@@ -67,7 +67,6 @@ static enum err show_invite_event(struct call *call, struct invite *i, struct op
     return OK;
 }
 
-/* GET /invites/{invite.code} */
 static enum err get_invite(struct call *call)
 {
     const struct invite_query *in = call->query;
@@ -87,7 +86,6 @@ static enum err get_invite(struct call *call)
     return e ? e : call_reply(call, i);
 }
 
-/* POST /invites/{invite.code} */
 static enum err accept_invite(struct call *call)
 {
     enum err e = invite_accept(call, call->target.invite, call->caller->id);
@@ -108,7 +106,6 @@ static void leave_out_hidden(const struct call *call, struct list *invites)
         invites->count = shown;
 }
 
-/* GET /channels/{channel.id}/invites */
 static enum err get_channel_invites(struct call *call)
 {
     struct list invites;
@@ -127,7 +124,7 @@ static enum err may_list_invites(struct call *call)
 
 static const struct type type_plain_invites = { .kind = KIND_ARRAY, .of = &type_invite };
 
-/* GET /guilds/{guild.id}/invites: only callers with MANAGE_GUILD see the use counts. */
+/* Only callers with MANAGE_GUILD get the use counts. */
 static enum err get_guild_invites(struct call *call)
 {
     bool manages = call->target.rights & PERMISSION(MANAGE_GUILD);
@@ -143,7 +140,7 @@ static enum err get_guild_invites(struct call *call)
 
 /* --- deleting ------------------------------------------------------------------------- */
 
-/* Guild invites need MANAGE_CHANNELS or MANAGE_GUILD; others their creator or the group's owner. */
+/* Guild invites need MANAGE_CHANNELS or MANAGE_GUILD; others: only creator or group owner. */
 static enum err admit_deletion(struct call *call)
 {
     const struct invite *i = call->target.invite;
@@ -170,7 +167,6 @@ static enum err admit_deletion(struct call *call)
                : e;
 }
 
-/* DELETE /invites/{invite.code} */
 static enum err remove_invite(struct call *call)
 {
     struct invite *i = call->target.invite;
@@ -185,7 +181,6 @@ static enum err remove_invite(struct call *call)
 
 /* --- friend invites ------------------------------------------------------------------- */
 
-/* GET /users/@me/invites */
 static enum err get_friend_invites(struct call *call)
 {
     struct list invites;
@@ -194,7 +189,6 @@ static enum err get_friend_invites(struct call *call)
     return e ? e : call_reply(call, &invites);
 }
 
-/* DELETE /users/@me/invites */
 static enum err revoke_friend_invites(struct call *call)
 {
     struct list invites;
@@ -221,7 +215,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/invites",
         .name = "create_channel_invite",
-        .doc = "Make an invite: with CREATE_INSTANT_INVITE, or as the owner of a group.",
+        .doc = "Create an invite; needs CREATE_INSTANT_INVITE, or to be the owner of the group.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &invite_body,
         .body_kinds = BODY_MULTIPART | BODY_FORM,
@@ -236,8 +230,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/invites",
         .name = "get_channel_invites",
-        .doc = "Invites to a channel. Those that give roles are shown to their makers and to who "
-               "could give all of these roles.",
+        .doc = "Invites to a channel. Those that grant roles are visible only to their creator "
+               "and to members who could assign all of these roles.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS),
         .reply = &type_full_invites,
@@ -247,9 +241,9 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/invites",
         .name = "get_guild_invites",
-        .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG and then without how "
-               "they were used. Those that give roles are shown to their makers and to who could "
-               "give all of these roles.",
+        .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG (without use counts). "
+               "Those that grant roles are visible only to their creator and to members who "
+               "could assign all of these roles.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_full_invites,
         .admit = may_list_invites,
@@ -259,7 +253,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/vanity-url",
         .name = "get_vanity_url",
-        .doc = "The guild's own code, where it has the feature VANITY_URL.",
+        .doc = "The vanity code of a guild with the feature VANITY_URL.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .reply = &vanity_reply,
@@ -270,7 +264,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/vanity-url",
         .name = "modify_vanity_url",
-        .doc = "Choose the guild's own code, or give it up.",
+        .doc = "Set or remove the vanity code of a guild.",
         .auth = AUTH_USER,
         .needs = PERMISSION(MANAGE_GUILD) | PERMISSION(CREATE_INSTANT_INVITE),
         .body = &vanity_body,
@@ -284,7 +278,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/invites/{invite.code}",
         .name = "get_invite",
-        .doc = "Where an invite leads.",
+        .doc = "Get an invite.",
         .auth = AUTH_OPEN,
         .query = &invite_query_schema,
         .reply = &type_invite,
@@ -294,7 +288,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/invites/{invite.code}",
         .name = "accept_invite",
-        .doc = "Go where an invite leads.",
+        .doc = "Accept an invite.",
         .auth = AUTH_USER,
         .reply = &type_invite,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
@@ -307,7 +301,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/invites/{invite.code}",
         .name = "remove_invite",
-        .doc = "Delete an invite: with MANAGE_CHANNELS there, or MANAGE_GUILD.",
+        .doc = "Delete an invite; needs MANAGE_CHANNELS in its channel, or MANAGE_GUILD.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_full_invite,
         .fires = (const enum event[]){ EVENT_INVITE_DELETE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
@@ -319,7 +313,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/invites/{invite.code}/target-users",
         .name = "get_invite_target_users",
-        .doc = "Whom an invite is for, as CSV: for who made it, MANAGE_GUILD or VIEW_AUDIT_LOG.",
+        .doc = "The target users of an invite as CSV; for its creator, or with MANAGE_GUILD or "
+               "VIEW_AUDIT_LOG.",
         .auth = AUTH_USER | AUTH_BOT,
         .status = 200,
         .admit = admit_targets_reading,
@@ -329,7 +324,8 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/invites/{invite.code}/target-users",
         .name = "put_invite_target_users",
-        .doc = "Say whom an invite is for: the part target_users_file, an id a line, 1000 at most.",
+        .doc = "Set the target users of an invite: form part target_users_file, one id per line, "
+               "at most 1000.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &invite_targets_body,
         .body_kinds = BODY_PARTS,
@@ -341,7 +337,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/invites/{invite.code}/target-users/job-status",
         .name = "get_invite_target_users_job",
-        .doc = "How far the list of an invite is. It is taken at once.",
+        .doc = "The state of the target user upload, which is always complete.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &invite_targets_job_reply,
         .admit = admit_targets_reading,
@@ -351,7 +347,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/invites",
         .name = "create_friend_invite",
-        .doc = "Make an invite to be the caller's friend.",
+        .doc = "Create an invite to become the caller's friend.",
         .auth = AUTH_USER,
         .body = &friend_invite_body,
         .reply = &type_full_invite,
@@ -380,7 +376,7 @@ static const struct route routes[] = {
 
 const struct domain invites_domain = {
     .name = "Invites",
-    .doc = "Ways into guilds, groups and friendships.",
+    .doc = "Invites to guilds, groups and friendships.",
     .routes = routes,
     .world = &invites_world,
     .resolvers = resolvers,

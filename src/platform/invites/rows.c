@@ -15,7 +15,7 @@
     "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, max_age, max_uses, " \
     "uses, is_temporary, target_type, target_user_id, target_application_id, role_ids, flags, " \
     "targets_at"
-/* Grants no roles, has no flags, and is open to everybody. */
+/* SQL condition: the invite grants no roles, has no flags, and is open to everybody. */
 #define PLAIN            " role_ids is null and flags = 0 and targets is null"
 #define CHANNEL_STAYS    " not" CHANNEL_BEING_DELETED("invites.channel_id")
 #define NOT_EXPIRED(now) " (expires_at is null or expires_at > " now ")"
@@ -118,7 +118,7 @@ static enum err load_named_roles(struct tx *tx, struct invite *i)
     return e;
 }
 
-/* The invite grants a role only while its creator is a member who could assign it. */
+/* The invite grants a role only while the invite's creator is a member who could assign it. */
 static enum err load_invite_roles(struct tx *tx, struct invite *i)
 {
     struct standing maker;
@@ -249,7 +249,7 @@ enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* The limit applies per guild, per group, or per user. */
+/* Invites expire and are limited per guild, per group, or per user. */
 static const char FORGET_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
                                      "(guild_id = $3 or channel_id = $3 or inviter_id = $3)";
 static const char COUNT_IN_GUILD[] = "select count(*) from invites where guild_id = $1";

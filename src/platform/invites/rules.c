@@ -1,7 +1,7 @@
 /* rules.c - access rules of invites that grant roles, which are credentials.
  *
- * One rule decides who may see the code of such an invite and which of its roles it grants on
- * acceptance: the roles that a member could assign at that moment. */
+ * One rule decides whether a member may see the code of such an invite, and which of its roles it
+ * grants when accepted: the roles that the member, or the creator, could assign now. */
 #include "platform/invites/internal.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ struct list invite_audience(struct arena *arena, const struct invite *i, const s
     struct list out = { 0 };
 
     ids_add(arena, &out, i->inviter_id);
-    /* The gateway does not know which members have a second factor. */
+    /* The gateway does not know which members have a second factor: emit only to the creator. */
     if (i->guild->mfa_level)
         return out;
     ids_add(arena, &out, i->guild->owner_id);

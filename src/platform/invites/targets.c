@@ -46,7 +46,7 @@ static const struct schema job_schema = {
     .name = "InviteTargetsJob",
     .size = sizeof(struct targets_job),
     .fields = job_fields,
-    .doc = "How far the list of an invite is; it is taken at once.",
+    .doc = "The state of the target user upload; always complete.",
 };
 const struct type invite_targets_job_reply = { .kind = KIND_OBJECT, .schema = &job_schema };
 
@@ -85,13 +85,13 @@ enum err invite_targets_read(struct call *call, struct list *ret, bool *ret_give
         if (!cell.n || header)
             continue;
         if (!snowflake_parse(cell, &id))
-            return refuse_targets(call, "Each line must be the id of an account.");
+            return refuse_targets(call, "Each line must be a user id.");
         if (!ids_hold(ret, id))
             ids_add(call->arena, ret, id);
         if (ret->count > MAX_TARGETS)
             return refuse_targets(call, "Must be at most 1000 accounts.");
     }
-    return *ret_given && !ret->count ? refuse_targets(call, "There is no account in it.") : OK;
+    return *ret_given && !ret->count ? refuse_targets(call, "The file contains no user id.") : OK;
 }
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -153,7 +153,6 @@ enum err admit_targets_writing(struct call *call)
     return targets_admit(call, PERMISSION(MANAGE_GUILD));
 }
 
-/* GET /invites/{invite.code}/target-users */
 enum err get_invite_target_users(struct call *call)
 {
     struct list ids;
@@ -170,7 +169,6 @@ enum err get_invite_target_users(struct call *call)
     return call_reply_buf(call, STR("text/csv"), &out);
 }
 
-/* PUT /invites/{invite.code}/target-users */
 enum err put_invite_target_users(struct call *call)
 {
     struct list ids;
@@ -182,7 +180,6 @@ enum err put_invite_target_users(struct call *call)
     return e ? e : invite_targets_save(call->tx, call->target.invite->code, &ids);
 }
 
-/* GET /invites/{invite.code}/target-users/job-status */
 enum err get_invite_target_users_job(struct call *call)
 {
     const struct invite *i = call->target.invite;

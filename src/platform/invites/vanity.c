@@ -1,5 +1,5 @@
-/* vanity.c - vanity codes, which guilds choose themselves. A vanity code acts as an invite that
- * never expires; MANAGE_GUILD may change it, and the invite routes cannot delete it. */
+/* vanity.c - vanity codes, which guilds choose. A vanity code acts as an invite that never expires;
+ * members with MANAGE_GUILD may change it, and the invite routes cannot delete it. */
 #include "base/clock.h"
 #include "model/fields/rows.h"
 #include "platform/channels/channels.h"
@@ -21,7 +21,7 @@ static const struct schema patch_schema = {
     .name = "VanityPatch",
     .size = sizeof(struct vanity_patch),
     .fields = patch_fields,
-    .doc = "The code that a guild wants; null: none.",
+    .doc = "The new vanity code; null removes it.",
 };
 const struct type vanity_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -34,21 +34,21 @@ static const struct schema vanity_schema = {
     .name = "Vanity",
     .size = sizeof(struct vanity),
     .fields = vanity_fields,
-    .doc = "A guild's own code, and how many came by it.",
+    .doc = "The vanity code of a guild, and how often it was used.",
 };
 const struct type vanity_reply = { .kind = KIND_OBJECT, .schema = &vanity_schema };
 
 /* --- as an invite --------------------------------------------------------------------- */
 
-/* ADMINISTRATOR is 8, VIEW_CHANNEL is 1024; o is the overwrite of @everyone. */
+/* Bits: ADMINISTRATOR is 8, VIEW_CHANNEL is 1024; o is the overwrite of @everyone. */
 #define CHANNEL_OF_EVERYONE                                                               \
     "(select c.id from channels c left join overwrites o on o.channel_id = c.id and "     \
     "o.target_id = g.id where c.guild_id = g.id and c.thread_archived = 0 and "           \
     "c.type in (0, 5) and ((e.permissions & 8) <> 0 or (coalesce(o.allow, 0) & 1024) <> " \
     "0 or ((e.permissions & 1024) <> 0 and (coalesce(o.deny, 0) & 1024) = 0))"
 
-/* The target channel is public, so it must be visible to @everyone: the system channel, else the
- * first one; null if there is none. */
+/* Anybody can see the channel of a vanity invite, so @everyone must be able to view it: the system
+ * channel, else the first visible one; null if there is none. */
 static const char FIND_VANITY[] =
     "select g.id, g.vanity_code, coalesce(" CHANNEL_OF_EVERYONE
     " and c.id = g.system_channel_id), " CHANNEL_OF_EVERYONE
@@ -90,7 +90,6 @@ enum err admit_vanity(struct call *call)
     return guild_has_feature(call->target.guild, "VANITY_URL") ? OK : ERR_MISSING_ACCESS;
 }
 
-/* GET /guilds/{guild.id}/vanity-url */
 enum err get_vanity_url(struct call *call)
 {
     const struct guild *g = call->target.guild;
@@ -115,7 +114,6 @@ static enum err check_vanity_free(struct call *call, struct opt_str code)
     return e || !found ? e : ERR_INVITE_CODE_INVALID;
 }
 
-/* PATCH /guilds/{guild.id}/vanity-url */
 enum err modify_vanity_url(struct call *call)
 {
     const struct vanity_patch *in = call->body;

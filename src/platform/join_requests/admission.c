@@ -3,7 +3,7 @@
 #include "model/fields/ids.h"
 #include "platform/join_requests/internal.h"
 
-enum { ADMITTED_AT_ONCE = 20 }; /* each admission sends events to the guild */
+enum { ADMITTED_AT_ONCE = 20 }; /* members per step; each admission emits events to the guild */
 
 enum err member_admit(struct call *call, struct member *m)
 {
@@ -39,6 +39,6 @@ static enum err admit_some(struct call *call, const struct job *job)
 
 const struct job_kind pending_admission = {
     .name = "pending-admission",
-    .doc = "Lets pending members of a guild in whose form is off.",
+    .doc = "Admits the pending members of a guild whose form was disabled.",
     .run = admit_some,
 };

@@ -3,7 +3,7 @@
 #include "platform/invites/invites.h"
 #include "platform/join_requests/internal.h"
 
-/* Non-members need a valid invite to the guild in the query. */
+/* Users who are not members need a valid invite to the guild in the query. */
 enum err may_see_member_form(struct call *call)
 {
     const struct member_form_query *q = call->query;
@@ -15,7 +15,6 @@ enum err may_see_member_form(struct call *call)
     return !e && invite.guild_id.value != call->target.guild->id ? ERR_UNKNOWN_INVITE : e;
 }
 
-/* GET /guilds/{guild.id}/member-verification */
 enum err get_member_form(struct call *call)
 {
     struct member_form form;
@@ -24,10 +23,10 @@ enum err get_member_form(struct call *call)
     return e ? e : call_reply(call, &form);
 }
 
-/* The writer thread parses the form. The longest valid form is shorter, even with escapes. */
+/* The writer thread parses the form, so its size is limited; valid forms are shorter. */
 enum { LONGEST_FORM = 256 * 1024 };
 
-/* The official client sends the list as a JSON string. */
+/* The official client sends the list of fields as a JSON string. */
 static enum err take_form_fields(struct call *call, struct str json, struct list *ret)
 {
     struct place at = place_key(NULL, STR("form_fields"));
@@ -46,7 +45,7 @@ static enum err take_form_fields(struct call *call, struct str json, struct list
     }
     e = schema_decode_at(&type_form_fields, json, &call->form, &at, &decoded);
     if (e == ERR_INVALID_JSON)
-        return call_invalid(call, "form_fields", FORM_CHOICES, "A list of questions.");
+        return call_invalid(call, "form_fields", FORM_CHOICES, "Must be a list of form fields.");
     if (e)
         return e;
     *ret = *(struct list *)decoded;
@@ -64,7 +63,6 @@ static enum err form_switch(struct call *call, struct member_form *form, bool on
     return job_schedule(call, &pending_admission, form->guild_id, clock_us(), STR(""));
 }
 
-/* PATCH /guilds/{guild.id}/member-verification */
 enum err modify_member_form(struct call *call)
 {
     const struct member_form_patch *in = call->body;

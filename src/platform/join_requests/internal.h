@@ -67,10 +67,10 @@ extern const struct schema member_form_query_schema, join_requests_query_schema,
 
 /* --- rules.c -------------------------------------------------------------------------- */
 
-/* Returns the form's fields with the answers of a body; records errors below `form_fields`. */
+/* Returns the form's fields with the responses of a body; records errors below `form_fields`. */
 struct list form_answers(struct form *form, struct arena *arena, const struct list *fields,
                          const struct list *given);
-/* Returns whether a moderator must review the answers. Accepting only rules needs no review. */
+/* Returns true if a moderator must review the responses; forms with only rules need no review. */
 bool form_needs_review(const struct list *fields);
 
 /* --- rows.c --------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ enum err join_request_of(struct tx *tx, snowflake guild_id, snowflake user_id, b
                          struct join_request *ret);
 enum err join_request_save(struct tx *tx, const struct join_request *r);
 enum err join_request_delete(struct tx *tx, snowflake id);
-/* status 0: any. */
+/* Lists join requests; status 0: any. */
 enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
                             const struct join_requests_query *q, struct join_requests *ret);
 enum err join_request_load_people(struct tx *tx, struct join_request *r);
@@ -99,7 +99,7 @@ enum err join_request_goes(struct call *call, const struct member_leave *leave);
 
 /* --- admission.c ---------------------------------------------------------------------- */
 
-/* Clears `pending`: sends GUILD_MEMBER_UPDATE, and posts the welcome message. */
+/* Clears the member's pending flag: emits GUILD_MEMBER_UPDATE, and posts the welcome message. */
 enum err member_admit(struct call *call, struct member *m);
 #define ADMISSION_EVENTS EVENT_GUILD_MEMBER_UPDATE, EVENT_MESSAGE_CREATE
 /* Admits the pending members of a guild whose form was disabled, in batches. */

@@ -10,7 +10,7 @@ static struct subject request_reviewers(snowflake guild_id)
     return to_entitled(guild_id, 0, PERMISSION(KICK_MEMBERS));
 }
 
-/* Sends the event to the reviewers and to the requesting user. */
+/* Emits the event to the reviewers and to the requesting user. */
 static void request_announce(struct call *call, enum event what, const struct join_request *r)
 {
     struct join_request_told told = { r->guild_id, r->application_status.value, r };
@@ -43,10 +43,11 @@ static enum err check_form_version(struct call *call, const struct member_form *
 
     if (in->version == form->version)
         return OK;
-    return call_invalid(call, "version", FORM_CHOICES, "The form has changed since.");
+    return call_invalid(call, "version", FORM_CHOICES,
+                        "The form has changed. Read it again and send its current version.");
 }
 
-/* Resets an existing request to SUBMITTED, or creates one. */
+/* Resets the caller's existing request to SUBMITTED, or creates one. */
 static enum err request_begin(struct call *call, struct join_request *r, bool *ret_new)
 {
     snowflake guild_id = call->target.guild->id;
@@ -65,7 +66,7 @@ static enum err request_begin(struct call *call, struct join_request *r, bool *r
     return e;
 }
 
-/* A form with only rules needs no review. */
+/* A form that only has rules needs no review: the member is admitted at once. */
 static enum err request_let_in(struct call *call, struct join_request *r)
 {
     struct member m = *call->target.standing->member;
@@ -75,7 +76,6 @@ static enum err request_let_in(struct call *call, struct join_request *r)
     return member_admit(call, &m);
 }
 
-/* PUT /guilds/{guild.id}/requests/@me */
 enum err put_own_join_request(struct call *call)
 {
     const struct join_request_draft *in = call->body;
@@ -108,7 +108,6 @@ enum err put_own_join_request(struct call *call)
     return call_reply(call, &r);
 }
 
-/* DELETE /guilds/{guild.id}/requests/@me */
 enum err delete_own_join_request(struct call *call)
 {
     struct join_request r;
@@ -140,7 +139,6 @@ enum err join_request_goes(struct call *call, const struct member_leave *leave)
 
 /* --- reviewing ------------------------------------------------------------------------ */
 
-/* GET /guilds/{guild.id}/requests */
 enum err list_join_requests(struct call *call)
 {
     const struct join_requests_query *q = call->query;
@@ -174,7 +172,7 @@ static enum err request_decide(struct call *call, struct join_request *r)
     return e || !m.pending ? e : member_admit(call, &m);
 }
 
-/* PATCH /guilds/{guild.id}/requests/{request.id}: a decision is final. */
+/* A decision is final: only submitted requests can be reviewed. */
 enum err review_join_request(struct call *call)
 {
     struct join_request r;

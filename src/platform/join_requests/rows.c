@@ -142,7 +142,7 @@ static const char COUNT_STATUS[] =
 static const char COUNT_ALL[] = "select count(*) from join_requests where guild_id = $1 and "
                                 "cast($2 as bigint) = 0";
 
-/* Newest first; with `after` only, oldest first. */
+/* The list is newest first; with `after` only, oldest first. */
 enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
                             const struct join_requests_query *q, struct join_requests *ret)
 {

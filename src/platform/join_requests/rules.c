@@ -1,4 +1,4 @@
-/* rules.c - validates membership forms and answers. */
+/* rules.c - validates membership forms and responses. */
 #include "base/mem.h"
 #include "platform/join_requests/internal.h"
 
@@ -38,7 +38,8 @@ static void form_field_check(struct form *form, const struct place *here,
     if (str_is(f->field_type, "MULTIPLE_CHOICE") && !f->choices.value.count)
         form_fail(form, &choices, FORM_REQUIRED);
     if (f->response.given != ABSENT)
-        form_fail(form, &response, "MEMBER_VERIFICATION_RESPONSE", "A form has no answers.");
+        form_fail(form, &response, "MEMBER_VERIFICATION_RESPONSE",
+                  "A form must not contain responses.");
 }
 
 void form_fields_check(struct form *form, const struct place *list, const struct list *fields)
@@ -51,7 +52,8 @@ void form_fields_check(struct form *form, const struct place *list, const struct
 
         form_field_check(form, &at, &f[i]);
         if (str_is(f[i].field_type, "TERMS") && terms)
-            form_fail(form, &at, "MEMBER_VERIFICATION_ONE_TERMS", "There is one set of rules.");
+            form_fail(form, &at, "MEMBER_VERIFICATION_ONE_TERMS",
+                      "A form can have only one field of type TERMS.");
         terms |= str_is(f[i].field_type, "TERMS");
     }
 }
@@ -60,7 +62,7 @@ void form_fields_check(struct form *form, const struct place *list, const struct
 
 enum { LINE_MAX_BYTES = 4 * 150, PARAGRAPH_MAX_BYTES = 4 * 1000 };
 
-/* JSON string with a length limit; escapes can only make the text longer. */
+/* True for a JSON string within the length limit; escapes can only make the text longer. */
 static bool text_answers(struct str json, size_t most)
 {
     return json.n > 2 && json.p[0] == '"' && json.n - 2 <= most;
@@ -79,7 +81,7 @@ static bool response_fits(const struct form_field *asked, struct str json)
                                                                       : PARAGRAPH_MAX_BYTES);
 }
 
-/* Answers must have the same order as the form's fields. */
+/* Responses must have the same order as the form's fields. */
 static void take_response(struct form *form, const struct place *at, struct form_field *asked,
                           const struct form_field *given)
 {
@@ -87,11 +89,13 @@ static void take_response(struct form *form, const struct place *at, struct form
     bool answered = given->response.given == GIVEN && !str_is(given->response.value, "null");
 
     if (!str_eq(asked->field_type, given->field_type) || !str_eq(asked->label, given->label))
-        form_fail(form, at, FORM_CHOICES, "This is not what the form asks here.");
+        form_fail(form, at, FORM_CHOICES,
+                  "This field is not the field of the form at this position.");
     else if (!answered && asked->required)
         form_fail(form, &response, FORM_REQUIRED);
     else if (answered && !response_fits(asked, given->response.value))
-        form_fail(form, &response, FORM_CHOICES, "This is no answer to that.");
+        form_fail(form, &response, FORM_CHOICES,
+                  "This is not a valid response for the field type.");
     else if (answered)
         asked->response = given->response;
 }
@@ -104,7 +108,7 @@ struct list form_answers(struct form *form, struct arena *arena, const struct li
     struct list out = { 0 };
 
     if (fields->count != given->count)
-        form_fail(form, &list, FORM_CHOICES, "All questions of the form, and no others.");
+        form_fail(form, &list, FORM_CHOICES, "Must contain all fields of the form, and no others.");
     for (size_t i = 0; i < fields->count && i < given->count; i++) {
         struct place at = place_index(&list, i);
         struct form_field *f = list_add(arena, &out, sizeof *f);

@@ -31,9 +31,9 @@ static const struct field member_form_fields[] = {
 };
 
 static const struct choice statuses[] = {
-    { 0, "SUBMITTED", "SUBMITTED", "Somebody has to look at it" },
-    { 0, "REJECTED", "REJECTED", "They may not take part" },
-    { 0, "APPROVED", "APPROVED", "They are in" },
+    { 0, "SUBMITTED", "SUBMITTED", "Waits for review" },
+    { 0, "REJECTED", "REJECTED", "Rejected" },
+    { 0, "APPROVED", "APPROVED", "Approved" },
     { 0 },
 };
 static const struct type type_join_status = { .kind = KIND_STRING, .choices = statuses };
@@ -56,7 +56,7 @@ static void check_member_form(struct form *form, const struct place *here, const
 
     form_fields_check(form, &at, &f->form_fields);
     if (f->enabled.value && !f->form_fields.count)
-        form_fail(form, &at, "WORLD_NO_QUESTIONS", "A form that is on asks something.");
+        form_fail(form, &at, "WORLD_NO_QUESTIONS", "An enabled form needs at least one field.");
 }
 
 WORLD_SINGLE(member_form, member_form_fields, check_member_form);
@@ -101,7 +101,7 @@ static enum err export_member_form(struct exporting *ex, struct opt_object *ret)
 
 /* --- requests ------------------------------------------------------------------------- */
 
-/* A user has at most one request per guild. */
+/* A user has at most one join request per guild. */
 static const char FIND_REQUEST[] =
     "select id from join_requests where guild_id = $1 and user_id = $2";
 static const char REQUEST_BY_ID[] = "select 1 from join_requests where id = $1";

@@ -9,7 +9,6 @@ static struct subject to_moderators(snowflake guild_id)
     return to_entitled(guild_id, 0, PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG));
 }
 
-/* GET /guilds/{guild.id}/bans */
 static enum err get_bans(struct call *call)
 {
     const struct ban_list *in = call->query;
@@ -19,7 +18,6 @@ static enum err get_bans(struct call *call)
     return e ? e : call_reply(call, &bans);
 }
 
-/* GET /guilds/{guild.id}/bans/{user.id} */
 static enum err get_ban(struct call *call)
 {
     struct ban ban;
@@ -28,7 +26,7 @@ static enum err get_ban(struct call *call)
     return e ? e : call_reply(call, &ban);
 }
 
-/* A member must rank below the caller; users who are not members can be banned too. */
+/* A member must rank below the caller; users who are not members can be banned as well. */
 static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_member)
 {
     struct member m;
@@ -45,7 +43,7 @@ static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_m
 /* Last API version that accepts days and reason in the query, and a reason in the body. */
 enum { VERSION_BAN_IN_QUERY = 9 };
 
-/* room: number of messages that may be deleted at once; see struct member_ban. */
+/* room: number of messages that this request may still delete at once; see struct member_ban. */
 static enum err ban_one(struct call *call, const struct user *user, int64_t purge_seconds,
                         struct opt_str reason, int64_t *room)
 {
@@ -71,7 +69,6 @@ static enum err ban_one(struct call *call, const struct user *user, int64_t purg
                              (struct list){ 0 }, reason);
 }
 
-/* PUT /guilds/{guild.id}/bans/{user.id} */
 static enum err create_ban(struct call *call)
 {
     const struct ban_request *in = call->body;
@@ -93,8 +90,7 @@ static enum err create_ban(struct call *call)
     return ban_one(call, call->target.user, seconds, reason, &room);
 }
 
-/* POST /guilds/{guild.id}/bulk-ban: the reply lists users who cannot be banned; others are
- * banned. */
+/* The reply lists users who could not be banned; the others are banned. */
 static enum err bulk_ban(struct call *call)
 {
     const struct bulk_ban_request *in = call->body;
@@ -121,7 +117,6 @@ static enum err bulk_ban(struct call *call)
     return out.banned_users.count ? call_reply(call, &out) : ERR_BULK_BAN;
 }
 
-/* DELETE /guilds/{guild.id}/bans/{user.id} */
 static enum err remove_ban(struct call *call)
 {
     snowflake guild_id = call->target.guild->id, user_id = call->target.user->id;
@@ -153,7 +148,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/bans",
         .name = "get_bans",
-        .doc = "Who is banned, by id.",
+        .doc = "The bans of a guild, ordered by user id.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(BAN_MEMBERS),
         .query = &ban_list_query,
@@ -174,7 +169,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/guilds/{guild.id}/bans/{user.id}",
         .name = "create_ban",
-        .doc = "Ban somebody, member or not, and delete what they wrote lately.",
+        .doc = "Ban a user, member or not, and delete recent messages of the user.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(BAN_MEMBERS),
         .query = &ban_query,
@@ -186,7 +181,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/bulk-ban",
         .name = "bulk_ban",
-        .doc = "Ban up to 200 people together.",
+        .doc = "Ban up to 200 users at once.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(BAN_MEMBERS) | PERMISSION(MANAGE_GUILD),
         .body = &bulk_ban_body,
@@ -198,7 +193,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/bans/{user.id}",
         .name = "remove_ban",
-        .doc = "Let somebody come back.",
+        .doc = "Remove a ban.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(BAN_MEMBERS),
         .fires = (const enum event[]){ EVENT_GUILD_BAN_REMOVE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
@@ -210,6 +205,6 @@ static const struct route routes[] = {
 
 const struct domain bans_domain = {
     .name = "Bans",
-    .doc = "Who may not come back.",
+    .doc = "Bans of guilds.",
     .routes = routes,
 };

@@ -20,7 +20,7 @@ enum err member_check_room(struct tx *tx, snowflake user_id)
     return e || row_int(&row, 0) < MOST_GUILDS ? e : ERR_MAX_GUILDS;
 }
 
-/* Bots are not checked; people must not be banned, nor be in the maximum number of guilds. */
+/* Checks users who are not bots: not banned, and not in the maximum number of guilds. */
 static enum err check_person(struct tx *tx, const struct newcomer *n)
 {
     struct rows row;
@@ -32,7 +32,7 @@ static enum err check_person(struct tx *tx, const struct newcomer *n)
     return member_check_room(tx, n->user_id);
 }
 
-/* People start as pending if the guild has membership screening, unless added with roles. */
+/* Users start as pending if the guild has membership screening, unless added with roles. */
 static bool newcomer_is_asked(const struct newcomer *n, const struct user *user,
                               struct str features)
 {
@@ -42,7 +42,7 @@ static bool newcomer_is_asked(const struct newcomer *n, const struct user *user,
            guild_has_feature(&g, "MEMBER_VERIFICATION_GATE_ENABLED");
 }
 
-/* For a row of MEMBERS_OF_GUILD: true if the guild has paused joins, for a time or indefinitely. */
+/* Takes a row of MEMBERS_OF_GUILD; true if the guild has paused joins, also for a time. */
 static bool guild_is_paused(const struct rows *row)
 {
     const struct guild g = { .features = row_text(row, 1) };

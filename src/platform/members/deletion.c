@@ -32,7 +32,7 @@ static const struct deletion_rule member_rows[] = {
                    "(" MEMBERS ") x)" } },
 };
 
-/* Calls the hook for exactly the members whose rows are deleted next. */
+/* Calls the hook for exactly those members whose rows the next statement deletes. */
 static enum err members_delete_of_guild(struct call *call, snowflake guild_id,
                                         struct deletion_step *step)
 {
@@ -51,7 +51,7 @@ static enum err members_delete_of_guild(struct call *call, snowflake guild_id,
 
 /* --- deletion of an account ------------------------------------------------------------- */
 
-enum { LEAVING_COSTS = 4 }; /* rows: one event, plus writes by hook listeners */
+enum { LEAVING_COSTS = 4 }; /* rows counted per guild: one event, plus writes by hooks */
 
 static const char GUILDS_LEFT[] =
     "select guild_id from members where user_id = $1 order by guild_id limit $2";

@@ -96,7 +96,7 @@ static bool opt_str_eq(struct opt_str a, struct opt_str b)
     return given == other && (!given || str_eq(a.value, b.value));
 }
 
-/* Copies changed fields to m and returns whether any changed; an empty nick removes it. */
+/* Copies changed fields to m, returns true if any changed; an empty nick removes the nickname. */
 static bool member_apply(const struct member_patch *in, struct member *m)
 {
     const struct opt_int *until = &in->communication_disabled_until;

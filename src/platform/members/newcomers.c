@@ -1,7 +1,7 @@
-/* newcomers.c - GET /guilds/{guild.id}/new-member-welcome; no guild has such a page here. */
+/* newcomers.c - GET /guilds/{guild.id}/new-member-welcome, which is never configured. */
 #include "platform/members/internal.h"
 
-/* Always 204, because the page cannot be configured. */
+/* The reply is always 204, because the welcome page cannot be configured. */
 enum err get_new_member_welcome(struct call *call)
 {
     (void)call;

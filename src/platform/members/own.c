@@ -27,7 +27,7 @@ static enum err check_own_change(struct call *call)
 static enum err keep_pictures(struct call *call)
 {
     const struct own_member_patch *in = call->body;
-    struct pictures *kept = call_passed(call, "pictures");
+    struct pictures *kept = call_passed(call, "stored_pictures");
     snowflake id = call->caller->id;
     enum err e = picture_keep(call, "member-avatars", id, &in->avatar, &kept->avatar);
 
@@ -38,9 +38,9 @@ enum err prepare_modify_own_member(struct call *call)
 {
     const struct own_member_patch *in = call->body;
 
-    call_pass(call, "pictures", sizeof(struct pictures));
+    call_pass(call, "stored_pictures", sizeof(struct pictures));
     if (in->avatar.given || in->banner.given) {
-        call->look = check_own_change; /* check first: store nothing without permission */
+        call->look = check_own_change; /* checks first: nothing is stored without permission */
         call->compute = keep_pictures;
     }
     return OK;
@@ -62,7 +62,7 @@ static enum err replace_picture(struct call *call, const char *area, struct opt_
 
 static enum err replace_pictures(struct call *call, struct member *m)
 {
-    const struct pictures *kept = call_passed(call, "pictures");
+    const struct pictures *kept = call_passed(call, "stored_pictures");
     enum err e = replace_picture(call, "member-avatars", &m->avatar, &kept->avatar);
 
     return e ? e : replace_picture(call, "member-banners", &m->banner, &kept->banner);
@@ -71,7 +71,7 @@ static enum err replace_pictures(struct call *call, struct member *m)
 enum err modify_own_member(struct call *call)
 {
     const struct own_member_patch *in = call->body;
-    const struct pictures *kept = call_passed(call, "pictures");
+    const struct pictures *kept = call_passed(call, "stored_pictures");
     struct member *m = call->target.standing->member;
 
     enum err e = check_own_change(call);

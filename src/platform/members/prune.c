@@ -1,9 +1,9 @@
 /* prune.c - removes inactive members from a guild.
  *
- * A member is active after the cutoff if it joined, used a token or wrote a message. A guild may
- * have half a million members, so counting runs off the writer, and removal runs in steps: the
- * first in the call, the rest in a job. A step reads a fixed range of members, removed or not, so
- * that it holds the writer for a few milliseconds at most. */
+ * A member counts as active if it joined, used a token or wrote a message after the cutoff. A guild
+ * may have half a million members, so counting does not run on the writer, and removal runs in
+ * steps: the first in the call, the rest in a job. A step reads a fixed range of members, removed
+ * or not, so that it occupies the writer for a few milliseconds at most. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "gateway/gateway.h"
@@ -14,7 +14,7 @@ enum {
     USUAL_DAYS = 7,
     MOST_DAYS = 30,
     MOST_INCLUDED = 100,
-    LOOKED_AT_A_STEP = 500, /* members; fewer if many roles are named */
+    LOOKED_AT_A_STEP = 500, /* members that a step reads; fewer if many roles are named */
     LOOKED_FOR_AT_ONCE = 300,
     REMOVED_A_STEP = 15,
 };
@@ -40,20 +40,21 @@ static const struct field query_fields[] = {
     { FIELD(struct prune_request, days), .type = &type_days, .flags = OPTIONAL,
       .fallback = USUAL_DAYS },
     { FIELD(struct prune_request, include_roles), .type = &type_included, .flags = OPTIONAL,
-      .doc = "Who has these roles only goes, too" },
+      .doc = "Members who have only these roles are removed as well" },
     { 0 },
 };
 const struct schema prune_query = {
     .name = "PruneQuery",
     .size = sizeof(struct prune_request),
     .fields = query_fields,
-    .doc = "Who would go.",
+    .doc = "Selects inactive members.",
 };
 static const struct field body_fields[] = {
     { FIELD(struct prune_request, days), .type = &type_days, .flags = OPTIONAL | NULLABLE,
       .fallback = USUAL_DAYS },
     { FIELD(struct prune_request, include_roles), .type = &type_included,
-      .flags = OPTIONAL | NULLABLE, .doc = "Who has these roles only goes, too" },
+      .flags = OPTIONAL | NULLABLE,
+      .doc = "Members who have only these roles are removed as well" },
     { FIELD(struct prune_request, compute_prune_count), .type = &type_said,
       .flags = OPTIONAL | NULLABLE, .fallback = true },
     { 0 },
@@ -62,7 +63,7 @@ static const struct schema body_schema = {
     .name = "Prune",
     .size = sizeof(struct prune_request),
     .fields = body_fields,
-    .doc = "Who goes.",
+    .doc = "Selects inactive members.",
 };
 const struct type prune_body = { .kind = KIND_OBJECT, .schema = &body_schema };
 static const struct field result_fields[] = {
@@ -73,16 +74,16 @@ static const struct schema result_schema = {
     .name = "PruneResult",
     .size = sizeof(struct prune_result),
     .fields = result_fields,
-    .doc = "How many members.",
+    .doc = "Number of members.",
 };
 const struct type prune_reply = { .kind = KIND_OBJECT, .schema = &result_schema };
 
-/* Whom to remove, and the progress. */
+/* The members to remove, and the progress. */
 struct prune {
     snowflake guild_id, owner_id, caller_id, after;
-    int64_t cutoff;   /* active later: remains */
-    int64_t rank;     /* role at or above this position: remains */
-    struct str roles; /* ",1,2,": members may have these roles */
+    int64_t cutoff;   /* members who were active later remain */
+    int64_t rank;     /* members with a role at or above this position remain */
+    struct str roles; /* ",1,2,": members with no other roles than these are removed as well */
 };
 
 static struct str roles_text(struct arena *arena, const struct list *ids)
@@ -126,7 +127,7 @@ static struct prune prune_of(const struct call *call, const struct prune_request
 static const char CANDIDATES[] =
     "select m.user_id from " STRETCH("$8", "$9") " join users u on u.id = m.user_id where " GOES
                                                  " order by m.user_id";
-/* Unordered, without sorting or materialising: reads up to half a million rows. */
+/* The query neither orders nor materialises rows, because it reads up to half a million. */
 static const char ALL_CANDIDATES[] =
     "select m.user_id from members m cross join users u where m.guild_id = $1 and "
     "u.id = m.user_id and " GOES;
@@ -177,7 +178,7 @@ static int64_t stretch_of(const struct prune *p)
     return LOOKED_AT_A_STEP / (1 + named * named / LOOKED_FOR_AT_ONCE);
 }
 
-/* *ret is 0 if no members are left. */
+/* *ret is the last user id of the range, 0 if no members are left. */
 static enum err end_of_stretch(struct call *call, const struct prune *p, snowflake *ret)
 {
     struct rows row;
@@ -191,7 +192,7 @@ static enum err end_of_stretch(struct call *call, const struct prune *p, snowfla
     return e;
 }
 
-/* Determines the end of the range first: removed members would no longer count towards it. */
+/* Determines the end of the range first, because removed members no longer count towards it. */
 static enum err prune_step(struct call *call, struct prune *p)
 {
     struct list ids = { 0 };
@@ -244,7 +245,7 @@ static enum err run_prune(struct call *call, const struct job *job)
 
 const struct job_kind member_prune = {
     .name = "member-prune",
-    .doc = "Takes members out of a guild who have not been seen for a while.",
+    .doc = "Removes inactive members from a guild.",
     .run = run_prune,
 };
 
@@ -263,7 +264,6 @@ enum err may_prune(struct call *call)
                                                                         : OK;
 }
 
-/* GET /guilds/{guild.id}/prune */
 enum err get_prune_count(struct call *call)
 {
     struct prune p = prune_of(call, call->query);
@@ -293,7 +293,6 @@ enum err prepare_prune(struct call *call)
     return OK;
 }
 
-/* POST /guilds/{guild.id}/prune */
 enum err begin_prune(struct call *call)
 {
     const struct prune_request *in = call->body;

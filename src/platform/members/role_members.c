@@ -12,7 +12,6 @@ const struct type role_counts_reply = { .kind = KIND_MAP,
                                         .of = &type_count,
                                         .doc = "Members by role" };
 
-/* GET /guilds/{guild.id}/roles/member-counts */
 enum err get_role_member_counts(struct call *call)
 {
     struct rows rows;
@@ -36,7 +35,7 @@ static const char MEMBER_IDS[] =
 static const struct type type_member_id = { .kind = KIND_ID };
 const struct type role_members_reply = { .kind = KIND_ARRAY, .of = &type_member_id };
 
-/* GET /guilds/{guild.id}/roles/{role.id}/member-ids: empty for @everyone, which is not stored. */
+/* The list is empty for @everyone, which is not stored in member_roles. */
 enum err get_role_member_ids(struct call *call)
 {
     struct list ids = { 0 };

@@ -5,13 +5,12 @@
 /* Application flags that allow a bot to list members. */
 #define MEMBERS_INTENT ((INT64_C(1) << 14) | (INT64_C(1) << 15))
 
-/* GET /guilds/{guild.id}/members/{member.id} */
 static enum err get_member(struct call *call)
 {
     return call_reply(call, call->target.member);
 }
 
-/* GET /guilds/{guild.id}/members/@me: includes the caller's permissions. */
+/* The reply includes the caller's permissions. */
 static enum err get_own_member(struct call *call)
 {
     struct member *m = call->target.standing->member;
@@ -21,7 +20,7 @@ static enum err get_own_member(struct call *call)
     return e ? e : call_reply(call, m);
 }
 
-/* GET /users/@me/guilds/{guild.id}/member: the same for apps with an access token of the user. */
+/* GET /users/@me/guilds/{guild.id}/member: the caller's member, for apps with a user's token. */
 static enum err get_own_member_by_token(struct call *call)
 {
     return call->target.standing ? get_own_member(call) : ERR_UNKNOWN_GUILD;
@@ -41,7 +40,6 @@ static enum err check_members_intent(struct call *call)
     return found && !(row_int(&row, 0) & MEMBERS_INTENT) ? ERR_MISSING_ACCESS : OK;
 }
 
-/* GET /guilds/{guild.id}/members */
 static enum err get_members(struct call *call)
 {
     const struct member_list *in = call->query;
@@ -53,7 +51,6 @@ static enum err get_members(struct call *call)
     return e ? e : call_reply(call, &members);
 }
 
-/* GET /guilds/{guild.id}/members/search */
 static enum err search_members(struct call *call)
 {
     const struct member_search *in = call->query;
@@ -63,7 +60,6 @@ static enum err search_members(struct call *call)
     return e ? e : call_reply(call, &members);
 }
 
-/* DELETE /guilds/{guild.id}/members/{member.id} */
 static enum err kick_member(struct call *call)
 {
     const struct member *m = call->target.member;
@@ -76,7 +72,7 @@ static enum err kick_member(struct call *call)
     return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
 }
 
-/* DELETE /users/@me/guilds/{guild.id}: an owner must transfer the guild first. */
+/* An owner must transfer the guild before leaving it. */
 static enum err leave_guild(struct call *call)
 {
     if (call->target.standing->rights_of.owner)
@@ -91,7 +87,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/members",
         .name = "get_members",
-        .doc = "Members by id, a page at a time. For bots whose app has the members intent.",
+        .doc = "A page of members, ordered by id. For bots whose application has the members "
+               "intent.",
         .auth = AUTH_BOT,
         .query = &member_list_query,
         .reply = &type_members,
@@ -101,7 +98,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/members/search",
         .name = "search_members",
-        .doc = "Members whose username, name or nick begins like this.",
+        .doc = "Members whose username, name or nickname starts with the text.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &member_search_query,
         .reply = &type_members,
@@ -120,7 +117,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/members/@me",
         .name = "get_own_member",
-        .doc = "Oneself in a guild, with one's rights there.",
+        .doc = "The caller as a member of a guild, with permissions.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_member,
         .handle = get_own_member,
@@ -129,7 +126,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/new-member-welcome",
         .name = "get_new_member_welcome",
-        .doc = "What newcomers are shown: nothing is ever set, so the answer is 204.",
+        .doc = "The welcome page for new members, which is never set: the reply is 204.",
         .auth = AUTH_USER | AUTH_BOT,
         .handle = get_new_member_welcome,
     },
@@ -137,7 +134,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/guilds/{guild.id}/members/{member.id}",
         .name = "add_guild_member",
-        .doc = "Bring in a user who allowed it: 201 with the member, 204 when already in.",
+        .doc = "Add a user with an access token: 201 with the member, 204 if already a member.",
         .auth = AUTH_BOT,
         .needs = PERMISSION(CREATE_INSTANT_INVITE),
         .body = &member_addition_body,
@@ -151,7 +148,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/members/{member.id}",
         .name = "modify_member",
-        .doc = "Change a member. Each field needs its own right.",
+        .doc = "Change a member. Each field needs its own permission.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &member_patch_body,
         .reply = &type_member,
@@ -162,7 +159,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/members/@me",
         .name = "modify_own_member",
-        .doc = "Change oneself in a guild.",
+        .doc = "Change the caller as a member of a guild.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &own_member_patch_body,
         .max_body = BODY_WITH_PICTURES(2),
@@ -176,7 +173,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/members/@me/nick",
         .name = "modify_own_nick",
-        .doc = "Change one's nick in a guild; the older way.",
+        .doc = "Change the caller's nickname in a guild (older route).",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &own_member_patch_body,
         .reply = &type_member,
@@ -189,7 +186,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/guilds/{guild.id}/members/{member.id}/roles/{role.id}",
         .name = "add_member_role",
-        .doc = "Give a member a role.",
+        .doc = "Add a role to a member.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .fires = fired_by_changes,
@@ -199,7 +196,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/members/{member.id}/roles/{role.id}",
         .name = "remove_member_role",
-        .doc = "Take a role from a member.",
+        .doc = "Remove a role from a member.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .fires = fired_by_changes,
@@ -209,7 +206,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/members/{member.id}",
         .name = "kick_member",
-        .doc = "Make a member leave.",
+        .doc = "Kick a member.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(KICK_MEMBERS),
         .fires =
@@ -220,7 +217,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/guilds/{guild.id}/member",
         .name = "get_own_member_by_token",
-        .doc = "Oneself in a guild, with one's rights there.",
+        .doc = "The caller as a member of a guild, with permissions.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "guilds.members.read",
         .visitors = guild_admit_visitor,
@@ -231,7 +228,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/roles/member-counts",
         .name = "get_role_member_counts",
-        .doc = "How many members have each role; @everyone is left out.",
+        .doc = "Number of members of each role, without @everyone.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &role_counts_reply,
         .aside = true,
@@ -250,7 +247,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/prune",
         .name = "get_prune_count",
-        .doc = "How many members a prune would take out.",
+        .doc = "Number of members that a prune would remove.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD),
         .query = &prune_query,
@@ -264,8 +261,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/prune",
         .name = "begin_prune",
-        .doc = "Take out members who were not seen for some days and have no roles but these. "
-               "Owners, bots, the caller and who is connected stay.",
+        .doc = "Remove members who were inactive for some days and have no other roles than "
+               "these. The owner, bots, the caller and connected members stay.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD),
         .body = &prune_body,
@@ -281,7 +278,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/users/@me/guilds/{guild.id}",
         .name = "leave_guild",
-        .doc = "Leave a guild. An owner cannot.",
+        .doc = "Leave a guild; refused for its owner.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ LEAVE_EVENTS, EVENT_NONE },
         .quiet = true,
@@ -292,7 +289,7 @@ static const struct route routes[] = {
 
 const struct domain members_domain = {
     .name = "Members",
-    .doc = "Who is in a guild.",
+    .doc = "Members of guilds.",
     .routes = routes,
     .world = &members_world,
     .jobs = (const struct job_kind *const[]){ &account_spread_kind, &member_prune, NULL },

@@ -78,7 +78,7 @@ static const char ROLES_OF_MEMBERS[] =
     "select user_id, role_id from member_roles where guild_id = $1 and user_id between $2 and $3 "
     "order by user_id, role_id";
 
-/* Both the members and the rows are ordered by user id. */
+/* Merges the roles into the members; members and rows are both ordered by user id. */
 static enum err share_roles(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                             struct list *list)
 {
@@ -135,7 +135,7 @@ enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64
     return e ? e : load_roles_of_all(tx, ret);
 }
 
-/* Members whose ids a subquery selects, and their roles. */
+/* SQL of the members whose ids a subquery selects, and of their roles. */
 #define MEMBERS_AMONG(ids)                              \
     "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS  \
     " from members m join users u on u.id = m.user_id " \
@@ -158,7 +158,7 @@ enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64
                        struct list *ret)
 {
     struct str from = str_lower(tx_arena(tx), text);
-    /* Upper bound that sorts after every text with this prefix. */
+    /* Upper bound that sorts after every text with the prefix `from`. */
     struct str to = STR_CONCAT(tx_arena(tx), from, STR("\xf4\x8f\xbf\xbf"));
     struct value values[] = { v_id(guild_id), v_text(from), v_text(to), v_int(limit) };
     enum err e = members_of(tx, SQL(MEMBERS_NAMED), values, COUNT_OF(values), ret);
@@ -279,7 +279,7 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
     return e ? e : member_store_roles(tx, m);
 }
 
-/* Sanctions are stored when a member leaves, so that rejoining does not remove them. */
+/* Timeout, mute and deafen are stored when a member leaves, so that rejoining does not end them. */
 static const char KEEP_SANCTIONS[] =
     "insert into member_sanctions (guild_id, user_id, timed_out_until, mute, deaf) "
     "select guild_id, user_id, timed_out_until, mute, deaf from members "

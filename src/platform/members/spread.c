@@ -1,4 +1,4 @@
-/* spread.c - sends a changed account (name, avatar …) to all of its guilds.
+/* spread.c - emits a changed account (name, avatar …) to all guilds that it is in.
  *
  * A bot may be in very many guilds: the first are handled in the call, the rest in steps of a job.
  * Each step also updates the searchable names of the members. */
@@ -28,7 +28,7 @@ static enum err tell_guild(struct call *call, snowflake guild_id, const struct u
     return e ? e : member_follow_names(call->tx, guild_id, user);
 }
 
-/* The job stores the id of the last guild that was handled. */
+/* The job's data is the id of the last guild that was handled. */
 static enum err spread_step(struct call *call, const struct user *user, snowflake after)
 {
     struct list guilds = { 0 };
@@ -56,7 +56,7 @@ static enum err run_spread(struct call *call, const struct job *job)
 
 const struct job_kind account_spread_kind = {
     .name = "account-spread",
-    .doc = "Tells the guilds of an account that it looks different now.",
+    .doc = "Emits a changed account to all guilds that it is in.",
     .run = run_spread,
 };
 

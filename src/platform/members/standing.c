@@ -4,21 +4,21 @@
 #include "base/clock.h"
 #include "model/fields/ids.h"
 
-/* Returns the guild's row, with nulls if the user is not a member. */
+/* The query returns the guild's row, with nulls if the user is not a member. */
 enum { OWNER_COLUMN = MEMBER_COLUMN_COUNT };
 static const char FIND_STANDING[] =
     "select " MEMBER_COLUMNS ", g.owner_id, g.automod_version, g.mfa_level, "
     "g.verification_level from guilds g "
     "left join members m on m.guild_id = g.id and m.user_id = $2 where g.id = $1 and g.removed = 0";
 
-/* A bot has the second factor of its owner, or of the owner of its team. */
+/* A bot counts as having a second factor if its owner, or the owner of its team, has one. */
 static const char HAS_SECOND_FACTOR[] =
     "select case when u.bot = 0 then u.mfa_enabled else (select o.mfa_enabled from applications a "
     "left join teams t on t.id = a.team_id join users o on o.id = coalesce(t.owner_id, a.owner_id) "
     "where a.bot_id = u.id) end from users u where u.id = $1";
 
 /* If the guild requires a second factor for moderation, members without one lose the moderation
- * permissions of their roles. What they can view does not change. */
+ * permissions of their roles. The channels that they can view do not change. */
 static enum err withhold_rights(struct tx *tx, struct standing *s)
 {
     struct rows row;
@@ -64,7 +64,7 @@ static const char RANKED_ROLES[] =
     "select r.id, r.permissions, r.position from member_roles m join roles r on r.id = m.role_id "
     "where m.guild_id = $1 and m.user_id = $2";
 
-/* Inserts in id order, as in every list of a member's roles. */
+/* Inserts the role in id order, as in every list of a member's roles. */
 static void standing_add_role(struct arena *arena, struct list *roles, snowflake id)
 {
     size_t i = roles->count;

@@ -109,7 +109,7 @@ static enum err import_member(struct importing *im, const void *entry, const str
     return import_member_roles(im, &m->roles, guild, user, at);
 }
 
-/* The owner of a guild becomes a member, even if the file does not list them. */
+/* The owner of a guild becomes a member, even if the file does not list the owner. */
 static enum err import_owner(struct importing *im, const void *entry, const struct place *at,
                              snowflake guild)
 {
@@ -143,7 +143,7 @@ static const char MEMBERS[] =
 static const char MEMBER_ROLES[] =
     "select user_id, role_id from member_roles where guild_id = $1 order by user_id, role_id";
 
-/* Both lists are ordered by user id; members without roles are skipped. */
+/* The members and the rows are both ordered by user id; members without roles are skipped. */
 static enum err export_member_roles(struct exporting *ex, const snowflake *users,
                                     struct world_member *members, size_t count)
 {
@@ -157,7 +157,7 @@ static enum err export_member_roles(struct exporting *ex, const snowflake *users
         while (i < count && users[i] < row_id(&r, 0))
             i++;
         struct opt_str role = shown_reference(ex->tx, &ex->roles, row_id(&r, 1));
-        /* A role that is being deleted has no name any more. */
+        /* A role that is being deleted has no name any more, so it is not exported. */
         if (i < count && users[i] == row_id(&r, 0) && role.given == GIVEN)
             *(struct str *)shown_item(ex->tx, &members[i].roles, sizeof(struct str)) = role.value;
     }

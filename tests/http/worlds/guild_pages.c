@@ -121,7 +121,7 @@ static void what_newcomers_are_asked_is_there_and_exported(struct world *w)
         "'join_requests': [{'user': 'eve', 'status': 'APPROVED'}], "
         "'onboarding': {'default_channels': ['none'], 'prompts': [{'title': 'x', 'options': "
         "[{'title': 'y', 'roles': ['Cats']}]}]}}]}",
-        "guilds.0.member_form.form_fields: A form that is on asks something.\n");
+        "guilds.0.member_form.form_fields: An enabled form needs at least one field.\n");
     expect_file_refused(
         w,
         "{" ADA HOME "'join_requests': [{'user': 'eve', 'status': 'APPROVED'}], "

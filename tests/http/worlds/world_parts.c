@@ -76,7 +76,7 @@ static void rules_of_a_file_are_in_force_and_exported(struct world *w)
         w,
         "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': 'ada', 'automod': [{'name': 'x', 'by': "
         "'ada', 'trigger_type': 1, 'actions': [{'type': 4}], 'trigger_metadata': {}}]}]}",
-        "guilds.0.automod.0.actions.0.type: Rules of this trigger do not do this.\n");
+        "guilds.0.automod.0.actions.0.type: Rules of this trigger type cannot have this action.\n");
     world_file_here(w, RULED_WORLD);
     world_file_here(w, RULED_WORLD);
     expect(world_number(w, "select count(*) from automod_rules") == 2);
@@ -153,7 +153,7 @@ static void entitlements_of_a_file_are_there_and_exported(struct world *w)
         w,
         "{'users': [{'username': 'ada'}], 'applications': [{'name': 'Helper', 'owner': "
         "'ada', 'skus': [{'name': 'Gold'}], 'entitlements': [{'sku': 'Gold'}]}]}",
-        "applications.0.entitlements.0: a user or a guild has it\n");
+        "applications.0.entitlements.0: an entitlement needs either a user or a guild\n");
     world_file_here(w, ENTITLED_WORLD);
     world_file_here(w, ENTITLED_WORLD);
     expect(world_number(w, "select count(*) from skus where slug = 'gold-silver' and flags = 4 and "

@@ -180,7 +180,7 @@ static void a_phone_is_one_persons(struct world *w)
     expect_file_refused(w,
                         "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob', "
                         "'phone': '+15550100'}]}",
-                        "users.1.phone: '+15550100' is somebody else's\n");
+                        "users.1.phone: '+15550100' already belongs to another account\n");
 }
 
 static void messages_are_said_in_order_and_once(struct world *w)
@@ -280,7 +280,7 @@ static void what_is_kept_as_json_has_its_kind(struct world *w)
         "'embeds': ['x']}]}]}], 'groups': [{'people': ['ada']}]}",
         "applications.0.tags: Must be a list of texts.\n"
         "applications.0.install_params: Must be an object.\n"
-        "guilds.0.channels.0.overwrites.0: An overwrite is for a role or for a member.\n"
+        "guilds.0.channels.0.overwrites.0: An overwrite needs either a role or a member.\n"
         "guilds.0.channels.0.messages.0.embeds: Must be a list of objects.\n"
         "guilds.0.features: Must be a list of texts.\n");
 }
@@ -303,10 +303,10 @@ static void private_channels_have_their_people(struct world *w)
                         "{'users': [{'username': 'ada'}], 'directs': [{'people': ['ada']}, "
                         "{'people': ['ada', 'ada']}], 'groups': [{'people': ['ada'], "
                         "'owner': 'ada'}, {'name': 'us', 'people': ['ada']}]}",
-                        "directs.0.people: a direct channel is of two people\n"
-                        "directs.1.people: a direct channel is of two people\n"
-                        "groups.0: a group has an owner, and a name or an id\n"
-                        "groups.1: a group has an owner, and a name or an id\n");
+                        "directs.0.people: a direct channel needs exactly two different users\n"
+                        "directs.1.people: a direct channel needs exactly two different users\n"
+                        "groups.0: a group needs an owner, and a name or an id\n"
+                        "groups.1: a group needs an owner, and a name or an id\n");
 }
 
 static void ids_are_never_taken_from_others(struct world *w)
@@ -331,8 +331,8 @@ static void ids_are_never_taken_from_others(struct world *w)
     expect(e == ERR_INVALID_FORM_BODY);
     expect_same(report.problems,
                 STR("users.0.id: there is a user 'ada' with another id\n"
-                    "users.1.email: 'a@b.c' is somebody else's\n"
-                    "users.2.username: 'bob' is somebody else's\n"
+                    "users.1.email: 'a@b.c' already belongs to another account\n"
+                    "users.2.username: 'bob' already belongs to another account\n"
                     "guilds.0.roles.0.id: this id belongs to another guild's role\n"
                     "guilds.1.name: there are 2 guilds called 'Twin': give the id\n"));
     expect(world_number(w, "select count(*) from guilds") == 3);

@@ -196,7 +196,7 @@ enum err link_find(struct call *call, struct str token, enum link_purpose purpos
         return e;
     if (!token_fits(call, &l, text))
         return call_invalid(call, "token", "TOKEN_INVALID",
-                            "This link is not good, or not any more.");
+                            "This link is invalid, already used, or expired. Request a new one.");
     return user_find(call->tx, l.user_id, ret);
 }
 

@@ -13,7 +13,7 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mail/links.h"
 
-/* The lease must outlast a full mailer queue in which every mail times out. */
+/* Lease of a mail job; it must outlast a full mailer queue in which every mail times out. */
 enum { MAIL_LEASE_MS = 120 * 1000, LONGEST_MAIL = 4096 };
 
 #define SECOND_US INT64_C(1000000)
@@ -70,7 +70,7 @@ static void mail_await(struct call *call);
 
 static enum err mail_look(struct call *call)
 {
-    struct mail_errand *m = call_passed(call, "mail_errand");
+    struct mail_errand *m = call_passed(call, "mail_delivery");
     struct link_row l;
     struct buf text;
 
@@ -97,7 +97,7 @@ static void mail_posted(struct post *p)
 
 static void mail_await(struct call *call)
 {
-    struct mail_errand *m = call_passed(call, "mail_errand");
+    struct mail_errand *m = call_passed(call, "mail_delivery");
 
     m->call = call;
     m->mail.loop = call->loop;
@@ -119,7 +119,7 @@ static enum err mail_renew(struct call *call, const struct mail_errand *m, int64
 
 static enum err mail_finish(struct call *call)
 {
-    const struct mail_errand *m = call_passed(call, "mail_errand");
+    const struct mail_errand *m = call_passed(call, "mail_delivery");
 
     if (m->state == MAIL_LINE_FULL)
         return mail_renew(call, m, m->tries, 2);
@@ -128,7 +128,8 @@ static enum err mail_finish(struct call *call)
     if (m->state == MAIL_TRIED && m->mail.result == MAIL_FAILED) {
         if (m->tries < (int64_t)COUNT_OF(pauses))
             return mail_renew(call, m, m->tries + 1, pauses[m->tries]);
-        log_warn("mail: to account %llu: given up", (unsigned long long)m->job.key);
+        log_warn("mail: could not send the mailed link of account %llu; no more retries",
+                 (unsigned long long)m->job.key);
     }
     return job_finish(call, &m->job);
 }
@@ -151,7 +152,7 @@ static void mail_start(struct api *api, struct loop *loop, const struct job *job
                                    .store = ROUTE_STORE_WRITE,
                                    .decode = mail_begin,
                                    .run = mail_finish,
-                                   .type = "mail_errand",
+                                   .type = "mail_delivery",
                                    .data = &m,
                                    .size = sizeof m });
 }
@@ -168,14 +169,14 @@ static void mail_reset_start(struct api *api, struct loop *loop, const struct jo
 
 const struct job_kind mail_verify_job = {
     .name = "mail-verify",
-    .doc = "Mails somebody a link that verifies an address.",
+    .doc = "Mails a link that verifies an email address.",
     .start = mail_verify_start,
     .lease_ms = MAIL_LEASE_MS,
 };
 
 const struct job_kind mail_reset_job = {
     .name = "mail-reset",
-    .doc = "Mails somebody a link that takes a new password.",
+    .doc = "Mails a link for setting a new password.",
     .start = mail_reset_start,
     .lease_ms = MAIL_LEASE_MS,
 };

@@ -1,7 +1,7 @@
 /* routes.c - routes to verify an email address and to reset a password with mailed links.
  *
- * POST /auth/forgot does not reveal which accounts exist: it replies at once and looks up the
- * login later, in a job. */
+ * POST /auth/forgot does not reveal which accounts exist: the handler replies at once, and a job
+ * looks up the login later. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
@@ -23,7 +23,7 @@ struct verified_reply {
 
 static const struct type type_link_token = { .kind = KIND_STRING,
                                              .max = 100,
-                                             .doc = "As the link has it behind #token=" };
+                                             .doc = "The part of the mailed link after #token=" };
 
 static const struct field login_fields[] = {
     { FIELD(struct mail_login, login), .type = &type_login },
@@ -33,7 +33,7 @@ static const struct schema forgot_schema = {
     .name = "ForgottenPassword",
     .size = sizeof(struct mail_login),
     .fields = login_fields,
-    .doc = "Whose password is forgotten.",
+    .doc = "The account whose password was forgotten.",
 };
 static const struct type forgot_body = { .kind = KIND_OBJECT, .schema = &forgot_schema };
 
@@ -45,7 +45,7 @@ static const struct schema verify_schema = {
     .name = "MailedToken",
     .size = sizeof(struct mail_token),
     .fields = token_fields,
-    .doc = "A token that was mailed.",
+    .doc = "A token from a mailed link.",
 };
 static const struct type verify_body = { .kind = KIND_OBJECT, .schema = &verify_schema };
 
@@ -58,7 +58,7 @@ static const struct schema reset_schema = {
     .name = "PasswordReset",
     .size = sizeof(struct mail_reset),
     .fields = reset_fields,
-    .doc = "A new password, and the token that was mailed for it.",
+    .doc = "A new password, and the token from the mailed link.",
 };
 static const struct type reset_body = { .kind = KIND_OBJECT, .schema = &reset_schema };
 
@@ -70,7 +70,7 @@ static const struct schema verified_schema = {
     .name = "VerifiedAddress",
     .size = sizeof(struct verified_reply),
     .fields = verified_fields,
-    .doc = "Whose address is verified now.",
+    .doc = "The account whose address is now verified.",
 };
 static const struct type verified_reply = { .kind = KIND_OBJECT, .schema = &verified_schema };
 
@@ -101,7 +101,7 @@ static enum err run_forgotten(struct call *call, const struct job *job)
 
 static const struct job_kind forgotten_job = {
     .name = "password-forgotten",
-    .doc = "Looks whose login it is that somebody forgot the password of.",
+    .doc = "Finds the account of a forgotten password and mails it a link.",
     .run = run_forgotten,
 };
 
@@ -157,7 +157,7 @@ static enum err reset_password(struct call *call)
 
 /* --- POST /auth/verify, /auth/verify/resend ------------------------------------------- */
 
-/* Returns no credential: the reader of the mail is not necessarily the account's owner. */
+/* The reply has no token: the reader of the mail is not necessarily the account's owner. */
 static enum err verify_email(struct call *call)
 {
     const struct mail_token *in = call->body;
@@ -196,8 +196,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/forgot",
         .name = "forgot_password",
-        .doc = "Have a link for a new password mailed to the verified address of an account. The "
-               "answer is the same whether there is one.",
+        .doc = "Mail a password reset link to the verified address of an account. The reply is "
+               "the same if no such account exists.",
         .auth = AUTH_OPEN,
         .body = &forgot_body,
         .limit = &limit_mail,
@@ -208,8 +208,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/reset",
         .name = "reset_password",
-        .doc = "Set a new password with the token that was mailed, and log in. All other "
-               "credentials of the account end.",
+        .doc = "Set a new password with the mailed token and log in. All other tokens of the "
+               "account are revoked.",
         .auth = AUTH_OPEN,
         .body = &reset_body,
         .reply = &login_reply,
@@ -221,7 +221,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/verify",
         .name = "verify_email",
-        .doc = "Verify the address that a token was mailed to.",
+        .doc = "Verify an email address with the mailed token.",
         .auth = AUTH_OPEN,
         .body = &verify_body,
         .reply = &verified_reply,
@@ -234,7 +234,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/verify/resend",
         .name = "resend_verification",
-        .doc = "Have the link that verifies the caller's address mailed once more.",
+        .doc = "Mail the link that verifies the caller's address again.",
         .auth = AUTH_USER,
         .limit = &limit_mail,
         .prepare = prepare_mail,
@@ -245,7 +245,7 @@ static const struct route routes[] = {
 
 const struct domain mail_domain = {
     .name = "Mailed links",
-    .doc = "Verifying an address, and getting a new password, where the server sends mail.",
+    .doc = "Email verification and password reset, if the server can send mail.",
     .routes = routes,
     .jobs =
         (const struct job_kind *const[]){ &forgotten_job, &mail_verify_job, &mail_reset_job, NULL },

@@ -33,7 +33,7 @@ enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret)
     struct str secret =
         sealed_open(call->arena, auth_of(call), SECRET_WORD, user_id, row_bytes(&row, 0));
     if (secret.n != TOTP_SECRET)
-        return ERR_INTERNAL; /* encrypted with another server key */
+        return ERR_INTERNAL; /* the secret was encrypted with another server key */
     *ret = (struct mfa){ .user_id = user_id,
                          .last_step = row_int(&row, 1),
                          .codes_salt = row_bytes(&row, 2),
@@ -100,7 +100,7 @@ enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code)
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-/* The alphabet omits letters and digits that look alike. */
+/* The alphabet omits characters that look alike. */
 struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
@@ -158,7 +158,7 @@ static const char *const ticket_words[] = {
     [TICKET_NEW_CODES] = "mfa-new-codes",
 };
 
-/* A value that changes with the password: binds a ticket to the current password. */
+/* Returns a value that changes with the password; it binds a ticket to the current password. */
 static struct str password_mark(const struct call *call, const struct user *u)
 {
     unsigned char mark[TICKET_MARK];
@@ -168,7 +168,7 @@ static struct str password_mark(const struct call *call, const struct user *u)
     return str_base64url(call->arena, mark, sizeof mark);
 }
 
-/* MAC of "account.expiry.mark"; the ticket carries it after a further dot. */
+/* Returns the MAC of "account.expiry.mark", which is the last part of the ticket. */
 static struct str ticket_proof(const struct call *call, struct str said, snowflake id,
                                enum ticket_purpose purpose)
 {

@@ -21,7 +21,7 @@ static struct list backup_codes_of(const struct call *call, const struct mfa *m)
 static const struct limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
-/* Limits on wrong codes, per ticket and per account. At any time 3 of a million codes are valid. */
+/* Limits on wrong codes, per ticket and per account. At any time 3 of a million codes are right. */
 static const struct limit limit_ticket = {
     .name = "mfa-ticket", .count = 5, .window_s = 300, .strict = true
 };
@@ -31,7 +31,7 @@ static const struct limit limit_wrong_codes = {
 
 struct mfa_try {
     snowflake user_id;
-    struct str ticket; /* p == NULL: caller is logged in */
+    struct str ticket; /* p == NULL: the caller is logged in */
     bool undelete;
 };
 
@@ -40,7 +40,7 @@ static struct str account_key(const snowflake *user_id)
     return str_slice((const char *)user_id, sizeof *user_id);
 }
 
-/* Counts every attempt before the check; a right code is uncounted. */
+/* Counts every attempt before the check; an attempt with a right code is uncounted afterwards. */
 static enum err try_count(struct call *call, const struct mfa_try *t)
 {
     if (t->ticket.p && call_count(call, &limit_ticket, t->ticket) != OK)
@@ -50,7 +50,7 @@ static enum err try_count(struct call *call, const struct mfa_try *t)
 
 static void try_was_right(struct call *call)
 {
-    const struct mfa_try *t = call_passed(call, "mfa_try");
+    const struct mfa_try *t = call_passed(call, "mfa_attempt");
 
     if (t->ticket.p)
         call_uncount(call, &limit_ticket, t->ticket);
@@ -89,7 +89,7 @@ enum err mfa_use_own(struct call *call, const struct user *caller, const struct 
 static enum err prepare_mfa_login(struct call *call)
 {
     const struct mfa_login *in = call->body;
-    struct mfa_try *t = call_pass(call, "mfa_try", sizeof *t);
+    struct mfa_try *t = call_pass(call, "mfa_attempt", sizeof *t);
 
     t->ticket = in->ticket;
     if (!ticket_read(call, in->ticket, TICKET_LOGIN, &t->user_id)) {
@@ -104,7 +104,7 @@ static enum err finish_mfa_login(struct call *call,
                                  enum err (*use)(struct call *, const struct mfa *, struct str))
 {
     const struct mfa_login *in = call->body;
-    const struct mfa_try *t = call_passed(call, "mfa_try");
+    const struct mfa_try *t = call_passed(call, "mfa_attempt");
     struct user user;
     struct mfa m;
     enum err e = user_find(call->tx, t->user_id, &user);
@@ -143,7 +143,7 @@ static enum err prepare_enable(struct call *call)
     return OK;
 }
 
-/* Checks in the order in which clients ask: first the secret, then the code. */
+/* Clients ask for the secret first, then for the code; the checks have the same order. */
 static enum err read_factor(const struct mfa_enable *in, struct mfa *m)
 {
     if (in->secret.given != GIVEN || !totp_secret_read(in->secret.value, m->secret))
@@ -242,7 +242,8 @@ static enum err get_backup_codes(struct call *call)
 
     if (!e && (!ticket_read(call, in->nonce, purpose, &user_id) || user_id != user.id ||
                !ticket_fits(call, in->nonce, &user)))
-        return call_invalid(call, "nonce", "NONCE_INVALID", "This nonce is not good any more.");
+        return call_invalid(call, "nonce", "NONCE_INVALID",
+                            "This nonce is invalid or has expired. Request a new one.");
     if (!e)
         e = mfa_find(call, user.id, &m);
     if (!e && in->regenerate)
@@ -255,7 +256,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/mfa/totp",
         .name = "log_in_with_totp",
-        .doc = "Finish a login with a code of the second factor. A code is good once.",
+        .doc = "Finish a login with a TOTP code. Each code works once.",
         .auth = AUTH_OPEN,
         .body = &mfa_login_body,
         .reply = &login_reply,
@@ -267,7 +268,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/mfa/backup",
         .name = "log_in_with_backup_code",
-        .doc = "Finish a login with a backup code. Each is good once.",
+        .doc = "Finish a login with a backup code. Each code works once.",
         .auth = AUTH_OPEN,
         .body = &mfa_login_body,
         .reply = &login_reply,
@@ -279,7 +280,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/mfa/totp/enable",
         .name = "enable_totp",
-        .doc = "Ask for a second factor at each login from now on. All other credentials end.",
+        .doc = "Enable the second factor. All other tokens of the account are revoked.",
         .auth = AUTH_USER,
         .body = &mfa_enable_body,
         .reply = &mfa_enabled_reply,
@@ -291,7 +292,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/mfa/totp/disable",
         .name = "disable_totp",
-        .doc = "Ask for no second factor any more. All other credentials end.",
+        .doc = "Disable the second factor. All other tokens of the account are revoked.",
         .auth = AUTH_USER,
         .body = &mfa_disable_body,
         .reply = &token_reply,
@@ -303,9 +304,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/verify/view-backup-codes-challenge",
         .name = "view_backup_codes_challenge",
-        .doc =
-            "Nonces with which backup codes are shown or replaced, for the password and a code of "
-            "the second factor.",
+        .doc = "Get nonces to read or replace the backup codes; needs the password and a code of "
+               "the second factor.",
         .auth = AUTH_USER,
         .body = &mfa_challenge_body,
         .reply = &mfa_nonces_reply,
@@ -316,7 +316,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/mfa/codes-verification",
         .name = "get_backup_codes",
-        .doc = "Show the backup codes, or make others.",
+        .doc = "Get the backup codes, or replace them.",
         .auth = AUTH_USER,
         .body = &mfa_codes_body,
         .reply = &mfa_codes_reply,
@@ -327,6 +327,6 @@ static const struct route routes[] = {
 
 const struct domain mfa_domain = {
     .name = "Second factor",
-    .doc = "Codes that change every 30 seconds, beside the password.",
+    .doc = "TOTP codes as a second factor besides the password.",
     .routes = routes,
 };

@@ -7,7 +7,7 @@
 
 /* --- entries ---------------------------------------------------------------------------- */
 
-/* A direct channel (two people) or a group. */
+/* A direct channel (two users) or a group. */
 struct world_private {
     struct opt_id id;
     struct opt_str name, owner;
@@ -75,7 +75,8 @@ static enum err import_direct(struct importing *im, const void *entry, const str
         return e;
     const snowflake *who = people.items;
     if (people.count != 2 || who[0] == who[1]) {
-        form_fail(im->form, &people_at, "WORLD_NOT_TWO", "a direct channel is of two people");
+        form_fail(im->form, &people_at, "WORLD_NOT_TWO",
+                  "a direct channel needs exactly two different users");
         return OK;
     }
     bool ordered = who[0] < who[1];
@@ -122,7 +123,7 @@ static enum err import_group(struct importing *im, const void *entry, const stru
     if (!e)
         e = refer_maybe(im, &user_naming, 0, &p->owner, at, "owner", &owner);
     if (!owner || (p->id.given != GIVEN && p->name.given != GIVEN))
-        form_fail(im->form, at, "WORLD_GROUP", "a group has an owner, and a name or an id");
+        form_fail(im->form, at, "WORLD_GROUP", "a group needs an owner, and a name or an id");
     if (e || im->form->problems != before)
         return e;
     e = find_group(im, p, owner, &id);

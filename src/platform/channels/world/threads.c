@@ -225,7 +225,7 @@ static void show_forum(const struct rows *r, struct tx *tx, struct world_channel
     c->default_tag_setting = shown_text(r, 6, NULL);
 }
 
-/* Omits tags that the forum no longer has, because an import could not find them. */
+/* Omits tags that the forum no longer has, because an import could not resolve them. */
 static void show_thread(const struct rows *r, struct tx *tx, struct world_channel *c)
 {
     struct list ids =

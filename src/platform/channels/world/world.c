@@ -56,14 +56,14 @@ static void check_overwrite(struct form *form, const struct place *here, const v
     world_check_rights(form, here, "allow", &o->allow);
     world_check_rights(form, here, "deny", &o->deny);
     if ((o->role.given == GIVEN) == (o->member.given == GIVEN))
-        form_fail(form, here, "WORLD_ONE_OF", "An overwrite is for a role or for a member.");
+        form_fail(form, here, "WORLD_ONE_OF", "An overwrite needs either a role or a member.");
 }
 
 WORLD_OBJECT(overwrite, overwrite_fields, check_overwrite);
 
 static const struct choice tag_settings[] = {
-    { 0, "match_some", "MATCH_SOME", "One of the tags is enough" },
-    { 0, "match_all", "MATCH_ALL", "All of them" },
+    { 0, "match_some", "MATCH_SOME", "One of the tags" },
+    { 0, "match_all", "MATCH_ALL", "All of the tags" },
     { 0 },
 };
 static const struct type type_tag_setting = { .kind = KIND_STRING, .choices = tag_settings };
@@ -203,7 +203,7 @@ static enum err dress_channel(struct importing *im, const void *entry, const str
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0, owner = 0;
 
-    /* Skip entries for which import_channel already reported a problem. */
+    /* Entries for which import_channel already reported a problem are skipped. */
     if (form_failed_at(im->form, at))
         return OK;
     enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
