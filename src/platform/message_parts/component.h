@@ -68,13 +68,13 @@ bool component_is_select(int64_t type);
 void components_check_all(struct form *form, const struct place *list,
                           const struct list *components);
 
-/* Same, plus the rules that depend on IS_COMPONENTS_V2 (v2). here: path of the body. */
+/* Checks a message's components. v2: the message has IS_COMPONENTS_V2. here: path of the body. */
 void components_check(struct form *form, const struct place *here,
                       const struct opt_list *components, bool v2);
 
-/* JSON text as stored; assigns an id to each component without one. */
+/* Encodes components as stored JSON; assigns an id to each component without one. */
 struct str components_text(struct arena *arena, struct list *components);
-/* The reverse; unreadable text yields an empty list. */
+/* Decodes stored components; unreadable text yields an empty list. */
 struct list components_read(struct arena *arena, struct str text);
 
 #endif

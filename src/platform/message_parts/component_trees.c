@@ -174,7 +174,7 @@ static void give_id(struct ids *ids, struct component *c)
     for (size_t i = 0; i < ids->count; i++) {
         if (ids->used[i] == ids->next) {
             ids->next++;
-            i = SIZE_MAX; /* restart the search */
+            i = SIZE_MAX; /* The search restarts with the next number. */
         }
     }
     c->id = given_int(ids->next++);

@@ -50,8 +50,8 @@ const struct type type_components_in = { .kind = KIND_ARRAY,
                                          .max = COMPONENTS_MOST,
                                          .of = &type_component };
 
-/* Component types to which each field belongs. Libraries send every member of their struct, so
- * fields of other types are ignored. */
+/* Component types to which each field belongs. Fields of other types are ignored, because client
+ * libraries send every member of their struct. */
 #define OF(type_) (1u << (type_))
 enum {
     OF_SELECTS = OF(STRING_SELECT) | OF(USER_SELECT) | OF(ROLE_SELECT) | OF(MENTIONABLE_SELECT) |

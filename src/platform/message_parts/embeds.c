@@ -93,7 +93,7 @@ static const struct type type_footer = { .kind = KIND_OBJECT, .schema = &footer_
 static const struct type type_author = { .kind = KIND_OBJECT, .schema = &author_schema };
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
-/* Some templates send unused parts with empty values. A part without visible content is dropped. */
+/* Drops a footer, author or image without visible content, which clients send if it is unused. */
 static bool shows_footer(const struct opt_object *part)
 {
     const struct embed_footer *f = part->value;

@@ -26,7 +26,7 @@ static const struct schema snapshot_schema = { .size = sizeof(struct message),
                                                .fields = snapshot_fields };
 static const struct type type_snapshot = { .kind = KIND_OBJECT, .schema = &snapshot_schema };
 
-/* End of the JSON object if its last member, the attachments, is empty. */
+/* End of the snapshot's JSON if the list of attachments is empty. */
 #define NO_FILES "[]}"
 
 static struct opt_str snapshot_text(struct call *call, const struct message *m)
@@ -50,7 +50,7 @@ void snapshot_show(struct call *call, struct message *m)
 
 /* --- permissions ------------------------------------------------------------------------ */
 
-/* Resolves the source channel for the caller; the call's own target is restored. */
+/* Resolves the source channel for the caller; call->target is restored afterwards. */
 static enum err enter_source(struct call *call, snowflake channel_id, struct target *ret)
 {
     struct target here = call->target;
@@ -145,7 +145,7 @@ static enum err choose_parts(struct call *call, const struct forward_only *only,
                                  "The message has no such part.");
 }
 
-/* The copies share the file's bytes. */
+/* Copies of an attachment share the stored file. */
 static void take_files(struct call *call, const struct list *files, struct message_draft *draft)
 {
     const struct attachment *a = files->items;

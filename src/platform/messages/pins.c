@@ -126,7 +126,7 @@ static int compare_pins(const void *one, const void *two)
     return a->message->id < b->message->id ? 1 : -1;
 }
 
-/* GET /channels/{channel.id}/messages/pins: sorted in memory, because a channel has few pins. */
+/* GET /channels/{channel.id}/messages/pins: sorts in memory; a channel has at most 250 pins. */
 enum err list_pins_page(struct call *call)
 {
     const struct pins_query *q = call->query;
@@ -159,7 +159,7 @@ enum err list_pins_page(struct call *call)
 
 /* --- pin and unpin ---------------------------------------------------------------------- */
 
-/* Creates the system message that says who pinned the message. */
+/* Creates the system message that names the user who pinned the message. */
 static enum err say_pinned(struct call *call, const struct channel *c, snowflake id)
 {
     struct message_reference ref = { .message_id = given_id(id), .channel_id = c->id };

@@ -90,7 +90,7 @@ static enum err get_message(struct call *call)
     return e ? e : messages_hide_content(call);
 }
 
-/* --- greet ------------------------------------------------------------------------------ */
+/* --- greetings ------------------------------------------------------------------------ */
 
 static const struct type type_one_sticker = {
     .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of everybody's"
@@ -119,7 +119,7 @@ static enum err send_greeting(struct call *call)
 
 /* --- edit ------------------------------------------------------------------------------- */
 
-/* A bot is also the author of its interaction replies, whose webhook id is its application id. */
+/* A bot is the author of its interaction replies; their webhook id is the application id. */
 static bool is_author(const struct call *call)
 {
     const struct message *m = call->target.message;
@@ -129,7 +129,7 @@ static bool is_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Admits moderators too; check_edit then lets them change flags only. */
+/* Allows moderators too; check_edit then limits them to the flags. */
 static enum err may_edit(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
@@ -233,7 +233,7 @@ struct bulk_deletion {
     struct list messages; /* snowflakes */
 };
 
-/* The schema accepts any length, because a wrong count has its own error code. */
+/* The schema accepts any length, because a wrong number of ids has an error code of its own. */
 static const struct type type_bulk = {
     .kind = KIND_ARRAY, .max = INT32_MAX, .of = &type_id, .doc = "2-100 messages"
 };

@@ -185,7 +185,7 @@ void nonce_check(struct form *form, const struct place *here, const struct opt_s
                   MOST_NONCE);
 }
 
-/* Some libraries send the same embed under both names: `embeds` counts, unless it is empty. */
+/* Some client libraries send the same embed in both fields; `embeds` wins unless it is empty. */
 struct opt_list body_embeds(const struct message_body *in)
 {
     struct list one = { .items = in->embed.value, .count = in->embed.given == GIVEN };
@@ -240,7 +240,7 @@ void message_body_check(struct form *form, const struct place *here, const void 
                     in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);
 }
 
-/* Further checks need the stored message; see message_edit. */
+/* message_edit checks the rules that depend on the stored message. */
 void message_patch_check(struct form *form, const struct place *here, const void *object)
 {
     const struct message_body *in = object;

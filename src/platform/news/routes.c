@@ -77,7 +77,7 @@ static const struct schema followed_schema = {
 static const struct type follow_body = { .kind = KIND_OBJECT, .schema = &follow_schema };
 static const struct type followed_reply = { .kind = KIND_OBJECT, .schema = &followed_schema };
 
-/* Resolves the following channel for the caller. The call's own target does not change. */
+/* Resolves the following channel for the caller; call->target is restored afterwards. */
 static enum err enter_follower(struct call *call, snowflake id, struct target *ret)
 {
     struct target here = call->target;
@@ -110,7 +110,7 @@ static enum err find_follower(struct call *call, snowflake source, snowflake tar
     return e;
 }
 
-/* Posts a system message to the following channel. */
+/* Creates the system message about the follow in the following channel. */
 static enum err say_followed(struct call *call, const struct channel *to, struct str name)
 {
     const struct channel *from = call->target.channel;

@@ -12,7 +12,7 @@ static bool is_registered(const struct application *a, struct str uri)
     return false;
 }
 
-/* Rejects a redirect URI that is not registered, so that it never receives a reply. */
+/* Refuses an unregistered redirect URI, so that it never receives a reply. */
 static enum err read_redirect(struct call *call, struct request *r)
 {
     const struct authorize_query *q = call->query;
@@ -44,8 +44,8 @@ static enum err read_scopes(struct call *call, struct request *r)
     return OK;
 }
 
-/* The implicit grant is only for public clients, because the token is part of a URL. It excludes
- * scopes and installs that need a code exchange. */
+/* Allows the implicit grant only for public clients, because the token is part of a URL, and not
+ * for scopes and installs that need a code exchange. */
 static enum err check_implicit(struct call *call, const struct request *r)
 {
     const struct application *a = r->application;
@@ -62,7 +62,7 @@ static enum err check_implicit(struct call *call, const struct request *r)
     return OK;
 }
 
-/* Installing without other scopes needs no code, unless the application requires one. */
+/* Requires a code, unless the app is only installed and does not demand a code. */
 static enum err read_response_type(struct call *call, struct request *r)
 {
     const struct authorize_query *q = call->query;
@@ -78,7 +78,7 @@ static enum err read_response_type(struct call *call, struct request *r)
     return OK;
 }
 
-/* Challenge and method need each other: without a method RFC 7636 assumes "plain", which is not
+/* Requires challenge and method together: without a method RFC 7636 assumes "plain", which is not
  * supported. */
 static enum err check_challenge(struct call *call)
 {

@@ -1,4 +1,4 @@
-/* routes.c - route table of onboarding; reads the questions. */
+/* routes.c - route table of onboarding; reads the prompts. */
 #include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/onboarding/internal.h"

@@ -1,4 +1,4 @@
-/* schema.c - JSON schemas of onboarding questions and answers. */
+/* schema.c - JSON schemas of onboarding prompts and answers. */
 #include "platform/onboarding/internal.h"
 
 static const struct choice prompt_types[] = {

@@ -59,7 +59,7 @@ static enum err welcome_channel_is_there(struct tx *tx, snowflake guild_id, snow
                   BIND(v_id(id), v_id(guild_id)), &r, ret);
 }
 
-/* Removes deleted channels. */
+/* Removes deleted channels from the welcome screen. */
 static enum err welcome_prune(struct tx *tx, snowflake guild_id, struct welcome_screen *s)
 {
     struct welcome_channel *c = s->welcome_channels.items;

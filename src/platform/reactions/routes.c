@@ -72,7 +72,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Allows a burst, because bots add many reactions in a row. */
+/* Short window, because bots add many reactions in a row. */
 static const struct limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
 
 #define REACTIONS "/channels/{channel.id}/messages/{message.id}/reactions"

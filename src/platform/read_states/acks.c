@@ -119,7 +119,7 @@ static snowflake guild_of_channel(const struct channel *c)
     return channel_is_private(c->type) ? 0 : c->guild_id.value;
 }
 
-/* Without `manual` a state never moves backwards: an older id changes and sends nothing. */
+/* Sets the caller's read state. Without `manual` an older id has no effect. */
 static enum err ack_channel(struct call *call, const struct channel *c, snowflake message_id,
                             const struct ack *in)
 {
@@ -196,7 +196,7 @@ static bool may_view(const struct call *call, const struct channel *c)
            PERMISSION(VIEW_CHANNEL);
 }
 
-/* POST /guilds/{guild.id}/ack: a guild has at most 500 channels. */
+/* POST /guilds/{guild.id}/ack: acknowledges all channels that the caller can view, at most 500. */
 enum err ack_guild(struct call *call)
 {
     struct list channels, threads;
@@ -321,7 +321,7 @@ static const struct schema bulk_schema = {
 };
 const struct type ack_bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
 
-/* Skips entries that the caller can no longer see, because clients may send outdated ids. */
+/* Errors of entries that the caller cannot view: skipped, as clients may send outdated ids. */
 static bool is_unseen(enum err e)
 {
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_GUILD;

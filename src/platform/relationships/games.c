@@ -1,7 +1,6 @@
-/* games.c - routes of friendships within one game.
- *
- * The game is the application of the OAuth2 caller, or the one in the path for user tokens. The
- * transitions are those of friendships, without blocks. */
+/* games.c - routes of friendships within one game. The game is the application of the OAuth2
+ * caller, or for user tokens the one in the path. The transitions are those of friendships, without
+ * blocks. */
 #include "platform/relationships/internal.h"
 
 #include "api/deletion.h"
@@ -9,7 +8,7 @@
 #include "platform/relationships/game_friends.h"
 #include "platform/relationships/notices.h"
 
-/* Without an application in the path, the caller must be an application. */
+/* Requires an OAuth2 application as the caller, because the path names no application. */
 static enum err admit_application(struct call *call)
 {
     return call->caller->kind == CALLER_BEARER ? OK : ERR_APPLICATION_REQUIRED;
@@ -21,7 +20,7 @@ static snowflake application_of(const struct call *call)
                                     : call->caller->application_id;
 }
 
-/* GET /users/@me/game-relationships: of all games, or of the calling application. */
+/* GET /users/@me/game-relationships: all games, or the game of the calling application. */
 static enum err list_game_relationships(struct call *call)
 {
     const struct caller *caller = call->caller;
@@ -68,7 +67,7 @@ static enum err game_find(struct call *call, snowflake their_id, struct couple *
     return e ? e : game_relationship_find(call->tx, their_id, my_id, application_id, &ret->theirs);
 }
 
-/* Applies the transitions of friendships. *ret_changes: false if the operation has no effect. */
+/* Computes the change by the transitions of friendships. *ret_changes: there is an effect. */
 static enum err game_decide(enum operation op, const struct couple *before, struct bond_change *ret,
                             bool *ret_changes)
 {
@@ -79,7 +78,7 @@ static enum err game_decide(enum operation op, const struct couple *before, stru
     return e;
 }
 
-/* A request needs the target's authorization of the application; accepting needs both. */
+/* A request needs the target's authorization of the app; accepting needs that of both. */
 static enum err check_grants(struct call *call, const struct couple *c, bool accepting)
 {
     snowflake application_id = c->mine.application_id;
@@ -133,7 +132,7 @@ static enum err game_apply(struct call *call, const struct couple *before,
     return e ? e : game_tell(call, &before->theirs, &after.theirs, c->theirs.news);
 }
 
-/* Sends the requester a notification that the request was accepted. */
+/* Sends the requester a notification that the game friend request was accepted. */
 static enum err notify_asker(struct call *call, snowflake asker)
 {
     struct user me;

@@ -24,7 +24,7 @@ struct profile_application {
 struct profile {
     const struct user *user;
     const struct profile_about *user_profile;
-    struct list badges, guild_badges, connected_accounts; /* always empty */
+    struct list badges, guild_badges, connected_accounts; /* always empty lists */
     struct opt_list mutual_guilds, mutual_friends;
     struct opt_int mutual_friends_count, premium_type, premium_since, premium_guild_since;
     const struct member *guild_member;
@@ -137,8 +137,8 @@ static enum err find_mutual_guilds(struct tx *tx, snowflake me, snowflake other,
     return rows_end(&rows);
 }
 
-/* Visible: oneself, bots, friends, users who sent the caller a friend request, suggested users, and
- * members of a mutual guild. */
+/* Profiles of the caller, bots, friends, users who sent the caller a friend request, suggested
+ * users and members of a mutual guild are visible. */
 static enum err check_known(struct call *call, const struct list *guilds)
 {
     const struct user *user = call->target.user;
@@ -232,7 +232,7 @@ static enum err add_everything(struct call *call, struct profile_about *about,
     return e ? e : add_application(call, p);
 }
 
-/* Decides how much of the profile the caller may see; *ret_whole: more than the public part.
+/* Decides how much of the profile the caller may see. *ret_whole: more than the public part.
  * ERR_MISSING_ACCESS: nothing. */
 static enum err profile_access(struct call *call, struct list *ret_guilds, bool *ret_whole)
 {

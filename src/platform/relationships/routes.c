@@ -5,7 +5,7 @@
 #include "platform/relationships/game_friends.h"
 #include "platform/relationships/kept_lists.h"
 
-/* Requests by name and by id share one rate limit. */
+/* Friend requests by name and by id share one rate limit. */
 static const struct limit limit_ask = {
     .name = "friend-request", .count = 10, .window_s = 60, .strict = true
 };
@@ -42,7 +42,7 @@ static enum err list_own_relationships(struct call *call)
     return e;
 }
 
-/* GET /users/@me/relationships: all; OAuth2 apps receive friends only. */
+/* GET /users/@me/relationships: all relationships; for OAuth2 apps only friends. */
 static enum err list_relationships(struct call *call)
 {
     const struct caller *caller = call->caller;

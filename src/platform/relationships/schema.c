@@ -24,7 +24,7 @@ static const struct type type_filters = {
     .kind = KIND_ARRAY, .of = &type_filter, .max = 10, .doc = "All of them have to hold"
 };
 
-/* The limit applies to the text after note_collapse. */
+/* Checks the length of the note after note_collapse. */
 static void check_note(struct form *form, const struct place *here, const struct opt_str *note)
 {
     struct place at = place_key(here, STR("note"));
@@ -79,7 +79,7 @@ static const struct choice type_choices[] = {
 };
 static const struct type type_wanted = { .kind = KIND_INT, .choices = type_choices };
 
-/* With type BLOCKED, ignores errors in the fields of a friend request. */
+/* Ignores errors in the fields of a friend request if the type is BLOCKED. */
 static void check_relationship(struct form *form, const struct place *here, const void *object)
 {
     static const char *const others[] = { "from_friend_suggestion", "confirm_stranger_request",

@@ -15,7 +15,7 @@
 
 static const struct limit limit_report = { .name = "report", .count = 20, .window_s = 3600 };
 
-/* A reason is also a node of the menu; clients send the node's number. */
+/* A reason is also a node of the report menu; clients send the number of the node. */
 struct report_reason {
     int64_t reason;
     struct str key, label, description;

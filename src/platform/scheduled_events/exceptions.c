@@ -21,7 +21,7 @@ static void exception_announce(struct call *call, enum event what, const struct 
     call_emit(call, what, event_subject(e), &event_exception_schema, &told);
 }
 
-/* Finds an event that the caller may change and that has not ended. */
+/* Reads the event of the path, which the caller may change and which must not have ended. */
 static enum err exception_event(struct call *call, struct scheduled_event *ret)
 {
     enum err e = path_event(call, ret);
@@ -48,7 +48,7 @@ static void exception_apply(struct event_exception *x, const struct exception_pa
     x->is_canceled = in->is_canceled.given == GIVEN && in->is_canceled.value;
 }
 
-/* Writes the exception and its audit entry, and sends EXCEPTION_CREATE, also for a modification. */
+/* Saves the exception and its audit entry, and emits EXCEPTION_CREATE, also for a modification. */
 static enum err exception_keep(struct call *call, struct scheduled_event *event,
                                const struct event_exception *x, enum audit_action action)
 {

@@ -31,7 +31,7 @@ static struct civil_date date_of(int64_t days)
                                 of_year - (153 * m + 2) / 5 + 1 };
 }
 
-/* 0 is Monday; 1970-01-01 was a Thursday. */
+/* Returns the weekday; 0 is Monday, and 1970-01-01 was a Thursday. */
 static int64_t weekday_of(int64_t days)
 {
     return ((days + 3) % 7 + 7) % 7;
@@ -56,7 +56,7 @@ static unsigned day_bits(const struct opt_list *days)
     return bits;
 }
 
-/* Monday to Friday, Tuesday to Saturday, Sunday to Thursday, and three two-day weekends. */
+/* Allowed: Monday to Friday, Tuesday to Saturday, Sunday to Thursday, three two-day weekends. */
 static bool is_daily_set(unsigned bits)
 {
     static const unsigned sets[] = { 0x1f, 0x3e, 0x4f, 0x30, 0x60, 0x41 };
@@ -112,7 +112,7 @@ void recurrence_check(struct form *form, const struct place *at, const struct ev
     recurrence_check_days(form, at, r);
 }
 
-/* Returns whether an occurrence falls on this day; `first` is the day of the first one. */
+/* Returns whether an occurrence falls on this day; `first` is the day of the first occurrence. */
 static bool falls_on(const struct event_recurrence *r, int64_t days, int64_t first)
 {
     const struct event_n_weekday *nth = r->by_n_weekday.value.items;
@@ -137,7 +137,7 @@ int64_t recurrence_next(const struct event_recurrence *r, int64_t after)
     int64_t first = r->start / DAY_US, time = r->start % DAY_US;
     int64_t from = after > r->start ? after / DAY_US : first;
 
-    /* 29 February occurs again after at most eight years. */
+    /* The loop covers 9 years, because 29 February occurs again after at most eight years. */
     for (int64_t day = from; day < from + 9 * 366; day++)
         if (day * DAY_US + time > after && falls_on(r, day, first))
             return day * DAY_US + time;

@@ -43,7 +43,7 @@ static const struct field event_exception_fields[] = {
     { 0 },
 };
 
-/* The id of an occurrence is the snowflake of its original start time. */
+/* Checks that the original start time has a snowflake, which is the id of the occurrence. */
 static void check_event_exception(struct form *form, const struct place *here, const void *object)
 {
     const struct world_event_exception *x = object;
@@ -100,7 +100,7 @@ static const char COUNT_EVENT_USERS[] =
     "update scheduled_events set users = (select count(*) from scheduled_event_users u where "
     "u.event_id = $1 and u.exception_id = 0) where id = $1";
 
-/* The channel type or the location determines the entity type. */
+/* Sets the entity type by the type of the channel, or by the location. */
 static enum err place_event(struct importing *im, const struct world_event *in, snowflake channel,
                             const struct place *at, struct scheduled_event *ret)
 {
@@ -183,7 +183,7 @@ static enum err write_event(struct importing *im, const struct world_event *in,
     e = scheduled_event_insert(im->tx, event);
     if (!e)
         e = import_event_users(im, users, event->id);
-    /* The job itself checks whether the event is due. */
+    /* The job checks whether the event is due. */
     return e ? e
              : job_note(im->tx, "scheduled-event", event->id,
                         open ? event->scheduled_start_time : clock_us(), STR(""));

@@ -3,7 +3,7 @@
 
 #include "model/fields/types.h"
 
-/* Each kind, and its negation with a minus. */
+/* A kind, and its negation with a minus. */
 #define KIND_OF(word, doc_)                 \
     { 0, word, word, doc_ },                \
     {                                       \

@@ -17,7 +17,7 @@ struct search_hit {
     double score;
 };
 
-/* Unindexed messages: those that match, and all of them, because their index entries are stale. */
+/* Unindexed messages: those that match, and all, because their index entries are stale. */
 struct noted_hits {
     struct list found, all; /* snowflakes, newest first */
     bool too_many;
@@ -317,7 +317,7 @@ static enum err search_and_reply(struct call *call, struct search_terms *t)
 
 /* --- routes --------------------------------------------------------------------------- */
 
-/* A bot without the MESSAGE_CONTENT intent must not search. */
+/* Refuses bots without the MESSAGE_CONTENT intent. */
 static enum err may_search(struct call *call)
 {
     struct application app;

@@ -1,5 +1,5 @@
-/* routes.c - routes of soundboard sounds: list, get, create, modify, delete, default sounds,
- * files. */
+/* routes.c - routes of soundboard sounds: list, get, create, modify, delete, default sounds, files.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -103,7 +103,7 @@ static enum err sound_tell(struct call *call, enum event event, const struct sou
     return e;
 }
 
-/* Removes a deleted emoji from the guild's sounds (at most 96). */
+/* Removes a deleted emoji from the guild's sounds. A guild has at most 96 sounds. */
 static enum err sounds_lose_emoji(struct call *call, const struct emoji *emoji)
 {
     struct sounds_event changed = { .guild_id = emoji->guild_id };
@@ -130,7 +130,7 @@ static enum err sounds_lose_emoji(struct call *call, const struct emoji *emoji)
     return e;
 }
 
-/* Accepts an emoji of this guild or a Unicode emoji, not both. */
+/* Sets the emoji of a sound: an emoji of this guild or a Unicode emoji, not both. */
 static enum err sound_apply_emoji(struct call *call, struct sound *s, const struct sound_draft *in)
 {
     struct emoji emoji;
@@ -422,7 +422,7 @@ const struct domain sounds_domain = {
 
 enum { TONE_HZ = 8000, TONE_SAMPLES = 1600 };
 
-/* Replies with a tone of 200 ms, higher for each id; WAV needs no encoder. */
+/* Replies with a tone of 200 ms as WAV, which needs no encoder; the pitch rises with the id. */
 static enum err reply_tone(struct call *call, snowflake id)
 {
     struct buf out;

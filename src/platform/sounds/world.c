@@ -9,7 +9,7 @@ struct world_sound {
     struct str name;
     struct opt_real volume;
     struct opt_str emoji, unicode_emoji, by;
-    struct opt_str sound; /* a data URI */
+    struct opt_str sound; /* data URI of the file */
 };
 
 static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };
@@ -87,7 +87,7 @@ static enum err import_sound(struct importing *im, const void *entry, const stru
     s.emoji_name = in->unicode_emoji;
     if (by)
         s.user_id = by;
-    /* The file of an existing sound does not change. */
+    /* An import does not replace the file of an existing sound. */
     e = in->sound.given == GIVEN && s.file.given != GIVEN
             ? note_sound(im, &in->sound, id, &sound_at, &s.file)
             : OK;

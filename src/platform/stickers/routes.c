@@ -45,7 +45,7 @@ static enum err get_sticker(struct call *call)
 }
 
 struct sticker_packs {
-    struct list sticker_packs; /* always empty */
+    struct list sticker_packs; /* always empty: the server has no packs */
 };
 static const struct field packs_fields[] = {
     { FIELD(struct sticker_packs, sticker_packs), .type = &type_none },

@@ -1,7 +1,7 @@
 /* routes.c - routes of teams: create, list, modify, transfer, delete. */
 #include "platform/teams/internal.h"
 
-/* {team.id}: the caller must be a member or invited. */
+/* Resolves {team.id}; the caller must be a member or invited. */
 enum err resolve_team(struct call *call)
 {
     struct team *team = call->target.team = arena_alloc(call->arena, sizeof *team);
@@ -53,7 +53,7 @@ static enum err get_team(struct call *call)
 
 /* --- creating and modifying ----------------------------------------------------------- */
 
-/* Results of the stages before the handler. */
+/* Data that prepare and compute pass to the handler. */
 struct team_change {
     snowflake id;
     struct opt_str icon;
@@ -67,7 +67,7 @@ static enum err keep_icon(struct call *call)
     return picture_keep(call, "team-icons", change->id, &in->icon, &change->icon);
 }
 
-/* Checks permissions first, so that the picture of an unauthorized caller is not stored. */
+/* Checks permissions before the picture is stored. */
 static enum err look_at_team(struct call *call)
 {
     enum err e = resolve_team(call);
@@ -119,7 +119,7 @@ static enum err create_team(struct call *call)
     return e ? e : call_reply(call, &team);
 }
 
-/* The new owner must be a member. */
+/* Makes another member the owner of the team. */
 static enum err change_owner(struct call *call, struct team *team, snowflake id)
 {
     enum err e = check_team_owner(call);

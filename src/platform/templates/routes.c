@@ -47,7 +47,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- shared by the handlers ----------------------------------------------------------- */
 
-/* A template, and the current state of its guild. */
+/* A template, and the current state of the guild that it was made from. */
 struct template_work {
     struct guild_template template;
     struct template_source source;
@@ -254,7 +254,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Strict limits, because a template may have many megabytes and is compared with its guild. */
+/* Low limits, because a template can have megabytes and is compared with its guild. */
 static const struct limit limit_templates = { .name = "templates", .count = 10, .window_s = 10 };
 static const struct limit limit_template_use = { .name = "template-use",
                                                  .count = 5,

@@ -1,4 +1,4 @@
-/* post_data.c - POST …/post-data: first messages of forum posts, in bulk. */
+/* post_data.c - POST …/post-data: reads authors and first messages of several forum posts. */
 #include "platform/threads/internal.h"
 
 #include "platform/accounts/users.h"
@@ -89,7 +89,7 @@ static bool is_named_before(const snowflake *ids, size_t at)
     return false;
 }
 
-/* Skips deleted threads and threads of other channels. */
+/* Adds the data of a post. Skips deleted threads and threads of other channels. */
 static enum err post_add(struct call *call, snowflake id, struct post_data_reply *out)
 {
     struct channel *post = arena_alloc(call->arena, sizeof *post);

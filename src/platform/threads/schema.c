@@ -13,7 +13,6 @@ static const struct type type_applied_tags = { .kind = KIND_ARRAY,
                                                .max = MAX_APPLIED_TAGS,
                                                .of = &type_id };
 
-/* The first message of a post. */
 static const struct field post_fields[] = { MESSAGE_BODY_FIELDS, { 0 } };
 static const struct schema post_schema = {
     .name = "PostMessage",

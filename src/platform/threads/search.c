@@ -1,7 +1,6 @@
-/* search.c - searches threads of a channel by name, tags and time.
- *
- * Thread names have no index: a background read fetches a few columns of every thread of the
- * channel, and complete rows only for the result page. */
+/* search.c - searches threads of a channel by name, tags and time. Thread names have no index: a
+ * background read fetches a few columns of every thread of the channel, and complete rows only for
+ * the result page. */
 #include "platform/threads/internal.h"
 
 #include <stdlib.h>
@@ -25,7 +24,7 @@ struct thread_search_reply {
     struct list threads, members;
     bool has_more;
     int64_t total_results;
-    struct opt_list first_messages; /* in forums */
+    struct opt_list first_messages; /* only in forums */
 };
 
 static const struct choice thread_sort_keys[] = {
@@ -115,7 +114,7 @@ static const char CANDIDATES[] =
     "thread_members m where m.thread_id = channels.id and m.user_id = $2) else 0 end "
     "from channels where parent_id = $1 and type between 10 and 12 and id > $3 and id < $4";
 
-/* The compiled filter of a search. */
+/* The filter of a search, prepared for comparison. */
 struct thread_wanted {
     const struct thread_search_query *query;
     uint64_t rights;
@@ -124,7 +123,7 @@ struct thread_wanted {
     struct arena *scratch;
 };
 
-/* Every search word must be a prefix of a word of the name. */
+/* Returns whether every search word is a prefix of a word of the name. */
 static bool name_matches(struct thread_wanted *t, struct str name)
 {
     const struct str *wanted = t->words.items;
@@ -204,7 +203,6 @@ static enum err candidates_read(struct call *call, struct thread_wanted *t, stru
     return rows_end(&rows);
 }
 
-/* Ascending by key, then by id. */
 static int by_thread_key(const void *a, const void *b)
 {
     const struct thread_candidate *x = a, *y = b;
@@ -235,7 +233,7 @@ static enum err found_add(struct call *call, snowflake id, struct thread_search_
     e = message_find(call, id, id, &first);
     if (!e)
         *(struct message *)list_add(call->arena, &out->first_messages.value, sizeof first) = first;
-    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* the first message may be deleted */
+    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* The first message may be deleted. */
 }
 
 static enum err found_reply(struct call *call, const struct list *found)

@@ -26,7 +26,7 @@ static const struct resolver resolvers[] = {
     {
         .name = "webhook.message.id",
         .field = "message_id",
-        .is_text = true, /* @original with a wrong token must report the token */
+        .is_text = true, /* text: @original with a wrong token must report the token error */
         .doc = "A message that the webhook sent.",
         .resolve = resolve_webhook_message,
     },

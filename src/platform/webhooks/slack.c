@@ -182,7 +182,7 @@ const struct type slack_body = { .kind = KIND_OBJECT, .schema = &slack_message_s
 
 /* --- conversion to a message body ----------------------------------------------------- */
 
-/* Parses a link with a label at the start: <url|label>. *ret_bar is the offset of the bar. */
+/* Parses a link with a label, <url|label>, at the start of s. *ret_bar is the offset of "|". */
 static bool slack_link_at(struct str s, size_t *ret_bar, size_t *ret_end)
 {
     const char *end = memchr(s.p, '>', s.n);
@@ -224,7 +224,7 @@ static struct str slack_links(struct arena *arena, struct str s)
     return buf_take(&out, arena);
 }
 
-/* Returns an absent value for an empty text. */
+/* Returns the text; absent if it is empty. */
 static struct opt_str slack_given(struct str s)
 {
     return s.n ? given_str(s) : (struct opt_str){ 0 };
@@ -279,7 +279,7 @@ static struct opt_list slack_fields(struct arena *arena, const struct list *in)
     return out;
 }
 
-/* Joins pretext and text. Without text and title, uses the fallback. */
+/* Joins pretext and text; uses the fallback if there is neither text nor title. */
 static struct str slack_description(struct arena *arena, const struct slack_attachment *a)
 {
     struct str text = a->text.value, above = a->pretext.value;
@@ -311,7 +311,7 @@ static void slack_embed(struct arena *arena, const struct slack_attachment *a, s
         ret->color = (struct opt_int){ GIVEN, slack_color_value(a->color.value) };
 }
 
-/* Conversion makes texts longer (links, pretext), so this checks the limits of the result. */
+/* Checks the lengths after the conversion, because links and pretext make texts longer. */
 static void slack_check_lengths(struct form *form, const struct place *here,
                                 const struct message_body *out)
 {
@@ -331,7 +331,7 @@ static void slack_check_lengths(struct form *form, const struct place *here,
                   "Embed size exceeds maximum size of 6000");
 }
 
-/* Returns the Slack message. A form request contains it as JSON in `payload`. Errors go to the
+/* Returns the Slack message, which a form request contains as JSON in `payload`. Errors go to the
  * call's form; NULL: invalid JSON. */
 static const struct slack_message *slack_input(struct call *call, const struct place *payload)
 {

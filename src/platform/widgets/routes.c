@@ -135,7 +135,7 @@ static enum err get_guild_widget_settings(struct call *call)
     return reply_settings(call, call->target.guild);
 }
 
-/* The limit of settings changes applies per guild. */
+/* Limit of settings changes per guild. */
 static const struct limit limit_widget = { .name = "widget", .count = 10, .window_s = 60 };
 
 static enum err look_at_widget(struct call *call)
@@ -191,7 +191,7 @@ static enum err modify_guild_widget(struct call *call)
 
 /* --- content -------------------------------------------------------------------------- */
 
-/* Returns the online members (struct member) among the first WIDGET_LOOKED_AT. */
+/* Reads the online members (struct member) among the first WIDGET_LOOKED_AT members. */
 static enum err widget_members(struct call *call, snowflake guild_id, struct list *ret)
 {
     struct gateway *gateway = api_options(call->api)->gateway;
@@ -260,7 +260,7 @@ static enum err widget_add_member(struct call *call, const struct member *m, str
     return widget_voice(call, m, &w->channels, out);
 }
 
-/* Returns voice channels that @everyone can view and connect to. */
+/* Reads the voice channels that @everyone can view and connect to. */
 static enum err widget_channels(struct call *call, struct widget *w)
 {
     const uint64_t going = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);

@@ -7,9 +7,9 @@
 #include "platform/worlds/file.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *text_waiting; /* NULL: none */
+static char *text_waiting; /* NULL: no file is queued */
 static size_t text_length;
-static int number; /* number of imports so far */
+static int number; /* number of imports of this process so far */
 static struct buf outcome;
 
 void world_import_later(struct str text)

@@ -1,4 +1,4 @@
-/* cloud_schema.c - JSON schemas of the routes for uploads before a message. */
+/* cloud_schema.c - JSON schemas of the routes for files that are uploaded before their message. */
 #include "model/fields/types.h"
 #include "platform/messages/uploads/cloud_uploads.h"
 

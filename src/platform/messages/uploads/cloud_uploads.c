@@ -10,12 +10,12 @@
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
 
-/* Each is a row and a job for one day, whether or not bytes are uploaded. */
+/* Per account, because each requested URL occupies a row and a job for one day. */
 enum { MOST_OPEN_UPLOADS = 100 };
 
 /* --- request URLs ----------------------------------------------------------------------- */
 
-/* A random UUID (version 4), the format that clients expect. */
+/* Returns a random UUID (version 4), the format that clients expect. */
 static struct str upload_key(struct arena *arena)
 {
     unsigned char b[16];
@@ -103,7 +103,7 @@ static struct str sent_token(const struct call *call)
     return token;
 }
 
-/* The URL contains a secret token: whoever has the URL may upload. */
+/* Reads the upload of the path. The secret token of the URL is the only credential. */
 static enum err path_upload(struct call *call, struct cloud_upload *ret)
 {
     struct str token = sent_token(call);
@@ -124,7 +124,7 @@ struct upload_sent {
     struct attachment kept;
 };
 
-/* Also runs before the body is received, so that an invalid URL cannot upload bytes. */
+/* Runs before the body is received and before the handler: refuses bytes for an invalid URL. */
 static enum err admit_upload(struct call *call)
 {
     const struct http_request *r = call->exchange->request;
@@ -140,7 +140,7 @@ static enum err admit_upload(struct call *call)
     return e;
 }
 
-/* The length of a chunked body is known only after it was received. */
+/* Compares the body's length with the announced one; for a chunked body it is known only now. */
 static enum err look_upload(struct call *call)
 {
     const struct upload_sent *sent = call_passed(call, "upload_sent");
@@ -148,7 +148,7 @@ static enum err look_upload(struct call *call)
     return (int64_t)call->exchange->body.n == sent->upload.size ? OK : ERR_BAD_REQUEST;
 }
 
-/* Runs on the thread pool: neither the writer nor an event loop waits for the disk. */
+/* Runs on the thread pool, so that neither the writer nor an event loop waits for the disk. */
 static enum err keep_upload(struct call *call)
 {
     struct upload_sent *sent = call_passed(call, "upload_sent");
@@ -184,7 +184,7 @@ static enum err put_upload(struct call *call)
 
 /* --- attach to a message ---------------------------------------------------------------- */
 
-/* The key of "key/filename"; the filename is not needed. */
+/* Returns the key of "key/filename". */
 static struct str key_named(struct str uploaded_filename)
 {
     return str_cut(&uploaded_filename, '/');
@@ -220,7 +220,7 @@ static enum err upload_take(struct call *call, const struct attachment_in *in, s
     return OK;
 }
 
-/* The handler may be retried, so the list of uploaded files is copied, not changed. */
+/* Copies the list of uploaded files instead of changing it, because the handler may be retried. */
 enum err uploads_take_named(struct call *call, snowflake owner_id, struct list *ret)
 {
     const struct message_sending *sending = message_sending_of(call);

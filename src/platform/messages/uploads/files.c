@@ -10,7 +10,7 @@
 
 /* --- upload ----------------------------------------------------------------------------- */
 
-/* Blobs are spread over 256 folders; the visible filename is only in the row. */
+/* Returns the blob's name, in one of 256 folders; the original filename is only in the row. */
 void attachment_blob(snowflake id, char out[64])
 {
     snprintf(out, 64, "attachments/%02x/%" PRIu64, (unsigned)(id >> 22 & 0xff), id);
@@ -39,7 +39,7 @@ size_t upload_count(const struct call *call)
     return count;
 }
 
-/* "files[3]" is 3; other names use their position. */
+/* Returns the n of the name "files[n]"; for other names the position of the part. */
 static uint64_t upload_number(const struct part *p, size_t nth)
 {
     struct str name = str_of(p->name);
@@ -164,8 +164,8 @@ enum err uploads_keep(struct call *call, const struct list *words, struct list *
 
 /* --- download --------------------------------------------------------------------------- */
 
-/* Browsers send the purpose of a request (Sec-Fetch-Dest). This server's pages may run its own
- * scripts and styles, so an attachment must never be loaded as one. */
+/* Returns whether the browser wants to display the file, by Sec-Fetch-Dest. Pages of this server
+ * may run its scripts and styles, so an attachment must never be loaded as one. */
 static bool is_for_showing(const struct call *call)
 {
     static const char *const fine[] = { "empty", "document", "image", "audio", "video" };

@@ -78,7 +78,7 @@ static bool url_split(struct str url, struct url_parts *ret)
            ret->filename.n > 0;
 }
 
-/* Retains all query parameters but the signature. */
+/* Returns the query without the parameters of the signature. */
 static struct str other_parameters(struct arena *arena, struct str query)
 {
     struct buf out;
@@ -95,7 +95,7 @@ static struct str other_parameters(struct arena *arena, struct str query)
     return buf_take(&out, arena);
 }
 
-/* If the caller cannot view the channel, the URL is returned unchanged. */
+/* Signs the URL of an attachment; returns it unchanged if the caller cannot view the channel. */
 static enum err url_refresh(struct call *call, struct str url, struct str *ret)
 {
     struct url_parts parts;
