@@ -71,7 +71,7 @@ static const struct schema author_schema = {
     .name = "EmbedAuthor",
     .size = sizeof(struct embed_author),
     .fields = author_fields,
-    .doc = "Who an embed is by.",
+    .doc = "The author of an embed.",
 };
 static const struct field media_fields[] = {
     { FIELD(struct embed_media, url), .type = &type_media_url, .flags = OPTIONAL | NULLABLE,

@@ -135,14 +135,14 @@ static enum err choose_parts(struct call *call, const struct forward_only *only,
         return OK;
     if (m->snapshot.given == GIVEN)
         return message_refuse(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
-                              "A message that was forwarded is forwarded whole.");
+                              "A forwarded message can only be forwarded as a whole.");
     if (only->embed_indices.given == GIVEN)
         fine = choose_embeds(call, &only->embed_indices.value, m);
     if (only->attachment_ids.given == GIVEN)
         fine = choose_files(&only->attachment_ids.value, m) && fine;
     return fine ? OK
                 : message_refuse(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
-                                 "The message has no such part.");
+                                 "The message has no such embed or attachment.");
 }
 
 /* Copies of an attachment share the stored file. */
@@ -168,7 +168,7 @@ enum err message_forward(struct call *call, const struct sender *to, const struc
 
     if (in->channel_id.given != GIVEN)
         return message_refuse(call, "message_reference", "FORWARD_CHANNEL_REQUIRED",
-                              "channel_id says where the message is.");
+                              "channel_id is required: the channel of the forwarded message.");
     enum err e = enter_source(call, in->channel_id.value, &source);
     if (!e)
         e = message_find(call, source.channel->id, in->message_id, &m);

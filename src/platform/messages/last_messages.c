@@ -35,7 +35,7 @@ static const struct schema answer_schema = {
     .name = "LastMessages",
     .size = sizeof(struct last_messages),
     .fields = answer_fields,
-    .doc = "The newest messages of channels that were asked for.",
+    .doc = "The newest messages of the requested channels.",
 };
 
 /* Returns false for channels that the user cannot read and for channels of other guilds. */

@@ -80,7 +80,7 @@ struct pins_page {
 static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = PINS_A_PAGE };
 static const struct field query_fields[] = {
     { FIELD(struct pins_query, before), .type = &type_time, .flags = OPTIONAL,
-      .doc = "Only what was pinned earlier" },
+      .doc = "Only messages pinned before this time" },
     { FIELD(struct pins_query, limit), .type = &type_limit, .flags = OPTIONAL,
       .fallback = PINS_A_PAGE },
     { 0 },
@@ -113,7 +113,7 @@ static const struct schema page_schema = {
     .name = "PinsPage",
     .size = sizeof(struct pins_page),
     .fields = page_fields,
-    .doc = "Pinned messages, those pinned last first.",
+    .doc = "Pinned messages, last pinned first.",
 };
 const struct type pins_page_reply = { .kind = KIND_OBJECT, .schema = &page_schema };
 

@@ -133,7 +133,7 @@ static enum err run_purge(struct call *call, const struct job *job)
 
 const struct job_kind message_purge = {
     .name = "message-purge",
-    .doc = "Deletes what a banned member wrote.",
+    .doc = "Deletes the messages of a banned member.",
     .run = run_purge,
 };
 
@@ -148,14 +148,14 @@ static enum err run_account_purge(struct call *call, const struct job *job)
         return OK;
     enum err e = step_purge(call, &p, &room);
     if (!e && room > 0)
-        log_info("messages: all messages of account %" PRIu64 " are deleted, %" PRId64 " in all",
+        log_info("messages: deleted all messages of account %" PRIu64 ", %" PRId64 " in total",
                  p.author_id, p.handled);
     return e;
 }
 
 const struct job_kind account_purge = {
     .name = "account-purge",
-    .doc = "Deletes all messages of an account, on the operator's order.",
+    .doc = "Deletes all messages of an account, after an operator command.",
     .run = run_account_purge,
 };
 

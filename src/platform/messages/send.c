@@ -203,7 +203,7 @@ static const struct schema typing_schema = {
     .name = "Typing",
     .size = sizeof(struct typing),
     .fields = typing_fields,
-    .doc = "Somebody is writing.",
+    .doc = "A user is typing.",
 };
 
 struct cooldown {
@@ -218,7 +218,7 @@ static const struct schema cooldown_schema = {
     .name = "TypingCooldown",
     .size = sizeof(struct cooldown),
     .fields = cooldown_fields,
-    .doc = "How long slow mode makes the caller wait.",
+    .doc = "Remaining wait of slow mode, in milliseconds.",
 };
 static const struct type type_cooldown = { .kind = KIND_OBJECT, .schema = &cooldown_schema };
 

@@ -159,7 +159,7 @@ static enum err take_stickers(struct call *call, const struct sender *from, stru
         return OK;
     if (!from->sticks)
         return message_refuse(call, "sticker_ids", "STICKERS_NOT_ALLOWED",
-                              "Only people and bots send stickers, with new messages.");
+                              "Stickers are allowed only in new messages of users and bots.");
     for (size_t i = 0; i < ids->count; i++) {
         struct sticker s;
 
@@ -192,10 +192,11 @@ static enum err take_forward(struct call *call, const struct sender *from,
     const struct message_body *in = message_sending_of(call)->in;
 
     if (draft->poll)
-        return message_refuse(call, "poll", "FORWARD_NOT_POSSIBLE", "A forward has no poll.");
+        return message_refuse(call, "poll", "FORWARD_NOT_POSSIBLE",
+                              "A forward cannot have a poll.");
     if (draft->sticker_items.given == GIVEN)
         return message_refuse(call, "sticker_ids", "FORWARD_NOT_POSSIBLE",
-                              "A forward has no stickers.");
+                              "A forward cannot have stickers.");
     return message_forward(call, from, in->message_reference.value, draft);
 }
 
@@ -347,7 +348,7 @@ static enum err check_kind(struct call *call, const struct message *m)
         return OK;
     return message_refuse(call, m->content.n ? "content" : "embeds",
                           "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-                          "The message has text or embeds.");
+                          "The message has text or embeds, too.");
 }
 
 /* Refuses to edit an existing poll; only a deferred interaction reply can still become a poll. */

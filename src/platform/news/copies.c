@@ -119,7 +119,7 @@ static enum err run_publish(struct call *call, const struct job *job)
 
 const struct job_kind news_publish = {
     .name = "news-publish",
-    .doc = "Copies a message to those who follow its channel.",
+    .doc = "Copies a published message to the followers of its channel.",
     .run = run_publish,
 };
 
@@ -196,7 +196,7 @@ static enum err run_change(struct call *call, const struct job *job)
 
 const struct job_kind news_change = {
     .name = "news-change",
-    .doc = "Changes copies as their source was changed.",
+    .doc = "Updates the copies of a published message that was changed.",
     .run = run_change,
 };
 
@@ -230,7 +230,7 @@ static enum err run_end(struct call *call, const struct job *job)
 
 const struct job_kind news_end = {
     .name = "news-end",
-    .doc = "Empties copies whose source is gone.",
+    .doc = "Clears the copies of a published message that was deleted.",
     .run = run_end,
 };
 

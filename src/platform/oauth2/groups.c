@@ -20,7 +20,7 @@ static enum err check_scopes(struct call *call, const struct request *r)
     if (r->integration_type == INSTALL_GUILD && !scopes_have(&r->scopes, "bot"))
         return OK;
     return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
-                        "In a group only applications.commands can be installed.");
+                        "Only applications.commands can be installed in a group.");
 }
 
 enum err request_install_group(struct call *call, const struct request *r, snowflake channel_id)

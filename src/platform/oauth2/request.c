@@ -20,7 +20,7 @@ static enum err read_redirect(struct call *call, struct request *r)
 
     if (q->redirect_uri.given == GIVEN && !is_registered(a, q->redirect_uri.value))
         return call_invalid(call, "redirect_uri", "INVALID_REDIRECT_URI",
-                            "The application has not registered this address.");
+                            "The application has not registered this redirect URI.");
     if (q->redirect_uri.given == GIVEN)
         r->redirect_uri = q->redirect_uri.value;
     else if ((r->with_code && a->redirect_uris.count == 1) ||
@@ -38,7 +38,7 @@ static enum err read_scopes(struct call *call, struct request *r)
     if (!scopes_parse(call->arena, q->scope, &r->scopes) ||
         scopes_have(&r->scopes, "applications.commands.update"))
         return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
-                            "There is a scope that cannot be asked for here, or none.");
+                            "No scope, or a scope that cannot be requested here.");
     r->installs =
         scopes_have(&r->scopes, "bot") || scopes_have(&r->scopes, "applications.commands");
     return OK;
@@ -54,11 +54,13 @@ static enum err check_implicit(struct call *call, const struct request *r)
         (r->installs && a->integration_require_code_grant))
         return call_invalid(call, "response_type", FORM_CHOICES, "Value must be one of ('code').");
     if (scopes_have(&r->scopes, "bot"))
-        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "A bot comes without a token.");
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
+                            "bot cannot be used with response_type=token.");
     if (scopes_have(&r->scopes, "openid"))
-        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "An id token comes for a code.");
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "openid needs response_type=code.");
     if (scopes_have(&r->scopes, "webhook.incoming"))
-        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "A webhook comes for a code.");
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
+                            "webhook.incoming needs response_type=code.");
     return OK;
 }
 
@@ -110,7 +112,7 @@ static enum err read_place(struct call *call, const struct opt_int *chosen, stru
     if (r->integration_type == INSTALL_USER &&
         (scopes_have(&r->scopes, "bot") || !scopes_have(&r->scopes, "applications.commands")))
         return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
-                            "On an account only applications.commands can be installed.");
+                            "Only applications.commands can be installed on an account.");
     return OK;
 }
 

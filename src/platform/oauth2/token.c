@@ -146,7 +146,7 @@ static enum err use_code(struct call *call, const struct application *a,
     if (!e && out.webhook)
         e = code_note_webhook(call->tx, digest, out.webhook->id);
     if (!e && !may)
-        return oauth2_fail(call, 400, "invalid_grant", "Whoever allowed it may not any more.");
+        return oauth2_fail(call, 400, "invalid_grant", "The user lost the required permissions.");
     if (!e)
         e = authorization_add(call, &(struct account_app){ code->user_id, a->id }, &scopes, false);
     if (!e)
@@ -198,7 +198,7 @@ static const char *check_verifier(struct call *call, const struct authorization_
         return "A code_verifier has 43 to 128 characters.";
     *ret_error = "invalid_grant";
     if (!code->challenge.p || !verifier_fits(call, verifier, code->challenge))
-        return "The code_verifier is another one.";
+        return "The code_verifier does not match.";
     return NULL;
 }
 
@@ -219,7 +219,8 @@ static enum err exchange_code(struct call *call, const struct application *a)
     if (!found || code.application_id != a->id || code.expires_at <= clock_us())
         return oauth2_fail(call, 400, "invalid_grant", "The code is unknown, used or expired.");
     if (!str_eq(code.redirect_uri, in->redirect_uri.value))
-        return oauth2_fail(call, 400, "invalid_grant", "The redirect_uri is another one.");
+        return oauth2_fail(call, 400, "invalid_grant",
+                           "The redirect_uri differs from the request.");
     wrong = check_verifier(call, &code, &error);
     if (wrong)
         return oauth2_fail(call, 400, error, wrong);
@@ -230,7 +231,7 @@ static enum err exchange_code(struct call *call, const struct application *a)
     if (e)
         return e;
     if (user.disabled || user.deleting)
-        return oauth2_fail(call, 400, "invalid_grant", "The account is gone.");
+        return oauth2_fail(call, 400, "invalid_grant", "The account is disabled or deleted.");
     e = code_mark_used(call->tx, digest);
     return e ? e : use_code(call, a, &code, digest);
 }
@@ -264,7 +265,8 @@ static enum err token_refresh(struct call *call, const struct application *a)
     asked = granted;
     if (in->scope.given == GIVEN &&
         (!scopes_parse(call->arena, in->scope.value, &asked) || asked.bits & ~granted.bits))
-        return oauth2_fail(call, 400, "invalid_scope", "More than was granted.");
+        return oauth2_fail(call, 400, "invalid_scope",
+                           "The requested scopes exceed the granted scopes.");
     e = auth_revoke(call->tx, credential.session);
     if (!e)
         e = access_issue(call, holder.id, a->id, &asked, code, &out);
@@ -289,7 +291,7 @@ static enum err issue_for_owner(struct call *call, const struct application *a)
     if (!scopes_parse(call->arena, in->scope.value, &scopes) || scopes_have(&scopes, "bot") ||
         scopes_have(&scopes, "openid") || scopes_have(&scopes, "webhook.incoming") ||
         (a->team_id && scopes.bits & ~for_teams))
-        return oauth2_fail(call, 400, "invalid_scope", "There is a scope that cannot be had.");
+        return oauth2_fail(call, 400, "invalid_scope", "A requested scope is not available here.");
     enum err e = access_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
     return e ? e : call_reply(call, &out);
 }
@@ -367,7 +369,8 @@ enum err exchange_token(struct call *call)
         return issue_for_owner(call, &a);
     if (in->grant_type.given != GIVEN)
         return oauth2_fail(call, 400, "invalid_request", "The grant_type is missing.");
-    return oauth2_fail(call, 400, "unsupported_grant_type", "Not a grant_type of ours.");
+    return oauth2_fail(call, 400, "unsupported_grant_type",
+                       "This server does not support this grant_type.");
 }
 
 /* --- POST /oauth2/token/revoke -------------------------------------------------------- */

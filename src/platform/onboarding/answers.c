@@ -40,10 +40,10 @@ static void check_count(struct call *call, const struct onboarding_prompt *p, si
 {
     if (p->single_select && chosen > 1)
         call_invalid(call, "onboarding_responses", FORM_CHOICES,
-                     "A question with one answer has more.");
+                     "A prompt that allows one answer has several.");
     if (p->required && p->in_onboarding && !chosen)
         call_invalid(call, "onboarding_responses", "BASE_TYPE_REQUIRED",
-                     "A question that has to be answered is not.");
+                     "A required prompt has no answer.");
 }
 
 static void take_answers(struct call *call, const struct onboarding *o,

@@ -36,7 +36,7 @@ static enum err check_option_roles(struct call *call, const struct onboarding_wo
         struct place at = place_index(all, i);
 
         if (!role || role->managed || role->id == w->now.guild_id)
-            form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be given.");
+            form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be assigned.");
         else if (!standing_above_role(&w->standing, role))
             return ERR_MISSING_PERMISSIONS;
     }

@@ -42,7 +42,7 @@ static enum err run_leftovers(struct call *call, const struct job *job)
 
 const struct job_kind reaction_leftovers = {
     .name = "reaction-leftovers",
-    .doc = "Removes who used emoji that were taken off a message.",
+    .doc = "Deletes the users of reactions that were removed from a message.",
     .run = run_leftovers,
 };
 

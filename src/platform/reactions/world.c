@@ -123,7 +123,7 @@ static enum err import_reaction(struct importing *im, const struct world_reactio
     enum err e = world_emoji_named(im, in->emoji, to->channel, &emoji_at, &name);
 
     if (!e && name.key.n && is_listed(to, name.key))
-        form_fail(im->form, &emoji_at, "WORLD_TWICE", "this emoji is there already");
+        form_fail(im->form, &emoji_at, "WORLD_TWICE", "the message already has this emoji");
     if (!e)
         e = refer_each(im, &user_naming, 0, &(struct opt_list){ GIVEN, in->users }, up, "users",
                        &users);

@@ -110,7 +110,7 @@ static const struct schema mention_gone_schema = {
     .name = "RecentMentionGone",
     .size = sizeof(struct mention_gone),
     .fields = gone_fields,
-    .doc = "A message that does not stand among the account's mentions any more.",
+    .doc = "A message that was removed from the account's recent mentions.",
 };
 
 static const char HIDE[] =

@@ -79,7 +79,8 @@ static enum err bond_save(struct tx *tx, snowflake owner, snowflake other, const
 /* Removes a relationship that only one of the two accounts has. */
 static enum err bond_repair(struct tx *tx, snowflake owner, snowflake other, struct side *s)
 {
-    log_warn("relationships: %" PRIu64 " had half a relationship with %" PRIu64, owner, other);
+    log_warn("relationships: removed a one-sided relationship of account %" PRIu64 " with %" PRIu64,
+             owner, other);
     s->type = RELATIONSHIP_NONE;
     return bond_save(tx, owner, other, s);
 }

@@ -198,7 +198,7 @@ static enum err look_around(struct call *call, const struct job *job)
 
 static const struct job_kind look_around_kind = {
     .name = "friend_suggestions",
-    .doc = "Finds people whom an account might know, once a day.",
+    .doc = "Finds friend suggestions for an account, once a day.",
     .run = look_around,
 };
 const struct job_kind *const suggestion_jobs[] = { &look_around_kind, NULL };

@@ -102,7 +102,7 @@ static enum err import_relationship(struct importing *im, const void *entry, con
     if (e || !user || !target)
         return e;
     if (user == target) {
-        form_fail(im->form, &target_at, "WORLD_SELF", "nobody has a relationship with themselves");
+        form_fail(im->form, &target_at, "WORLD_SELF", "user and target must be different accounts");
         return OK;
     }
     return save_both(im, r, user, target);

@@ -225,7 +225,8 @@ enum err modify_scheduled_event(struct call *call)
         return e ? e : ERR_EVENT_FINISHED;
     if (in->status.given == GIVEN && in->status.value != before.status &&
         !status_may_follow(before.status, in->status.value))
-        return call_invalid(call, "status", FORM_CHOICES, "It cannot have this status now.");
+        return call_invalid(call, "status", FORM_CHOICES,
+                            "The event cannot change to this status.");
     now = before;
     event_apply(call, &now);
     if (now.entity_type != EVENT_ELSEWHERE && in->entity_metadata.given == ABSENT)

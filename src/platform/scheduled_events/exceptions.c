@@ -74,7 +74,7 @@ enum err create_event_exception(struct call *call)
         return e;
     if (!event.recurrence_rule)
         return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
-                            "The event does not come again.");
+                            "The event is not recurring.");
     if (!event_has_time(&event, id))
         return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
                             "Value must be a time at which the event starts, within a year.");
@@ -84,7 +84,7 @@ enum err create_event_exception(struct call *call)
     struct event_exception *x = exception_find(&event, id);
     if (!x && event.guild_scheduled_event_exceptions.count >= MOST_EXCEPTIONS)
         return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
-                            "An event has at most 100 exceptions. Delete one that is over.");
+                            "An event can have at most 100 exceptions. Delete a past one.");
     if (!x)
         x = list_add(call->arena, &event.guild_scheduled_event_exceptions, sizeof *x);
     *x = (struct event_exception){ .event_id = event.id, .event_exception_id = id };

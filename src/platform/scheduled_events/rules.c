@@ -76,8 +76,7 @@ static void recurrence_check_days(struct form *form, const struct place *at,
     switch (r->frequency) {
     case EVENT_DAILY:
         if (days && !is_daily_set(day_bits(&r->by_weekday)))
-            recurrence_refuse(form, at, "by_weekday",
-                              "Not a set of days that events come again on.");
+            recurrence_refuse(form, at, "by_weekday", "Not an allowed set of weekdays.");
         break;
     case EVENT_WEEKLY:
         if (days != 1)
@@ -108,7 +107,7 @@ void recurrence_check(struct form *form, const struct place *at, const struct ev
     if (r->by_year_day.given == GIVEN)
         recurrence_refuse(form, at, "by_year_day", "It cannot be set.");
     if (r->interval != 1 && r->frequency != EVENT_WEEKLY)
-        recurrence_refuse(form, at, "interval", "Only weekly events may come every second time.");
+        recurrence_refuse(form, at, "interval", "Only weekly events can have an interval of 2.");
     recurrence_check_days(form, at, r);
 }
 
@@ -171,13 +170,13 @@ static void check_place(struct form *form, const struct scheduled_event *e)
     bool elsewhere = e->entity_type == EVENT_ELSEWHERE;
 
     if (elsewhere && e->channel_id.given == GIVEN)
-        event_refuse(form, "channel_id", FORM_CHOICES, "Such an event is in no channel.");
+        event_refuse(form, "channel_id", FORM_CHOICES, "An external event cannot have a channel.");
     if (!elsewhere && e->channel_id.given != GIVEN)
         event_refuse(form, "channel_id", FORM_REQUIRED);
     if (elsewhere && !(e->entity_metadata && e->entity_metadata->location.given == GIVEN))
         form_fail(form, &location, FORM_REQUIRED);
     if (!elsewhere && e->entity_metadata && e->entity_metadata->location.given == GIVEN)
-        form_fail(form, &location, FORM_CHOICES, "Such an event is in a channel.");
+        form_fail(form, &location, FORM_CHOICES, "Only an external event can have a location.");
     if (elsewhere && e->scheduled_end_time.given != GIVEN)
         event_refuse(form, "scheduled_end_time", FORM_REQUIRED);
 }

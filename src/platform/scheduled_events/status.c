@@ -186,7 +186,7 @@ static enum err event_run(struct call *call, const struct job *job)
 
 const struct job_kind scheduled_event_job = {
     .name = "scheduled-event",
-    .doc = "Begins and ends events at their times",
+    .doc = "Starts and ends scheduled events at their times.",
     .run = event_run,
 };
 

@@ -88,6 +88,6 @@ static enum err indexing_run(struct call *call, const struct job *job)
 
 const struct job_kind message_indexing = {
     .name = "message-indexing",
-    .doc = "Puts new and changed messages into the index that searches ask.",
+    .doc = "Adds new and changed messages to the search index.",
     .run = indexing_run,
 };

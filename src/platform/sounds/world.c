@@ -32,7 +32,7 @@ static void check_sound(struct form *form, const struct place *here, const void 
     const struct world_sound *s = object;
 
     if (s->emoji.given == GIVEN && s->unicode_emoji.given == GIVEN)
-        form_fail(form, here, "WORLD_ONE_OF", "A sound shows the guild's emoji or a common one.");
+        form_fail(form, here, "WORLD_ONE_OF", "A sound has an emoji of the guild or of Unicode.");
 }
 
 WORLD_OBJECT(sound, sound_fields, check_sound);

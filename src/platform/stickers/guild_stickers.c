@@ -114,13 +114,13 @@ static const struct schema draft_schema = {
     .name = "StickerDraft",
     .size = sizeof(struct sticker_draft),
     .fields = draft_fields,
-    .doc = "A new sticker: fields of a form, beside the part `file`.",
+    .doc = "A new sticker: form fields; the file is the part `file`.",
 };
 static const struct schema patch_schema = {
     .name = "StickerPatch",
     .size = sizeof(struct sticker_patch),
     .fields = patch_fields,
-    .doc = "What is changed about a sticker.",
+    .doc = "Fields of a sticker to change.",
 };
 const struct type sticker_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type sticker_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };

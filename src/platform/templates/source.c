@@ -20,7 +20,7 @@ static const struct schema template_overwrite_schema = {
     .name = "TemplateOverwrite",
     .size = sizeof(struct template_overwrite),
     .fields = overwrite_fields,
-    .doc = "Rights that a channel gives to a role of the template, or takes.",
+    .doc = "Permissions that a channel allows or denies to a role of the template.",
 };
 static const struct type type_template_overwrite = { .kind = KIND_OBJECT,
                                                      .schema = &template_overwrite_schema };
@@ -144,7 +144,7 @@ static const struct schema source_schema = {
     .name = "TemplateSource",
     .size = sizeof(struct template_source),
     .fields = source_fields,
-    .doc = "How the guild of a template was arranged.",
+    .doc = "Settings, roles and channels of the guild of a template.",
 };
 const struct type type_template_source = { .kind = KIND_OBJECT, .schema = &source_schema };
 

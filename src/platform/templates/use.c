@@ -23,7 +23,7 @@ static const struct schema draft_schema = {
     .name = "TemplateGuildDraft",
     .size = sizeof(struct template_guild_draft),
     .fields = draft_fields,
-    .doc = "A guild to be, after a template.",
+    .doc = "A guild to create from a template.",
 };
 const struct type template_guild_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 

@@ -20,7 +20,7 @@ static bool is_template_code(struct str s)
 }
 
 static const struct rule rule_template_code = { is_template_code, FORM_CHOICES,
-                                                "Only letters and digits can be in a code." };
+                                                "A code can contain only letters and digits." };
 static const struct type type_template_code = {
     .kind = KIND_STRING, .rule = &rule_template_code, .min = 2, .max = 32
 };

@@ -74,7 +74,8 @@ static enum err check_type(struct call *call, const struct channel *parent, int6
 
     if (news == (parent->type == CHANNEL_NEWS))
         return OK;
-    return call_invalid(call, "type", FORM_CHOICES, "This channel has no threads of this type.");
+    return call_invalid(call, "type", FORM_CHOICES,
+                        "This channel does not allow threads of this type.");
 }
 
 static enum err check_rights(const struct call *call, int64_t type)

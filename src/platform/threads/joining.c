@@ -327,7 +327,7 @@ static enum err run_leaving(struct call *call, const struct job *job)
 
 const struct job_kind thread_leaving = {
     .name = "leave-threads",
-    .doc = "Takes somebody who left a guild out of its threads.",
+    .doc = "Removes a user who left a guild from its threads.",
     .run = run_leaving,
 };
 

@@ -29,9 +29,9 @@ struct thread_search_reply {
 
 static const struct choice thread_sort_keys[] = {
     { 0, "last_message_time", "last_message_time", "By their last message" },
-    { 0, "creation_time", "creation_time", "By when they were made" },
-    { 0, "archive_time", "archive_time", "By when they were archived or opened" },
-    { 0, "relevance", "relevance", "As by their last message" },
+    { 0, "creation_time", "creation_time", "By time of creation" },
+    { 0, "archive_time", "archive_time", "By time of archiving or unarchiving" },
+    { 0, "relevance", "relevance", "Same as last_message_time" },
     { 0 },
 };
 static const struct choice thread_sort_orders[] = {
@@ -55,9 +55,9 @@ static const struct type type_search_slop = { .kind = KIND_INT, .min = 0, .max =
 
 static const struct field search_fields[] = {
     { FIELD(struct thread_search_query, name), .type = &type_searched_name, .flags = OPTIONAL,
-      .doc = "Each of its words begins a word of the thread's name" },
+      .doc = "Each word must be a prefix of a word of the thread's name" },
     { FIELD(struct thread_search_query, slop), .type = &type_search_slop, .flags = OPTIONAL,
-      .doc = "Changes nothing" },
+      .doc = "Accepted, without effect" },
     { FIELD(struct thread_search_query, tag), .type = &type_searched_tags, .flags = OPTIONAL },
     { FIELD(struct thread_search_query, tag_setting), .type = &type_tag_setting,
       .flags = OPTIONAL },
@@ -85,11 +85,11 @@ const struct schema thread_search_schema = {
 static const struct field found_fields[] = {
     { FIELD(struct thread_search_reply, threads), .type = &type_channels },
     { FIELD(struct thread_search_reply, members), .type = &type_thread_members,
-      .doc = "The caller's own" },
+      .doc = "The caller's thread members" },
     { FIELD(struct thread_search_reply, has_more), .type = &type_bool },
     { FIELD(struct thread_search_reply, total_results), .type = &type_count },
     { FIELD(struct thread_search_reply, first_messages), .type = &type_messages, .flags = OPTIONAL,
-      .doc = "In forums: what the posts begin with" },
+      .doc = "In forums: the first messages of the posts" },
     { 0 },
 };
 static const struct schema found_schema = {

@@ -169,7 +169,7 @@ static enum err run_end(struct call *call, const struct job *job)
 
 const struct job_kind poll_end = {
     .name = "poll-end",
-    .doc = "Ends a poll at its time.",
+    .doc = "Ends a poll at its expiry.",
     .run = run_end,
 };
 
@@ -207,7 +207,7 @@ static enum err run_leftovers(struct call *call, const struct job *job)
 
 const struct job_kind poll_leftovers = {
     .name = "poll-leftovers",
-    .doc = "Removes what was chosen in a poll that is gone.",
+    .doc = "Deletes the votes of a deleted poll.",
     .run = run_leftovers,
 };
 

@@ -79,7 +79,7 @@ static enum err check_webhook_components(struct call *call, const struct sender 
     if (from->bare || from->application_id || !components_act(&in->components.value))
         return OK;
     return call_invalid(call, "components", "BASE_TYPE_INVALID",
-                        "Only an application's webhook sends components that can be used.");
+                        "Only webhooks of applications can send interactive components.");
 }
 
 /* --- new messages --------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static enum err check_avatar(struct call *call)
         return OK;
     if (!picture_address_allowed(call, in->avatar_url.value))
         return call_invalid(call, "avatar_url", "URL_TYPE_INVALID_URL",
-                            "Not the address of a public host.");
+                            "The URL must point to a public host.");
     if (picture_address_fits(in->avatar_url.value))
         return OK;
     return call_invalid(call, "avatar_url", "BASE_TYPE_BAD_LENGTH",

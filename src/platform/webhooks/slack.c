@@ -94,7 +94,7 @@ static void check_slack_field(struct form *form, const struct place *here, const
 static const struct field slack_field_fields[] = {
     { FIELD(struct slack_field, title), .type = &type_slack_title, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct slack_field, name), .type = &type_slack_title, .flags = OPTIONAL | NULLABLE,
-      .doc = "Where there is no title" },
+      .doc = "Used if there is no title" },
     { FIELD(struct slack_field, value), .type = &type_slack_value },
     { FIELD_AS(struct slack_field, is_short, "short"), .type = &type_bool,
       .flags = OPTIONAL | NULLABLE },
@@ -153,7 +153,7 @@ static const struct schema slack_attachment_schema = {
     .size = sizeof(struct slack_attachment),
     .fields = slack_attachment_fields,
     .check = check_slack_attachment,
-    .doc = "What becomes an embed; the fallback is shown where there is no text.",
+    .doc = "Is converted to an embed; the fallback is used if there is no text.",
 };
 static const struct type type_slack_attachment = { .kind = KIND_OBJECT,
                                                    .schema = &slack_attachment_schema };
@@ -163,7 +163,7 @@ static const struct type type_slack_attachments = {
 
 static const struct field slack_message_fields[] = {
     { FIELD(struct slack_message, payload), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .doc = "In forms: all of it, as JSON" },
+      .doc = "In forms: the whole message as JSON" },
     { FIELD(struct slack_message, text), .type = &type_slack_text, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct slack_message, username), .type = &type_slack_username,
       .flags = OPTIONAL | NULLABLE },
@@ -176,7 +176,7 @@ static const struct schema slack_message_schema = {
     .name = "SlackMessage",
     .size = sizeof(struct slack_message),
     .fields = slack_message_fields,
-    .doc = "A message as programs write it for Slack.",
+    .doc = "A message in Slack's format.",
 };
 const struct type slack_body = { .kind = KIND_OBJECT, .schema = &slack_message_schema };
 

@@ -311,7 +311,7 @@ static enum err expire_upload(struct call *call, const struct job *job)
 
 const struct job_kind cloud_upload_expiry = {
     .name = "cloud-upload-expiry",
-    .doc = "Removes a file that no message named within a day.",
+    .doc = "Deletes an uploaded file that no message used within a day.",
     .run = expire_upload,
 };
 
@@ -321,11 +321,11 @@ static const struct resolver resolvers[] = {
     { .name = "upload.key",
       .field = "upload_filename",
       .is_text = true,
-      .doc = "What stands before the slash of an upload's name." },
+      .doc = "The part of an upload's name before the slash." },
     { .name = "upload.filename",
       .field = "filename",
       .is_text = true,
-      .doc = "What stands behind it." },
+      .doc = "The part of an upload's name after the slash." },
     { 0 },
 };
 
@@ -336,8 +336,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/attachments",
         .name = "create_attachments",
-        .doc = "Ask for addresses to send files to, which messages name then. What no message "
-               "names goes after a day; an account has 100 of these at most.",
+        .doc = "Request URLs to upload files to, which messages then refer to. Unused uploads "
+               "expire after a day; an account can have at most 100 of them.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &uploads_body,
         .reply = &uploads_reply,
@@ -350,7 +350,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/attachments/{upload.key}/{upload.filename}",
         .name = "delete_attachment",
-        .doc = "Let go of a file that no message names yet.",
+        .doc = "Delete an uploaded file that no message uses yet.",
         .auth = AUTH_USER | AUTH_BOT,
         .handle = delete_upload,
     },
@@ -358,7 +358,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/attachments/{upload.key}",
         .name = "delete_attachment_by_name",
-        .doc = "The same, with the slash of its name written as %2F.",
+        .doc = "Delete an uploaded file; the slash of its name is written as %2F.",
         .auth = AUTH_USER | AUTH_BOT,
         .handle = delete_upload_by_name,
     },
@@ -367,7 +367,7 @@ static const struct route routes[] = {
 
 const struct domain cloud_uploads_domain = {
     .name = "Cloud uploads",
-    .doc = "Files that are sent before the message that shows them.",
+    .doc = "Files that are uploaded before the message that shows them.",
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &cloud_upload_expiry, NULL },
@@ -378,8 +378,8 @@ static const struct route place_routes[] = {
         .method = PUT,
         .path = "/uploads/{upload.key}/{upload.filename}",
         .name = "put_upload",
-        .doc = "Send a file to the address that was asked for: as many bytes as announced. Once "
-               "more replaces it.",
+        .doc = "Upload a file to a requested URL, with exactly the announced size. A second upload "
+               "replaces the first.",
         .service = true,
         .status = 200,
         .max_body = MESSAGE_MAX_FILE,
@@ -393,6 +393,6 @@ static const struct route place_routes[] = {
 
 const struct domain upload_places_domain = {
     .name = "Upload addresses",
-    .doc = "Where files are sent, at the root, for anybody who has the address.",
+    .doc = "URLs for uploads, at the root, for everyone who has the URL.",
     .routes = place_routes,
 };

@@ -91,7 +91,8 @@ enum err uploads_check(struct call *call, const struct place *here, const struct
         for (size_t j = 0; j < present->count; j++)
             known = known || old[j].id == in[i].id;
         if (!known)
-            form_fail(&call->form, &at, "ATTACHMENT_NOT_FOUND", "There is no such file.");
+            form_fail(&call->form, &at, "ATTACHMENT_NOT_FOUND",
+                      "The request has no file with this id.");
     }
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
@@ -220,7 +221,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/attachments/{place.id}/{attachment.id}/{filename}",
         .name = "get_attachment",
-        .doc = "A file that came with a message, at a signed address.",
+        .doc = "The file of an attachment, by its signed URL.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_READ,
@@ -231,7 +232,7 @@ static const struct route routes[] = {
 
 const struct domain attachments_domain = {
     .name = "Attachments",
-    .doc = "Files of messages, at the root, for anybody who has a signed address.",
+    .doc = "Files of messages, at the root, for everyone who has a signed URL.",
     .routes = routes,
     .resolvers = resolvers,
 };

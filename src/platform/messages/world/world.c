@@ -35,7 +35,7 @@ static void check_moment(struct form *form, const struct place *here, const stru
 
     if (said ? m->at.value / 1000 < SNOWFLAKE_EPOCH_MS || m->at.value / 1000 > last
              : m->minutes_ago.value > most)
-        form_fail(form, &at, "WORLD_NO_ID", "There are no ids of this moment.");
+        form_fail(form, &at, "WORLD_NO_ID", "The time is outside the range of ids.");
 }
 
 static void check_message(struct form *form, const struct place *here, const void *object)
@@ -45,7 +45,7 @@ static void check_message(struct form *form, const struct place *here, const voi
     if ((m->author.given == GIVEN) == (m->webhook.given == GIVEN)) {
         struct place at = place_key(here, STR("author"));
 
-        form_fail(form, &at, "WORLD_ONE_OF", "A message is by an author or by a webhook.");
+        form_fail(form, &at, "WORLD_ONE_OF", "A message needs either an author or a webhook.");
     }
     if (m->id.given != GIVEN)
         check_moment(form, here, m);
