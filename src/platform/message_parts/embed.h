@@ -7,7 +7,7 @@
 
 enum {
     EMBEDS_MOST = 10,
-    EMBEDS_MOST_CHARACTERS = 6000, /* total of one message */
+    EMBEDS_MOST_CHARACTERS = 6000, /* characters of all embeds of one message */
     EMBED_MOST_TITLE = 256,
     EMBED_MOST_DESCRIPTION = 4096,
 };

@@ -125,7 +125,7 @@ struct media {
 /* Replaces unsafe characters of a file name, removes leading dots, and limits it to 100 bytes. */
 struct str safe_filename(struct arena *a, struct str name);
 struct media media_of(struct str filename, struct str bytes);
-/* True if browsers may display this content type inline. */
+/* Returns whether browsers may display this content type inline. */
 bool media_is_safe(struct str type);
 
 /* --- component_emojis.c --------------------------------------------------------------- */
@@ -149,7 +149,7 @@ enum err voice_message_check(const struct sender *from, const struct message_dra
 /* Refuses the message with a form error at one field. In write.c. */
 enum err message_refuse(struct call *call, const char *field, const char *code,
                         const char *message);
-/* ERR_FORWARD_UNREAD if the caller is a bot that may not see the content of this message. */
+/* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not see the message's content. */
 enum err message_check_readable(struct call *call, bool in_guild, const struct message *m);
 /* Adds a snapshot of a message that the caller may read to the draft. */
 enum err message_forward(struct call *call, const struct sender *to, const struct reference_in *in,

@@ -1,9 +1,6 @@
-/* messages.h - public interface of messages/: messages, attachments, pins, mentions, forwards.
- *
- * The folder owns messages, attachments and cloud_uploads. It uses channels/, members/, emojis/,
- * stickers/, polls/ and message_parts/; reactions/, search/ and others are above it and use hooks.
- * Invariant: message_create makes every new message, also of webhooks and apps, except imports.
- * Start with send.c (POST), write.c (body to draft), create.c, show.c (row to object). */
+/* messages.h - messages, attachments, pins, mentions, forwards. Invariant: message_create makes
+ * every new message, also of webhooks and apps, except imports. Start with send.c (POST), write.c
+ * (body to draft), create.c, show.c (row to object). */
 #ifndef PLATFORM_MESSAGES_MESSAGES_H
 #define PLATFORM_MESSAGES_MESSAGES_H
 
@@ -24,7 +21,7 @@ struct message_draft {
     bool tts, mention_everyone;
     struct str embeds, components;                    /* JSON arrays */
     struct list mentions, mention_roles;              /* snowflakes */
-    struct opt_str nonce;                             /* JSON: text or number */
+    struct opt_str nonce;                             /* JSON string or number */
     struct opt_str interaction, interaction_metadata; /* JSON */
     struct opt_str call;                              /* JSON, for MESSAGE_CALL */
     const struct message_reference *message_reference;

@@ -17,7 +17,7 @@ enum { MOST_IN_ONE_EVENT = 100 };
 
 struct purge {
     snowflake guild_id, author_id; /* guild_id 0: all guilds and private channels */
-    snowflake from, until;         /* id range: [from, until) */
+    snowflake from, until;         /* range of message ids: [from, until) */
     int64_t handled;               /* number of messages so far; counted only if guild_id is 0 */
 };
 

@@ -301,7 +301,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* The pin routes exist under an old and a new path. */
+/* Routes that pin and unpin, used for an old and a new path. */
 /* clang-format off */
 #define PIN_ROUTES(path_, pin_, unpin_)                                                            \
     {                                                                                              \

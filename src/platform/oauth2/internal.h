@@ -114,7 +114,7 @@ extern const struct type authorize_body, authorize_reply, redirect_reply, token_
 struct authorization_code {
     snowflake user_id, application_id, guild_id; /* guild_id 0: none */
     struct str redirect_uri, scopes;
-    struct str challenge;         /* RFC 7636, S256; p == NULL: none */
+    struct str challenge;         /* code challenge of RFC 7636 (S256); p == NULL: none */
     struct str nonce;             /* for the id token; p == NULL: none */
     snowflake webhook_channel_id; /* 0: none */
     int64_t integration_type, expires_at;
@@ -209,7 +209,7 @@ enum err openid_keep_key(struct call *call);
  * takes too long for a write transaction. */
 enum err openid_plan(struct call *call, snowflake user_id, snowflake application_id,
                      struct str nonce);
-/* Returns the signed id token. nonce.p NULL: none. */
+/* Returns the signed id token of this call. nonce.p NULL: none. */
 enum err openid_issue(struct call *call, snowflake user_id, snowflake application_id,
                       struct str nonce, struct opt_str *ret);
 

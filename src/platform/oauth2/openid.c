@@ -1,7 +1,6 @@
-/* openid.c - OpenID Connect on top of OAuth2: signs in users of this server at other sites. With
- * the scope openid, a code exchange also returns an id token, signed with a key that /oauth2/keys
- * publishes. The thread pool creates the key when the scope is first requested. The database
- * contains the key, encrypted, so that all nodes sign with it. */
+/* openid.c - OpenID Connect: with the scope openid, a code exchange also returns an id token,
+ * signed with a key that /oauth2/keys publishes. The thread pool creates the key at the first
+ * request. The database contains it encrypted, so that all nodes use the same key. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>

@@ -1,8 +1,5 @@
-/* polls.h - polls in messages, and their vote counts.
- *
- * This folder owns the rows of polls and the schema of new polls; messages/ includes polls in its
- * messages. Voting, voter lists and the end of a poll are in votes/. Counts are stored per answer
- * and counter shard (tx_lane), not computed from the votes. Start with rows.c. */
+/* polls.h - polls in messages, and their vote counts, which are stored per answer and counter shard
+ * (tx_lane). Voting, voter lists and the end of a poll are in votes/. Start with rows.c. */
 #ifndef PLATFORM_POLLS_POLLS_H
 #define PLATFORM_POLLS_POLLS_H
 

@@ -1,9 +1,6 @@
-/* counts.c - updates the reaction counts of a message. With a single writer (SQLite) the message's
- * row contains all counts. On PostgreSQL concurrent writers would conflict there, so each counter
- * shard (tx_lane) has a row with the counts that it added. Removing an emoji merges the shards into
- * the message's row and deletes them, so that no count of a removed emoji is left: if two
- * transactions do this at once, one conflicts with the other's row and is retried. For the same
- * reason, the first row of a shard and a new emoji also update the message's row. */
+/* counts.c - updates reaction counts. On PostgreSQL each counter shard (tx_lane) has a row, because
+ * writers would conflict in the message's row. Removing an emoji merges the shards into that row;
+ * concurrent merges, first shard rows and new emoji conflict there and are retried. */
 #include "platform/reactions/internal.h"
 
 #include "model/fields/rows.h"

@@ -53,7 +53,7 @@ extern const struct job_kind reaction_leftovers;
 /* --- add.c, remove.c: handlers -------------------------------------------------------- */
 
 struct reaction_query {
-    int64_t type; /* 1: burst (super reaction) */
+    int64_t type; /* 1: burst reaction (super reaction) */
 };
 
 enum err may_see_reactions(struct call *call);

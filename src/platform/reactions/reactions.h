@@ -1,6 +1,5 @@
-/* reactions.h - reactions: emoji under messages. `reactions` has a row per emoji of a message,
- * `reaction_users` a row per user of an emoji. The message's row contains the emoji with counts as
- * text (model/text/reaction_text.h), so that a page of messages needs no extra query. With
+/* reactions.h - reactions. `reactions` has a row per emoji of a message, `reaction_users` a row per
+ * user of an emoji. The message's row has the counts as text (model/text/reaction_text.h); with
  * concurrent writers, counter shards (tx_lane) have additional counts. Start with counts.c. */
 #ifndef PLATFORM_REACTIONS_REACTIONS_H
 #define PLATFORM_REACTIONS_REACTIONS_H

@@ -1,7 +1,6 @@
-/* bonds.h - reads and writes both sides of a relationship together, and emits their events. Each
- * side is one row. Legal pairs of types: none and none, friend and friend, outgoing and incoming,
- * blocked and none, blocked and blocked. "Ignored" is a flag next to the type and visible only to
- * its owner. */
+/* bonds.h - reads and writes both sides of a relationship, one row each, and emits their events.
+ * Legal pairs of types: none and none, friend and friend, outgoing and incoming, blocked and none,
+ * blocked and blocked. "Ignored" is a separate flag, visible only to its owner. */
 #ifndef PLATFORM_RELATIONSHIPS_BONDS_H
 #define PLATFORM_RELATIONSHIPS_BONDS_H
 

@@ -17,7 +17,7 @@ enum err friends_have_room(struct tx *tx, snowflake user_id);
  * accepter. No effect if they are friends already. ERR_MAX_FRIENDS. */
 enum err friendship_begin(struct call *call, snowflake by, snowflake other, bool *ret_new);
 
-/* Writes the READY fields about relationships, in this shape. */
+/* Writes the fields of READY about relationships. */
 enum err ready_relationships(struct tx *tx, snowflake user_id, struct ready_shape *shape,
                              struct json *out);
 

@@ -37,7 +37,7 @@ enum err relationship_decide(enum operation op, const struct bond *before, struc
 bool bond_is_legal(int64_t mine, int64_t theirs);
 bool change_is_none(const struct bond *before, const struct bond_change *c);
 
-/* What two accounts have in common, other than a friendship. */
+/* Relations of two accounts other than a friendship. */
 struct acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
     bool suggested; /* one is a friend suggestion of the other */

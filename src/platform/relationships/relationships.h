@@ -1,7 +1,6 @@
-/* relationships.h - friends, friend requests, blocks, game friends, friend suggestions. This folder
- * owns the relationship, game relationship and suggestion tables, and user profiles. Invariant: the
- * two rows of a relationship always form a legal pair (bonds.h). Start with rules.c (the table of
- * transitions), then ask.c and routes.c. */
+/* relationships.h - friends, friend requests, blocks, game friends, friend suggestions, profiles.
+ * Invariant: the two rows of a relationship form a legal pair (bonds.h). Start with rules.c (the
+ * table of transitions), then ask.c and routes.c. */
 #ifndef PLATFORM_RELATIONSHIPS_RELATIONSHIPS_H
 #define PLATFORM_RELATIONSHIPS_RELATIONSHIPS_H
 

@@ -1,7 +1,6 @@
 /* scheduled_events.h - scheduled events of guilds, their exceptions and subscribers. Each event has
- * one job, scheduled for its next automatic status change (status.c). Stages belong to voice/,
- * which opens and closes them through hooks. Start with rules.c for times and with status.c for the
- * life of an event. */
+ * one job, scheduled for its next automatic status change (status.c). voice/ opens and closes
+ * stages through hooks. Start with rules.c, then status.c. */
 #ifndef PLATFORM_SCHEDULED_EVENTS_SCHEDULED_EVENTS_H
 #define PLATFORM_SCHEDULED_EVENTS_SCHEDULED_EVENTS_H
 

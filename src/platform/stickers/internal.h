@@ -7,7 +7,7 @@
 enum { STICKER_MAX_BYTES = 512 * 1024 };
 
 enum err sticker_insert(struct tx *tx, const struct sticker *s);
-/* Updates name, description and tags. */
+/* Updates name, description and tags of a sticker. */
 enum err sticker_update(struct tx *tx, const struct sticker *s);
 /* Deletes the sticker's row and file. */
 enum err sticker_delete(struct call *call, const struct sticker *s);

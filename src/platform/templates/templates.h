@@ -1,7 +1,6 @@
-/* templates.h - guild templates: snapshots of guilds, from which new guilds are created. A template
- * is a compressed snapshot of a guild's settings, roles and channels in one column (source.c). A
- * guild may have 50,000 overwrites, so a template is read and compressed outside of the write
- * transaction, and a guild is created from it in steps (use.c). Start with routes.c. */
+/* templates.h - guild templates: compressed snapshots of a guild's settings, roles and channels
+ * (source.c), from which new guilds are created in steps (use.c). A guild may have 50,000
+ * overwrites, so this runs outside of the write transaction. Start with routes.c. */
 #ifndef PLATFORM_TEMPLATES_TEMPLATES_H
 #define PLATFORM_TEMPLATES_TEMPLATES_H
 

@@ -1,7 +1,6 @@
-/* use.c - POST /guilds/templates/{template.code}: creates a guild from a template. The guild may
- * have 50,000 overwrites: the thread pool decompresses and parses the source, steps write the guild
- * while the call waits, and the pool encodes GUILD_CREATE for the owner. The last transaction only
- * makes the guild visible. */
+/* use.c - POST /guilds/templates/{template.code}: creates a guild in steps, because it may have
+ * 50,000 overwrites: decode on the thread pool, insert while the call waits, encode GUILD_CREATE on
+ * the pool. The last transaction only makes the guild visible. */
 #include "api/jobs/errand.h"
 #include "api/hooks.h"
 #include "base/clock.h"

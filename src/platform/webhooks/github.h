@@ -5,7 +5,7 @@
 #include "json/schema.h"
 #include "platform/message_parts/embed.h"
 
-/* An issue, comment, repository, user or other object with a name and a page. */
+/* A GitHub object with a name and a page: issue, comment, repository, user and others. */
 struct github_object {
     struct opt_int number;
     struct opt_str title, full_name, name, tag_name, head_branch, login, commit_id;

@@ -29,7 +29,7 @@ struct webhook {
     /* Internal fields, not part of the JSON. */
     snowflake user_id;
     struct str salt;
-    snowflake source_channel_id, source_guild_id; /* 0: not a follower */
+    snowflake source_channel_id, source_guild_id; /* 0: not a follower webhook */
 };
 
 /* Reads a webhook without user, token and url. ERR_UNKNOWN_WEBHOOK. */

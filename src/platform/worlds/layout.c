@@ -5,7 +5,7 @@
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-/* Returns the length of the string at p, with its quotes. The JSON is valid. */
+/* Returns the length of the JSON string at p, with its quotes. */
 static size_t string_length(const char *p)
 {
     size_t n = 1;

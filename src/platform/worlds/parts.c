@@ -4,7 +4,7 @@
 #include "api/route.h"
 #include "platform/worlds/file.h"
 
-/* A part and its field in the entries of its object. */
+/* A part of a world object, and the field of the object's entries that it provides. */
 struct placed_part {
     const struct world_part *part;
     const struct field *field; /* NULL: the part applies to the whole entry */

@@ -1,8 +1,5 @@
-/* parts.h - the parts of world files that each domain provides.
- *
- * A world file is a tree: the file contains guilds, a guild contains channels, a channel contains
- * messages. Each domain provides the parts for its own fields (struct domain's .world). The schema
- * of the whole file is composed once per process. If other domains add fields to an entry, the
+/* parts.h - parts of world files, one per field, which the domains provide (struct domain's
+ * .world). Their schema is composed once per process. If other domains add fields to an entry, the
  * domain's own struct is the start of the entry and their fields follow it. */
 #ifndef PLATFORM_WORLDS_PARTS_H
 #define PLATFORM_WORLDS_PARTS_H
@@ -18,7 +15,7 @@ struct exporting;
 typedef enum err import_step(struct importing *im, const void *entry, const struct place *at,
                              snowflake owner);
 
-/* Entries in the order of their ids, to which an export adds one field. */
+/* Entries of a list, ordered by id, to whose field an export adds values. */
 struct world_entries {
     char *next, *end;
     size_t size, member; /* size of an entry; offset of the field in an entry */
@@ -53,7 +50,7 @@ struct world_parts {
     const struct world_part *rows; /* terminated by .order == 0 */
 };
 
-/* Position of another domain's field among the fields of an object. */
+/* Field of an object that another domain provides. */
 #define WORLD_PART(name_)       \
     {                           \
         .name = STR_INIT(name_) \

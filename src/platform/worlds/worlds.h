@@ -1,8 +1,6 @@
-/* worlds.h - import and export of world files.
- *
- * A world file is JSON that a person can write: accounts, guilds with roles, channels and members,
- * apps, friendships, messages. Objects refer to each other by name or id (see docs/world-files.md).
- * Start with parts.h: each domain provides its own part (world.c). */
+/* worlds.h - import and export of world files: JSON that a person can write, with accounts, guilds,
+ * apps, friendships and messages, which refer to each other by name or id (docs/world-files.md).
+ * Start with parts.h. */
 #ifndef PLATFORM_WORLDS_WORLDS_H
 #define PLATFORM_WORLDS_WORLDS_H
 
@@ -14,7 +12,7 @@ struct domain;
 
 /* Counts of one kind of object: created, or already present and updated. */
 struct world_count {
-    const char *what; /* "users"; NULL ends a list */
+    const char *what; /* such as "users"; NULL ends a list */
     int64_t made, known;
 };
 enum { WORLD_COUNTS = 10 };

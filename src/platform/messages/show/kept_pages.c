@@ -1,8 +1,6 @@
-/* kept_pages.c - cache of encoded message pages. A page is cached with the offsets of
- * reader-specific values (own_marks.c), if all of its messages have precomputed JSON (shown.c). A
- * page is valid while the rows of its messages, their authors and the channel are unchanged; a new
- * message changes the channel's row, a reaction the message's row. The caller's permission to read
- * the channel is checked before. Only SQLite uses the cache (store/kept.h). */
+/* kept_pages.c - cache of encoded message pages, for SQLite only (store/kept.h). A page is cached
+ * if all of its messages have precomputed JSON (shown.c). It is valid while the rows of its
+ * messages, their authors and the channel are unchanged. Permissions are checked before. */
 #include "platform/messages/internal.h"
 
 #include "store/kept.h"

@@ -1,7 +1,6 @@
-/* own_marks.c - offsets of reader-specific values ("me" of reactions) in a shared encoded page. A
- * page is encoded once with "me":false for each reaction; a reader gets a copy in which some values
- * are true. If a message's row lists all users who reacted, offsets are found by user id; for other
- * messages one query per page reads the reader's reactions. */
+/* own_marks.c - offsets of "me" of reactions in an encoded page that readers share. A reader gets a
+ * copy in which some values are true. Offsets are found by user id if the message's row lists all
+ * users who reacted, else with one query per page. */
 #include "platform/messages/internal.h"
 
 #include <stdlib.h>

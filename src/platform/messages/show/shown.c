@@ -1,9 +1,6 @@
-/* shown.c - precomputed JSON of a message, stored in its row (messages.shown). Most messages
- * consist only of their row and the author. The JSON members after the author are stored with the
- * row, so that a page is assembled by copying: ids, current author, stored JSON, reactions. A
- * message with data of other rows that change independently (mentions, attachments, a reference, a
- * thread, a poll) has no stored JSON and is built from its columns. The JSON never depends on the
- * reader. */
+/* shown.c - precomputed JSON of a message, stored in its row (messages.shown), so that a page is
+ * assembled by copying. It never depends on the reader. A message with data of other rows, such as
+ * mentions, attachments or a poll, has none and is built from its columns. */
 #include "platform/messages/internal.h"
 
 #include "model/text/reaction_text.h"
