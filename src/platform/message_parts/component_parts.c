@@ -15,7 +15,7 @@ static const struct schema component_emoji_schema = {
     .name = "ComponentEmoji",
     .size = sizeof(struct component_emoji),
     .fields = emoji_fields,
-    .doc = "A little picture.",
+    .doc = "An emoji.",
 };
 const struct type type_component_emoji = { .kind = KIND_OBJECT, .schema = &component_emoji_schema };
 static const struct field option_fields[] = {
@@ -39,7 +39,7 @@ static const struct type type_option = { .kind = KIND_OBJECT, .schema = &option_
 const struct type type_options = { .kind = KIND_ARRAY, .min = 1, .max = 25, .of = &type_option };
 
 static const struct choice default_kinds[] = {
-    { 0, "user", "USER", "Somebody" },
+    { 0, "user", "USER", "A user" },
     { 0, "role", "ROLE", "A role" },
     { 0, "channel", "CHANNEL", "A channel" },
     { 0 },
@@ -54,7 +54,7 @@ static const struct schema default_schema = {
     .name = "ComponentDefault",
     .size = sizeof(struct component_default),
     .fields = default_fields,
-    .doc = "What is chosen in a menu from the start.",
+    .doc = "A preselected value of a select menu.",
 };
 static const struct type type_default = { .kind = KIND_OBJECT, .schema = &default_schema };
 const struct type type_defaults = { .kind = KIND_ARRAY, .max = 25, .of = &type_default };
@@ -67,7 +67,7 @@ static const struct schema media_schema = {
     .name = "ComponentMedia",
     .size = sizeof(struct component_media),
     .fields = media_fields,
-    .doc = "Where a picture or a file is.",
+    .doc = "The URL of a picture or file.",
 };
 const struct type type_component_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 static const struct field gallery_fields[] = {
@@ -80,7 +80,7 @@ const struct schema gallery_schema = {
     .name = "GalleryItem",
     .size = sizeof(struct gallery_item),
     .fields = gallery_fields,
-    .doc = "A picture among others.",
+    .doc = "A picture of a media gallery.",
 };
 static const struct type type_gallery_item = { .kind = KIND_OBJECT, .schema = &gallery_schema };
 const struct type type_gallery = {

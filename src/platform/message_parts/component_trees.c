@@ -58,7 +58,8 @@ void components_check_all(struct form *form, const struct place *list,
     if (seen.count > COMPONENTS_MOST)
         form_fail(form, list, FORM_MAX_LENGTH, (long long)COMPONENTS_MOST);
     if (seen.characters > COMPONENT_TEXT_MOST)
-        form_fail(form, list, "COMPONENT_TEXT_TOO_LONG", "Texts are 4000 characters together.");
+        form_fail(form, list, "COMPONENT_TEXT_TOO_LONG",
+                  "All texts together must have at most 4000 characters.");
 }
 
 /* --- components of a message ------------------------------------------------------------ */
@@ -81,7 +82,7 @@ static void check_row(struct form *form, const struct place *here, const struct 
     }
     if (width > MOST_IN_ROW)
         form_fail(form, &list, "COMPONENT_LAYOUT_WIDTH_EXCEEDED",
-                  "A row holds five buttons or one menu.");
+                  "An action row has at most five buttons or one menu.");
 }
 
 /* Input components are allowed in modals only. */
@@ -90,7 +91,7 @@ static void check_place(struct form *form, const struct place *here, const struc
     struct place at = place_key(here, STR("type"));
 
     if ((c->type == TEXT_INPUT || c->type > CONTAINER) && !form_failed_at(form, &at))
-        form_fail(form, &at, FORM_CHOICES, "Only modals have components of this type.");
+        form_fail(form, &at, FORM_CHOICES, "Components of this type are allowed in modals only.");
 }
 
 /* Action rows are at the top level or inside containers. */
@@ -174,7 +175,7 @@ static void give_id(struct ids *ids, struct component *c)
     for (size_t i = 0; i < ids->count; i++) {
         if (ids->used[i] == ids->next) {
             ids->next++;
-            i = SIZE_MAX; /* restart the search */
+            i = SIZE_MAX; /* The search restarts with the next number. */
         }
     }
     c->id = given_int(ids->next++);

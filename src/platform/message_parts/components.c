@@ -12,17 +12,17 @@ static const struct choice component_types[] = {
     { ROLE_SELECT, NULL, "ROLE_SELECT", "Menu of roles" },
     { MENTIONABLE_SELECT, NULL, "MENTIONABLE_SELECT", "Menu of people and roles" },
     { CHANNEL_SELECT, NULL, "CHANNEL_SELECT", "Menu of channels" },
-    { SECTION, NULL, "SECTION", "Text with something beside it" },
+    { SECTION, NULL, "SECTION", "Text with an accessory" },
     { TEXT_DISPLAY, NULL, "TEXT_DISPLAY", "Text" },
     { THUMBNAIL, NULL, "THUMBNAIL", "Small picture" },
     { MEDIA_GALLERY, NULL, "MEDIA_GALLERY", "Pictures" },
     { FILE_DISPLAY, NULL, "FILE", "File" },
     { SEPARATOR, NULL, "SEPARATOR", "Space between" },
     { CONTAINER, NULL, "CONTAINER", "Box around others" },
-    { LABEL, NULL, "LABEL", "Words for something to fill in" },
+    { LABEL, NULL, "LABEL", "Label of an input" },
     { FILE_UPLOAD, NULL, "FILE_UPLOAD", "Files to send" },
-    { RADIO_GROUP, NULL, "RADIO_GROUP", "One of some" },
-    { CHECKBOX_GROUP, NULL, "CHECKBOX_GROUP", "Any of some" },
+    { RADIO_GROUP, NULL, "RADIO_GROUP", "One choice of a list" },
+    { CHECKBOX_GROUP, NULL, "CHECKBOX_GROUP", "Any choices of a list" },
     { CHECKBOX, NULL, "CHECKBOX", "Yes or no" },
     { 0 },
 };
@@ -50,8 +50,8 @@ const struct type type_components_in = { .kind = KIND_ARRAY,
                                          .max = COMPONENTS_MOST,
                                          .of = &type_component };
 
-/* Component types to which each field belongs. Libraries send every member of their struct, so
- * fields of other types are ignored. */
+/* Component types to which each field belongs. Fields of other types are ignored, because client
+ * libraries send every member of their struct. */
 #define OF(type_) (1u << (type_))
 enum {
     OF_SELECTS = OF(STRING_SELECT) | OF(USER_SELECT) | OF(ROLE_SELECT) | OF(MENTIONABLE_SELECT) |
@@ -136,7 +136,8 @@ static void check_button(struct form *form, const struct place *here, const stru
     } else {
         form_require(form, here, "custom_id", c->custom_id.given == GIVEN);
         if (c->url.given == GIVEN)
-            form_fail(form, &url, "BUTTON_COMPONENT_INVALID_URL", "Only link buttons have a url.");
+            form_fail(form, &url, "BUTTON_COMPONENT_INVALID_URL",
+                      "Only link buttons can have a url.");
     }
 }
 
@@ -182,5 +183,5 @@ const struct schema component_schema = {
     .fields = component_fields,
     .check = check_component,
     .counts = component_counts,
-    .doc = "A button, a menu, or what holds them; which fields it has depends on its type.",
+    .doc = "A button, a select menu, or a container of components. The fields depend on the type.",
 };

@@ -71,7 +71,7 @@ static const struct schema author_schema = {
     .name = "EmbedAuthor",
     .size = sizeof(struct embed_author),
     .fields = author_fields,
-    .doc = "Who an embed is by.",
+    .doc = "The author of an embed.",
 };
 static const struct field media_fields[] = {
     { FIELD(struct embed_media, url), .type = &type_media_url, .flags = OPTIONAL | NULLABLE,
@@ -93,7 +93,7 @@ static const struct type type_footer = { .kind = KIND_OBJECT, .schema = &footer_
 static const struct type type_author = { .kind = KIND_OBJECT, .schema = &author_schema };
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
-/* Some templates send unused parts with empty values. A part without visible content is dropped. */
+/* Drops a footer, author or image without visible content, which clients send if it is unused. */
 static bool shows_footer(const struct opt_object *part)
 {
     const struct embed_footer *f = part->value;

@@ -18,7 +18,7 @@ void kept_drop_nulls(const struct schema *schema, void *object)
     for (const struct field *f = schema->fields; f->name.p; f++) {
         enum given *given = (enum given *)((char *)object + f->offset);
 
-        /* Every optional member starts with its enum given. */
+        /* Every optional member of a struct starts with its enum given. */
         if (f->member >= MEMBER_OPT_STR && *given == GIVEN_NULL)
             *given = ABSENT;
     }

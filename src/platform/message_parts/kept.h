@@ -4,9 +4,8 @@
 
 #include "json/schema.h"
 
-/* Encodes a value as JSON. */
 struct str kept_text(struct arena *arena, const struct type *type, const void *value);
-/* Turns null members into absent ones, because clients treat a present key as a value. */
+/* Changes null members to absent, because clients treat a present key as a value. */
 void kept_drop_nulls(const struct schema *schema, void *object);
 
 #endif

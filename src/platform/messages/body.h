@@ -10,20 +10,20 @@
 
 enum {
     MESSAGE_MAX_FILES = 10,
-    MESSAGE_MAX_FILE = 10 * 1024 * 1024,   /* bytes each */
-    MESSAGE_MAX_UPLOAD = 32 * 1024 * 1024, /* all files with the multipart form */
+    MESSAGE_MAX_FILE = 10 * 1024 * 1024,   /* bytes per file */
+    MESSAGE_MAX_UPLOAD = 32 * 1024 * 1024, /* bytes of all files with the multipart form */
 };
 
-/* An attachment in a body: an existing one, or the n-th uploaded file. */
+/* An attachment in a request body: an existing one, or the n-th uploaded file. */
 struct attachment_in {
     snowflake id;
     struct opt_str filename, description, title, waveform;
     struct opt_real duration_secs;
     struct opt_bool is_spoiler, is_remix;
-    struct opt_str uploaded_filename; /* uploaded before (cloud_uploads.c) */
+    struct opt_str uploaded_filename; /* name of an earlier upload (cloud_uploads.c) */
 };
 
-/* Whom a message may ping. Absent: everyone it mentions. */
+/* Users and roles that a message may ping. Absent: everyone it mentions. */
 struct allowed_mentions {
     struct opt_list parse;        /* struct str: "users", "roles", "everyone" */
     struct opt_list users, roles; /* snowflakes */
@@ -38,22 +38,22 @@ struct reference_in {
     struct opt_object forward_only; /* struct forward_only */
 };
 
-/* The parts of a message to be forwarded. */
+/* Embeds and attachments to forward; absent: the whole message. */
 struct forward_only {
     struct opt_list embed_indices, attachment_ids; /* int64_t, snowflakes */
 };
 
-/* Union of all bodies; each route accepts a subset. */
+/* Union of the fields of all message bodies; each route accepts a subset. */
 struct message_body {
     struct opt_str content, nonce, username, avatar_url, thread_name;
     struct opt_bool tts, enforce_nonce;
     struct opt_list embeds, components, attachments, applied_tags, sticker_ids;
     struct opt_object allowed_mentions, message_reference;
     struct opt_object poll;  /* struct poll_in */
-    struct opt_object embed; /* struct embed; older form of embeds, see body_embeds */
+    struct opt_object embed; /* struct embed; older form of `embeds`, see body_embeds */
     struct opt_int flags;
 };
-/* The embeds of a body, from `embeds` or `embed`. */
+/* Returns the embeds of a body, from the field `embeds` or `embed`. */
 struct opt_list body_embeds(const struct message_body *in);
 
 /* Fields of all new messages, for schemas whose struct starts with struct message_body. */
@@ -82,15 +82,15 @@ extern const struct type message_create_body, message_edit_body, webhook_message
 struct sender {
     const struct channel *channel;
     uint64_t rights;
-    bool rich;   /* embeds, components allowed: bots, webhooks */
-    bool bare;   /* components not allowed */
+    bool rich;   /* bots and webhooks: embeds and components are allowed */
+    bool bare;   /* components are not allowed */
     bool sticks; /* stickers allowed */
     /* Default if the body has no allowed_mentions; NULL: everyone mentioned is pinged. */
     const struct allowed_mentions *allowed;
-    snowflake user_id, application_id; /* whose emoji may be used; 0: none */
+    snowflake user_id, application_id; /* account and app whose emoji may be used; 0: none */
 };
 
-/* State that the stages of every route with such a body share. */
+/* State that the stages of a route with a message body share. */
 struct message_sending {
     const struct message_body *in;
     const struct place *here; /* path of `in` in the body; NULL: the whole body */
@@ -102,32 +102,32 @@ static inline struct message_sending *message_sending_of(const struct call *call
     return call_passed(call, "message_sending");
 }
 
-/* For the route's prepare. If files were uploaded, `check` runs before they are stored. */
+/* Call in the route's .prepare. If files were uploaded, `check` runs before they are stored. */
 enum err prepare_sending(struct call *call, enum err (*check)(struct call *call));
-/* Same for a message that is only a part of the body; both pointers must remain valid. */
+/* Prepares a message that is a part of the request body; both pointers must remain valid. */
 enum err prepare_sending_part(struct call *call, const struct message_body *in,
                               const struct place *here, enum err (*check)(struct call *call));
 
-/* Checks number and size of the uploaded files; each attachment that the body names must be
- * uploaded or present (struct attachment). */
+/* Checks number and size of the uploaded files. Each attachment that the body names must be
+ * uploaded or in the list `present` (struct attachment). */
 enum err check_uploads(struct call *call, const struct list *present);
 
-/* Checks a nonce, as JSON: text of at most 25 characters, or an integer. Reports a form error at
- * `nonce` below `here`. */
+/* Checks that a nonce, given as JSON, is a string of at most 25 characters or an integer. Reports a
+ * form error at `nonce` below `here`. */
 void nonce_check(struct form *form, const struct place *here, const struct opt_str *nonce);
-/* Schema check of a new message: rules across several fields. */
+/* Schema check of a new message, for rules across several fields. */
 void message_body_check(struct form *form, const struct place *here, const void *object);
-/* Same for an edit; message_edit checks the rules that depend on the stored message. */
+/* Schema check of an edit; message_edit checks the rules that depend on the stored message. */
 void message_patch_check(struct form *form, const struct place *here, const void *object);
 
-/* Builds a draft from a body; ERR_EMPTY_MESSAGE, form errors, ERR_MISSING_PERMISSIONS. */
+/* Builds a draft from a body. Errors: ERR_EMPTY_MESSAGE, form errors, ERR_MISSING_PERMISSIONS. */
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret);
-/* Reports a form error for each emoji that the sender may not use, and adds the name to emoji given
- * by id. here: path of the body. */
+/* Reports a form error for each emoji that the sender may not use, and adds the name to emoji that
+ * are given by id. here: path of the body. */
 enum err components_take_emojis(struct call *call, const struct sender *from,
                                 const struct place *here, const struct list *components);
-/* Edits a message as the body says and sends the event. If the message was still loading, it
- * becomes complete and does not count as edited. */
+/* Edits a message with the fields of the body and emits MESSAGE_UPDATE. A deferred interaction
+ * response (flag LOADING) becomes complete and does not count as edited. */
 enum err message_edit(struct call *call, const struct sender *from, struct message *m);
 
 #endif

@@ -8,7 +8,7 @@
 struct emoji_walk {
     struct call *call;
     struct emoji_user who;
-    enum err error; /* error of the store */
+    enum err error; /* error of the store, if a read failed */
 };
 
 static void refuse_emoji(struct emoji_walk *w, const struct place *here, const char *key)
@@ -18,7 +18,7 @@ static void refuse_emoji(struct emoji_walk *w, const struct place *here, const c
     form_fail(&w->call->form, &at, "BUTTON_COMPONENT_INVALID_EMOJI", "Invalid emoji");
 }
 
-/* An emoji given by id is stored with its current name. */
+/* An emoji that is given by id is stored with its current name. */
 static void take_emoji(struct emoji_walk *w, const struct place *up, struct opt_object *given)
 {
     struct place here = place_key(up, STR("emoji"));

@@ -22,7 +22,7 @@ static void message_announce(struct call *call, enum event event, const struct c
 
 /* --- update of the channel -------------------------------------------------------------- */
 
-/* The id never decreases, because clocks of other nodes may differ. The row is written in any case,
+/* last_message_id never decreases, although clocks of nodes may differ. The row is always written,
  * which invalidates cached pages of the channel (kept_pages.c). */
 static const char LAST_MESSAGE[] =
     "update channels set last_message_id = case when coalesce(last_message_id, 0) < $2 then $2 "
@@ -53,8 +53,8 @@ static const char TOUCH_THREAD[] = "update channels set thread_archived = 0 wher
 static const char WAKE_THREAD[] =
     "update channels set thread_archived = 0, thread_archived_at = $2 where id = $1";
 
-/* If the thread is about to be archived, its row is written too: message and archiving job then
- * conflict, and the one that is retried sees the other. */
+/* If the archiving job is due soon, the thread's row is written although nothing changes: message
+ * and job then conflict, and the one that is retried sees the other. */
 static enum err wake_thread(struct call *call, const struct channel *c)
 {
     bool archived = c->thread_metadata && c->thread_metadata->archived;
@@ -159,7 +159,7 @@ enum err message_keep_poll(struct call *call, const struct message *m)
     return e || m->ephemeral_for ? e : hook_message_polled(call, m);
 }
 
-/* If the message has a precomputed text, the event reuses it instead of encoding it again. */
+/* The event reuses precomputed JSON of the message instead of encoding the message again. */
 static void message_tell(struct call *call, const struct channel *c, struct message *m,
                          const struct message *event)
 {
@@ -257,7 +257,7 @@ enum err message_found(struct call *call, snowflake id, struct message *ret)
 
 /* --- change and delete ------------------------------------------------------------------ */
 
-/* Attachments in both lists remain; the others are deleted with their files. */
+/* Attachments that are still in the message remain; the others are deleted with their files. */
 static enum err save_attachments(struct call *call, const struct message *m)
 {
     struct list before;
@@ -289,7 +289,7 @@ enum err message_save(struct call *call, const struct channel *c, struct message
     if (!e)
         e = message_complete(call, m);
     struct message event = *m;
-    /* Clients must not read an edit aloud. */
+    /* Clients read messages with tts aloud; an edited message is not read again. */
     event.tts = false;
     if (!e)
         e = message_for_gateway(call, c, &event);
@@ -310,7 +310,7 @@ enum err message_show_thread(struct call *call, const struct channel *c, struct 
 static const char COUNT_DELETED[] =
     "update channels set thread_deleted = thread_deleted + $2 where id = $1";
 
-/* The starter message of a thread is not in its message count. */
+/* The starter message of a thread does not count as one of the thread's messages. */
 static enum err count_deleted(struct call *call, const struct channel *c, const snowflake *ids,
                               size_t count, bool starter)
 {

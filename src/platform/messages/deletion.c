@@ -7,8 +7,8 @@ static const struct deletion_rule next_messages = {
     .remove = { &"delete from messages where id in (" NEXT_DELETED_MESSAGES ")" },
 };
 
-/* Rows that depend on messages are deleted first. Their rules have covered at least as many
- * messages as are deleted afterwards, so no row loses its message. */
+/* Rows that refer to messages are deleted first, for at least as many messages as are deleted
+ * afterwards, so no row refers to a deleted message. */
 static enum err messages_delete_of_channel(struct call *call, snowflake channel_id,
                                            struct deletion_step *step)
 {

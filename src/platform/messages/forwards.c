@@ -26,7 +26,7 @@ static const struct schema snapshot_schema = { .size = sizeof(struct message),
                                                .fields = snapshot_fields };
 static const struct type type_snapshot = { .kind = KIND_OBJECT, .schema = &snapshot_schema };
 
-/* End of the JSON object if its last member, the attachments, is empty. */
+/* End of the snapshot's JSON if the list of attachments is empty. */
 #define NO_FILES "[]}"
 
 static struct opt_str snapshot_text(struct call *call, const struct message *m)
@@ -50,7 +50,7 @@ void snapshot_show(struct call *call, struct message *m)
 
 /* --- permissions ------------------------------------------------------------------------ */
 
-/* Resolves the source channel for the caller; the call's own target is restored. */
+/* Resolves the source channel for the caller; call->target is restored afterwards. */
 static enum err enter_source(struct call *call, snowflake channel_id, struct target *ret)
 {
     struct target here = call->target;
@@ -135,17 +135,17 @@ static enum err choose_parts(struct call *call, const struct forward_only *only,
         return OK;
     if (m->snapshot.given == GIVEN)
         return message_refuse(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
-                              "A message that was forwarded is forwarded whole.");
+                              "A forwarded message can only be forwarded as a whole.");
     if (only->embed_indices.given == GIVEN)
         fine = choose_embeds(call, &only->embed_indices.value, m);
     if (only->attachment_ids.given == GIVEN)
         fine = choose_files(&only->attachment_ids.value, m) && fine;
     return fine ? OK
                 : message_refuse(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
-                                 "The message has no such part.");
+                                 "The message has no such embed or attachment.");
 }
 
-/* The copies share the file's bytes. */
+/* Copies of an attachment share the stored file. */
 static void take_files(struct call *call, const struct list *files, struct message_draft *draft)
 {
     const struct attachment *a = files->items;
@@ -168,7 +168,7 @@ enum err message_forward(struct call *call, const struct sender *to, const struc
 
     if (in->channel_id.given != GIVEN)
         return message_refuse(call, "message_reference", "FORWARD_CHANNEL_REQUIRED",
-                              "channel_id says where the message is.");
+                              "channel_id is required: the channel of the forwarded message.");
     enum err e = enter_source(call, in->channel_id.value, &source);
     if (!e)
         e = message_find(call, source.channel->id, in->message_id, &m);

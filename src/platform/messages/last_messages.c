@@ -10,7 +10,7 @@
 struct last_messages {
     snowflake guild_id;
     struct list channel_ids; /* snowflakes */
-    uint64_t session;        /* from here on not part of the payload */
+    uint64_t session;        /* session id; this field and the next are not part of the payload */
     struct list messages;
 };
 
@@ -35,10 +35,10 @@ static const struct schema answer_schema = {
     .name = "LastMessages",
     .size = sizeof(struct last_messages),
     .fields = answer_fields,
-    .doc = "The newest messages of channels that were asked for.",
+    .doc = "The newest messages of the requested channels.",
 };
 
-/* Skips channels that the user cannot read, and those of other guilds. */
+/* Returns false for channels that the user cannot read and for channels of other guilds. */
 static enum err may_read_last(struct call *call, const struct standing *who, snowflake id,
                               bool *ret)
 {
@@ -92,7 +92,7 @@ static enum err find_last_messages(struct call *call)
     return e;
 }
 
-/* Nothing was written, so there is no commit: publish the event here. */
+/* A read transaction has no commit that would publish the event, so publish it now. */
 static void last_messages_done(struct call *call, enum err e, void *arg)
 {
     if (!e)

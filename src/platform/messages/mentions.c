@@ -1,6 +1,5 @@
-/* mentions.c - determines whom a message pings.
- *
- * The text names candidates; the sender's permissions and allowed_mentions select among them. */
+/* mentions.c - determines which users and roles a message pings: the text names candidates; the
+ * sender's permissions and allowed_mentions select among them. */
 #include "platform/messages/internal.h"
 
 #include "model/fields/ids.h"
@@ -30,7 +29,7 @@ struct named_mentions {
     bool everyone;
 };
 
-/* Parses "@123>" after the "<"; returns its length. */
+/* Parses "@123>" after the "<"; returns the number of characters parsed. */
 static size_t read_mention(struct call *call, struct str s, struct named_mentions *named)
 {
     size_t at = 1;

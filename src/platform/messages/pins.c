@@ -80,7 +80,7 @@ struct pins_page {
 static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = PINS_A_PAGE };
 static const struct field query_fields[] = {
     { FIELD(struct pins_query, before), .type = &type_time, .flags = OPTIONAL,
-      .doc = "Only what was pinned earlier" },
+      .doc = "Only messages pinned before this time" },
     { FIELD(struct pins_query, limit), .type = &type_limit, .flags = OPTIONAL,
       .fallback = PINS_A_PAGE },
     { 0 },
@@ -113,7 +113,7 @@ static const struct schema page_schema = {
     .name = "PinsPage",
     .size = sizeof(struct pins_page),
     .fields = page_fields,
-    .doc = "Pinned messages, those pinned last first.",
+    .doc = "Pinned messages, last pinned first.",
 };
 const struct type pins_page_reply = { .kind = KIND_OBJECT, .schema = &page_schema };
 
@@ -126,7 +126,7 @@ static int compare_pins(const void *one, const void *two)
     return a->message->id < b->message->id ? 1 : -1;
 }
 
-/* GET /channels/{channel.id}/messages/pins: sorted in memory, because a channel has few pins. */
+/* GET /channels/{channel.id}/messages/pins: sorts in memory; a channel has at most 250 pins. */
 enum err list_pins_page(struct call *call)
 {
     const struct pins_query *q = call->query;
@@ -159,7 +159,7 @@ enum err list_pins_page(struct call *call)
 
 /* --- pin and unpin ---------------------------------------------------------------------- */
 
-/* Creates the system message that says who pinned the message. */
+/* Creates the system message that names the user who pinned the message. */
 static enum err say_pinned(struct call *call, const struct channel *c, snowflake id)
 {
     struct message_reference ref = { .message_id = given_id(id), .channel_id = c->id };

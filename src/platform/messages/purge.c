@@ -1,7 +1,6 @@
-/* purge.c - deletes the messages of a banned member in a guild, or of an account everywhere.
- *
- * Runs in steps of a few hundred messages: the first in the ban's own call, the others in a job
- * whose data stores the progress. */
+/* purge.c - deletes the messages of a banned member in a guild, or of an account everywhere. Each
+ * step deletes a few hundred messages: the first runs in the ban's call, the others in a job whose
+ * data stores the progress. */
 #include "platform/messages/internal.h"
 
 #include <inttypes.h>
@@ -17,21 +16,21 @@
 enum { MOST_IN_ONE_EVENT = 100 };
 
 struct purge {
-    snowflake guild_id, author_id; /* 0: all guilds and private channels */
-    snowflake from, until;         /* id range: [from, until) */
-    int64_t handled;               /* messages so far; counted if guild_id is 0 */
+    snowflake guild_id, author_id; /* guild_id 0: all guilds and private channels */
+    snowflake from, until;         /* range of message ids: [from, until) */
+    int64_t handled;               /* number of messages so far; counted only if guild_id is 0 */
 };
 
 struct written_message {
     snowflake id, channel_id;
 };
 
-/* Messages of other guilds are read too and count towards the step; reading takes as long. */
+/* Messages of other guilds count towards the limit of a step, because reading them costs, too. */
 static const char WRITTEN[] =
     "select m.id, m.channel_id, c.guild_id from messages m join channels c on c.id = m.channel_id "
     "where m.author_id = $1 and m.id >= $2 and m.id < $3 order by m.id limit $4";
 
-/* *ret: messages of the guild. *room: maximum number to read, on return what is left of it. */
+/* Reads messages of the guild. *room: maximum number to read; reduced by the number read. */
 static enum err read_written(struct call *call, struct purge *p, int64_t *room, struct list *ret)
 {
     struct rows rows;
@@ -76,7 +75,7 @@ static enum err delete_written(struct call *call, const struct list *all)
         if (!e)
             e = messages_delete(call, &channel, &ids);
         else if (e == ERR_UNKNOWN_CHANNEL)
-            e = OK; /* the channel is being deleted anyway */
+            e = OK; /* the channel's deletion job deletes the messages */
     }
     return e;
 }
@@ -112,7 +111,7 @@ enum err purge_messages(struct call *call, const struct member_ban *ban)
     return step_purge(call, &p, ban->room);
 }
 
-/* Jobs of older versions have no counter. */
+/* Parses the data of a job. Jobs of older versions have no counter. */
 static bool purge_read(struct str data, struct purge *ret)
 {
     struct str guild = str_cut(&data, ' '), author = str_cut(&data, ' '),
@@ -134,7 +133,7 @@ static enum err run_purge(struct call *call, const struct job *job)
 
 const struct job_kind message_purge = {
     .name = "message-purge",
-    .doc = "Deletes what a banned member wrote.",
+    .doc = "Deletes the messages of a banned member.",
     .run = run_purge,
 };
 
@@ -149,14 +148,14 @@ static enum err run_account_purge(struct call *call, const struct job *job)
         return OK;
     enum err e = step_purge(call, &p, &room);
     if (!e && room > 0)
-        log_info("messages: all messages of account %" PRIu64 " are deleted, %" PRId64 " in all",
+        log_info("messages: deleted all messages of account %" PRIu64 ", %" PRId64 " in total",
                  p.author_id, p.handled);
     return e;
 }
 
 const struct job_kind account_purge = {
     .name = "account-purge",
-    .doc = "Deletes all messages of an account, on the operator's order.",
+    .doc = "Deletes all messages of an account, after an operator command.",
     .run = run_account_purge,
 };
 

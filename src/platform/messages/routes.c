@@ -27,7 +27,7 @@ static const struct field page_fields[] = {
 static const struct schema page_query = {
     .size = sizeof(struct page_query),
     .fields = page_fields,
-    .doc = "Which messages: of around, before and after the first counts.",
+    .doc = "Which messages. If several are present, around wins over before, before over after.",
 };
 
 static enum err reply_page(struct call *call, const struct message_page *page)
@@ -90,10 +90,10 @@ static enum err get_message(struct call *call)
     return e ? e : messages_hide_content(call);
 }
 
-/* --- greet ------------------------------------------------------------------------------ */
+/* --- greetings ------------------------------------------------------------------------ */
 
 static const struct type type_one_sticker = {
-    .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of everybody's"
+    .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of a sticker pack"
 };
 static const struct field greeting_fields[] = {
     { FIELD(struct message_body, sticker_ids), .type = &type_one_sticker },
@@ -105,7 +105,7 @@ static const struct schema greeting_schema = {
     .name = "Greeting",
     .size = sizeof(struct message_body),
     .fields = greeting_fields,
-    .doc = "A sticker for somebody who is new.",
+    .doc = "A sticker that greets a new member.",
 };
 static const struct type greeting_body = { .kind = KIND_OBJECT, .schema = &greeting_schema };
 
@@ -119,7 +119,7 @@ static enum err send_greeting(struct call *call)
 
 /* --- edit ------------------------------------------------------------------------------- */
 
-/* A bot is also the author of its interaction replies, whose webhook id is its application id. */
+/* A bot is the author of its interaction replies; their webhook id is the application id. */
 static bool is_author(const struct call *call)
 {
     const struct message *m = call->target.message;
@@ -129,7 +129,7 @@ static bool is_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Admits moderators too; check_edit then lets them change flags only. */
+/* Allows moderators too; check_edit then limits them to the flags. */
 static enum err may_edit(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
@@ -233,7 +233,7 @@ struct bulk_deletion {
     struct list messages; /* snowflakes */
 };
 
-/* The schema accepts any length, because a wrong count has its own error code. */
+/* The schema accepts any length, because a wrong number of ids has an error code of its own. */
 static const struct type type_bulk = {
     .kind = KIND_ARRAY, .max = INT32_MAX, .of = &type_id, .doc = "2-100 messages"
 };
@@ -301,7 +301,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* The pin routes exist under an old and a new path. */
+/* Routes that pin and unpin, used for an old and a new path. */
 /* clang-format off */
 #define PIN_ROUTES(path_, pin_, unpin_)                                                            \
     {                                                                                              \
@@ -320,7 +320,7 @@ static const struct resolver resolvers[] = {
         .method = DELETE,                                                                          \
         .path = path_,                                                                             \
         .name = unpin_,                                                                            \
-        .doc = "Let go of a pinned message.",                                                      \
+        .doc = "Unpin a message.",                                                      \
         .auth = AUTH_USER | AUTH_BOT,                                                              \
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,            \
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },                    \
@@ -355,7 +355,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/messages",
         .name = "create_message",
-        .doc = "Say something; needs SEND_MESSAGES, in threads SEND_MESSAGES_IN_THREADS.",
+        .doc = "Create a message; needs SEND_MESSAGES, in threads SEND_MESSAGES_IN_THREADS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &message_create_body,
         .body_kinds = BODY_MULTIPART | BODY_FORM,
@@ -372,7 +372,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/greet",
         .name = "send_greeting",
-        .doc = "Greet somebody who is new; refused, since no sticker is everybody's here.",
+        .doc = "Greet a new member; always refused, because there are no sticker packs.",
         .auth = AUTH_USER,
         .body = &greeting_body,
         .reply = &type_message,
@@ -384,7 +384,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/channels/{channel.id}/messages/{message.id}",
         .name = "edit_message",
-        .doc = "Change a message; others' only by MANAGE_MESSAGES, and only its flags.",
+        .doc = "Edit a message; of messages of others only the flags, with MANAGE_MESSAGES.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &message_edit_body,
         .body_kinds = BODY_MULTIPART | BODY_FORM,
@@ -399,7 +399,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/messages/{message.id}",
         .name = "delete_message",
-        .doc = "Delete a message; others' only by MANAGE_MESSAGES.",
+        .doc = "Delete a message. Messages of others need MANAGE_MESSAGES.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires =
             (const enum event[]){ EVENT_MESSAGE_DELETE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
@@ -411,7 +411,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/messages/bulk-delete",
         .name = "bulk_delete_messages",
-        .doc = "Delete some messages at once.",
+        .doc = "Delete 2 to 100 messages at once.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_MESSAGES),
         .body = &bulk_body,
@@ -423,7 +423,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/typing",
         .name = "trigger_typing",
-        .doc = "Show that the caller is writing. Whom slow mode makes wait gets 200 and "
+        .doc = "Show that the caller is typing. If slow mode is active, replies 200 with "
                "`message_send_cooldown_ms`.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_TYPING_START, 0 },
@@ -445,7 +445,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/messages/pins",
         .name = "list_pins_page",
-        .doc = "Pinned messages and when they were, those pinned last first.",
+        .doc = "Pinned messages with the time of pinning, last pinned first.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &pins_query_schema,
         .reply = &pins_page_reply,
@@ -458,7 +458,7 @@ static const struct route routes[] = {
 
 const struct domain messages_domain = {
     .name = "Messages",
-    .doc = "What is said in channels.",
+    .doc = "Messages in channels.",
     .routes = routes,
     .world = &messages_world,
     .resolvers = resolvers,

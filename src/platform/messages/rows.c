@@ -20,7 +20,7 @@ static void read_ids(struct tx *tx, struct str json, struct list *ret)
     void *list;
 
     if (json.n <= 2)
-        return; /* [], as in most messages */
+        return; /* "[]", as in most messages */
     if (schema_decode(&type_ids, json, &form, &list) == OK)
         *ret = *(struct list *)list;
 }
@@ -35,7 +35,7 @@ static struct str ids_text(struct tx *tx, const struct list *ids)
     return buf_take(&out, tx_arena(tx));
 }
 
-/* Mentions are stored as ids; show.c adds the users, in the same order. */
+/* Mentions are stored as ids; show.c adds the users in the same order. */
 static void read_mentions(struct tx *tx, struct str json, struct list *ret)
 {
     struct list ids = { 0 };
@@ -57,7 +57,7 @@ static struct str mentions_text(struct tx *tx, const struct list *mentions)
     return ids_text(tx, &ids);
 }
 
-/* Absent if the column is null. */
+/* Returns a column's id; absent if the column is null. */
 static struct opt_id shown_id(const struct rows *r, int column)
 {
     return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
@@ -117,7 +117,7 @@ static void read_message(const struct rows *r, void *ret)
         .snapshot = shown_text(r, 31),
         .kept_reactions = shown_text(r, 32),
     };
-    /* Only the number of attachments; the rows are read later if needed. */
+    /* The row has only the number of attachments; their rows are read later if needed. */
     m->attachments.count = (size_t)row_int(r, 21);
     read_mentions(r->tx, row_text(r, 8), &m->mentions);
     read_ids(r->tx, row_text(r, 9), &m->mention_roles);
@@ -171,13 +171,13 @@ static const char AUTHORS_AFTER[] = AUTHORS_OF(OF_CHANNEL_AFTER);
 
 /* A page consists of one range of messages, or of two around a message. */
 struct page_stretch {
-    bool newer; /* newer than from, else older */
+    bool newer; /* true: messages newer than `from`; false: older */
     snowflake from;
     int64_t limit;
 };
 
-/* Around a message, the newer range has half of the page rounded up, including that message. The
- * newer range comes first. */
+/* Splits the page around a message: the first range has the message and the newer ones, half of the
+ * page rounded up; the second has the older ones. */
 static size_t page_stretches(const struct message_page *page, struct page_stretch ret[2])
 {
     int64_t newer = (page->limit + 1) / 2;
@@ -220,7 +220,7 @@ static void message_reverse(struct list *l)
     }
 }
 
-/* Newest first. */
+/* Reads a range of messages, newest first. */
 static enum err read_stretch(struct tx *tx, snowflake channel_id, const struct page_stretch *s,
                              struct list *ret)
 {
@@ -238,7 +238,7 @@ static const char PAGE_REST[] =
     "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and id between $2 and $3 and "
     "ephemeral_for is null and shown is null order by id desc";
 
-/* Reads all columns of messages without precomputed text, in one query, in the order of the
+/* Reads all columns of the messages without precomputed JSON, with one query, in the order of the
  * page. */
 static enum err read_rest(struct tx *tx, snowflake channel_id, struct list *page)
 {
@@ -514,7 +514,7 @@ enum err attachment_release(struct call *call, const struct attachment *a)
     return e || used ? e : attachment_drop(call, file);
 }
 
-/* Files of command options, modals and applications have the same form of URL. */
+/* Files of command options, modals and applications have attachment URLs, too. */
 static const char FIND_ATTACHMENT[] =
     "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
     "select " FILE_COLUMNS

@@ -46,14 +46,14 @@ static const struct schema allowed_schema = {
     .size = sizeof(struct allowed_mentions),
     .fields = allowed_fields,
     .check = check_allowed,
-    .doc = "Whom a message may call.",
+    .doc = "Users and roles that a message may ping.",
 };
 
 /* --- references, files ---------------------------------------------------------------- */
 
 static const struct choice reference_types[] = {
-    { REFERENCE_REPLY, NULL, "DEFAULT", "An answer" },
-    { REFERENCE_FORWARD, NULL, "FORWARD", "The message is taken along" },
+    { REFERENCE_REPLY, NULL, "DEFAULT", "A reply" },
+    { REFERENCE_FORWARD, NULL, "FORWARD", "A forward" },
     { 0 },
 };
 static const struct type type_reference_type = { .kind = KIND_INT, .choices = reference_types };
@@ -71,7 +71,7 @@ static const struct schema only_schema = {
     .name = "ForwardOnly",
     .size = sizeof(struct forward_only),
     .fields = only_fields,
-    .doc = "Which parts of a message are forwarded; all where nothing is said.",
+    .doc = "Embeds and attachments to forward; absent: all.",
 };
 static const struct type type_only = { .kind = KIND_OBJECT, .schema = &only_schema };
 
@@ -90,7 +90,7 @@ static const struct schema reference_schema = {
     .name = "MessageReferenceDraft",
     .size = sizeof(struct reference_in),
     .fields = reference_fields,
-    .doc = "The message that is answered or forwarded.",
+    .doc = "The message to reply to or to forward.",
 };
 
 static const struct type type_filename = { .kind = KIND_STRING, .min = 1, .max = 1024 };
@@ -112,7 +112,7 @@ static const struct type type_waveform = { .kind = KIND_STRING, .rule = &rule_ba
 static const struct type type_duration = { .kind = KIND_REAL, .min = 0, .max = 24 * 3600 };
 static const struct field attachment_fields[] = {
     { FIELD(struct attachment_in, id), .type = &type_id,
-      .doc = "Of a file that is there, or the n of files[n]" },
+      .doc = "Id of an existing attachment, or the n of files[n]" },
     { FIELD(struct attachment_in, filename), .type = &type_filename, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct attachment_in, description), .type = &type_description,
       .flags = OPTIONAL | NULLABLE },
@@ -124,14 +124,14 @@ static const struct field attachment_fields[] = {
     { FIELD(struct attachment_in, is_spoiler), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct attachment_in, is_remix), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct attachment_in, uploaded_filename), .type = &type_uploaded,
-      .flags = OPTIONAL | NULLABLE, .doc = "Of a file that was sent before" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Name of a file that was uploaded before" },
     { 0 },
 };
 static const struct schema attachment_in_schema = {
     .name = "AttachmentDraft",
     .size = sizeof(struct attachment_in),
     .fields = attachment_fields,
-    .doc = "What is said about a file.",
+    .doc = "Properties of an attachment.",
 };
 
 /* --- the bodies ----------------------------------------------------------------------- */
@@ -139,7 +139,8 @@ static const struct schema attachment_in_schema = {
 const struct type type_message_content = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 2000, .doc = "Text"
 };
-static const struct type type_nonce = { .kind = KIND_RAW, .doc = "Text or number, given back" };
+static const struct type type_nonce = { .kind = KIND_RAW,
+                                        .doc = "String or integer, returned in the reply" };
 const struct type type_allowed_mentions = { .kind = KIND_OBJECT, .schema = &allowed_schema };
 const struct type type_message_reference_in = { .kind = KIND_OBJECT, .schema = &reference_schema };
 static const struct type type_attachment_in = { .kind = KIND_OBJECT,
@@ -147,14 +148,16 @@ static const struct type type_attachment_in = { .kind = KIND_OBJECT,
 const struct type type_attachments_in = { .kind = KIND_ARRAY,
                                           .max = MESSAGE_MAX_FILES,
                                           .of = &type_attachment_in };
-static const struct type type_webhook_username = { .kind = KIND_STRING,
-                                                   .flags = TYPE_TRIM | TYPE_EMPTY_NONE,
-                                                   .min = 1,
-                                                   .max = 80,
-                                                   .doc = "Instead of its name" };
+static const struct type type_webhook_username = {
+    .kind = KIND_STRING,
+    .flags = TYPE_TRIM | TYPE_EMPTY_NONE,
+    .min = 1,
+    .max = 80,
+    .doc = "Name to show instead of the webhook's name"
+};
 
 static const struct type type_applied_tags = {
-    .kind = KIND_ARRAY, .max = 5, .of = &type_id, .doc = "Of the post that thread_name opens"
+    .kind = KIND_ARRAY, .max = 5, .of = &type_id, .doc = "Tags of the post that thread_name creates"
 };
 
 enum { MOST_NONCE = 25 };
@@ -181,11 +184,11 @@ void nonce_check(struct form *form, const struct place *here, const struct opt_s
     struct place at = place_key(here, STR("nonce"));
 
     if (nonce->given == GIVEN && !is_nonce(nonce->value, form->arena))
-        form_fail(form, &at, "NONCE_TYPE_INVALID", "A nonce is text (%d) or a whole number.",
-                  MOST_NONCE);
+        form_fail(form, &at, "NONCE_TYPE_INVALID",
+                  "A nonce has at most %d characters or is an integer.", MOST_NONCE);
 }
 
-/* Some libraries send the same embed under both names: `embeds` counts, unless it is empty. */
+/* Some client libraries send the same embed in both fields; `embeds` wins unless it is empty. */
 struct opt_list body_embeds(const struct message_body *in)
 {
     struct list one = { .items = in->embed.value, .count = in->embed.given == GIVEN };
@@ -214,7 +217,7 @@ void body_check_kind(struct form *form, const struct place *here, const struct m
         return;
     if (in->content.given == GIVEN && in->content.value.n)
         form_fail(form, &content, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-                  "The text is in the components.");
+                  "content cannot be used with these components.");
     if (body_embeds(in).value.count)
         form_fail(form, &embeds, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
                   "Embeds cannot be used with these components.");
@@ -240,7 +243,7 @@ void message_body_check(struct form *form, const struct place *here, const void 
                     in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);
 }
 
-/* Further checks need the stored message; see message_edit. */
+/* message_edit checks the rules that depend on the stored message. */
 void message_patch_check(struct form *form, const struct place *here, const void *object)
 {
     const struct message_body *in = object;
@@ -275,14 +278,14 @@ static const struct schema create_schema = {
     .size = sizeof(struct message_body),
     .fields = create_fields,
     .check = message_body_check,
-    .doc = "A new message. People's embeds and components are left out.",
+    .doc = "A new message. Embeds and components of users are ignored.",
 };
 static const struct schema edit_schema = {
     .name = "MessagePatch",
     .size = sizeof(struct message_body),
     .fields = edit_fields,
     .check = message_patch_check,
-    .doc = "What changes about a message.",
+    .doc = "Fields of a message to change.",
 };
 static const struct schema webhook_schema = {
     .name = "WebhookMessageDraft",

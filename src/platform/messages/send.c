@@ -35,7 +35,7 @@ static enum err check_place(struct call *call, const struct channel *c)
 
 /* --- route ------------------------------------------------------------------------------ */
 
-/* With enforce_nonce, a retry returns the message that was already sent. */
+/* With enforce_nonce, a retried request gets the message that the first one created. */
 static enum err find_sent(struct call *call, const struct message_draft *d, struct message *ret,
                           bool *ret_found)
 {
@@ -63,8 +63,8 @@ static enum err check_files(struct call *call)
     return check_uploads(call, &(struct list){ 0 });
 }
 
-/* Messages with replies, mentions, files, stickers or polls need more queries and run alone, so
- * that other calls of the same batch do not wait for them. */
+/* A message with a reply, mention, file, sticker or poll needs more queries and runs alone, so that
+ * other calls of the same batch do not wait for it. */
 static bool is_plain(const struct message_body *in)
 {
     bool names =
@@ -79,7 +79,7 @@ enum err prepare_create_message(struct call *call)
     const struct message_body *in = call->body;
 
     call->alone = !is_plain(in) || !channel_home_known(call_id(call, "channel.id"));
-    /* A second message with the same nonce must see the first. */
+    /* A second message with the same nonce must be checked after the first is committed. */
     call->decides = in->enforce_nonce.value;
     return prepare_sending(call, check_files);
 }
@@ -112,7 +112,7 @@ enum err message_judged(struct call *call, struct text_judged *about, snowflake 
     return hook_text_written(call, about);
 }
 
-/* The text that auto moderation checks: the content plus question and answers of a poll. */
+/* Returns the text that auto moderation checks: the content, and question and answers of a poll. */
 static struct str draft_text(struct call *call, const struct message_draft *d)
 {
     struct str text = d->content;
@@ -203,7 +203,7 @@ static const struct schema typing_schema = {
     .name = "Typing",
     .size = sizeof(struct typing),
     .fields = typing_fields,
-    .doc = "Somebody is writing.",
+    .doc = "A user is typing.",
 };
 
 struct cooldown {
@@ -218,7 +218,7 @@ static const struct schema cooldown_schema = {
     .name = "TypingCooldown",
     .size = sizeof(struct cooldown),
     .fields = cooldown_fields,
-    .doc = "How long slow mode makes the caller wait.",
+    .doc = "Remaining wait of slow mode, in milliseconds.",
 };
 static const struct type type_cooldown = { .kind = KIND_OBJECT, .schema = &cooldown_schema };
 
@@ -241,7 +241,7 @@ static enum err reply_cooldown(struct call *call, const struct channel *c)
     return call_reply_as(call, &type_cooldown, &left);
 }
 
-/* POST /channels/{channel.id}/typing: sends TYPING_START. */
+/* POST /channels/{channel.id}/typing: emits TYPING_START. */
 enum err trigger_typing(struct call *call)
 {
     const struct channel *c = call->target.channel;

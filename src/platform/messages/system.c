@@ -1,4 +1,4 @@
-/* system.c - system messages: joins, group changes and the like. */
+/* system.c - creates system messages: members who join, changes of groups and their recipients. */
 #include "platform/messages/internal.h"
 
 #include "platform/channels/channels.h"
@@ -7,7 +7,7 @@
 /* Bit of a guild's system_channel_flags. */
 enum { SUPPRESS_JOIN_NOTIFICATIONS = 1 << 0 };
 
-/* The channel for join messages; *ret_found is false if the guild has disabled them. */
+/* Reads the channel for join messages; *ret_found is false if the guild has disabled them. */
 static enum err system_channel(struct call *call, snowflake guild_id, struct channel *ret,
                                bool *ret_found)
 {

@@ -63,7 +63,7 @@ static const struct allowed_mentions *message_allowed(const struct sender *from,
 
 /* --- new message ------------------------------------------------------------------------ */
 
-/* The message to reply to: it must exist in this channel and not be a system message. */
+/* Resolves the message to reply to: it must exist in this channel and not be a system message. */
 static enum err find_reference(struct call *call, const struct sender *from,
                                const struct reference_in *in, struct message_draft *draft,
                                snowflake *ret_author)
@@ -85,7 +85,7 @@ static enum err find_reference(struct call *call, const struct sender *from,
         return message_refuse(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE",
                               "Unknown message");
     }
-    /* Clients offer to wave at new members, which is a reply to the join message. */
+    /* Replies to a join message are allowed, because clients offer to wave at new members. */
     if (message_is_system(m.type) && m.type != MESSAGE_USER_JOIN)
         return message_refuse(call, "message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
                               "Cannot reply to a system message");
@@ -109,7 +109,7 @@ static bool is_empty(const struct message_draft *d)
            d->sticker_items.given != GIVEN && d->snapshot.given != GIVEN;
 }
 
-/* Bodies differ in their fields: absent ones leave the draft unchanged. */
+/* Copies the fields of the body; absent fields leave the draft unchanged. */
 static void take_parts(struct call *call, const struct sender *from, struct message_draft *d)
 {
     const struct message_sending *sending = message_sending_of(call);
@@ -147,7 +147,7 @@ static enum err take_poll(struct call *call, const struct sender *from, const st
     return e;
 }
 
-/* Names and formats are stored with the message: showing it does not read the stickers. */
+/* Stores names and formats of stickers with the message, so that showing it reads no stickers. */
 static enum err take_stickers(struct call *call, const struct sender *from, struct opt_str *ret)
 {
     const struct list *ids = &message_sending_of(call)->in->sticker_ids.value;
@@ -159,7 +159,7 @@ static enum err take_stickers(struct call *call, const struct sender *from, stru
         return OK;
     if (!from->sticks)
         return message_refuse(call, "sticker_ids", "STICKERS_NOT_ALLOWED",
-                              "Only people and bots send stickers, with new messages.");
+                              "Stickers are allowed only in new messages of users and bots.");
     for (size_t i = 0; i < ids->count; i++) {
         struct sticker s;
 
@@ -192,10 +192,11 @@ static enum err take_forward(struct call *call, const struct sender *from,
     const struct message_body *in = message_sending_of(call)->in;
 
     if (draft->poll)
-        return message_refuse(call, "poll", "FORWARD_NOT_POSSIBLE", "A forward has no poll.");
+        return message_refuse(call, "poll", "FORWARD_NOT_POSSIBLE",
+                              "A forward cannot have a poll.");
     if (draft->sticker_items.given == GIVEN)
         return message_refuse(call, "sticker_ids", "FORWARD_NOT_POSSIBLE",
-                              "A forward has no stickers.");
+                              "A forward cannot have stickers.");
     return message_forward(call, from, in->message_reference.value, draft);
 }
 
@@ -249,7 +250,7 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
 
 /* --- edit ------------------------------------------------------------------------------- */
 
-/* Retains the listed attachments and adds uploaded ones; an absent list retains all, null none. */
+/* Retains listed attachments and adds uploaded ones. Absent list: retains all; null: none. */
 static enum err edit_attachments(struct call *call, const struct sender *from, struct message *m)
 {
     const struct message_sending *sending = message_sending_of(call);
@@ -315,7 +316,7 @@ static void edit_flags(const struct sender *from, const struct message_body *in,
     if (in->flags.given == ABSENT)
         return;
     m->flags = (m->flags & ~may) | (in->flags.value & may);
-    /* An edit can set this flag but not clear it. */
+    /* An edit can set IS_COMPONENTS_V2 but not clear it. */
     if (from->rich && !from->bare)
         m->flags |= in->flags.value & MESSAGE_IS_COMPONENTS_V2;
 }
@@ -347,10 +348,10 @@ static enum err check_kind(struct call *call, const struct message *m)
         return OK;
     return message_refuse(call, m->content.n ? "content" : "embeds",
                           "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-                          "The message has text or embeds.");
+                          "The message has text or embeds, too.");
 }
 
-/* An existing poll cannot be edited; only a deferred interaction reply may still become a poll. */
+/* Refuses to edit an existing poll; only a deferred interaction reply can still become a poll. */
 static enum err edit_poll(struct call *call, const struct sender *from, struct message *m,
                           bool touched)
 {

@@ -1,4 +1,4 @@
-/* copies.c - creates, updates and empties the copies of published messages, in batches. */
+/* copies.c - creates, updates and clears the copies of published messages, in batches. */
 #include "platform/news/internal.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ static const int64_t COPIED_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_IS_COMPONE
 
 /* --- the source message --------------------------------------------------------------- */
 
-/* The job's data: the source's channel, and the cursor. */
+/* Schedules a job with its data: channel of the source message, and position in the copies. */
 static enum err copies_schedule(struct call *call, const struct job_kind *kind, snowflake message,
                                 snowflake channel, snowflake after)
 {
@@ -22,7 +22,7 @@ static enum err copies_schedule(struct call *call, const struct job_kind *kind, 
                         str_printf(call->arena, "%" PRIu64 " %" PRIu64, channel, after));
 }
 
-/* *ret_found is false if the source was deleted. */
+/* Reads the source message; *ret_found is false if it was deleted. */
 static enum err copies_source(struct call *call, const struct job *job, struct message *ret,
                               struct channel *ret_channel, snowflake *ret_after, bool *ret_found)
 {
@@ -48,7 +48,7 @@ static const char FOLLOWERS[] = "select id from webhooks where source_channel_id
 static const char ADD_COPY[] =
     "insert into crossposts (source_id, message_id, channel_id) values ($1, $2, $3)";
 
-/* Copies share the file contents but have their own attachment ids. */
+/* Copies attachments with new ids; the copies share the stored files. */
 static struct list copied_files(struct call *call, const struct list *files)
 {
     struct list out = { 0 };
@@ -119,7 +119,7 @@ static enum err run_publish(struct call *call, const struct job *job)
 
 const struct job_kind news_publish = {
     .name = "news-publish",
-    .doc = "Copies a message to those who follow its channel.",
+    .doc = "Copies a published message to the followers of its channel.",
     .run = run_publish,
 };
 
@@ -137,7 +137,7 @@ static void read_copy(const struct rows *r, void *ret)
     *(struct message_copy *)ret = (struct message_copy){ row_id(r, 0), row_id(r, 1) };
 }
 
-/* source: NULL if it was deleted. A deleted copy is skipped. */
+/* Updates a copy, or clears it if the source was deleted (source NULL). Skips a deleted copy. */
 static enum err copy_follow(struct call *call, const struct message_copy *at,
                             const struct message *source)
 {
@@ -196,7 +196,7 @@ static enum err run_change(struct call *call, const struct job *job)
 
 const struct job_kind news_change = {
     .name = "news-change",
-    .doc = "Changes copies as their source was changed.",
+    .doc = "Updates the copies of a published message that was changed.",
     .run = run_change,
 };
 
@@ -205,8 +205,8 @@ enum err copies_change(struct call *call, const struct message *m)
     return copies_schedule(call, &news_change, m->id, m->channel_id, 0);
 }
 
-/* Saving the message as published schedules an update of its copies. That job would run at the same
- * time as this one and send updates without a change, so cancel it. */
+/* Cancels the update job that saving the message as published has scheduled: it would run at the
+ * same time as the publish job and emit updates without a change. */
 enum err copies_begin(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &news_change, m->id);
@@ -230,13 +230,13 @@ static enum err run_end(struct call *call, const struct job *job)
 
 const struct job_kind news_end = {
     .name = "news-end",
-    .doc = "Empties copies whose source is gone.",
+    .doc = "Clears the copies of a published message that was deleted.",
     .run = run_end,
 };
 
 static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 limit 1";
 
-/* Also called for messages that were never published; those have no copies. */
+/* Schedules the job only if there are copies, because most messages were never published. */
 enum err copies_end(struct call *call, const snowflake *message_id)
 {
     struct rows row;

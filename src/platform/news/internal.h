@@ -10,9 +10,9 @@
 
 /* --- copies.c ------------------------------------------------------------------------- */
 
-/* Schedules a job that copies the message to all followers of its channel. */
+/* Schedules the job that copies the message to all followers of its channel. */
 enum err copies_begin(struct call *call, const struct message *m);
-/* Hooks: update or empty the copies after a change or deletion of the source. */
+/* Hooks that schedule the update or clearing of the copies if the source changes. */
 enum err copies_change(struct call *call, const struct message *m);
 enum err copies_end(struct call *call, const snowflake *message_id);
 extern const struct job_kind news_publish, news_change, news_end;

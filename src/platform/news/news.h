@@ -1,7 +1,6 @@
-/* news.h - announcement channels: publishing (crossposting) messages to followers.
- *
- * A follower is a webhook of type 2. A channel may have many followers, so jobs copy a published
- * message to them in batches, and also its changes and its deletion. Start with copies.c. */
+/* news.h - announcement channels: publish (crosspost) messages to followers. A follower is a
+ * webhook of type 2. A channel may have many followers, so jobs copy a published message to them in
+ * batches, and also its changes and its deletion. Start with copies.c. */
 #ifndef PLATFORM_NEWS_NEWS_H
 #define PLATFORM_NEWS_NEWS_H
 

@@ -54,7 +54,7 @@ struct followed {
 };
 static const struct field follow_fields[] = {
     { FIELD(struct follow_request, webhook_channel_id), .type = &type_id,
-      .doc = "Where copies go to" },
+      .doc = "The channel that receives the copies" },
     { 0 },
 };
 static const struct field followed_fields[] = {
@@ -66,18 +66,18 @@ static const struct schema follow_schema = {
     .name = "Follow",
     .size = sizeof(struct follow_request),
     .fields = follow_fields,
-    .doc = "Which channel follows.",
+    .doc = "The channel that follows.",
 };
 static const struct schema followed_schema = {
     .name = "FollowedChannel",
     .size = sizeof(struct followed),
     .fields = followed_fields,
-    .doc = "A channel that is followed, and the webhook that its messages come through.",
+    .doc = "A followed channel, and the webhook that posts its messages.",
 };
 static const struct type follow_body = { .kind = KIND_OBJECT, .schema = &follow_schema };
 static const struct type followed_reply = { .kind = KIND_OBJECT, .schema = &followed_schema };
 
-/* Resolves the following channel for the caller. The call's own target does not change. */
+/* Resolves the following channel for the caller; call->target is restored afterwards. */
 static enum err enter_follower(struct call *call, snowflake id, struct target *ret)
 {
     struct target here = call->target;
@@ -110,7 +110,7 @@ static enum err find_follower(struct call *call, snowflake source, snowflake tar
     return e;
 }
 
-/* Posts a system message to the following channel. */
+/* Creates the system message about the follow in the following channel. */
 static enum err say_followed(struct call *call, const struct channel *to, struct str name)
 {
     const struct channel *from = call->target.channel;
@@ -191,7 +191,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/messages/{message.id}/crosspost",
         .name = "crosspost_message",
-        .doc = "Publish a message to those who follow the channel; others' by MANAGE_MESSAGES.",
+        .doc = "Publish a message to followers; messages of others need MANAGE_MESSAGES.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_NONE },
@@ -203,7 +203,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/followers",
         .name = "follow_channel",
-        .doc = "Follow a channel with another one, where the caller needs MANAGE_WEBHOOKS.",
+        .doc = "Follow a channel in another channel, where the caller needs MANAGE_WEBHOOKS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &follow_body,
         .reply = &followed_reply,
@@ -217,7 +217,7 @@ static const struct route routes[] = {
 
 const struct domain news_domain = {
     .name = "News",
-    .doc = "Channels whose messages are published to those that follow them.",
+    .doc = "Announcement channels, whose messages are published to followers.",
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &news_publish, &news_change, &news_end, NULL },
     .hooks = &(const struct hooks){ .message_changed = copies_change, .message_gone = copies_end },

@@ -1,4 +1,4 @@
-/* authorize.c - GET and POST /oauth2/authorize: the consent page's data and the user's answer. */
+/* authorize.c - GET and POST /oauth2/authorize: data of the consent page, and the decision. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -39,7 +39,7 @@ static enum err list_guilds(struct call *call, struct list *ret)
     return e;
 }
 
-/* Returns whether the user has already granted all these scopes. */
+/* Reads whether the user has already granted all requested scopes. */
 static enum err is_authorized(struct call *call, const struct request *r, bool *ret)
 {
     struct authorization old;
@@ -116,7 +116,7 @@ enum err get_authorization(struct call *call)
 
 /* --- POST /oauth2/authorize ----------------------------------------------------------- */
 
-/* Redirects to the application, or to our own page if it has no redirect URI. */
+/* Redirects to the application, or to a page of this server if the request has no redirect URI. */
 static enum err reply_redirect(struct call *call, struct str url)
 {
     const struct authorize_query *q = call->query;
@@ -126,7 +126,7 @@ static enum err reply_redirect(struct call *call, struct str url)
     return call_reply(call, &(struct redirect_reply){ url, url });
 }
 
-/* Appends name=value to the URL fragment, which browsers do not send to servers. */
+/* Appends name=value to a URL fragment, which browsers do not send to servers. */
 static struct str fragment_with(struct arena *a, struct str fragment, const char *name,
                                 struct str value)
 {

@@ -11,7 +11,7 @@ static const char USERS_WITH[] =
 static const char LEAVE_USER[] =
     "delete from authorizations where application_id = $1 and user_id = $2 returning installed";
 
-/* Authorizing is not installing: only an installed app is in the account's command index. */
+/* Rebuilds the account's command index only for an installed app: authorizing is not installing. */
 static enum err application_leave_user(struct call *call, snowflake id, snowflake user_id)
 {
     struct application_ref gone = { id };

@@ -14,13 +14,13 @@ static const char ADD[] =
     "created_at) values ($1, $2, $3, '[\"applications.commands\"]', $4, $5) "
     "on conflict (channel_id, application_id) do nothing";
 
-/* A group channel has no members that a bot could join: only commands can be installed. */
+/* Only commands can be installed in a group channel, because a bot cannot join it. */
 static enum err check_scopes(struct call *call, const struct request *r)
 {
     if (r->integration_type == INSTALL_GUILD && !scopes_have(&r->scopes, "bot"))
         return OK;
     return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
-                        "In a group only applications.commands can be installed.");
+                        "Only applications.commands can be installed in a group.");
 }
 
 enum err request_install_group(struct call *call, const struct request *r, snowflake channel_id)

@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
-/* Resolves the channel for the caller. The call's own target does not change. */
+/* Resolves the channel for the caller; call->target is restored afterwards. */
 static enum err incoming_enter(struct call *call, snowflake channel_id, struct target *ret)
 {
     struct target here = call->target;
@@ -50,7 +50,7 @@ static bool is_refusal(enum err e)
            e == ERR_MAX_CHANNEL_WEBHOOKS || e == ERR_MAX_GUILD_WEBHOOKS;
 }
 
-/* Acts as the user who granted the code. h NULL: checks only whether the webhook may be created. */
+/* Checks or creates the webhook as the user who granted the code. h NULL: only checks. */
 static enum err incoming_as(struct call *call, const struct application *a,
                             const struct authorization_code *code, struct webhook *h)
 {

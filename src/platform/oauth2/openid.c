@@ -1,8 +1,6 @@
-/* openid.c - OpenID Connect on top of OAuth2: signs in users of this server at other sites.
- *
- * With the scope openid, a code exchange also returns an id token, signed with a key that
- * /oauth2/keys publishes. The thread pool creates the key when the scope is first requested. The
- * database contains it, encrypted, so that all nodes sign with the same key. */
+/* openid.c - OpenID Connect: with the scope openid, a code exchange also returns an id token,
+ * signed with a key that /oauth2/keys publishes. The thread pool creates the key at the first
+ * request. The database contains it encrypted, so that all nodes use the same key. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -22,7 +20,7 @@ static const char ADD_KEY[] =
     "insert into signing_keys (id, kid, modulus, exponent, secret) values ($1, $2, $3, $4, $5) "
     "on conflict do nothing";
 
-/* .secret is encrypted. */
+/* Reads the signing key; .secret is encrypted. */
 static enum err signing_key_find(struct tx *tx, struct signing_key *ret, bool *ret_found)
 {
     struct rows row;
@@ -62,7 +60,7 @@ enum err prepare_authorize(struct call *call)
     return OK;
 }
 
-/* If another node has inserted a key in the meantime, that key wins. */
+/* Stores the new key. If another node has inserted a key in the meantime, that key is used. */
 enum err openid_keep_key(struct call *call)
 {
     const struct signing_key *key = call_passed(call, "signing_key");
@@ -106,7 +104,7 @@ static struct str id_claims(struct call *call, snowflake user_id, snowflake appl
     return buf_take(&out, call->arena);
 }
 
-/* Values that the read stage passes to the handler. */
+/* Data that the read stage passes to the thread pool and the handler. */
 struct id_token_plan {
     snowflake user_id, application_id;
     struct str nonce, token;
@@ -133,7 +131,7 @@ enum err openid_plan(struct call *call, snowflake user_id, snowflake application
     enum err e = signing_key_find(call->tx, &key, &found);
 
     if (e || !found)
-        return e ? e : ERR_INTERNAL; /* the grant of the scope created it */
+        return e ? e : ERR_INTERNAL; /* The key exists, because granting the scope created it. */
     struct id_token_plan *p = call_pass(call, "id_token_plan", sizeof *p);
     *p = (struct id_token_plan){ user_id, application_id, nonce, { 0 }, key };
     call->compute = sign_id_token;

@@ -12,7 +12,7 @@ static bool is_registered(const struct application *a, struct str uri)
     return false;
 }
 
-/* Rejects a redirect URI that is not registered, so that it never receives a reply. */
+/* Refuses an unregistered redirect URI, so that it never receives a reply. */
 static enum err read_redirect(struct call *call, struct request *r)
 {
     const struct authorize_query *q = call->query;
@@ -20,7 +20,7 @@ static enum err read_redirect(struct call *call, struct request *r)
 
     if (q->redirect_uri.given == GIVEN && !is_registered(a, q->redirect_uri.value))
         return call_invalid(call, "redirect_uri", "INVALID_REDIRECT_URI",
-                            "The application has not registered this address.");
+                            "The application has not registered this redirect URI.");
     if (q->redirect_uri.given == GIVEN)
         r->redirect_uri = q->redirect_uri.value;
     else if ((r->with_code && a->redirect_uris.count == 1) ||
@@ -38,14 +38,14 @@ static enum err read_scopes(struct call *call, struct request *r)
     if (!scopes_parse(call->arena, q->scope, &r->scopes) ||
         scopes_have(&r->scopes, "applications.commands.update"))
         return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
-                            "There is a scope that cannot be asked for here, or none.");
+                            "No scope, or a scope that cannot be requested here.");
     r->installs =
         scopes_have(&r->scopes, "bot") || scopes_have(&r->scopes, "applications.commands");
     return OK;
 }
 
-/* The implicit grant is only for public clients, because the token is part of a URL. It excludes
- * scopes and installs that need a code exchange. */
+/* Allows the implicit grant only for public clients, because the token is part of a URL, and not
+ * for scopes and installs that need a code exchange. */
 static enum err check_implicit(struct call *call, const struct request *r)
 {
     const struct application *a = r->application;
@@ -54,15 +54,17 @@ static enum err check_implicit(struct call *call, const struct request *r)
         (r->installs && a->integration_require_code_grant))
         return call_invalid(call, "response_type", FORM_CHOICES, "Value must be one of ('code').");
     if (scopes_have(&r->scopes, "bot"))
-        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "A bot comes without a token.");
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
+                            "bot cannot be used with response_type=token.");
     if (scopes_have(&r->scopes, "openid"))
-        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "An id token comes for a code.");
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "openid needs response_type=code.");
     if (scopes_have(&r->scopes, "webhook.incoming"))
-        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "A webhook comes for a code.");
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
+                            "webhook.incoming needs response_type=code.");
     return OK;
 }
 
-/* Installing without other scopes needs no code, unless the application requires one. */
+/* Requires a code, unless the app is only installed and does not demand a code. */
 static enum err read_response_type(struct call *call, struct request *r)
 {
     const struct authorize_query *q = call->query;
@@ -78,7 +80,7 @@ static enum err read_response_type(struct call *call, struct request *r)
     return OK;
 }
 
-/* Challenge and method need each other: without a method RFC 7636 assumes "plain", which is not
+/* Requires challenge and method together: without a method RFC 7636 assumes "plain", which is not
  * supported. */
 static enum err check_challenge(struct call *call)
 {
@@ -110,7 +112,7 @@ static enum err read_place(struct call *call, const struct opt_int *chosen, stru
     if (r->integration_type == INSTALL_USER &&
         (scopes_have(&r->scopes, "bot") || !scopes_have(&r->scopes, "applications.commands")))
         return call_invalid(call, "scope", "ENUM_TYPE_COERCE",
-                            "On an account only applications.commands can be installed.");
+                            "Only applications.commands can be installed on an account.");
     return OK;
 }
 

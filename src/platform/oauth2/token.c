@@ -9,7 +9,7 @@
 
 /* --- client authentication ------------------------------------------------------------ */
 
-/* "Basic base64(id:secret)", both percent-encoded (RFC 6749 2.3.1). */
+/* Parses "Basic base64(id:secret)", both percent-encoded (RFC 6749 2.3.1). */
 static bool read_basic(struct call *call, struct str *ret_id, struct str *ret_secret)
 {
     struct str header = str_trim(call->exchange->request->authorization);
@@ -30,7 +30,7 @@ static bool has_basic(const struct call *call)
     return str_eq_nocase(str_cut(&header, ' '), STR("Basic"));
 }
 
-/* *ret_known: the application exists and the secret is correct. */
+/* Finds the application. *ret_known: it exists and the secret is correct. */
 static enum err find_client(struct call *call, const struct opt_str *form_id,
                             const struct opt_str *form_secret, struct application *ret,
                             bool *ret_known)
@@ -95,8 +95,8 @@ static enum err issue_refresh(struct call *call, snowflake user_id, snowflake ap
 
 /* --- grant_type=authorization_code ---------------------------------------------------- */
 
-/* Executes an installation that waited for the exchange, on behalf of the granting user. *ret_may:
- * that user still has the permissions. */
+/* Installs the app of a code that waited for the exchange, on behalf of the granting user.
+ * *ret_may: the user still has the permissions. */
 static enum err install_now(struct call *call, const struct application *a,
                             const struct authorization_code *code, const struct scopes *scopes,
                             bool *ret_may)
@@ -146,7 +146,7 @@ static enum err use_code(struct call *call, const struct application *a,
     if (!e && out.webhook)
         e = code_note_webhook(call->tx, digest, out.webhook->id);
     if (!e && !may)
-        return oauth2_fail(call, 400, "invalid_grant", "Whoever allowed it may not any more.");
+        return oauth2_fail(call, 400, "invalid_grant", "The user lost the required permissions.");
     if (!e)
         e = authorization_add(call, &(struct account_app){ code->user_id, a->id }, &scopes, false);
     if (!e)
@@ -160,8 +160,8 @@ static enum err use_code(struct call *call, const struct application *a,
     return e ? e : call_reply(call, &out);
 }
 
-/* A second use means that the code has leaked: revokes its tokens (RFC 6749 4.1.2) and deletes its
- * webhook, because the webhook's URL is a credential, too. */
+/* Revokes the tokens of a code that is used a second time, because it has leaked (RFC 6749 4.1.2),
+ * and deletes its webhook, because the webhook's URL is a credential, too. */
 static enum err refuse_reuse(struct call *call, const struct authorization_code *code,
                              struct str digest)
 {
@@ -181,8 +181,8 @@ static bool verifier_fits(struct call *call, struct str verifier, struct str cha
     return made.n == challenge.n && sodium_memcmp(made.p, challenge.p, made.n) == 0;
 }
 
-/* RFC 7636: checks the verifier against the code's challenge. Also rejects a verifier without a
- * challenge, because an attacker may have removed the challenge. NULL: valid. */
+/* Checks the verifier against the code's challenge (RFC 7636); NULL: valid. Refuses a verifier for
+ * a code without a challenge, because an attacker may have removed the challenge. */
 static const char *check_verifier(struct call *call, const struct authorization_code *code,
                                   const char **ret_error)
 {
@@ -198,7 +198,7 @@ static const char *check_verifier(struct call *call, const struct authorization_
         return "A code_verifier has 43 to 128 characters.";
     *ret_error = "invalid_grant";
     if (!code->challenge.p || !verifier_fits(call, verifier, code->challenge))
-        return "The code_verifier is another one.";
+        return "The code_verifier does not match.";
     return NULL;
 }
 
@@ -219,18 +219,19 @@ static enum err exchange_code(struct call *call, const struct application *a)
     if (!found || code.application_id != a->id || code.expires_at <= clock_us())
         return oauth2_fail(call, 400, "invalid_grant", "The code is unknown, used or expired.");
     if (!str_eq(code.redirect_uri, in->redirect_uri.value))
-        return oauth2_fail(call, 400, "invalid_grant", "The redirect_uri is another one.");
+        return oauth2_fail(call, 400, "invalid_grant",
+                           "The redirect_uri differs from the request.");
     wrong = check_verifier(call, &code, &error);
     if (wrong)
         return oauth2_fail(call, 400, error, wrong);
-    /* After check_verifier: a party that saw only the code cannot trigger the revocation. */
+    /* The check follows check_verifier: knowledge of the code alone triggers no revocation. */
     if (code.used)
         return refuse_reuse(call, &code, digest);
     e = user_find(call->tx, code.user_id, &user);
     if (e)
         return e;
     if (user.disabled || user.deleting)
-        return oauth2_fail(call, 400, "invalid_grant", "The account is gone.");
+        return oauth2_fail(call, 400, "invalid_grant", "The account is disabled or deleted.");
     e = code_mark_used(call->tx, digest);
     return e ? e : use_code(call, a, &code, digest);
 }
@@ -264,7 +265,8 @@ static enum err token_refresh(struct call *call, const struct application *a)
     asked = granted;
     if (in->scope.given == GIVEN &&
         (!scopes_parse(call->arena, in->scope.value, &asked) || asked.bits & ~granted.bits))
-        return oauth2_fail(call, 400, "invalid_scope", "More than was granted.");
+        return oauth2_fail(call, 400, "invalid_scope",
+                           "The requested scopes exceed the granted scopes.");
     e = auth_revoke(call->tx, credential.session);
     if (!e)
         e = access_issue(call, holder.id, a->id, &asked, code, &out);
@@ -277,7 +279,7 @@ static enum err token_refresh(struct call *call, const struct application *a)
 
 /* --- grant_type=client_credentials ---------------------------------------------------- */
 
-/* Issues a token for the application's owner. For a team's owner only a few scopes are allowed. */
+/* Issues a token for the application's owner; for a team's application with few scopes only. */
 static enum err issue_for_owner(struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
@@ -289,13 +291,13 @@ static enum err issue_for_owner(struct call *call, const struct application *a)
     if (!scopes_parse(call->arena, in->scope.value, &scopes) || scopes_have(&scopes, "bot") ||
         scopes_have(&scopes, "openid") || scopes_have(&scopes, "webhook.incoming") ||
         (a->team_id && scopes.bits & ~for_teams))
-        return oauth2_fail(call, 400, "invalid_scope", "There is a scope that cannot be had.");
+        return oauth2_fail(call, 400, "invalid_scope", "A requested scope is not available here.");
     enum err e = access_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
     return e ? e : call_reply(call, &out);
 }
 
-/* Public clients send a verifier instead of a secret. check_verifier rejects it for a code without
- * a challenge. */
+/* Returns whether a public client sends a verifier instead of a secret. check_verifier refuses it
+ * for a code without a challenge. */
 static bool is_public_exchange(const struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
@@ -305,7 +307,7 @@ static bool is_public_exchange(const struct call *call, const struct application
            str_is(in->grant_type.value, "authorization_code");
 }
 
-/* Plans the id token, which is signed before the transaction. The handler reports invalid
+/* Requests the id token, which is signed before the write transaction. The handler reports invalid
  * requests. */
 static enum err look_for_openid(struct call *call)
 {
@@ -367,7 +369,8 @@ enum err exchange_token(struct call *call)
         return issue_for_owner(call, &a);
     if (in->grant_type.given != GIVEN)
         return oauth2_fail(call, 400, "invalid_request", "The grant_type is missing.");
-    return oauth2_fail(call, 400, "unsupported_grant_type", "Not a grant_type of ours.");
+    return oauth2_fail(call, 400, "unsupported_grant_type",
+                       "This server does not support this grant_type.");
 }
 
 /* --- POST /oauth2/token/revoke -------------------------------------------------------- */
@@ -403,8 +406,8 @@ static enum err forget_authorization(struct call *call, const struct caller *hol
     return authorization_delete(call, &a);
 }
 
-/* Any holder of a token may revoke it. A client that authenticates can revoke only its own tokens.
- * An unknown token is no error (RFC 7009). */
+/* POST /oauth2/token/revoke: each holder of a token may revoke it. A client that authenticates can
+ * revoke only its own tokens. An unknown token is not an error (RFC 7009). */
 enum err revoke_token(struct call *call)
 {
     const struct revoke_form *in = call->body;

@@ -9,7 +9,7 @@ enum { COMPLETED_ONBOARDING = 1 << 1, STARTED_ONBOARDING = 1 << 3 };
 
 struct answering {
     int64_t version;
-    struct list chosen, let_go; /* role ids to add and remove */
+    struct list chosen, let_go; /* ids of roles to add and to remove */
 };
 
 static const struct onboarding_option *find_option(const struct onboarding_prompt *p, snowflake id)
@@ -35,15 +35,15 @@ static void add_roles(struct arena *arena, const struct onboarding_option *o,
     }
 }
 
-/* Validates the number of answers to a question. */
+/* Checks the number of answers to a prompt. */
 static void check_count(struct call *call, const struct onboarding_prompt *p, size_t chosen)
 {
     if (p->single_select && chosen > 1)
         call_invalid(call, "onboarding_responses", FORM_CHOICES,
-                     "A question with one answer has more.");
+                     "A prompt that allows one answer has several.");
     if (p->required && p->in_onboarding && !chosen)
         call_invalid(call, "onboarding_responses", "BASE_TYPE_REQUIRED",
-                     "A question that has to be answered is not.");
+                     "A required prompt has no answer.");
 }
 
 static void take_answers(struct call *call, const struct onboarding *o,
@@ -113,7 +113,7 @@ enum err prepare_answer_onboarding(struct call *call)
     return OK;
 }
 
-/* Applies the role changes to the member; false: nothing changed. */
+/* Applies the role changes to the member; false: the member did not change. */
 static bool member_choose(struct call *call, const struct answering *a, struct member *m)
 {
     const snowflake *had = m->roles.items, *chosen = a->chosen.items;
@@ -144,7 +144,7 @@ enum err answer_onboarding(struct call *call)
     struct member m = *call->target.standing->member;
     int64_t version;
 
-    /* Pending members may answer; timed-out and quarantined members may not. */
+    /* Members who are pending may answer; timed-out and quarantined members may not. */
     if ((who->timed_out || who->quarantined) && rights_are_restrained(who))
         return ERR_MISSING_PERMISSIONS;
     enum err e = onboarding_version(call->tx, m.guild_id, &version);

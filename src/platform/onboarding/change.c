@@ -1,7 +1,6 @@
-/* change.c - PUT /guilds/{guild.id}/onboarding.
- *
- * A read transaction reads the current state, the thread pool validates and encodes, and the write
- * transaction only writes. If the version has changed in the meantime, all stages run again. */
+/* change.c - PUT /guilds/{guild.id}/onboarding. A read transaction reads the current state, the
+ * thread pool validates and encodes, and the write transaction only writes. If the version has
+ * changed in the meantime, all stages run again. */
 #include "base/emoji.h"
 #include "base/mem.h"
 #include "model/fields/ids.h"
@@ -12,7 +11,7 @@
 struct onboarding_work {
     struct onboarding before, now;
     struct guild_places places;
-    struct list emojis; /* struct emoji: the guild's */
+    struct list emojis; /* struct emoji: all emojis of the guild */
     struct standing standing;
     uint64_t everyone; /* permissions of @everyone */
     struct str prompts, channels, reply;
@@ -26,7 +25,7 @@ struct onboarding_note {
 
 /* --- checks --------------------------------------------------------------------------- */
 
-/* The caller must be able to assign the roles. */
+/* Checks that the roles exist and that the caller may assign them. */
 static enum err check_option_roles(struct call *call, const struct onboarding_work *w,
                                    const struct list *ids, const struct place *all)
 {
@@ -37,7 +36,7 @@ static enum err check_option_roles(struct call *call, const struct onboarding_wo
         struct place at = place_index(all, i);
 
         if (!role || role->managed || role->id == w->now.guild_id)
-            form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be given.");
+            form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be assigned.");
         else if (!standing_above_role(&w->standing, role))
             return ERR_MISSING_PERMISSIONS;
     }
@@ -114,7 +113,7 @@ static bool prompt_has_option(const struct onboarding_prompt *p, snowflake id)
     return false;
 }
 
-/* Clients send arbitrary ids for new objects; the second use of an id counts as new. */
+/* Returns a known and unused id, else a new one: clients send arbitrary ids for new objects. */
 static snowflake settle_id(struct call *call, struct list *seen, snowflake id, bool known)
 {
     snowflake settled = known && !ids_hold(seen, id) ? id : snowflake_new();
@@ -249,7 +248,7 @@ static void onboarding_note_add(struct call *call, struct onboarding_work *w,
         (struct onboarding_note){ .action = action, .target = target };
 }
 
-/* The entry of a new prompt has all its fields, from which libraries construct an object. */
+/* Adds the audit entry of a new prompt with all fields, which client libraries need. */
 static void note_new_prompt(struct call *call, struct onboarding_work *w,
                             const struct onboarding_prompt *p)
 {

@@ -11,8 +11,8 @@ enum {
     MAX_OPTIONS = 50,
     MAX_OPTION_IDS = 50,
     MAX_DEFAULT_CHANNELS = 500,
-    NEEDED_CHANNELS = 7, /* visible channels needed to enable it */
-    NEEDED_WRITABLE = 5, /* channels in which @everyone can write */
+    NEEDED_CHANNELS = 7, /* number of visible channels needed to enable onboarding */
+    NEEDED_WRITABLE = 5, /* number of channels in which @everyone must be able to write */
 };
 struct onboarding_change {
     struct opt_list prompts, default_channel_ids;
@@ -31,7 +31,7 @@ extern const struct type type_seen;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* Returns the current version. */
+/* Reads the version of the guild's onboarding; 0: never set. */
 enum err onboarding_version(struct tx *tx, snowflake guild_id, int64_t *ret);
 enum err answers_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
 enum err answers_save(struct tx *tx, const struct onboarding_answers *a);
@@ -45,7 +45,7 @@ struct guild_places {
 enum err guild_places(struct tx *tx, snowflake guild_id, struct guild_places *ret);
 const struct role *places_role(const struct guild_places *p, snowflake id);
 const struct channel *places_channel(const struct guild_places *p, snowflake id);
-/* Removes ids of deleted roles and channels. */
+/* Removes ids of deleted roles and channels from the onboarding. */
 void onboarding_prune(struct onboarding *o, const struct guild_places *p);
 
 /* --- change.c ------------------------------------------------------------------------- */

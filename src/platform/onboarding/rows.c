@@ -1,11 +1,11 @@
-/* rows.c - SQL of onboarding questions and answers. */
+/* rows.c - SQL of onboarding prompts and answers. */
 #include <stdlib.h>
 
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/onboarding/internal.h"
 
-enum { LONG_TEXT = 64 * 1024 }; /* limit for decoding on an event loop */
+enum { LONG_TEXT = 64 * 1024 }; /* maximum length for decoding on an event loop */
 
 enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret)
 {
@@ -110,7 +110,7 @@ static int channel_order_by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Channels are already sorted by id. */
+/* Reads roles and channels, and sorts the roles; the channels are already sorted by id. */
 enum err guild_places(struct tx *tx, snowflake guild_id, struct guild_places *ret)
 {
     struct list threads;

@@ -24,7 +24,7 @@ static const struct schema patch_schema = {
     .name = "WelcomeScreenPatch",
     .size = sizeof(struct welcome_patch),
     .fields = patch_fields,
-    .doc = "What changes about a welcome screen.",
+    .doc = "Fields of a welcome screen to change.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -59,7 +59,7 @@ static enum err welcome_channel_is_there(struct tx *tx, snowflake guild_id, snow
                   BIND(v_id(id), v_id(guild_id)), &r, ret);
 }
 
-/* Removes deleted channels. */
+/* Removes deleted channels from the welcome screen. */
 static enum err welcome_prune(struct tx *tx, snowflake guild_id, struct welcome_screen *s)
 {
     struct welcome_channel *c = s->welcome_channels.items;
@@ -209,7 +209,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/welcome-screen",
         .name = "get_welcome_screen",
-        .doc = "The welcome screen; while it is not enabled, for MANAGE_GUILD.",
+        .doc = "The welcome screen of a guild; needs MANAGE_GUILD if it is not enabled.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_welcome_screen,
         .handle = get_welcome_screen,
@@ -218,7 +218,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/welcome-screen",
         .name = "modify_welcome_screen",
-        .doc = "Say what newcomers are shown first. It gives the guild WELCOME_SCREEN_ENABLED.",
+        .doc = "Change the welcome screen. Enabling it adds the feature WELCOME_SCREEN_ENABLED.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &patch_body,
@@ -232,7 +232,7 @@ static const struct route routes[] = {
 
 const struct domain welcome_domain = {
     .name = "Welcome screens",
-    .doc = "What guilds show first to those who come.",
+    .doc = "Screens that guilds show to new members.",
     .routes = routes,
     .world = &welcome_world,
     .deletions =

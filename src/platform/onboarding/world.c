@@ -1,4 +1,4 @@
-/* world.c - import and export of onboarding questions in world files. */
+/* world.c - import and export of onboarding prompts in world files. */
 #include "platform/onboarding/onboarding.h"
 
 #include "platform/emojis/world.h"
@@ -128,7 +128,7 @@ static enum err write_onboarding(struct importing *im, const struct onboarding *
     return e || !o->enabled ? e : guild_add_feature(im->tx, o->guild_id, "GUILD_ONBOARDING");
 }
 
-/* The prompts of the file replace the existing ones. Prompts without ids get new ids. */
+/* Replaces the existing prompts by those of the file. Prompts without ids get new ids. */
 static enum err import_onboarding(struct importing *im, const void *entry, const struct place *at,
                                   snowflake guild)
 {

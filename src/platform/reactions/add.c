@@ -79,7 +79,7 @@ static enum err check_burst(struct call *call, bool burst)
     return e || everybody || user.premium_type > 0 ? e : ERR_NO_BURST_REACTIONS;
 }
 
-/* Checks a new emoji. Everybody may use an emoji that is already under the message. */
+/* Checks that the caller may use an emoji that the message does not have yet. */
 static enum err find_emoji(struct call *call, const struct reaction_name *name,
                            struct reaction_emoji *ret)
 {
@@ -138,7 +138,7 @@ static enum err reaction_tell(struct call *call, const struct reaction_emoji *em
     return e;
 }
 
-/* Adds the caller to an existing reaction. */
+/* Adds the caller to the users of an existing reaction. */
 static enum err reaction_join(struct call *call, const struct reaction_line *line, bool burst)
 {
     const struct message *m = call->target.message;

@@ -1,11 +1,6 @@
-/* counts.c - updates the reaction counts of a message.
- *
- * With a single writer (SQLite) the message's row contains all counts. On PostgreSQL concurrent
- * writers would conflict there, so each counter shard (tx_lane) has its own row with the counts
- * that it added. Removing an emoji merges the shards into the message's row and deletes them, so
- * that no count of a removed emoji is left: if two transactions do this at once, one conflicts with
- * the other's row and is retried. For the same reason, the first row of a shard and a new emoji
- * also update the message's row. */
+/* counts.c - updates reaction counts. On PostgreSQL each counter shard (tx_lane) has a row, because
+ * writers would conflict in the message's row. Removing an emoji merges the shards into that row;
+ * concurrent merges, first shard rows and new emoji conflict there and are retried. */
 #include "platform/reactions/internal.h"
 
 #include "model/fields/rows.h"
@@ -24,13 +19,13 @@ static enum err reactions_save(struct tx *tx, const struct message *m, struct st
     return e || found ? e : ERR_UNKNOWN_MESSAGE;
 }
 
-/* Saves all reactions in the message's row only. */
+/* Saves all reactions in the message's row; counter shards are merged or absent. */
 static enum err reactions_save_all(struct tx *tx, const struct message *m, struct str text)
 {
     return reactions_save(tx, m, text, reaction_text_kind(text));
 }
 
-/* Returns the text without one emoji (0: with all of them) and without the viewer's own marks. */
+/* Returns the reactions without one emoji (0: all remain) and without marks of the viewer. */
 static struct str text_without(struct tx *tx, const struct message *m, snowflake gone)
 {
     struct str lines = reaction_text_lines(m->reactions.value);
@@ -77,7 +72,7 @@ static enum err lane_begin(struct tx *tx, const struct message *m, struct str co
                        NULL);
 }
 
-/* Returns the lines of a shard after the addition of `more`. */
+/* Returns the text of a counter shard after the addition of `more`. */
 static struct str lane_text(struct tx *tx, struct str lines, const struct reaction_line *more)
 {
     struct reaction_line line, sum = *more;
@@ -173,8 +168,8 @@ size_t reaction_kinds(struct str text)
     return count;
 }
 
-/* After a merge of the shards, an emoji whose last users left at the same time in different shards
- * is in no text: delete its row. */
+/* Deletes the merged shards, and the rows of emoji whose last users left at the same time in
+ * different shards. */
 static enum err lanes_end(struct tx *tx, const struct message *m)
 {
     if (m->reacted != REACTED_IN_LANES)

@@ -3,7 +3,7 @@
 
 #include "base/emoji.h"
 
-/* Strips the brackets of "<:name:id>" and "<a:name:id>", the form in messages. */
+/* Removes the brackets of "<:name:id>" and "<a:name:id>", the form that message texts use. */
 static struct str without_brackets(struct str s)
 {
     if (s.n > 2 && s.p[0] == '<' && s.p[s.n - 1] == '>')
@@ -11,7 +11,7 @@ static struct str without_brackets(struct str s)
     return s;
 }
 
-/* Parses "name:id", "a:name:id" or ":name:id". Only the id is significant. */
+/* Parses "name:id", "a:name:id" or ":name:id". Only the id identifies the emoji. */
 static bool read_custom(struct arena *arena, struct str s, struct reaction_name *ret)
 {
     size_t at = s.n;
@@ -33,7 +33,7 @@ static bool read_custom(struct arena *arena, struct str s, struct reaction_name 
     return true;
 }
 
-/* Removes U+FE0F (emoji presentation), which does not change the identity of an emoji. */
+/* Removes U+FE0F (emoji presentation selector), which does not change the identity of an emoji. */
 static struct str without_marks(struct arena *arena, struct str s)
 {
     static const char mark[] = "\xef\xb8\x8f";

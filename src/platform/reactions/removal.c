@@ -1,7 +1,6 @@
-/* removal.c - removes emoji that may have many users.
- *
- * The emoji is detached from its message at once, so that no query finds it. Its users are deleted
- * in batches: the first in the same transaction, which is usually enough, the rest by a job. */
+/* removal.c - removes emoji that may have many users. The emoji is detached from its message at
+ * once, so that no query finds it. Its users are deleted in batches: the first in the same
+ * transaction, the rest by a job. */
 #include "platform/reactions/internal.h"
 
 #include "api/deletion.h"
@@ -43,11 +42,11 @@ static enum err run_leftovers(struct call *call, const struct job *job)
 
 const struct job_kind reaction_leftovers = {
     .name = "reaction-leftovers",
-    .doc = "Removes who used emoji that were taken off a message.",
+    .doc = "Deletes the users of reactions that were removed from a message.",
     .run = run_leftovers,
 };
 
-/* $2: one emoji, or 0 for all. */
+/* Condition for one emoji of a message, or for all ($2 = 0). */
 #define THESE "message_id = $1 and (cast($2 as bigint) = 0 or id = $2)"
 static const char MARK_GONE[] = "update reactions set message_id = 0 where " THESE;
 

@@ -43,7 +43,7 @@ enum err delete_own_burst_reaction(struct call *call)
     return remove_one(call, call->caller->id, true);
 }
 
-/* Other users' reactions need MANAGE_MESSAGES; direct messages do not have this permission. */
+/* Removing reactions of other users needs MANAGE_MESSAGES, which direct messages do not have. */
 static enum err remove_of_user(struct call *call, bool burst)
 {
     snowflake user_id = call_id(call, "reactor.id");

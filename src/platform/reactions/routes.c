@@ -5,7 +5,7 @@
 #include "api/deletion.h"
 
 static const struct choice kinds[] = {
-    { 0, NULL, "NORMAL", "An ordinary one" },
+    { 0, NULL, "NORMAL", "A normal reaction" },
     { 1, NULL, "BURST", "With an animation, for premium accounts" },
     { 0 },
 };
@@ -37,7 +37,7 @@ static const struct field users_fields[] = {
 static const struct schema users_schema = {
     .size = sizeof(struct users_query),
     .fields = users_fields,
-    .doc = "Which of those who used an emoji.",
+    .doc = "Which users of a reaction.",
 };
 
 /* GET …/reactions/{emoji} */
@@ -67,12 +67,12 @@ static const struct resolver resolvers[] = {
         .name = "reactor.id",
         .field = "user_id",
         .me = true,
-        .doc = "Who used an emoji.",
+        .doc = "A user who reacted.",
     },
     { 0 },
 };
 
-/* Allows a burst, because bots add many reactions in a row. */
+/* Short window, because bots add many reactions in a row. */
 static const struct limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
 
 #define REACTIONS "/channels/{channel.id}/messages/{message.id}/reactions"
@@ -89,8 +89,8 @@ static const struct route routes[] = {
         .method = PUT,
         .path = REACTIONS "/{emoji}/@me",
         .name = "create_reaction",
-        .doc = "Put an emoji under a message; needs READ_MESSAGE_HISTORY, and ADD_REACTIONS when "
-               "nobody has used this one yet.",
+        .doc = "Add a reaction to a message; needs READ_MESSAGE_HISTORY, and ADD_REACTIONS if "
+               "the message does not have the emoji yet.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &query_schema,
         .store = ROUTE_STORE_APPEND,
@@ -100,13 +100,13 @@ static const struct route routes[] = {
         .handle = create_reaction,
     },
     REMOVES("/{emoji}/@me", delete_own_reaction, delete_own_reaction,
-            "Take one's own emoji off a message."),
+            "Remove the caller's reaction from a message."),
     REMOVES("/{emoji}/0/@me", delete_own_normal_reaction, delete_own_reaction,
             "The same, with the kind said."),
     REMOVES("/{emoji}/1/@me", delete_own_burst_reaction, delete_own_burst_reaction,
             "The same for a burst reaction."),
     REMOVES("/{emoji}/{reactor.id}", delete_user_reaction, delete_user_reaction,
-            "Take somebody's emoji off a message; others' only by MANAGE_MESSAGES."),
+            "Remove a user's reaction from a message. Reactions of others need MANAGE_MESSAGES."),
     REMOVES("/{emoji}/0/{reactor.id}", delete_user_normal_reaction, delete_user_reaction,
             "The same, with the kind said."),
     REMOVES("/{emoji}/1/{reactor.id}", delete_user_burst_reaction, delete_user_burst_reaction,
@@ -115,7 +115,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = REACTIONS "/{emoji}",
         .name = "delete_all_reactions_for_emoji",
-        .doc = "Take an emoji off a message, whoever used it.",
+        .doc = "Remove all reactions with an emoji from a message.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_MESSAGES),
         .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE_EMOJI, EVENT_NONE },
@@ -125,7 +125,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = REACTIONS,
         .name = "delete_all_reactions",
-        .doc = "Take all emoji off a message.",
+        .doc = "Remove all reactions from a message.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_MESSAGES),
         .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE_ALL, EVENT_NONE },
@@ -135,7 +135,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = REACTIONS "/{emoji}",
         .name = "list_reactions",
-        .doc = "Who used an emoji, by id.",
+        .doc = "Users who reacted with an emoji, by id.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &users_schema,
         .reply = &type_partial_users,
@@ -149,7 +149,7 @@ static const struct route routes[] = {
 
 const struct domain reactions_domain = {
     .name = "Reactions",
-    .doc = "Emoji that people put under messages.",
+    .doc = "Emoji reactions to messages.",
     .routes = routes,
     .world = &reactions_world,
     .resolvers = resolvers,

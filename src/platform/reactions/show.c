@@ -1,10 +1,10 @@
-/* show.c - fills the reactions of messages: counts of rows and shards, with the viewer's own
- * marked. */
+/* show.c - fills the reactions of messages: counts of rows and counter shards, with the viewer's
+ * own reactions marked. */
 #include "platform/reactions/internal.h"
 
-/* Range of message ids, for queries about a page. */
+/* A range of message ids, for queries about a page. */
 struct stretch {
-    snowflake first, last; /* last 0: empty */
+    snowflake first, last; /* last is 0 if the range is empty */
 };
 
 static void stretch_add(struct stretch *s, snowflake id)
@@ -30,7 +30,7 @@ static const char LANES_OF[] =
     "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 and "
     "l.message_id between $2 and $3 order by l.message_id";
 
-/* Shards do not contain user ids. */
+/* Adds the counts of a shard. Shards contain no user ids, so the list of users is cleared. */
 static void line_sum(struct reaction_line *line, struct str counts)
 {
     struct reaction_line more;
@@ -58,8 +58,8 @@ static struct str text_sum(struct arena *arena, struct str text, struct str coun
     return buf_take(&out, arena);
 }
 
-/* Concurrent removals in different shards can leave an emoji with a count of 0. Hide it until the
- * shards are merged. */
+/* Hides emoji with a count of 0 until the shards are merged. Concurrent removals in different
+ * shards can leave them. */
 static void drop_unused(struct arena *arena, struct message *m)
 {
     struct str lines = reaction_text_lines(m->reactions.value);

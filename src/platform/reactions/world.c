@@ -7,7 +7,7 @@
 /* --- schema --------------------------------------------------------------------------- */
 
 struct world_reaction {
-    struct str emoji;  /* Unicode, name:id, or the name of an emoji of the guild */
+    struct str emoji;  /* Unicode characters, name:id, or the name of an emoji of the guild */
     struct list users; /* struct str */
 };
 static const struct field reaction_fields[] = {
@@ -52,13 +52,13 @@ enum err world_emoji_named(struct importing *im, struct str text, snowflake chan
     return OK;
 }
 
-/* A message that gets reactions, and the new text of its row. */
+/* A message that gets reactions, and the new reaction text of its row. */
 struct reacted_message {
     snowflake id, channel;
     struct buf text;
 };
 
-/* Uses the emoji's current name, if it still exists. */
+/* Reads the emoji's current name, if the emoji still exists. */
 static enum err read_emoji(struct importing *im, const struct reaction_name *name,
                            struct reaction_emoji *ret)
 {
@@ -123,7 +123,7 @@ static enum err import_reaction(struct importing *im, const struct world_reactio
     enum err e = world_emoji_named(im, in->emoji, to->channel, &emoji_at, &name);
 
     if (!e && name.key.n && is_listed(to, name.key))
-        form_fail(im->form, &emoji_at, "WORLD_TWICE", "this emoji is there already");
+        form_fail(im->form, &emoji_at, "WORLD_TWICE", "the message already has this emoji");
     if (!e)
         e = refer_each(im, &user_naming, 0, &(struct opt_list){ GIVEN, in->users }, up, "users",
                        &users);
@@ -183,7 +183,7 @@ static enum err export_reactions(struct exporting *ex, struct world_entries *to)
         struct opt_list *reactions = world_entry_member(to, row_id(&r, 0));
 
         if (!reactions)
-            continue; /* a message that is not exported */
+            continue; /* messages that are not exported */
         if (row_id(&r, 1) != id) {
             id = row_id(&r, 1);
             last = shown_item(ex->tx, reactions, sizeof *last);

@@ -15,9 +15,9 @@ struct ack {
 };
 static const struct field ack_fields[] = {
     { FIELD(struct ack, token), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .doc = "Of the answer before; not looked at" },
+      .doc = "Token of the previous reply; ignored" },
     { FIELD(struct ack, manual), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "The state may go back" },
+      .doc = "The state may move backwards" },
     { FIELD(struct ack, mention_count), .type = &type_count, .flags = OPTIONAL | NULLABLE,
       .doc = "With manual" },
     { FIELD(struct ack, flags), .type = &type_bit_set, .flags = OPTIONAL | NULLABLE },
@@ -29,7 +29,7 @@ static const struct schema ack_schema = {
     .name = "MessageAckDraft",
     .size = sizeof(struct ack),
     .fields = ack_fields,
-    .doc = "How far somebody has read.",
+    .doc = "How far the caller has read.",
 };
 const struct type ack_body = { .kind = KIND_OBJECT, .schema = &ack_schema };
 
@@ -44,7 +44,7 @@ static const struct schema answer_schema = {
     .name = "AckAnswer",
     .size = sizeof(struct ack_answer),
     .fields = answer_fields,
-    .doc = "There are no tokens.",
+    .doc = "The token is always null.",
 };
 const struct type ack_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
 
@@ -86,7 +86,7 @@ static const struct schema pins_ack_schema = {
     .name = "PinsAck",
     .size = sizeof(struct pins_ack),
     .fields = pins_ack_fields,
-    .doc = "The account has seen what is pinned in a channel.",
+    .doc = "The account has seen the pinned messages of a channel.",
 };
 
 struct feature_ack {
@@ -104,7 +104,7 @@ static const struct schema feature_ack_schema = {
     .name = "FeatureAck",
     .size = sizeof(struct feature_ack),
     .fields = feature_ack_fields,
-    .doc = "How far the account has read something other than a channel.",
+    .doc = "How far the account has read a feature that is not a channel.",
 };
 
 static enum err reply_no_token(struct call *call)
@@ -119,7 +119,7 @@ static snowflake guild_of_channel(const struct channel *c)
     return channel_is_private(c->type) ? 0 : c->guild_id.value;
 }
 
-/* Without `manual` a state never moves backwards: an older id changes and sends nothing. */
+/* Sets the caller's read state. Without `manual` an older id has no effect. */
 static enum err ack_channel(struct call *call, const struct channel *c, snowflake message_id,
                             const struct ack *in)
 {
@@ -196,7 +196,7 @@ static bool may_view(const struct call *call, const struct channel *c)
            PERMISSION(VIEW_CHANNEL);
 }
 
-/* POST /guilds/{guild.id}/ack: a guild has at most 500 channels. */
+/* POST /guilds/{guild.id}/ack: acknowledges all channels that the caller can view, at most 500. */
 enum err ack_guild(struct call *call)
 {
     struct list channels, threads;
@@ -246,7 +246,8 @@ static bool is_of_account(int64_t kind)
 
 static enum err refuse_kind(struct call *call, const char *field)
 {
-    return call_invalid(call, field, "BASE_TYPE_CHOICES", "Not a type of read state for this.");
+    return call_invalid(call, field, "BASE_TYPE_CHOICES",
+                        "This type of read state cannot be used here.");
 }
 
 /* POST /guilds/{guild.id}/ack/{read_state.type}/{acked.id} */
@@ -287,7 +288,7 @@ static const struct choice kind_choices[] = {
     { READ_GUILD_EVENT, NULL, "GUILD_EVENT", "A guild's events" },
     { READ_NOTIFICATION_CENTER, NULL, "NOTIFICATION_CENTER", "The account's notifications" },
     { READ_GUILD_HOME, NULL, "GUILD_HOME", "A guild's home" },
-    { READ_ONBOARDING_QUESTION, NULL, "GUILD_ONBOARDING_QUESTION", "A guild's questions" },
+    { READ_ONBOARDING_QUESTION, NULL, "GUILD_ONBOARDING_QUESTION", "A guild's onboarding prompts" },
     { READ_MESSAGE_REQUESTS, NULL, "MESSAGE_REQUESTS", "The account's message requests" },
     { 0 },
 };
@@ -296,14 +297,14 @@ static const struct field entry_fields[] = {
     { FIELD(struct bulk_ack_entry, read_state_type), .type = &type_state_kind, .flags = OPTIONAL },
     { FIELD(struct bulk_ack_entry, channel_id), .type = &type_id,
       .doc = "Or the guild, or the account" },
-    { FIELD(struct bulk_ack_entry, message_id), .type = &type_id, .doc = "0: nothing is done" },
+    { FIELD(struct bulk_ack_entry, message_id), .type = &type_id, .doc = "0: no effect" },
     { 0 },
 };
 static const struct schema entry_schema = {
     .name = "BulkAckEntry",
     .size = sizeof(struct bulk_ack_entry),
     .fields = entry_fields,
-    .doc = "How far something was read.",
+    .doc = "How far a channel or feature was read.",
 };
 static const struct type type_entry = { .kind = KIND_OBJECT, .schema = &entry_schema };
 static const struct type type_entries = {
@@ -317,11 +318,11 @@ static const struct schema bulk_schema = {
     .name = "BulkAck",
     .size = sizeof(struct bulk_ack),
     .fields = bulk_fields,
-    .doc = "How far several things were read.",
+    .doc = "How far several channels or features were read.",
 };
 const struct type ack_bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
 
-/* Skips entries that the caller can no longer see, because clients may send outdated ids. */
+/* Errors of entries that the caller cannot view: skipped, as clients may send outdated ids. */
 static bool is_unseen(enum err e)
 {
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_GUILD;
@@ -371,14 +372,14 @@ struct state_deletion {
 static const struct field deletion_fields[] = {
     { FIELD(struct state_deletion, read_state_type), .type = &type_state_kind, .flags = OPTIONAL },
     { FIELD(struct state_deletion, version), .type = &type_count, .flags = OPTIONAL,
-      .doc = "2, else nothing is done" },
+      .doc = "Must be 2, else no effect" },
     { 0 },
 };
 static const struct schema deletion_schema = {
     .name = "ReadStateDeletion",
     .size = sizeof(struct state_deletion),
     .fields = deletion_fields,
-    .doc = "A read state to forget.",
+    .doc = "A read state to delete.",
 };
 const struct type read_state_deletion_body = { .kind = KIND_OBJECT, .schema = &deletion_schema };
 

@@ -1,4 +1,4 @@
-/* hearing.c - effects of a new message: updates its author's read state, and stores mentions. */
+/* hearing.c - effects of a new message: the author's read state, and stored mentions. */
 #include "platform/read_states/internal.h"
 
 #include "model/channel.h"
@@ -63,7 +63,7 @@ static enum err note_called(struct call *call, const struct message *m, snowflak
                         BIND(v_id(m->channel_id), v_id(m->id), v_id(people[i].user.id),
                              v_id(guild_id), v_id(m->author_id)),
                         NULL);
-    /* Only one of 16 messages deletes old rows, to avoid conflicts between concurrent writers. */
+    /* Only one of 16 messages deletes old rows, to reduce conflicts between concurrent writers. */
     if (!e && snowflake_ms(m->id) % 16 == 0)
         e = tx_exec(call->tx, DROP_OLD, BIND(v_id(m->channel_id), v_int(MENTIONS_MOST)), NULL);
     return e;
@@ -81,7 +81,7 @@ enum err read_states_hear(struct call *call, const struct message_made *made)
         return OK;
     if (own)
         e = read_own(call, c->id, guild_id, m->id);
-    /* The first message of a post has its thread's id, which is the forum's last_message_id. */
+    /* The first message of a forum post has the thread's id, the forum's last_message_id. */
     if (!e && own && channel_is_thread(c->type) && m->id == c->id)
         e = read_own(call, c->parent_id.value, guild_id, c->id);
     if (!e && (m->mention_everyone || m->mention_roles.count || m->mentions.count))

@@ -28,8 +28,8 @@ const struct schema mentions_query_schema = {
     .doc = "Which messages that mention the caller.",
 };
 
-/* Messages that mention the account, and messages that mention everyone or one of its roles in its
- * guilds. $4: a guild, or 0. Reads more rows than the page, because some may not be visible. */
+/* Reads messages that mention the account, everyone or one of its roles in its guilds. $4: a guild,
+ * or 0. Reads more rows than the page has, because some may not be visible. */
 static const char CALLED[] =
     "select message_id, channel_id from ("
     "select n.message_id, n.channel_id, n.guild_id from mention_notes n "
@@ -110,7 +110,7 @@ static const struct schema mention_gone_schema = {
     .name = "RecentMentionGone",
     .size = sizeof(struct mention_gone),
     .fields = gone_fields,
-    .doc = "A message that does not stand among the account's mentions any more.",
+    .doc = "A message that was removed from the account's recent mentions.",
 };
 
 static const char HIDE[] =

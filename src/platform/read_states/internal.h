@@ -15,15 +15,15 @@ enum read_state_kind {
 };
 
 enum {
-    MENTIONS_MOST = 250,    /* messages with mentions per channel; also the maximum count */
-    MENTIONS_DAYS = 7,      /* age limit of the inbox */
-    STATES_OF_GUILD = 1000, /* rows deleted when a member leaves */
+    MENTIONS_MOST = 250,    /* maximum of messages with mentions per channel, and of the count */
+    MENTIONS_DAYS = 7,      /* maximum age of messages in the inbox */
+    STATES_OF_GUILD = 1000, /* maximum number of rows deleted when a member leaves */
 };
 
 struct read_state {
-    snowflake id; /* channel, guild or account */
+    snowflake id; /* id of a channel, guild or account */
     int64_t kind;
-    snowflake guild_id; /* guild of a channel; 0: private */
+    snowflake guild_id; /* guild of the channel; 0: private channel */
     snowflake last_id;
     int64_t mentions;
     struct opt_int pins_at, flags, last_viewed;
@@ -33,13 +33,13 @@ struct read_state {
 
 enum err read_state_find(struct tx *tx, snowflake user_id, int64_t kind, snowflake id,
                          struct read_state *ret, bool *ret_found);
-/* The last three fields do not change if they are ABSENT. */
+/* Saves a read state. pins_at, flags and last_viewed do not change if they are ABSENT. */
 enum err read_state_put(struct tx *tx, snowflake user_id, const struct read_state *s);
 enum err read_state_delete(struct tx *tx, snowflake user_id, int64_t kind, snowflake id);
-/* Increments and returns the version. */
+/* Increments and returns the version of an account's read states. */
 enum err read_version_next(struct tx *tx, snowflake user_id, int64_t *ret);
 enum err read_version(struct tx *tx, snowflake user_id, int64_t *ret);
-/* ret: struct read_state. */
+/* Reads all read states of an account (struct read_state). */
 enum err read_states_of(struct tx *tx, snowflake user_id, struct list *ret);
 
 /* --- hearing.c: effects of new messages ----------------------------------------------- */

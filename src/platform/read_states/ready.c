@@ -5,7 +5,7 @@
 #include "model/fields/types.h"
 #include "platform/channels/deletion.h"
 
-/* Unread mentions of a channel. */
+/* Number of unread mentions of a channel. */
 struct channel_mentions {
     snowflake channel_id;
     int64_t count;
@@ -13,7 +13,7 @@ struct channel_mentions {
 };
 
 /* In private channels every message of others counts; in guilds only mentions of the account since
- * it joined. */
+ * it joined the guild. */
 static const char UNREAD_PRIVATE[] =
     "select r.channel_id, (select count(*) from (select m.id from messages m where "
     "m.channel_id = r.channel_id and m.id > coalesce((select s.last_id from read_states s where "

@@ -6,7 +6,7 @@
 static const char BONDS_LEFT[] =
     "select user_id, target_id from relationships where user_id = $1 or target_id = $1 "
     "order by user_id, target_id limit $2";
-/* Also deletes rows without a relationship type, such as an ignored account. */
+/* Rows without a relationship type exist for ignored accounts. */
 static const char DROP_BOND[] = "delete from relationships where user_id = $1 and target_id = $2";
 
 enum err relationships_end_with_account(struct call *call, snowflake user_id,

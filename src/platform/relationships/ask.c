@@ -1,7 +1,6 @@
-/* ask.c - sends and accepts friend requests.
- *
- * Checks run in Discord's order, so that the same error wins: target account, caller, current
- * relationship, the target's settings, limits, confirmation of requests from strangers. */
+/* ask.c - sends and accepts friend requests. Checks run in Discord's order, so that the same error
+ * wins: target account, caller, current relationship, the target's settings, limits, confirmation
+ * of requests from unknown users. */
 #include "platform/relationships/internal.h"
 
 /* --- the two accounts ----------------------------------------------------------------- */
@@ -52,7 +51,7 @@ static enum err check_own_room(struct call *call)
     return pending >= MOST_PENDING ? ERR_MAX_FRIENDS : OK;
 }
 
-/* If the recipient's list is full, declines its oldest spam request or, without spam, refuses. */
+/* If the recipient has too many requests, declines the oldest spam request, or else refuses. */
 static enum err make_room(struct call *call, snowflake user_id)
 {
     snowflake spammer;
@@ -104,7 +103,7 @@ static enum err friend_ask(struct call *call, const struct friend_asking *in, co
 
 /* --- accepting ------------------------------------------------------------------------ */
 
-/* The stored is_stranger flag may be outdated: the two may share a guild or friend by now. */
+/* Checks again whether the two are strangers, because they may share a guild or a friend by now. */
 static enum err check_confirmed(struct call *call, const struct friend_asking *in,
                                 const struct bond *bond)
 {

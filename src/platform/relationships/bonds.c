@@ -1,4 +1,4 @@
-/* bonds.c - reads, writes and announces both sides of a relationship together. */
+/* bonds.c - reads and writes both sides of a relationship together, and emits their events. */
 #include "platform/relationships/bonds.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static void read_side(const struct rows *r, struct side *ret)
     };
 }
 
-/* Returns the type that the other side must have; -1: any. */
+/* Returns the relationship type that the other side must have; -1: any. */
 static int64_t bond_counterpart(int64_t type)
 {
     switch (type) {
@@ -76,10 +76,11 @@ static enum err bond_save(struct tx *tx, snowflake owner, snowflake other, const
                    NULL);
 }
 
-/* Removes a relationship that only one of the two sides has. */
+/* Removes a relationship that only one of the two accounts has. */
 static enum err bond_repair(struct tx *tx, snowflake owner, snowflake other, struct side *s)
 {
-    log_warn("relationships: %" PRIu64 " had half a relationship with %" PRIu64, owner, other);
+    log_warn("relationships: removed a one-sided relationship of account %" PRIu64 " with %" PRIu64,
+             owner, other);
     s->type = RELATIONSHIP_NONE;
     return bond_save(tx, owner, other, s);
 }
@@ -105,7 +106,7 @@ enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bo
 
 /* --- schema values -------------------------------------------------------------------- */
 
-/* The relationship type determines which fields are present. */
+/* Builds the API object. The relationship type determines which fields are present. */
 static void bond_show(const struct side *s, snowflake id, const struct user *user,
                       struct relationship *ret)
 {
@@ -156,7 +157,7 @@ static enum err bond_tell(struct call *call, enum event event, snowflake owner, 
 
 /* --- changing ------------------------------------------------------------------------- */
 
-/* Returns the side after the change. */
+/* Returns one side of the relationship after the change. */
 static struct side bond_turned(const struct side *before, const struct side_change *c,
                                const struct friend_request *request)
 {
@@ -184,7 +185,7 @@ static struct side bond_turned(const struct side *before, const struct side_chan
     return after;
 }
 
-/* Clients delete the whole entry on RELATIONSHIP_REMOVE, so an ignored user is added again. */
+/* Emits the event of one side. After RELATIONSHIP_REMOVE, an ignored user is added again. */
 static enum err tell_side(struct call *call, snowflake owner, snowflake other,
                           const struct side *before, const struct side *after,
                           const struct side_change *c)
@@ -210,7 +211,7 @@ static bool is_same(const struct side *s, const struct side_change *c)
     return s->type == c->type && s->ignored == c->ignored;
 }
 
-/* Only the caller's own block can change. */
+/* Calls the hook if the caller blocked or unblocked the other account. */
 static enum err tell_block(struct call *call, const struct bond *b, const struct side *now)
 {
     bool before = b->mine.type == RELATIONSHIP_BLOCKED, after = now->type == RELATIONSHIP_BLOCKED;
@@ -226,7 +227,7 @@ enum err bond_change(struct call *call, struct bond *b, const struct bond_change
     struct side theirs = bond_turned(&b->theirs, &c->theirs, request);
     enum err e = OK;
 
-    /* Always write the lower id first: two users who act on each other at the same time would
+    /* Writes the lower id first, because two users who act on each other at the same time would
      * otherwise deadlock. */
     for (int i = 0; !e && i < 2; i++) {
         bool own = (b->my_id < b->their_id) == (i == 0);
@@ -247,7 +248,7 @@ enum err bond_change(struct call *call, struct bond *b, const struct bond_change
     return e;
 }
 
-/* Sends the current presence of one new friend to the other. */
+/* Emits the current presence of one new friend to the other. */
 static enum err show_presence(struct call *call, snowflake to, snowflake about)
 {
     struct user user;
@@ -291,7 +292,7 @@ enum err side_update(struct call *call, const struct bond *b)
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-/* Selects only the columns of a partial user, because lists can be long. */
+/* Columns of a list entry; only those of a partial user, because lists can be long. */
 #define LIST_COLUMNS                                                                        \
     "r.user_id, r.type, r.ignored, r.nickname, r.note, r.since, r.is_spam, r.is_stranger, " \
     "r.origin_application_id, " PARTIAL_USER_COLUMNS

@@ -1,8 +1,6 @@
-/* bonds.h - reads, writes and announces both sides of a relationship together.
- *
- * Each side is one row. Legal pairs of types: none and none, friend and friend, outgoing and
- * incoming, blocked and none, blocked and blocked. "Ignored" is a flag next to the type and visible
- * only to its owner. */
+/* bonds.h - reads and writes both sides of a relationship, one row each, and emits their events.
+ * Legal pairs of types: none and none, friend and friend, outgoing and incoming, blocked and none,
+ * blocked and blocked. "Ignored" is a separate flag, visible only to its owner. */
 #ifndef PLATFORM_RELATIONSHIPS_BONDS_H
 #define PLATFORM_RELATIONSHIPS_BONDS_H
 
@@ -10,14 +8,14 @@
 #include "model/relationship.h"
 #include "platform/accounts/accounts.h"
 
-/* One side: the relationship as its owner sees it. */
+/* One side of a relationship, as its owner sees it. */
 struct side {
     int64_t type; /* enum relationship_type */
     bool ignored;
     struct opt_str nickname, note;
     struct opt_int since;
     bool is_spam, is_stranger;
-    snowflake origin_application_id; /* 0: none */
+    snowflake origin_application_id; /* application that sent the request; 0: none */
 };
 
 struct bond {
@@ -30,7 +28,7 @@ enum err bond_find(struct tx *tx, snowflake my_id, snowflake their_id, struct bo
 
 /* --- changes -------------------------------------------------------------------------- */
 
-/* The event that one side receives. */
+/* The event that the owner of one side receives. */
 enum side_news { NEWS_NONE, NEWS_ADDED, NEWS_UPDATED, NEWS_REMOVED };
 
 struct side_change {
@@ -51,22 +49,22 @@ struct friend_request {
     snowflake origin_application_id;
 };
 
-/* Writes the changed sides and sends their events, mine first. Clears the fields that the new type
+/* Writes the changed sides and emits their events, mine first. Clears the fields that the new type
  * does not have. request: NULL unless a new request is sent. */
 enum err bond_change(struct call *call, struct bond *b, const struct bond_change *c,
                      const struct friend_request *request);
-/* Makes both friends, with me as the accepter, and removes the suggestions of each other. */
+/* Makes both accounts friends, with my_id as the accepter, and deletes their suggestions. */
 enum err bond_become_friends(struct call *call, struct bond *b);
 
-/* Saves my side and sends RELATIONSHIP_UPDATE after a change of a field other than the type. */
+/* Saves my side and emits RELATIONSHIP_UPDATE, after a change of a field other than the type. */
 enum err side_update(struct call *call, const struct bond *b);
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-/* Returns the struct relationship of an account, by id, without disabled accounts. ret_all: ids of
- * all, including the disabled ones. */
+/* Reads the relationships of an account (struct relationship), by id, without disabled accounts.
+ * ret_all: ids of all, with the disabled ones. */
 enum err relationships_of(struct tx *tx, snowflake user_id, struct list *ret, struct list *ret_all);
-/* Returns its friends in the form for OAuth2 apps. */
+/* Reads the friends of an account in the form for OAuth2 apps. */
 enum err friends_for_application(struct tx *tx, snowflake user_id, snowflake application_id,
                                  struct list *ret);
 

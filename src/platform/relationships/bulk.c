@@ -1,4 +1,4 @@
-/* bulk.c - bulk operations: declining friend requests, requesting many suggested users. */
+/* bulk.c - bulk operations: declines friend requests, sends requests to many suggested users. */
 #include "platform/relationships/internal.h"
 
 #include <sodium.h>
@@ -39,7 +39,7 @@ enum err bulk_remove_relationships(struct call *call)
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-/* The store contains only a keyed digest of a bulk token. */
+/* Returns the keyed digest of a bulk token; the store does not contain the token. */
 static struct str bulk_token_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST_BYTES);
@@ -98,8 +98,8 @@ static bool bulk_holds(const struct list *ids, size_t count, snowflake id)
     return false;
 }
 
-/* True if a check of the two accounts failed, which affects only this user. A store error fails the
- * whole call. */
+/* Returns whether a check of the two accounts failed, which affects only this user. A store error
+ * fails the whole call. */
 static bool is_refusal(enum err e)
 {
     return error_info(e)->status < 500 && e != ERR_STORE_CONFLICT;

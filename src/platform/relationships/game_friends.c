@@ -8,7 +8,7 @@
 /* --- lists ---------------------------------------------------------------------------- */
 
 #define GAME_COLUMNS "g.user_id, g.target_id, g.application_id, g.type, g.since"
-/* Joins the other user's settings, because they contain the direct message permission. */
+/* Joins the other user's settings, which say whether the caller may send direct messages. */
 #define LIST_COLUMNS GAME_COLUMNS ", s.document, " USER_COLUMNS
 #define LIST_TABLES                                            \
     "game_relationships g join users u on u.id = g.target_id " \
@@ -29,7 +29,7 @@ static void read_game(const struct rows *r, struct game_relationship *ret)
 static const char LIST[] = "select " LIST_COLUMNS " from " LIST_TABLES
                            "where g.user_id = $1 and u.disabled = 0 and u.deleting = 0 "
                            "order by g.target_id, g.application_id";
-/* Hides users who no longer authorize the application. */
+/* Omits users who no longer authorize the application. */
 static const char LIST_OF_ONE[] =
     "select " LIST_COLUMNS " from " LIST_TABLES
     "join authorizations a on a.user_id = g.target_id and a.application_id = g.application_id "
@@ -148,7 +148,7 @@ static enum err tell_gone(struct call *call, struct rows *rows)
     return e;
 }
 
-/* The caller's rows come first. */
+/* The caller's rows are first. */
 static const char BETWEEN[] =
     "select " GAME_COLUMNS " from game_relationships g where (g.user_id = $1 and g.target_id = $2) "
     "or (g.user_id = $2 and g.target_id = $1) "

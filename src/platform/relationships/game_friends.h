@@ -6,22 +6,22 @@
 #include "model/relationship.h"
 #include "platform/accounts/accounts.h"
 
-/* Returns the struct game_relationship of an account: all, or those of one application. */
+/* Reads the game relationships of an account: all, or those of one application. */
 enum err game_relationships_of(struct tx *tx, snowflake user_id, snowflake application_id,
                                struct list *ret);
 
-/* One side's row, without users. The type is RELATIONSHIP_NONE if no row exists; setting that type
- * deletes the row. */
+/* Read or write the row of one side, without users. The type is RELATIONSHIP_NONE if no row exists;
+ * writing that type deletes the row. */
 enum err game_relationship_find(struct tx *tx, snowflake user_id, snowflake target_id,
                                 snowflake application_id, struct game_relationship *ret);
 enum err game_relationship_set(struct tx *tx, const struct game_relationship *g);
-/* Sends GAME_RELATIONSHIP_ADD with the other user, or GAME_RELATIONSHIP_REMOVE. */
+/* Emits GAME_RELATIONSHIP_ADD with the other user, or GAME_RELATIONSHIP_REMOVE. */
 enum err game_relationship_tell(struct call *call, enum event event,
                                 const struct game_relationship *g);
 
-/* Deletes all game relationships between two accounts and sends the events to both. */
+/* Deletes all game relationships between two accounts and emits the events to both. */
 enum err game_relationships_end(struct call *call, snowflake a, snowflake b);
-/* Deletes up to step->room rows of a deleted application or account and sends the events. */
+/* Delete up to step->room rows of a deleted application or account and emit the events. */
 struct deletion_step;
 enum err game_relationships_end_with_application(struct call *call, snowflake id,
                                                  struct deletion_step *step);

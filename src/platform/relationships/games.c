@@ -1,7 +1,6 @@
-/* games.c - routes of friendships within one game.
- *
- * The game is the application of the OAuth2 caller, or the one in the path for user tokens. The
- * transitions are those of friendships, without blocks. */
+/* games.c - routes of friendships within one game. The game is the application of the OAuth2
+ * caller, or for user tokens the one in the path. The transitions are those of friendships, without
+ * blocks. */
 #include "platform/relationships/internal.h"
 
 #include "api/deletion.h"
@@ -9,7 +8,7 @@
 #include "platform/relationships/game_friends.h"
 #include "platform/relationships/notices.h"
 
-/* Without an application in the path, the caller must be an application. */
+/* Requires an OAuth2 application as the caller, because the path names no application. */
 static enum err admit_application(struct call *call)
 {
     return call->caller->kind == CALLER_BEARER ? OK : ERR_APPLICATION_REQUIRED;
@@ -21,7 +20,7 @@ static snowflake application_of(const struct call *call)
                                     : call->caller->application_id;
 }
 
-/* GET /users/@me/game-relationships: of all games, or of the calling application. */
+/* GET /users/@me/game-relationships: all games, or the game of the calling application. */
 static enum err list_game_relationships(struct call *call)
 {
     const struct caller *caller = call->caller;
@@ -68,7 +67,7 @@ static enum err game_find(struct call *call, snowflake their_id, struct couple *
     return e ? e : game_relationship_find(call->tx, their_id, my_id, application_id, &ret->theirs);
 }
 
-/* Applies the transitions of friendships. *ret_changes: false if the operation has no effect. */
+/* Computes the change by the transitions of friendships. *ret_changes: there is an effect. */
 static enum err game_decide(enum operation op, const struct couple *before, struct bond_change *ret,
                             bool *ret_changes)
 {
@@ -79,7 +78,7 @@ static enum err game_decide(enum operation op, const struct couple *before, stru
     return e;
 }
 
-/* A request needs the target's authorization of the application; accepting needs both. */
+/* A request needs the target's authorization of the app; accepting needs that of both. */
 static enum err check_grants(struct call *call, const struct couple *c, bool accepting)
 {
     snowflake application_id = c->mine.application_id;
@@ -133,7 +132,7 @@ static enum err game_apply(struct call *call, const struct couple *before,
     return e ? e : game_tell(call, &before->theirs, &after.theirs, c->theirs.news);
 }
 
-/* Sends the requester a notification that the request was accepted. */
+/* Sends the requester a notification that the game friend request was accepted. */
 static enum err notify_asker(struct call *call, snowflake asker)
 {
     struct user me;
@@ -217,7 +216,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/game-relationships",
         .name = "list_game_relationships",
-        .doc = "Friends in games. Apps see those of their own game.",
+        .doc = "Friends in games. Apps get only those of their own game.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.read",
         .reply = &type_game_relationships,
@@ -227,7 +226,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/game-relationships",
         .name = "send_game_friend_request",
-        .doc = "Ask somebody to be a friend in the game that calls, by name.",
+        .doc = "Send a friend request within the calling game, by username.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.write",
         .body = &game_request_body,
@@ -239,7 +238,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/users/@me/game-relationships/{user.id}",
         .name = "create_game_relationship",
-        .doc = "Ask somebody to be a friend in the game that calls, or accept their request.",
+        .doc = "Send or accept a friend request within the calling game.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.write",
         .body = &game_body,
@@ -251,7 +250,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/users/@me/game-relationships/{user.id}/{application.id}",
         .name = "create_game_relationship_by_application",
-        .doc = "Accept somebody's request in a game.",
+        .doc = "Accept a friend request within a game.",
         .auth = AUTH_USER,
         .body = &game_accept_body,
         .fires = added,
@@ -261,7 +260,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/users/@me/game-relationships/{user.id}",
         .name = "remove_game_relationship",
-        .doc = "End a friendship in the game that calls; decline or take back a request.",
+        .doc = "End a friendship within the calling game; decline or cancel a request.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.write",
         .fires = removed,
@@ -272,7 +271,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/users/@me/game-relationships/{user.id}/{application.id}",
         .name = "remove_game_relationship_by_application",
-        .doc = "End a friendship in a game; decline or take back a request.",
+        .doc = "End a friendship within a game; decline or cancel a request.",
         .auth = AUTH_USER,
         .fires = removed,
         .handle = remove_game_relationship,
@@ -282,7 +281,7 @@ static const struct route routes[] = {
 
 const struct domain game_relationships_domain = {
     .name = "Game relationships",
-    .doc = "Friends in one game.",
+    .doc = "Friendships within one game.",
     .routes = routes,
     .deletions =
         (const struct deletion_rule[]){

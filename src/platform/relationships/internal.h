@@ -11,19 +11,19 @@
 
 enum {
     MOST_BLOCKED = 5000,
-    MOST_IGNORED = 5000, /* ignored users without another relationship */
-    MOST_PENDING = 1000, /* requests, per direction */
+    MOST_IGNORED = 5000, /* ignored users without a relationship type */
+    MOST_PENDING = 1000, /* pending requests per direction */
     MOST_GAME_RELATIONSHIPS = 10000,
     NOTE_LENGTH = 120,
     NICKNAME_LENGTH = 32,
-    SMALL_GUILD = 200, /* members; a shared guild up to this size makes two users acquainted */
+    SMALL_GUILD = 200, /* members; sharing a guild up to this size makes users acquainted */
 };
 
 /* --- rules.c: pure functions ---------------------------------------------------------- */
 
 enum operation {
-    OPERATION_ASK,    /* accepts if the other has sent a request */
-    OPERATION_ACCEPT, /* fails without a request of the other */
+    OPERATION_ASK,    /* sends a request, or accepts if the other user has sent one */
+    OPERATION_ACCEPT, /* fails if the other user has not sent a request */
     OPERATION_BLOCK,
     OPERATION_END, /* unfriend, decline, cancel, unblock */
     OPERATION_IGNORE,
@@ -31,60 +31,60 @@ enum operation {
     OPERATIONS,
 };
 
-/* Computes the new sides and their events, or the error of an illegal operation. Reads only the
- * types and ignored flags of `before`. */
+/* Computes the new sides and their events, or the error of an illegal operation. Reads only types
+ * and ignored flags of `before`. */
 enum err relationship_decide(enum operation op, const struct bond *before, struct bond_change *ret);
 bool bond_is_legal(int64_t mine, int64_t theirs);
 bool change_is_none(const struct bond *before, const struct bond_change *c);
 
-/* What two accounts have in common, other than a friendship. */
+/* Relations of two accounts other than a friendship. */
 struct acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
-    bool suggested; /* in either direction */
+    bool suggested; /* one is a friend suggestion of the other */
 };
 bool is_stranger(const struct acquaintance *a);
-/* Returns true if an account with these friend_source bits accepts a request. vouched: the server
- * itself made the suggestion. */
+/* Returns whether an account with these friend_source bits accepts a request. vouched: the server
+ * itself suggested the user. */
 bool may_ask(int64_t sources, const struct acquaintance *a, bool vouched);
 
 /* Friend requests of an account within the last 24 hours. */
 struct asking_record {
-    int64_t flags; /* of the account */
+    int64_t flags; /* flags of the account */
     int64_t age_us;
     int64_t sent, accepted;
 };
 bool is_spam(const struct asking_record *r, bool stranger);
 
-/* Replaces line breaks by single spaces and trims. p == NULL: the result is empty. */
+/* Replaces line breaks by single spaces and trims. Returns p == NULL if nothing is left. */
 struct str note_collapse(struct arena *arena, struct str note);
 
 /* A username with an optional discriminator. */
 struct user_tag {
     struct str name;
-    int64_t discriminator; /* 0: none */
+    int64_t discriminator; /* 0: no discriminator */
 };
-/* raw is the JSON of the discriminator; p == NULL: absent. Returns false if it is invalid. */
+/* Parses a username and a discriminator's JSON (p == NULL: absent). False: invalid. */
 bool tag_read(struct str username, struct str raw, struct user_tag *ret);
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* ERR_NO_SUCH_TAG, ERR_DISCRIMINATOR_REQUIRED. */
+/* Finds an account by name. ERR_NO_SUCH_TAG, ERR_DISCRIMINATOR_REQUIRED. */
 enum err user_find_tag(struct tx *tx, const struct user_tag *tag, struct user *ret);
 enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret);
 
-/* Counts the relationships of this type. */
+/* Counts the relationships of an account with this type. */
 enum err count_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret);
 
-/* Returns the ids of users with a pending request to the account that matches the filters. */
+/* Returns the ids of users whose pending requests to the account match the filters. */
 enum err list_incoming(struct tx *tx, snowflake user_id, bool spam, bool ignored, struct list *ret);
-/* Returns the sender of the oldest spam request; 0: none. */
+/* Returns the sender of the oldest spam request to the account; 0: none. */
 enum err oldest_spam(struct tx *tx, snowflake user_id, snowflake *ret);
 
 enum err asking_record_find(struct tx *tx, const struct user *user, struct asking_record *ret);
 enum err asking_record_add(struct tx *tx, snowflake user_id, snowflake target_id);
 enum err asking_record_accept(struct tx *tx, snowflake user_id, snowflake target_id);
 
-/* Returns whether the account has authorized this application. */
+/* Reads whether the account has authorized this application. */
 enum err has_grant(struct tx *tx, snowflake user_id, snowflake application_id, bool *ret);
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
                                   int64_t *ret);
@@ -92,11 +92,11 @@ enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake ap
 /* --- schema.c ------------------------------------------------------------------------- */
 
 struct request_body {
-    struct str username, discriminator; /* the latter as JSON */
+    struct str username, discriminator; /* the discriminator is JSON */
     struct opt_str note;
 };
 struct relationship_body {
-    int64_t type; /* -1: request or accept */
+    int64_t type; /* -1: send or accept a request */
     bool from_friend_suggestion, confirm_stranger_request;
     struct opt_str note;
 };
@@ -140,13 +140,13 @@ struct friend_asking {
     enum operation op; /* OPERATION_ASK or OPERATION_ACCEPT */
     const struct user *user;
     struct opt_str note;
-    bool suggested; /* the client says that the server suggested this user */
-    bool vouched;   /* the server has verified that suggestion */
-    bool confirmed; /* the caller accepts strangers */
+    bool suggested; /* the client claims that the server suggested this user */
+    bool vouched;   /* the server has verified the suggestion */
+    bool confirmed; /* the caller accepts requests of unknown users */
 };
 enum err relationship_ask(struct call *call, const struct friend_asking *in);
 
-/* Executes an operation that depends only on the two sides. */
+/* Applies an operation that depends only on the two sides of the relationship. */
 enum err relationship_do(struct call *call, enum operation op, snowflake my_id, snowflake their_id);
 
 /* --- account_ending.c ----------------------------------------------------------------- */

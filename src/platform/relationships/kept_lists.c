@@ -1,7 +1,6 @@
-/* kept_lists.c - query cache of a user's relationships as serialized JSON.
- *
- * An entry depends on the relationship rows and on all accounts in them, including hidden
- * (disabled) accounts, which may become visible again. Used by the list route and by READY. */
+/* kept_lists.c - query cache of a user's relationships as JSON, for the list route and READY. An
+ * entry depends on the relationship rows and on all accounts in them, including disabled accounts,
+ * which are hidden and may become visible again. */
 #include "platform/relationships/kept_lists.h"
 
 #include "gateway/capabilities.h"
@@ -15,7 +14,7 @@ static struct kept_key list_key(snowflake user_id, bool refers)
     return (struct kept_key){ what, { user_id, refers } };
 }
 
-/* The result itself is in the call's arena, because it may be too large for the cache. */
+/* Caches a copy. The result itself is in the call's arena, as it may be too large for the cache. */
 static void keep_bonds(struct tx *tx, const struct kept_key *key, const struct list *all,
                        const struct written_people *people)
 {

@@ -5,8 +5,8 @@
 #include "model/guild.h"
 #include "store/store.h"
 
-/* Returns the JSON of all relationships. A cached result is valid until this thread caches
- * something else. refers: separate entries that refer to users (READY); else one list. */
+/* Reads the JSON of all relationships. A cached result is valid until this thread caches another
+ * result. refers: separate entries that refer to users (READY); else one list. */
 enum err relationships_written(struct tx *tx, snowflake user_id, bool refers,
                                const struct written_people **ret);
 

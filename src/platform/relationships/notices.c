@@ -4,7 +4,7 @@
 #include "model/notification.h"
 
 static const struct {
-    const char *type, *body; /* body follows a user name */
+    const char *type, *body; /* the body follows a user name */
 } notices[] = {
     [NOTICE_FRIEND_REQUEST] = { "friend_request_pending", " wants to be your friend" },
     [NOTICE_FRIEND] = { "friend_request_accepted", " is your friend now" },

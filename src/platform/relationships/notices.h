@@ -11,7 +11,7 @@ enum notice {
     NOTICE_SUGGESTION,
 };
 
-/* Sends NOTIFICATION_CENTER_ITEM_CREATE to one account, about another. Stores nothing. */
+/* Emits NOTIFICATION_CENTER_ITEM_CREATE to one account, about another. Stores nothing. */
 void notice_show(struct call *call, enum notice notice, snowflake to, const struct user *about);
 
 #endif

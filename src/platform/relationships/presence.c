@@ -1,6 +1,5 @@
-/* presence.c - sends a user's presence from an API call.
- *
- * The store contains no presence: the gateway derives it from the open sessions. */
+/* presence.c - emits a user's presence from an API call. The store contains no presence: the
+ * gateway derives it from the open sessions. */
 #include "platform/relationships/presence.h"
 
 #include "gateway/gateway.h"

@@ -24,7 +24,7 @@ struct profile_application {
 struct profile {
     const struct user *user;
     const struct profile_about *user_profile;
-    struct list badges, guild_badges, connected_accounts; /* always empty */
+    struct list badges, guild_badges, connected_accounts; /* always empty lists */
     struct opt_list mutual_guilds, mutual_friends;
     struct opt_int mutual_friends_count, premium_type, premium_since, premium_guild_since;
     const struct member *guild_member;
@@ -38,14 +38,14 @@ static const struct field query_fields[] = {
     { FIELD(struct profile_query, with_mutual_friends_count), .type = &type_bool,
       .flags = OPTIONAL },
     { FIELD(struct profile_query, guild_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Also as a member of this guild" },
+      .doc = "Include the member object of this guild" },
     { 0 },
 };
 static const struct schema profile_query_schema = {
     .name = "ProfileQuery",
     .size = sizeof(struct profile_query),
     .fields = query_fields,
-    .doc = "What to tell about somebody.",
+    .doc = "Which parts of a profile to return.",
 };
 
 static const struct field about_fields[] = {
@@ -60,7 +60,7 @@ static const struct schema about_schema = {
     .name = "ProfileAbout",
     .size = sizeof(struct profile_about),
     .fields = about_fields,
-    .doc = "What somebody says about themselves.",
+    .doc = "Profile fields that the user has set.",
 };
 static const struct type type_about = { .kind = KIND_OBJECT, .schema = &about_schema };
 
@@ -73,7 +73,7 @@ static const struct schema mutual_guild_schema = {
     .name = "MutualGuild",
     .size = sizeof(struct mutual_guild),
     .fields = mutual_guild_fields,
-    .doc = "A guild of both, and the other's nick there.",
+    .doc = "A guild that both users are in, with the other user's nick.",
 };
 static const struct type type_mutual_guild = { .kind = KIND_OBJECT,
                                                .schema = &mutual_guild_schema };
@@ -112,7 +112,7 @@ static const struct schema profile_schema = {
     .name = "Profile",
     .size = sizeof(struct profile),
     .fields = profile_fields,
-    .doc = "Who somebody is.",
+    .doc = "The profile of a user.",
 };
 static const struct type profile_reply = { .kind = KIND_OBJECT, .schema = &profile_schema };
 
@@ -137,8 +137,8 @@ static enum err find_mutual_guilds(struct tx *tx, snowflake me, snowflake other,
     return rows_end(&rows);
 }
 
-/* Visible: oneself, bots, friends, users who sent the caller a friend request, suggested users, and
- * members of a mutual guild. */
+/* Profiles of the caller, bots, friends, users who sent the caller a friend request, suggested
+ * users and members of a mutual guild are visible. */
 static enum err check_known(struct call *call, const struct list *guilds)
 {
     const struct user *user = call->target.user;
@@ -232,7 +232,7 @@ static enum err add_everything(struct call *call, struct profile_about *about,
     return e ? e : add_application(call, p);
 }
 
-/* Decides how much of the profile the caller may see; *ret_whole: more than the public part.
+/* Decides how much of the profile the caller may see. *ret_whole: more than the public part.
  * ERR_MISSING_ACCESS: nothing. */
 static enum err profile_access(struct call *call, struct list *ret_guilds, bool *ret_whole)
 {
@@ -285,7 +285,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/{user.id}/profile",
         .name = "get_profile",
-        .doc = "Who somebody is: a bot, a friend, who asks to be one, or shares a guild.",
+        .doc = "The profile of a bot, friend, requesting user, or member of a mutual guild.",
         .auth = AUTH_USER,
         .query = &profile_query_schema,
         .reply = &profile_reply,
@@ -295,7 +295,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/{user.id}/relationships",
         .name = "get_mutual_friends",
-        .doc = "Friends of both the caller and somebody else, for those who may see the profile.",
+        .doc = "Mutual friends of the caller and a user whose profile the caller can view.",
         .auth = AUTH_USER,
         .reply = &type_partial_users,
         .handle = get_mutual_friends,
@@ -305,6 +305,6 @@ static const struct route routes[] = {
 
 const struct domain profiles_domain = {
     .name = "Profiles",
-    .doc = "Who somebody is, for those who may know.",
+    .doc = "Profiles of users, for callers who can view them.",
     .routes = routes,
 };

@@ -5,7 +5,7 @@
 #include "platform/relationships/game_friends.h"
 #include "platform/relationships/kept_lists.h"
 
-/* Requests by name and by id share one rate limit. */
+/* Friend requests by name and by id share one rate limit. */
 static const struct limit limit_ask = {
     .name = "friend-request", .count = 10, .window_s = 60, .strict = true
 };
@@ -42,7 +42,7 @@ static enum err list_own_relationships(struct call *call)
     return e;
 }
 
-/* GET /users/@me/relationships: all; OAuth2 apps receive friends only. */
+/* GET /users/@me/relationships: all relationships; for OAuth2 apps only friends. */
 static enum err list_relationships(struct call *call)
 {
     const struct caller *caller = call->caller;
@@ -191,7 +191,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/relationships",
         .name = "list_relationships",
-        .doc = "Friends, requests, blocked and ignored people. Apps see friends only.",
+        .doc = "Friends, requests, blocked and ignored users. Apps get only friends.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.read",
         .reply = &type_relationships,
@@ -201,7 +201,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/relationships",
         .name = "send_friend_request",
-        .doc = "Ask somebody to be a friend, by name.",
+        .doc = "Send a friend request, by username.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.write",
         .body = &request_body,
@@ -213,7 +213,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/users/@me/relationships",
         .name = "bulk_remove_relationships",
-        .doc = "Decline all requests, or those that match.",
+        .doc = "Decline all friend requests, or those that match the filters.",
         .auth = AUTH_USER,
         .query = &removal_query_schema,
         .body = &removal_body,
@@ -224,7 +224,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/relationships/bulk",
         .name = "bulk_add_relationships",
-        .doc = "Ask many of those who were suggested after a contact upload.",
+        .doc = "Send friend requests to users who were suggested after a contact upload.",
         .auth = AUTH_USER,
         .body = &bulk_body,
         .reply = &bulk_reply,
@@ -236,7 +236,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/users/@me/relationships/{user.id}",
         .name = "create_relationship",
-        .doc = "Ask somebody to be a friend, accept their request, or block them.",
+        .doc = "Send or accept a friend request, or block a user.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.write",
         .body = &relationship_body,
@@ -248,7 +248,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/users/@me/relationships/{user.id}",
         .name = "modify_relationship",
-        .doc = "Give a friend a nickname.",
+        .doc = "Set the nickname of a friend.",
         .auth = AUTH_USER,
         .body = &nickname_body,
         .fires = EVENTS(EVENT_RELATIONSHIP_UPDATE),
@@ -259,7 +259,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/users/@me/relationships/{user.id}",
         .name = "remove_relationship",
-        .doc = "End a friendship or a block; decline or take back a request.",
+        .doc = "End a friendship or a block; decline or cancel a request.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.write",
         .fires = EVENTS(EVENT_RELATIONSHIP_REMOVE, EVENT_RELATIONSHIP_ADD),
@@ -270,7 +270,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/users/@me/relationships/{user.id}/ignore",
         .name = "ignore_user",
-        .doc = "Hear no more of somebody, without their knowing.",
+        .doc = "Ignore a user. The user is not notified.",
         .auth = AUTH_USER,
         .fires = EVENTS(EVENT_RELATIONSHIP_ADD, EVENT_RELATIONSHIP_UPDATE,
                         EVENT_FRIEND_SUGGESTION_DELETE),
@@ -281,7 +281,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/users/@me/relationships/{user.id}/ignore",
         .name = "unignore_user",
-        .doc = "Hear of somebody again.",
+        .doc = "Stop ignoring a user.",
         .auth = AUTH_USER,
         .fires = EVENTS(EVENT_RELATIONSHIP_UPDATE, EVENT_RELATIONSHIP_REMOVE),
         .limit = &limit_change,
@@ -292,7 +292,7 @@ static const struct route routes[] = {
 
 const struct domain relationships_domain = {
     .name = "Relationships",
-    .doc = "Friends, requests, blocked and ignored people.",
+    .doc = "Friends, requests, blocked and ignored users.",
     .routes = routes,
     .world = &relationships_world,
     .hooks = &(const struct hooks){ .account_changed = friends_see_account },

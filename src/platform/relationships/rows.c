@@ -1,4 +1,4 @@
-/* rows.c - SQL queries that the checks of a relationship change need. */
+/* rows.c - SQL queries for the checks of a relationship change. */
 #include "platform/relationships/internal.h"
 
 #include "base/clock.h"
@@ -29,7 +29,7 @@ static const char FIND_BY_OLD_NAME[] =
     "select " USER_COLUMNS " from legacy_tags t join users u on u.id = t.user_id "
     "where t.name = $1 order by t.discriminator limit 2";
 
-/* A legacy name without its discriminator is enough if only one account had it. */
+/* Finds an account by a legacy name without discriminator, if only one account had that name. */
 static enum err find_old_name(struct tx *tx, struct str name, struct user *ret)
 {
     struct rows rows;

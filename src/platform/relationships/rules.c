@@ -1,18 +1,17 @@
-/* rules.c - transition table of relationships.
- *
- * For each legal pair of types and each operation, the table contains the resulting pair and the
- * event for each side. The ignored flag is independent of the type and has its own table. */
+/* rules.c - transition table of relationships. For each legal pair of types and each operation, the
+ * table contains the resulting pair and the event for each side. The ignored flag is independent of
+ * the type and has a table of its own. */
 #include "platform/relationships/internal.h"
 
 /* --- pairs of types ------------------------------------------------------------------- */
 
-/* Pair of types, as the acting user sees it. */
+/* Pair of relationship types, as the acting user sees it. */
 enum bond_state {
-    SAME, /* as a result: no change */
+    SAME, /* as a result: the pair does not change */
     STRANGERS,
     FRIENDS,
-    ASKED,    /* I asked them */
-    ASKED_BY, /* they asked me */
+    ASKED,    /* the acting user sent a request */
+    ASKED_BY, /* the other user sent a request */
     BLOCKING,
     BLOCKED_BY,
     BLOCKING_BOTH,
@@ -75,7 +74,7 @@ static const struct transition transitions[][BOND_STATES] = {
         [BLOCKED_BY]    = REFUSED(NO_INCOMING_REQUEST),
         [BLOCKING_BOTH] = REFUSED(NO_INCOMING_REQUEST),
     },
-    /* The blocked side receives only the end of its relationship, never that it is blocked. */
+    /* The blocked user receives only the end of the relationship, never that it is blocked. */
     [OPERATION_BLOCK] = {
         [STRANGERS]     = { BLOCKING, NEWS_ADDED, NEWS_NONE, OK },
         [FRIENDS]       = { BLOCKING, NEWS_ADDED, NEWS_REMOVED, OK },
@@ -96,7 +95,7 @@ static const struct transition transitions[][BOND_STATES] = {
     },
 };
 
-/* Only the ignoring user receives an event. Index: [has a type][was ignored]. */
+/* Event of the ignoring user, indexed by [has a relationship type][was ignored]. */
 static const enum side_news ignoring[2][2] = {
     { NEWS_ADDED, NEWS_NONE },
     { NEWS_UPDATED, NEWS_NONE },
@@ -149,7 +148,7 @@ bool change_is_none(const struct bond *before, const struct bond_change *c)
            before->theirs.type == c->theirs.type && before->theirs.ignored == c->theirs.ignored;
 }
 
-/* --- who may send requests ------------------------------------------------------------ */
+/* --- requests: permission and spam -------------------------------------------------------- */
 
 bool is_stranger(const struct acquaintance *a)
 {
@@ -165,7 +164,7 @@ bool may_ask(int64_t sources, const struct acquaintance *a, bool vouched)
     return sources & FROM_MUTUAL_GUILDS && a->mutual_guild;
 }
 
-/* 20 requests a day with less than 10 % accepted, or a new account that is a stranger. */
+/* Spam: 20 requests per day with less than 10 % accepted, or a new account that is unknown. */
 bool is_spam(const struct asking_record *r, bool stranger)
 {
     const int64_t day_us = INT64_C(24) * 3600 * 1000000;
@@ -199,7 +198,7 @@ struct str note_collapse(struct arena *arena, struct str note)
     return s.n ? s : (struct str){ 0 };
 }
 
-/* Parses "0042" or 42; false: neither. */
+/* Parses a discriminator, "0042" or 42; false: neither form. */
 static bool digits_read(struct str raw, int64_t *ret)
 {
     struct str digits = raw;

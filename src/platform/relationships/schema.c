@@ -16,15 +16,15 @@ static const struct type type_filter = {
     .choices =
         (const struct choice[]){
             { REMOVE_SPAM, NULL, "SPAM", "Requests that look like spam" },
-            { REMOVE_IGNORED, NULL, "IGNORED", "Requests of people who are ignored" },
+            { REMOVE_IGNORED, NULL, "IGNORED", "Requests of ignored users" },
             { 0 },
         },
 };
 static const struct type type_filters = {
-    .kind = KIND_ARRAY, .of = &type_filter, .max = 10, .doc = "All of them have to hold"
+    .kind = KIND_ARRAY, .of = &type_filter, .max = 10, .doc = "A request must match all filters"
 };
 
-/* The limit applies to the text after note_collapse. */
+/* Checks the length of the note after note_collapse. */
 static void check_note(struct form *form, const struct place *here, const struct opt_str *note)
 {
     struct place at = place_key(here, STR("note"));
@@ -56,7 +56,7 @@ static void check_request(struct form *form, const struct place *here, const voi
 static const struct field request_fields[] = {
     { FIELD(struct request_body, username), .type = &type_name },
     { FIELD(struct request_body, discriminator), .type = &type_raw, .flags = OPTIONAL | NULLABLE,
-      .doc = "Digits behind a name of old; null, 0 or absent: none" },
+      .doc = "Discriminator of a legacy username; null, 0 or absent: none" },
     { FIELD(struct request_body, note), .type = &type_note, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
@@ -79,7 +79,7 @@ static const struct choice type_choices[] = {
 };
 static const struct type type_wanted = { .kind = KIND_INT, .choices = type_choices };
 
-/* With type BLOCKED, ignores errors in the fields of a friend request. */
+/* Ignores errors in the fields of a friend request if the type is BLOCKED. */
 static void check_relationship(struct form *form, const struct place *here, const void *object)
 {
     static const char *const others[] = { "from_friend_suggestion", "confirm_stranger_request",
@@ -103,7 +103,7 @@ static const struct field relationship_fields[] = {
     { FIELD(struct relationship_body, from_friend_suggestion), .type = &type_bool,
       .flags = OPTIONAL },
     { FIELD(struct relationship_body, confirm_stranger_request), .type = &type_bool,
-      .flags = OPTIONAL, .doc = "Needed to accept somebody whom nobody knows" },
+      .flags = OPTIONAL, .doc = "Required to accept a request of an unknown user" },
     { FIELD(struct relationship_body, note), .type = &type_note, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
@@ -112,7 +112,7 @@ static const struct schema relationship_body_schema = {
     .size = sizeof(struct relationship_body),
     .fields = relationship_fields,
     .check = check_relationship,
-    .doc = "What somebody is to be.",
+    .doc = "The relationship to create.",
 };
 const struct type relationship_body = { .kind = KIND_OBJECT, .schema = &relationship_body_schema };
 
@@ -130,7 +130,7 @@ static const struct schema nickname_schema = {
     .name = "RelationshipPatch",
     .size = sizeof(struct nickname_body),
     .fields = nickname_fields,
-    .doc = "What to call a friend.",
+    .doc = "The nickname of a friend.",
 };
 const struct type nickname_body = { .kind = KIND_OBJECT, .schema = &nickname_schema };
 
@@ -189,7 +189,7 @@ static const struct schema bulk_schema = {
     .name = "BulkFriendRequest",
     .size = sizeof(struct bulk_body),
     .fields = bulk_fields,
-    .doc = "Whom to ask, of those who were suggested.",
+    .doc = "Suggested users to send friend requests to.",
 };
 const struct type bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
 
@@ -202,7 +202,7 @@ static const struct schema bulk_reply_schema = {
     .name = "BulkFriendRequestResult",
     .size = sizeof(struct bulk_reply),
     .fields = bulk_reply_fields,
-    .doc = "Who was asked and who was not.",
+    .doc = "Users for whom the request succeeded or failed.",
 };
 const struct type bulk_reply = { .kind = KIND_OBJECT, .schema = &bulk_reply_schema };
 
@@ -237,7 +237,7 @@ static const struct schema game_schema = {
     .name = "GameRelationshipWanted",
     .size = sizeof(struct game_body),
     .fields = game_fields,
-    .doc = "What somebody is to be in the game.",
+    .doc = "The game relationship to create.",
 };
 const struct type game_body = { .kind = KIND_OBJECT, .schema = &game_schema };
 
@@ -258,6 +258,6 @@ static const struct schema game_accept_schema = {
     .name = "GameRelationshipAccepted",
     .size = sizeof(struct game_body),
     .fields = game_accept_fields,
-    .doc = "What somebody is to be in that game.",
+    .doc = "The game relationship to accept.",
 };
 const struct type game_accept_body = { .kind = KIND_OBJECT, .schema = &game_accept_schema };

@@ -1,4 +1,4 @@
-/* suggestions.c - stores friend suggestions and sends their events. */
+/* suggestions.c - stores friend suggestions and emits their events. */
 #include "platform/relationships/suggestions.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret)
 #define REASON_COLUMNS "s.source, s.name, s.contact_name, s.mutual_friends, s.score"
 enum { USER_AT = 5 };
 
-/* A suggestion whose reasons are being collected. */
+/* A suggestion with its reasons so far. */
 struct gathered {
     struct friend_suggestion shown;
     snowflake id;
@@ -79,7 +79,7 @@ static void add_reason(struct tx *tx, const struct rows *r, const struct user *u
     };
 }
 
-/* Rows are ordered by suggested account. */
+/* Collects the reasons per suggested account; the rows are ordered by account. */
 static enum err suggestion_gather(struct tx *tx, struct rows *rows, struct list *ret)
 {
     *ret = (struct list){ 0 };
@@ -230,12 +230,12 @@ enum err suggestion_admissible(struct tx *tx, snowflake owner, snowflake id, boo
     return e;
 }
 
-/* An account that was suggested before the change, is suggested after it, or both. */
+/* An account that was suggested before a change, is suggested after it, or both. */
 struct candidate {
     snowflake id;
-    int64_t score; /* best score of its reasons; 0: no reason left */
+    int64_t score; /* best score of the reasons; 0: no reason left */
     bool was_live;
-    const struct suggestion_offer *offer; /* NULL: only other sources suggest it */
+    const struct suggestion_offer *offer; /* NULL: only other sources suggest the account */
 };
 
 static const char LIVE[] =
@@ -298,7 +298,7 @@ static int compare_candidates(const void *a, const void *b)
     return one->id < two->id ? -1 : one->id > two->id;
 }
 
-/* HTTP calls cause no notification: the user who uploads an address book sees the result. */
+/* Emits a new suggestion; without a notification in HTTP calls, whose reply has the result. */
 static void tell_new(struct call *call, snowflake owner, const struct friend_suggestion *s)
 {
     call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, to_user(owner), &friend_suggestion_schema, s);
@@ -368,7 +368,7 @@ enum err suggestions_replace(struct call *call, snowflake owner, struct str sour
     return e;
 }
 
-/* An account that disables discovery by phone number is no longer suggested by phone number. */
+/* Deletes suggestions by phone number of an account that disables discovery by phone number. */
 enum err suggestions_hide(struct call *call, const struct settings_change *c)
 {
     int64_t lost =

@@ -1,7 +1,6 @@
-/* suggestions_found.c - friend suggestions computed by the server.
- *
- * A daily job for each account with friends or connections suggests users with several mutual
- * friends, and friends on connected platforms. */
+/* suggestions_found.c - friend suggestions computed by the server. A daily job for each account
+ * with friends or connections suggests users with several mutual friends, and friends on connected
+ * platforms. */
 #include "platform/relationships/suggestions.h"
 
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 enum {
     LEAST_MUTUAL = 3, /* minimum number of mutual friends */
     MOST_FOUND = 20,
-    MOST_LOOKED_AT = 100, /* limit on friends, and on friends of each, to bound the run time */
+    MOST_LOOKED_AT = 100, /* maximum of friends, and of friends per friend, to bound the run time */
 };
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
@@ -81,7 +80,7 @@ static struct list offers_of(struct arena *arena, const struct map *seen)
     return offers;
 }
 
-/* Filters out friends and the like, and stops at MOST_FOUND: the filter costs a query per user. */
+/* Retains at most MOST_FOUND users who may be suggested; the check costs a query per user. */
 static enum err keep_best(struct tx *tx, snowflake owner, struct list *offers)
 {
     struct suggestion_offer *all = offers->items;
@@ -124,7 +123,7 @@ static const char KNOWN_ELSEWHERE[] =
     "f.id = mine.id join connections c on c.type = f.type and c.id = f.friend_id "
     "where mine.user_id = $1 and mine.type = $2 and mine.friend_sync = 1 and mine.revoked = 0 and "
     "c.friend_sync = 1 and c.revoked = 0 order by c.user_id limit 1000";
-/* Includes disconnected platforms that still have suggestions. */
+/* Includes disconnected platforms of which suggestions remain. */
 static const char PLATFORMS[] = "select type from connections where user_id = $1 union "
                                 "select source from friend_suggestions where user_id = $1 and "
                                 "source not in ('contacts', 'reverse', 'mutual')";
@@ -180,7 +179,7 @@ enum err suggestions_from_connections(struct call *call, snowflake owner)
 
 /* --- the daily job -------------------------------------------------------------------- */
 
-/* For an account without friends and connections, schedules no next run. */
+/* Searches suggestions. Schedules no further run for an account without friends and connections. */
 static enum err look_around(struct call *call, const struct job *job)
 {
     struct list friends, platforms;
@@ -199,12 +198,12 @@ static enum err look_around(struct call *call, const struct job *job)
 
 static const struct job_kind look_around_kind = {
     .name = "friend_suggestions",
-    .doc = "Finds people whom an account might know, once a day.",
+    .doc = "Finds friend suggestions for an account, once a day.",
     .run = look_around,
 };
 const struct job_kind *const suggestion_jobs[] = { &look_around_kind, NULL };
 
-/* Each account has a fixed time of day, derived from its id. */
+/* Each account has a fixed time of day for the job, derived from its id. */
 enum err suggestions_watch(struct call *call, snowflake owner)
 {
     int64_t now = clock_us(), phase = (int64_t)(hash_u64(owner) % (uint64_t)DAY_US);

@@ -57,7 +57,7 @@ static enum err import_people_save(struct importing *im, const struct world_rela
                    NULL);
 }
 
-/* Clears the blocked side, but retains its own block and its ignored flag. */
+/* Clears the type of the blocked user's side, but not its own block and not its ignored flag. */
 static const char KEEP_IGNORED[] = "update relationships set type = 0, nickname = null where "
                                    "user_id = $1 and target_id = $2 and type <> 2";
 static const char DROP_REST[] = "delete from relationships where user_id = $1 and "
@@ -102,7 +102,7 @@ static enum err import_relationship(struct importing *im, const void *entry, con
     if (e || !user || !target)
         return e;
     if (user == target) {
-        form_fail(im->form, &target_at, "WORLD_SELF", "nobody has a relationship with themselves");
+        form_fail(im->form, &target_at, "WORLD_SELF", "user and target must be different accounts");
         return OK;
     }
     return save_both(im, r, user, target);
@@ -110,7 +110,7 @@ static enum err import_relationship(struct importing *im, const void *entry, con
 
 /* --- export --------------------------------------------------------------------------- */
 
-/* A friendship or a request is two rows in the store and one entry in the file. */
+/* A friendship or a request is two rows in the store, but one entry in the file. */
 static const char ALL_RELATIONSHIPS[] =
     "select a.username, b.username, r.type, r.nickname, o.nickname, r.since from relationships r "
     "join users a on a.id = r.user_id join users b on b.id = r.target_id "

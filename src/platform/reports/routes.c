@@ -15,7 +15,7 @@
 
 static const struct limit limit_report = { .name = "report", .count = 20, .window_s = 3600 };
 
-/* A reason is also a node of the menu; clients send the node's number. */
+/* A reason is also a node of the report menu; clients send the number of the node. */
 struct report_reason {
     int64_t reason;
     struct str key, label, description;
@@ -69,7 +69,7 @@ static const struct field report_fields[] = {
 static const struct schema report_schema = { .name = "ReportBody",
                                              .size = sizeof(struct report_body),
                                              .fields = report_fields,
-                                             .doc = "A message, and why it is reported." };
+                                             .doc = "A message, and the reason for the report." };
 static const struct type report_body_type = { .kind = KIND_OBJECT, .schema = &report_schema };
 
 struct menu_body {
@@ -87,7 +87,8 @@ static const struct field menu_body_fields[] = {
 static const struct schema menu_body_schema = { .name = "ReportMenuBody",
                                                 .size = sizeof(struct menu_body),
                                                 .fields = menu_body_fields,
-                                                .doc = "A message, and the way through the menu." };
+                                                .doc =
+                                                    "A message, and the path through the menu." };
 static const struct type menu_body_type = { .kind = KIND_OBJECT, .schema = &menu_body_schema };
 
 struct report_made {
@@ -101,7 +102,7 @@ static const struct field made_fields[] = {
 static const struct schema made_schema = { .name = "ReportMade",
                                            .size = sizeof(struct report_made),
                                            .fields = made_fields,
-                                           .doc = "The id of a report, under both its names." };
+                                           .doc = "The id of a report, in both fields." };
 static const struct type made_type = { .kind = KIND_OBJECT, .schema = &made_schema };
 
 static const struct field reason_fields[] = {
@@ -113,7 +114,7 @@ static const struct field reason_fields[] = {
 static const struct schema reason_schema = { .name = "ReportReason",
                                              .size = sizeof(struct report_reason),
                                              .fields = reason_fields,
-                                             .doc = "Why a message can be reported." };
+                                             .doc = "A reason to report a message." };
 static const struct type reason_type = { .kind = KIND_OBJECT, .schema = &reason_schema };
 static const struct type reasons_type = { .kind = KIND_ARRAY, .of = &reason_type };
 
@@ -122,7 +123,7 @@ static const struct type reasons_type = { .kind = KIND_ARRAY, .of = &reason_type
 static void report_noted(struct call *call)
 {
     (void)call;
-    log_info("reports: a message was reported; see guildhall report list");
+    log_info("reports: a user reported a message; see 'guildhall report list'");
 }
 
 static enum err find_reported(struct call *call, snowflake channel_id, snowflake message_id,
@@ -351,12 +352,12 @@ static enum err get_first_dm_menu(struct call *call)
     return OK;
 }
 
-#define SUBMIT_ROUTE(path_, name_)                                                                 \
-    {                                                                                              \
-        .method = POST, .path = (path_), .name = (name_),                                          \
-        .doc = "Report a message to the operator by the way through the menu.", .auth = AUTH_USER, \
-        .body = &menu_body_type, .reply = &made_type, .limit = &limit_report,                      \
-        .handle = submit_report_menu,                                                              \
+#define SUBMIT_ROUTE(path_, name_)                                                               \
+    {                                                                                            \
+        .method = POST, .path = (path_), .name = (name_),                                        \
+        .doc = "Report a message to the operator, with the path through the menu.",              \
+        .auth = AUTH_USER, .body = &menu_body_type, .reply = &made_type, .limit = &limit_report, \
+        .handle = submit_report_menu,                                                            \
     }
 
 static const struct route routes[] = {
@@ -364,7 +365,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/report",
         .name = "get_report_reasons",
-        .doc = "Why a message can be reported.",
+        .doc = "Reasons to report a message.",
         .auth = AUTH_USER,
         .reply = &reasons_type,
         .handle = get_report_reasons,
@@ -373,8 +374,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/report",
         .name = "create_report",
-        .doc = "Report a message to the operator of this server, who gets it as it is now. A "
-               "message that the caller has reported before has the same report.",
+        .doc = "Report a message to the operator of this server, with a snapshot of it. A "
+               "second report of the same message by the caller returns the first.",
         .auth = AUTH_USER,
         .body = &report_body_type,
         .reply = &made_type,
@@ -394,7 +395,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/reporting/menu/first_dm",
         .name = "get_first_dm_menu",
-        .doc = "The same for the first message of a private channel.",
+        .doc =
+            "The menu that clients show before the first message of a private channel is reported.",
         .auth = AUTH_USER,
         .reply = &type_raw,
         .handle = get_first_dm_menu,
@@ -406,7 +408,7 @@ static const struct route routes[] = {
 
 const struct domain reports_domain = {
     .name = "reports",
-    .doc = "People report messages to the operator of this server.",
+    .doc = "Users report messages to the operator of this server.",
     .routes = routes,
     .deletions =
         (const struct deletion_rule[]){

@@ -7,7 +7,7 @@
 
 struct event_noting {
     struct call *call;
-    const struct scheduled_event *before, *now; /* NULL: the event does not exist */
+    const struct scheduled_event *before, *now; /* NULL: new, or deleted */
     struct list changes;                        /* struct audit_change */
 };
 
@@ -21,7 +21,7 @@ static void note_value(struct event_noting *n, const char *key, const struct typ
 
 #define NOTE(n, member_, type_) \
     note_value((n), #member_, &(type_), offsetof(struct scheduled_event, member_))
-/* For optional fields. */
+/* Value of an optional field, or NULL. */
 #define GIVEN_VALUE(event_, member_) \
     ((event_) && (event_)->member_.given == GIVEN ? &(event_)->member_.value : NULL)
 #define NOTE_GIVEN(n, key_, member_, type_)                      \

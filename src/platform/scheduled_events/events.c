@@ -4,7 +4,7 @@
 
 /* --- applying request bodies ---------------------------------------------------------- */
 
-/* The image is stored before the transaction. */
+/* Image of an event, stored before the transaction. */
 struct event_upload {
     snowflake id;
     struct opt_str image;
@@ -173,7 +173,7 @@ static bool status_may_follow(int64_t from, int64_t to)
            (from == EVENT_ACTIVE && to == EVENT_COMPLETED);
 }
 
-/* Exceptions refer to dates of the old rule, so a new rule deletes them. */
+/* Deletes the exceptions of an event, which refer to dates of the old recurrence rule. */
 static void forget_exceptions(struct call *call, struct scheduled_event *e)
 {
     struct event_exceptions_gone gone = { e->guild_id, e->id };
@@ -225,7 +225,8 @@ enum err modify_scheduled_event(struct call *call)
         return e ? e : ERR_EVENT_FINISHED;
     if (in->status.given == GIVEN && in->status.value != before.status &&
         !status_may_follow(before.status, in->status.value))
-        return call_invalid(call, "status", FORM_CHOICES, "It cannot have this status now.");
+        return call_invalid(call, "status", FORM_CHOICES,
+                            "The event cannot change to this status.");
     now = before;
     event_apply(call, &now);
     if (now.entity_type != EVENT_ELSEWHERE && in->entity_metadata.given == ABSENT)

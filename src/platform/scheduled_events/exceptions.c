@@ -21,7 +21,7 @@ static void exception_announce(struct call *call, enum event what, const struct 
     call_emit(call, what, event_subject(e), &event_exception_schema, &told);
 }
 
-/* Finds an event that the caller may change and that has not ended. */
+/* Reads the event of the path, which the caller may change and which must not have ended. */
 static enum err exception_event(struct call *call, struct scheduled_event *ret)
 {
     enum err e = path_event(call, ret);
@@ -48,7 +48,7 @@ static void exception_apply(struct event_exception *x, const struct exception_pa
     x->is_canceled = in->is_canceled.given == GIVEN && in->is_canceled.value;
 }
 
-/* Writes the exception and its audit entry, and sends EXCEPTION_CREATE, also for a modification. */
+/* Saves the exception and its audit entry, and emits EXCEPTION_CREATE, also for a modification. */
 static enum err exception_keep(struct call *call, struct scheduled_event *event,
                                const struct event_exception *x, enum audit_action action)
 {
@@ -74,7 +74,7 @@ enum err create_event_exception(struct call *call)
         return e;
     if (!event.recurrence_rule)
         return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
-                            "The event does not come again.");
+                            "The event is not recurring.");
     if (!event_has_time(&event, id))
         return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
                             "Value must be a time at which the event starts, within a year.");
@@ -84,7 +84,7 @@ enum err create_event_exception(struct call *call)
     struct event_exception *x = exception_find(&event, id);
     if (!x && event.guild_scheduled_event_exceptions.count >= MOST_EXCEPTIONS)
         return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
-                            "An event has at most 100 exceptions. Delete one that is over.");
+                            "An event can have at most 100 exceptions. Delete a past one.");
     if (!x)
         x = list_add(call->arena, &event.guild_scheduled_event_exceptions, sizeof *x);
     *x = (struct event_exception){ .event_id = event.id, .event_exception_id = id };

@@ -66,12 +66,12 @@ extern const struct schema event_query_schema, event_users_query_schema, event_c
 
 /* --- rules.c: date arithmetic, without the store -------------------------------------- */
 
-/* Returns the first occurrence after a moment. */
+/* Returns the time of the first occurrence after a time. */
 int64_t recurrence_next(const struct event_recurrence *r, int64_t after);
 /* Returns whether the id is that of an occurrence between one day before the next start and a year
- * later. The bound limits the number of responses per user. */
+ * later. This range limits the number of responses per user. */
 bool event_has_time(const struct scheduled_event *e, snowflake exception_id);
-/* Validates the combination of times, channel and location; records errors. */
+/* Validates the combination of times, channel and location, and records form errors. */
 void event_check(struct form *form, const struct scheduled_event *e);
 bool event_is_open(const struct scheduled_event *e);
 
@@ -84,7 +84,7 @@ enum err scheduled_events_of_channel(struct tx *tx, snowflake channel_id, struct
 enum err scheduled_event_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret);
 enum err scheduled_event_load_creator(struct tx *tx, struct scheduled_event *e);
 enum err event_count_open(struct tx *tx, snowflake guild_id, int64_t *ret);
-/* *ret_changed: the row is new or the response has changed. */
+/* Saves a user's response. *ret_changed: the row is new or the response has changed. */
 enum err event_user_put(struct tx *tx, snowflake event_id, snowflake exception_id,
                         snowflake user_id, int64_t response, bool *ret_changed);
 enum err event_user_remove(struct tx *tx, snowflake event_id, snowflake exception_id,
@@ -95,33 +95,33 @@ enum err event_count_users(struct tx *tx, snowflake event_id, snowflake exceptio
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* Writes an audit entry with the changes. NULL: the event did not exist, or was deleted. */
+/* Writes an audit entry with the changes. before NULL: new event; now NULL: deleted event. */
 enum err event_audit(struct call *call, enum audit_action action,
                      const struct scheduled_event *before, const struct scheduled_event *now);
 
-/* Adds the events that the shown audit log entries refer to. */
+/* Adds the scheduled events that the audit log entries refer to. */
 enum err events_in_audit(struct call *call, struct audit_shown *log);
 
 /* --- status.c ------------------------------------------------------------------------- */
 
-/* Returns the recipients of events about it. */
+/* Returns the audience of gateway events about the scheduled event. */
 struct subject event_subject(const struct scheduled_event *e);
 void event_announce(struct call *call, enum event what, const struct scheduled_event *e);
-/* Schedules the event's job; call after any change of its times or status. */
+/* Schedules the event's job; call after each change of its times or status. */
 enum err event_watch(struct call *call, const struct scheduled_event *e);
-/* Changes to an allowed status; opens or closes its stage. Writes the event, sends the gateway
- * event and schedules the job. A completed recurring event is scheduled again. */
+/* Changes the event to an allowed status and opens or closes its stage. Writes the event, emits the
+ * gateway event and schedules the job. A completed recurring event is scheduled again. */
 enum err event_go(struct call *call, struct scheduled_event *e, int64_t status);
 extern const struct job_kind scheduled_event_job;
 enum err events_leave_channel(struct call *call, const struct channel *c);
 
 /* --- permits.c ------------------------------------------------------------------------ */
 
-/* Checks whether the caller may view or change the event. ERR_UNKNOWN_SCHEDULED_EVENT, or
+/* Check whether the caller may view or change the event. ERR_UNKNOWN_SCHEDULED_EVENT,
  * ERR_MISSING_PERMISSIONS. */
 enum err event_may_see(struct call *call, const struct scheduled_event *e);
 enum err event_may_change(struct call *call, const struct scheduled_event *e);
-/* Requires one of these permissions, and those that the event's type needs. */
+/* Requires one of the permissions any_of, and all that the event's type needs. */
 enum err event_permit(struct call *call, const struct scheduled_event *e, uint64_t any_of);
 /* Checks that the channel belongs to the guild and fits the event's type. */
 enum err event_check_channel(struct call *call, const struct scheduled_event *e);
@@ -146,7 +146,7 @@ enum err forget_event_exception_answer(struct call *call);
 enum err create_event_exception(struct call *call);
 enum err modify_event_exception(struct call *call);
 enum err delete_event_exception(struct call *call);
-/* Subscribes the event's creator, or another user. */
+/* Subscribes a user to the event. */
 enum err event_user_join(struct call *call, struct scheduled_event *e, snowflake user_id);
 
 #endif

@@ -3,7 +3,7 @@
 #include "platform/members/members.h"
 #include "platform/scheduled_events/internal.h"
 
-/* Returns the caller's permissions in the event's channel, else in the guild. */
+/* Reads the caller's permissions in the event's channel; without a channel, in the guild. */
 static enum err event_rights(struct call *call, const struct scheduled_event *e, uint64_t *ret)
 {
     struct channel c;
@@ -41,7 +41,7 @@ static uint64_t event_needs(const struct scheduled_event *e)
     }
 }
 
-/* Of the needed permissions, only MANAGE_CHANNELS can be withheld for lack of a second factor. */
+/* Only MANAGE_CHANNELS can be withheld because the caller has no second factor. */
 static enum err event_lacks_manager(struct call *call, const struct scheduled_event *e)
 {
     struct channel c;

@@ -172,7 +172,7 @@ static const char FORGET_USERS[] =
     "delete from scheduled_event_users where (event_id, exception_id, user_id) in (select event_id, "
     "exception_id, user_id from scheduled_event_users where event_id = $1 limit 200)";
 
-/* An event may have many subscribers: its job deletes their rows in batches. */
+/* Deletes a batch of subscribers; the event's job deletes the rest. */
 enum err event_forget_users(struct call *call, snowflake id)
 {
     int64_t gone = 0;

@@ -31,7 +31,7 @@ static struct civil_date date_of(int64_t days)
                                 of_year - (153 * m + 2) / 5 + 1 };
 }
 
-/* 0 is Monday; 1970-01-01 was a Thursday. */
+/* Returns the weekday; 0 is Monday, and 1970-01-01 was a Thursday. */
 static int64_t weekday_of(int64_t days)
 {
     return ((days + 3) % 7 + 7) % 7;
@@ -56,7 +56,7 @@ static unsigned day_bits(const struct opt_list *days)
     return bits;
 }
 
-/* Monday to Friday, Tuesday to Saturday, Sunday to Thursday, and three two-day weekends. */
+/* Allowed: Monday to Friday, Tuesday to Saturday, Sunday to Thursday, three two-day weekends. */
 static bool is_daily_set(unsigned bits)
 {
     static const unsigned sets[] = { 0x1f, 0x3e, 0x4f, 0x30, 0x60, 0x41 };
@@ -76,8 +76,7 @@ static void recurrence_check_days(struct form *form, const struct place *at,
     switch (r->frequency) {
     case EVENT_DAILY:
         if (days && !is_daily_set(day_bits(&r->by_weekday)))
-            recurrence_refuse(form, at, "by_weekday",
-                              "Not a set of days that events come again on.");
+            recurrence_refuse(form, at, "by_weekday", "Not an allowed set of weekdays.");
         break;
     case EVENT_WEEKLY:
         if (days != 1)
@@ -108,11 +107,11 @@ void recurrence_check(struct form *form, const struct place *at, const struct ev
     if (r->by_year_day.given == GIVEN)
         recurrence_refuse(form, at, "by_year_day", "It cannot be set.");
     if (r->interval != 1 && r->frequency != EVENT_WEEKLY)
-        recurrence_refuse(form, at, "interval", "Only weekly events may come every second time.");
+        recurrence_refuse(form, at, "interval", "Only weekly events can have an interval of 2.");
     recurrence_check_days(form, at, r);
 }
 
-/* Returns whether an occurrence falls on this day; `first` is the day of the first one. */
+/* Returns whether an occurrence falls on this day; `first` is the day of the first occurrence. */
 static bool falls_on(const struct event_recurrence *r, int64_t days, int64_t first)
 {
     const struct event_n_weekday *nth = r->by_n_weekday.value.items;
@@ -137,7 +136,7 @@ int64_t recurrence_next(const struct event_recurrence *r, int64_t after)
     int64_t first = r->start / DAY_US, time = r->start % DAY_US;
     int64_t from = after > r->start ? after / DAY_US : first;
 
-    /* 29 February occurs again after at most eight years. */
+    /* The loop covers 9 years, because 29 February occurs again after at most eight years. */
     for (int64_t day = from; day < from + 9 * 366; day++)
         if (day * DAY_US + time > after && falls_on(r, day, first))
             return day * DAY_US + time;
@@ -171,13 +170,13 @@ static void check_place(struct form *form, const struct scheduled_event *e)
     bool elsewhere = e->entity_type == EVENT_ELSEWHERE;
 
     if (elsewhere && e->channel_id.given == GIVEN)
-        event_refuse(form, "channel_id", FORM_CHOICES, "Such an event is in no channel.");
+        event_refuse(form, "channel_id", FORM_CHOICES, "An external event cannot have a channel.");
     if (!elsewhere && e->channel_id.given != GIVEN)
         event_refuse(form, "channel_id", FORM_REQUIRED);
     if (elsewhere && !(e->entity_metadata && e->entity_metadata->location.given == GIVEN))
         form_fail(form, &location, FORM_REQUIRED);
     if (!elsewhere && e->entity_metadata && e->entity_metadata->location.given == GIVEN)
-        form_fail(form, &location, FORM_CHOICES, "Such an event is in a channel.");
+        form_fail(form, &location, FORM_CHOICES, "Only an external event can have a location.");
     if (elsewhere && e->scheduled_end_time.given != GIVEN)
         event_refuse(form, "scheduled_end_time", FORM_REQUIRED);
 }

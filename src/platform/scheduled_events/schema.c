@@ -40,7 +40,7 @@ static const struct schema patch_schema = {
     .name = "ScheduledEventPatch",
     .size = sizeof(struct event_patch),
     .fields = patch_fields,
-    .doc = "What changes about an event.",
+    .doc = "Fields of an event to change.",
 };
 const struct type event_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type event_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
@@ -53,7 +53,7 @@ const struct schema event_query_schema = {
     .name = "ScheduledEventQuery",
     .size = sizeof(struct event_query),
     .fields = event_query_fields,
-    .doc = "What is told of events.",
+    .doc = "What to include in events.",
 };
 
 /* --- exceptions ----------------------------------------------------------------------- */
@@ -74,13 +74,13 @@ static const struct schema exception_draft_schema = {
     .name = "ScheduledEventExceptionDraft",
     .size = sizeof(struct exception_patch),
     .fields = exception_draft_fields,
-    .doc = "What is other about one time of an event.",
+    .doc = "Changes of one occurrence of an event.",
 };
 static const struct schema exception_patch_schema = {
     .name = "ScheduledEventExceptionPatch",
     .size = sizeof(struct exception_patch),
     .fields = exception_patch_fields,
-    .doc = "The same for one that is there; what is left out is as usual again.",
+    .doc = "Changes of an existing exception; absent fields get the values of the event.",
 };
 const struct type exception_draft_body = { .kind = KIND_OBJECT, .schema = &exception_draft_schema };
 const struct type exception_patch_body = { .kind = KIND_OBJECT, .schema = &exception_patch_schema };
@@ -94,7 +94,7 @@ const struct schema event_exceptions_gone_schema = {
     .name = "ScheduledEventExceptionsGone",
     .size = sizeof(struct event_exceptions_gone),
     .fields = gone_fields,
-    .doc = "All times of an event are alike again.",
+    .doc = "All exceptions of an event were deleted.",
 };
 
 /* --- subscribers ---------------------------------------------------------------------- */
@@ -107,14 +107,14 @@ static const struct field users_query_fields[] = {
       .fallback = 100 },
     { FIELD(struct event_users_query, with_member), .type = &type_bool, .flags = OPTIONAL },
     { FIELD(struct event_users_query, upgrade_response_type), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "People: answer with a list, as bots are" },
+      .doc = "Users: reply with a list, as bots get it" },
     { 0 },
 };
 const struct schema event_users_query_schema = {
     .name = "ScheduledEventUsersQuery",
     .size = sizeof(struct event_users_query),
     .fields = users_query_fields,
-    .doc = "Which of those who want to come.",
+    .doc = "Which subscribers of an event.",
 };
 static const struct type type_some_ids = { .kind = KIND_ARRAY, .max = 10, .of = &type_id };
 static const struct field counts_query_fields[] = {
@@ -126,13 +126,13 @@ const struct schema event_counts_query_schema = {
     .name = "ScheduledEventCountsQuery",
     .size = sizeof(struct event_counts_query),
     .fields = counts_query_fields,
-    .doc = "Which times are counted besides.",
+    .doc = "Occurrences to count in addition.",
 };
 
 static const struct field person_fields[] = {
     { FIELD(struct event_person, guild_scheduled_event_id), .type = &type_id },
     { FIELD(struct event_person, user_id), .type = &type_id },
-    { FIELD(struct event_person, response), .type = &type_count, .doc = "0: will not come" },
+    { FIELD(struct event_person, response), .type = &type_count, .doc = "0: will not attend" },
     { FIELD(struct event_person, user), .type = &type_partial_user, .flags = OPTIONAL },
     { FIELD(struct event_person, member), .type = &type_member, .flags = OPTIONAL },
     { FIELD(struct event_person, guild_scheduled_event_exception_id), .type = &type_id,
@@ -143,12 +143,12 @@ static const struct schema person_schema = {
     .name = "ScheduledEventUser",
     .size = sizeof(struct event_person),
     .fields = person_fields,
-    .doc = "Somebody who wants to come.",
+    .doc = "A subscriber of an event.",
 };
 const struct type event_person_reply = { .kind = KIND_OBJECT, .schema = &person_schema };
 const struct type event_people_reply = { .kind = KIND_ARRAY, .of = &event_person_reply };
 const struct type event_users_reply = { .kind = KIND_RAW,
-                                        .doc = "Bots: array[ScheduledEventUser]; people: {users}" };
+                                        .doc = "Bots: array[ScheduledEventUser]; users: {users}" };
 
 static const struct type type_counts = { .kind = KIND_MAP, .max = 10, .of = &type_count };
 static const struct field counts_fields[] = {
@@ -160,7 +160,7 @@ static const struct schema counts_schema = {
     .name = "ScheduledEventCounts",
     .size = sizeof(struct event_counts),
     .fields = counts_fields,
-    .doc = "How many want to come.",
+    .doc = "Numbers of subscribers.",
 };
 const struct type event_counts_reply = { .kind = KIND_OBJECT, .schema = &counts_schema };
 
@@ -173,6 +173,6 @@ static const struct schema response_schema = {
     .name = "ScheduledEventResponse",
     .size = sizeof(struct event_response),
     .fields = response_fields,
-    .doc = "0: the caller will not come this time.",
+    .doc = "0: the caller will not attend this occurrence.",
 };
 const struct type event_response_body = { .kind = KIND_OBJECT, .schema = &response_schema };

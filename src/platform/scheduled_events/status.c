@@ -5,8 +5,8 @@
 #include "platform/channels/channels.h"
 
 #define MINUTE_US    (INT64_C(60) * 1000000)
-#define LONGEST_LATE (6 * 60 * MINUTE_US) /* an event that is not started by then ends */
-#define EMPTY_FOR    (3 * MINUTE_US)      /* an empty channel ends its event after this time */
+#define LONGEST_LATE (6 * 60 * MINUTE_US) /* maximum delay of the start; then the event ends */
+#define EMPTY_FOR    (3 * MINUTE_US)      /* an event ends if its channel is empty so long */
 #define KEPT_FOR     (30 * 24 * 60 * MINUTE_US)
 
 struct subject event_subject(const struct scheduled_event *e)
@@ -186,7 +186,7 @@ static enum err event_run(struct call *call, const struct job *job)
 
 const struct job_kind scheduled_event_job = {
     .name = "scheduled-event",
-    .doc = "Begins and ends events at their times",
+    .doc = "Starts and ends scheduled events at their times.",
     .run = event_run,
 };
 

@@ -32,7 +32,7 @@ static bool show_all(const void *arg, struct str name)
     return true;
 }
 
-/* User accounts receive the older format (users with a nested guild_member) by default. */
+/* Writes the older format (users with a nested guild_member), the default for user accounts. */
 static void write_users(struct json *j, const struct list *people)
 {
     const struct event_person *p = people->items;

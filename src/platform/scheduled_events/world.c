@@ -27,10 +27,10 @@ struct world_event {
 
 static const struct type type_location = { .kind = KIND_STRING, .min = 1, .max = 100 };
 static const struct choice status_choices[] = {
-    { EVENT_SCHEDULED, "scheduled", "SCHEDULED", "It is to be" },
+    { EVENT_SCHEDULED, "scheduled", "SCHEDULED", "It is planned" },
     { EVENT_ACTIVE, "active", "ACTIVE", "It is going on" },
     { EVENT_COMPLETED, "completed", "COMPLETED", "It is over" },
-    { EVENT_CANCELED, "canceled", "CANCELED", "It will not be" },
+    { EVENT_CANCELED, "canceled", "CANCELED", "It is cancelled" },
     { 0 },
 };
 static const struct type type_status_word = { .kind = KIND_STRING, .choices = status_choices };
@@ -43,14 +43,14 @@ static const struct field event_exception_fields[] = {
     { 0 },
 };
 
-/* The id of an occurrence is the snowflake of its original start time. */
+/* Checks that the original start time has a snowflake, which is the id of the occurrence. */
 static void check_event_exception(struct form *form, const struct place *here, const void *object)
 {
     const struct world_event_exception *x = object;
     struct place at = place_key(here, STR("original_start"));
 
     if (x->original_start / 1000 > SNOWFLAKE_EPOCH_MS + (INT64_MAX >> 22))
-        form_fail(form, &at, "WORLD_NO_ID", "There are no ids of this moment.");
+        form_fail(form, &at, "WORLD_NO_ID", "The time is outside the range of ids.");
 }
 
 WORLD_OBJECT(event_exception, event_exception_fields, check_event_exception);
@@ -78,11 +78,11 @@ static void check_event(struct form *form, const struct place *here, const void 
     bool ends = e->scheduled_end_time.given == GIVEN;
 
     if ((e->channel.given == GIVEN) == (e->location.given == GIVEN))
-        form_fail(form, here, "WORLD_ONE_OF", "An event is in a channel or at a location.");
+        form_fail(form, here, "WORLD_ONE_OF", "An event needs either a channel or a location.");
     if (e->location.given == GIVEN && !ends)
         form_fail(form, &end_at, FORM_REQUIRED);
     if (ends && e->scheduled_end_time.value <= e->scheduled_start_time)
-        form_fail(form, &end_at, "WORLD_ENDS_FIRST", "It ends before it begins.");
+        form_fail(form, &end_at, "WORLD_ENDS_FIRST", "The event must end after it starts.");
     if (e->recurrence_rule.value)
         recurrence_check(form, &rule_at, e->recurrence_rule.value);
 }
@@ -100,7 +100,7 @@ static const char COUNT_EVENT_USERS[] =
     "update scheduled_events set users = (select count(*) from scheduled_event_users u where "
     "u.event_id = $1 and u.exception_id = 0) where id = $1";
 
-/* The channel type or the location determines the entity type. */
+/* Sets the entity type by the type of the channel, or by the location. */
 static enum err place_event(struct importing *im, const struct world_event *in, snowflake channel,
                             const struct place *at, struct scheduled_event *ret)
 {
@@ -121,7 +121,7 @@ static enum err place_event(struct importing *im, const struct world_event *in, 
     else if (!e && row_int(&row, 0) == CHANNEL_VOICE)
         ret->entity_type = EVENT_IN_VOICE;
     else if (!e)
-        form_fail(im->form, at, "WORLD_WRONG_KIND", "events are in voice and stage channels");
+        form_fail(im->form, at, "WORLD_WRONG_KIND", "an event needs a voice or stage channel");
     return e;
 }
 
@@ -183,7 +183,7 @@ static enum err write_event(struct importing *im, const struct world_event *in,
     e = scheduled_event_insert(im->tx, event);
     if (!e)
         e = import_event_users(im, users, event->id);
-    /* The job itself checks whether the event is due. */
+    /* The job checks whether the event is due. */
     return e ? e
              : job_note(im->tx, "scheduled-event", event->id,
                         open ? event->scheduled_start_time : clock_us(), STR(""));

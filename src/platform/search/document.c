@@ -1,4 +1,4 @@
-/* document.c - converts a message to its search terms ("marks"). */
+/* document.c - converts a message to its search terms. */
 #include "platform/search/internal.h"
 
 #include <sodium.h>
@@ -9,7 +9,7 @@
 #include "model/fields/types.h"
 #include "model/text/words.h"
 
-/* --- marks ---------------------------------------------------------------------------- */
+/* --- terms ---------------------------------------------------------------------------- */
 
 struct str mark_of_id(struct arena *a, char kind, snowflake id)
 {
@@ -115,7 +115,7 @@ static const struct schema facts_schema = { .size = sizeof(struct embed_facts),
 static const struct type type_facts = { .kind = KIND_OBJECT, .schema = &facts_schema };
 static const struct type type_embed_facts = { .kind = KIND_ARRAY, .of = &type_facts };
 
-/* Maps embed types to the names that the search API uses. */
+/* Maps an embed type to the name that the search API uses. */
 static const char *embed_kind(struct str type)
 {
     return str_is(type, "gifv") ? "gif" : str_is(type, "rich") ? "article" : NULL;

@@ -38,7 +38,7 @@ enum err message_index_find(struct call *call, const struct search_terms *t,
 
 /* --- prefix search -------------------------------------------------------------------- */
 
-/* Returns whether at least SEARCH_MOST messages match all groups. */
+/* Returns whether at least SEARCH_MOST messages match all term groups. */
 static enum err message_index_is_full(struct call *call, struct list groups,
                                       const struct search_range *r, bool *ret)
 {
@@ -67,11 +67,11 @@ enum err message_index_settle(struct call *call, struct search_terms *t,
     struct term_phrase *p = t->phrases.items;
     bool full;
 
-    /* PostgreSQL reads from the newest message and stops early if words are common. */
+    /* PostgreSQL reads from the newest message and stops early if the words are common. */
     if (!word || !message_index_is_sqlite(call))
         return OK;
     word->prefix = false;
-    /* First test the word alone: for a rare word this avoids the complete query. */
+    /* The word alone is tested first, which avoids the complete query for a rare word. */
     enum err e = message_index_is_full(call, (struct list){ word, 1, 0 }, r, &full);
     if (!e && full)
         e = message_index_is_full(call, t->groups, r, &full);

@@ -8,15 +8,15 @@
 
 enum {
     AT_ONCE = 64,
-    STEP_NS = 4 * 1000 * 1000, /* CPU time of the writer, without the read */
+    STEP_NS = 4 * 1000 * 1000, /* CPU time limit of the writer, without the read */
 };
 
-/* Delay to the next run: PAUSE while messages are left, EVERY otherwise. Indexing in batches costs
- * a third per message. */
+/* Delay to the next run in microseconds: PAUSE while messages are left, EVERY otherwise. Indexing
+ * in batches takes a third of the time per message. */
 static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
 
-/* Until this time messages do not schedule a run, because this process has already scheduled one.
- * The job reschedules itself while it finds messages. */
+/* Messages do not schedule a run until this time, because this process has already scheduled one.
+ * The job schedules itself again while it finds messages. */
 static _Atomic int64_t indexing_planned;
 
 void search_begin(void)
@@ -28,7 +28,7 @@ static bool indexing_claim(void)
 {
     int64_t now = clock_us(), until = indexing_planned;
 
-    /* After the clock is set back, a time far in the future must not block indexing. */
+    /* A time far in the future, left after the clock was set back, does not block indexing. */
     return (until <= now || until > now + EVERY) &&
            atomic_compare_exchange_strong(&indexing_planned, &until, now + EVERY / 2);
 }
@@ -47,8 +47,8 @@ void indexing_wake(struct call *call)
                                        .run = indexing_schedule });
 }
 
-/* Runs after the message's transaction, because both would write the same job row. If the server
- * stops before, the next message or search schedules the run. */
+/* Schedules the job after the message's transaction, because both would write the same job row. If
+ * the server stops before, the next message or search schedules it. */
 enum err indexing_hears(struct call *call, const struct message_made *made)
 {
     if (!made->message->ephemeral_for)
@@ -58,8 +58,8 @@ enum err indexing_hears(struct call *call, const struct message_made *made)
 
 static const char DONE[] = "delete from message_unindexed where message_id = $1";
 
-/* Indexes the oldest messages within the time limit. The limit starts after the read, so each run
- * makes progress. */
+/* Indexes the oldest messages within the time limit. The limit starts after the read, so that each
+ * run makes progress. */
 static enum err indexing_run(struct call *call, const struct job *job)
 {
     struct list documents;
@@ -77,7 +77,7 @@ static enum err indexing_run(struct call *call, const struct job *job)
     }
     if (e)
         return e;
-    /* Messages during the claimed period did not schedule a run: check once more. */
+    /* The job runs once more, because messages during the claimed period did not schedule a run. */
     int64_t planned = indexing_planned;
     if (!documents.count)
         return planned > clock_us() ? job_schedule(call, &message_indexing, 0, planned, STR(""))
@@ -88,6 +88,6 @@ static enum err indexing_run(struct call *call, const struct job *job)
 
 const struct job_kind message_indexing = {
     .name = "message-indexing",
-    .doc = "Puts new and changed messages into the index that searches ask.",
+    .doc = "Adds new and changed messages to the search index.",
     .run = indexing_run,
 };

@@ -4,7 +4,7 @@
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
-/* Searchable channels, other channels, and channels where the caller sees all private threads. */
+/* Readable channels, other channels, and channels in which the caller sees all private threads. */
 struct search_places {
     struct list open, shut, kept; /* snowflakes */
     bool reads;                   /* the caller can read at least one channel */
@@ -40,13 +40,13 @@ static void add_places(struct arena *a, struct list *marks, const struct list *i
                 mark_of_id(a, *kind, ((const snowflake *)ids->items)[i]);
 }
 
-/* The newest 500 private threads of the caller. Older ones are not searched. */
+/* Reads the newest 500 private threads of the caller. Older ones are not searched. */
 static const char PRIVATE_THREADS[] =
     "select t.thread_id from thread_members t join channels c on c.id = t.thread_id "
     "where t.user_id = $1 and t.guild_id = $2 and c.type = 12 order by t.thread_id desc limit 500";
 
 /* The index still contains messages of channels that are being deleted, and the guild of those
- * channels is unknown. message_found skips the messages of further channels. */
+ * channels is unknown. Beyond 500 channels, message_found skips their messages. */
 static const char BEING_DELETED[] =
     "select key from jobs where kind = 'channel-leftovers' order by key limit 500";
 
@@ -94,7 +94,7 @@ enum err places_of_guild(struct call *call, const struct search_query *q, struct
         return ERR_MISSING_PERMISSIONS;
     terms_add_mark(call->arena, terms_group(call->arena, t),
                    mark_of_id(call->arena, 'g', guild_id));
-    /* Both lists express the same filter; use the shorter one. */
+    /* Both lists express the same filter, so the shorter one is used. */
     bool by_shut = p.shut.count <= p.open.count;
     if (!by_shut || p.shut.count) {
         struct term_group *g = terms_group(call->arena, t);

@@ -3,7 +3,7 @@
 
 #include "model/fields/types.h"
 
-/* Each kind, and its negation with a minus. */
+/* A kind, and its negation with a minus. */
 #define KIND_OF(word, doc_)                 \
     { 0, word, word, doc_ },                \
     {                                       \
@@ -38,7 +38,7 @@ static const struct choice embed_kinds[] = {
 };
 static const struct choice sort_keys[] = {
     { 0, "timestamp", "timestamp", "By time" },
-    { 0, "relevance", "relevance", "Those of which the words are the larger part first" },
+    { 0, "relevance", "relevance", "Messages with the largest share of matching words first" },
     { 0 },
 };
 static const struct choice sort_orders[] = {
@@ -93,7 +93,7 @@ static const struct type type_sort_order = { .kind = KIND_STRING, .choices = sor
     ASKED(embed_type, type_embed_kinds),                                                           \
     ASKED(embed_provider, type_names),                                                             \
     ASKED(link_hostname, type_names),                                                              \
-    ASKED(attachment_filename, type_filenames, .doc = "Its words"),                                \
+    ASKED(attachment_filename, type_filenames, .doc = "File name"),                                \
     ASKED(attachment_extension, type_names),                                                       \
     ASKED(sort_by, type_sort_key),                                                                 \
     ASKED(sort_order, type_sort_order, .doc = "By time only"),                                     \
@@ -111,7 +111,7 @@ const struct schema guild_search_schema = {
     .name = "GuildSearchQuery",
     .size = sizeof(struct search_query),
     .fields = guild_fields,
-    .doc = "Which messages of a guild. One of a key's values is enough, all keys count.",
+    .doc = "Which messages of a guild. A message must match one value of each parameter.",
 };
 const struct schema channel_search_schema = {
     .name = "ChannelSearchQuery",

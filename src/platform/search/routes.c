@@ -17,7 +17,7 @@ struct search_hit {
     double score;
 };
 
-/* Unindexed messages: those that match, and all of them, because their index entries are stale. */
+/* Unindexed messages: those that match, and all, because their index entries are stale. */
 struct noted_hits {
     struct list found, all; /* snowflakes, newest first */
     bool too_many;
@@ -198,14 +198,15 @@ struct search_reply {
 };
 static const struct type type_found = { .kind = KIND_ARRAY, .of = &type_messages };
 static const struct field reply_fields[] = {
-    { FIELD(struct search_reply, messages), .type = &type_found, .doc = "A list of one for each" },
+    { FIELD(struct search_reply, messages), .type = &type_found,
+      .doc = "A list with one message per hit" },
     { FIELD(struct search_reply, doing_deep_historical_index), .type = &type_bool },
     { FIELD(struct search_reply, total_results), .type = &type_count,
       .doc = "10000 are counted at most" },
     { FIELD(struct search_reply, threads), .type = &type_channels, .flags = OPTIONAL,
-      .doc = "Those of the page's messages" },
+      .doc = "Threads of the messages of this page" },
     { FIELD(struct search_reply, members), .type = &type_thread_members, .flags = OPTIONAL,
-      .doc = "The caller's own, in those threads" },
+      .doc = "The caller's thread members of these threads" },
     { 0 },
 };
 static const struct schema reply_schema = {
@@ -232,7 +233,7 @@ static const struct schema unready_schema = {
     .name = "SearchNotReady",
     .size = sizeof(struct unready_reply),
     .fields = unready_fields,
-    .doc = "Many messages have to be indexed before a search can be answered.",
+    .doc = "Too many messages are not indexed yet; retry later.",
 };
 static const struct type type_unready = { .kind = KIND_OBJECT, .schema = &unready_schema };
 
@@ -317,7 +318,7 @@ static enum err search_and_reply(struct call *call, struct search_terms *t)
 
 /* --- routes --------------------------------------------------------------------------- */
 
-/* A bot without the MESSAGE_CONTENT intent must not search. */
+/* Refuses bots without the MESSAGE_CONTENT intent. */
 static enum err may_search(struct call *call)
 {
     struct application app;
@@ -382,7 +383,7 @@ static const struct route routes[] = {
 
 const struct domain search_domain = {
     .name = "Message search",
-    .doc = "Finding messages by their words and by what is known of them.",
+    .doc = "Search for messages by words and other properties.",
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &message_indexing, NULL },
     .hooks = &(const struct hooks){ .message_made = indexing_hears },

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "model/text/words.h"
 
-/* Shorter prefixes match too many words. */
+/* minimum length of a prefix, because shorter ones match too many words */
 enum { SHORTEST_PREFIX = 4 };
 
 struct term_group *terms_group(struct arena *a, struct search_terms *t)
@@ -47,7 +47,7 @@ static void add_flag(struct arena *a, struct search_terms *t, const char *mark,
     terms_add_mark(a, g, str_of(mark));
 }
 
-/* A kind with a minus is excluded; of the others one must match. before: prefix of their marks. */
+/* Excludes kinds with a minus; of the others one must match. before: prefix of the terms. */
 static void add_kinds(struct arena *a, struct search_terms *t, const struct list *kinds,
                       const char *before)
 {
@@ -66,7 +66,7 @@ static void add_kinds(struct arena *a, struct search_terms *t, const struct list
         *terms_group(a, t) = none;
 }
 
-/* Users have no mark: they are authors without the bot and webhook marks. */
+/* Users have no term: they are authors without the terms of bots and webhooks. */
 static void add_authors(struct arena *a, struct search_terms *t, const struct list *kinds)
 {
     static const char *const names[] = { "user", "bot", "webhook" };
@@ -138,8 +138,8 @@ static void add_nothing(struct arena *a, struct search_terms *t)
     terms_add_mark(a, terms_group(a, t), STR("_nothing"));
 }
 
-/* The index query requires one word of any phrase; terms_match_content checks the phrases. Phrases
- * without words match nothing and are skipped. */
+/* The index query requires the first word of one phrase; terms_match_content checks the phrases.
+ * Phrases without words match nothing and are skipped. */
 static void add_contents(struct arena *a, struct search_terms *t, const struct search_query *q)
 {
     struct term_group g = { 0 };
@@ -159,7 +159,7 @@ static void add_contents(struct arena *a, struct search_terms *t, const struct s
         add_nothing(a, t);
 }
 
-/* For a single name all words must match; for several names one word is enough. */
+/* For a single file name all words must match; for several names one word is enough. */
 static void add_filenames(struct arena *a, struct search_terms *t, const struct list *names)
 {
     struct term_group *g = NULL;
@@ -205,7 +205,7 @@ void terms_of_query(struct arena *a, const struct search_query *q, struct search
 
 /* --- query text ----------------------------------------------------------------------- */
 
-/* Writes ("a" OR "b") or ('a' | 'b'). Marks contain only letters, digits and underscores. */
+/* Writes ("a" OR "b") or ('a' | 'b'). Terms contain only letters, digits and underscores. */
 static void write_any(struct buf *out, const struct list *marks, bool prefix, bool sqlite)
 {
     const struct str *m = marks->items;
@@ -265,7 +265,7 @@ static int mark_order(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Binary search in the sorted marks for an exact match, or for a prefix. */
+/* Searches the sorted terms for an exact match, or for a prefix. */
 static bool document_has(const struct search_document *d, struct str mark, bool prefix)
 {
     const struct str *m = d->marks.items;
@@ -318,15 +318,15 @@ static bool word_fits(const struct term_phrase *p, size_t n, struct str word)
     return p->prefix && n + 1 == p->words.count ? str_starts(word, wanted) : str_eq(word, wanted);
 }
 
-/* reach[i]: word n matches at i and the words before it match. Takes time proportional to text
- * length × phrase length. */
+/* reach[i]: word n of the phrase matches word i of the text, and the words before it match. The
+ * time is proportional to text length × phrase length. */
 static bool phrase_stands(struct arena *a, const struct term_phrase *p, const struct list *words)
 {
     const struct str *w = words->items;
     bool *reach = arena_array(a, bool, words->count + 1), any = true;
 
     for (size_t n = 0; n < p->words.count && any; n++) {
-        int64_t last = -1; /* offset of the last match of the previous word */
+        int64_t last = -1; /* index of the last match of the previous word */
 
         any = false;
         for (size_t i = 0; i < words->count; i++) {

@@ -1,5 +1,5 @@
-/* routes.c - routes of soundboard sounds: list, get, create, modify, delete, default sounds,
- * files. */
+/* routes.c - routes of soundboard sounds: list, get, create, modify, delete, default sounds, files.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ static const struct schema patch_schema = {
     .name = "SoundboardSoundPatch",
     .size = sizeof(struct sound_draft),
     .fields = patch_fields,
-    .doc = "What changes about a sound.",
+    .doc = "Fields of a sound to change.",
 };
 static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
@@ -103,7 +103,7 @@ static enum err sound_tell(struct call *call, enum event event, const struct sou
     return e;
 }
 
-/* Removes a deleted emoji from the guild's sounds (at most 96). */
+/* Removes a deleted emoji from the guild's sounds. A guild has at most 96 sounds. */
 static enum err sounds_lose_emoji(struct call *call, const struct emoji *emoji)
 {
     struct sounds_event changed = { .guild_id = emoji->guild_id };
@@ -130,7 +130,7 @@ static enum err sounds_lose_emoji(struct call *call, const struct emoji *emoji)
     return e;
 }
 
-/* Accepts an emoji of this guild or a Unicode emoji, not both. */
+/* Sets the emoji of a sound: an emoji of this guild or a Unicode emoji, not both. */
 static enum err sound_apply_emoji(struct call *call, struct sound *s, const struct sound_draft *in)
 {
     struct emoji emoji;
@@ -140,7 +140,7 @@ static enum err sound_apply_emoji(struct call *call, struct sound *s, const stru
         s->emoji_name = given_str(in->emoji_name.value);
     }
     if (in->emoji_id.given == GIVEN && in->emoji_name.given == GIVEN)
-        return call_invalid(call, "emoji_name", FORM_CHOICES, "A sound has one emoji.");
+        return call_invalid(call, "emoji_name", FORM_CHOICES, "A sound can have only one emoji.");
     if (in->emoji_name.given == GIVEN && !is_emoji(in->emoji_name.value))
         return call_invalid(call, "emoji_name", FORM_CHOICES, "Not an emoji.");
     if (in->emoji_id.given != GIVEN)
@@ -232,7 +232,8 @@ static enum err prepare_create_sound(struct call *call)
 
     u->id = snowflake_new();
     if (e == ERR_INVALID_FORM_BODY)
-        return call_invalid(call, "sound", "BINARY_TYPE_INVALID", "Not a sound as a data URI.");
+        return call_invalid(call, "sound", "BINARY_TYPE_INVALID",
+                            "The value must be a sound as a data URI.");
     if (e)
         return e;
     call->look = check_sound_room;
@@ -360,7 +361,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = SOUNDS_PATH,
         .name = "create_guild_sound",
-        .doc = "Bring a sound: eight, more with a higher premium_tier or MORE_SOUNDBOARD.",
+        .doc = "Upload a sound: at most 8, more by premium_tier or MORE_SOUNDBOARD.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(CREATE_EXPRESSIONS),
         .body = &draft_body,
@@ -375,7 +376,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = SOUNDS_PATH "/{sound.id}",
         .name = "modify_guild_sound",
-        .doc = "Change a sound; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Change a sound; sounds of others need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &patch_body,
         .reply = &type_sound,
@@ -387,7 +388,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = SOUNDS_PATH "/{sound.id}",
         .name = "delete_guild_sound",
-        .doc = "Delete a sound; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Delete a sound; sounds of others need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = SOUND_EVENTS(EVENT_GUILD_SOUNDBOARD_SOUND_DELETE),
         .limit = &expression_writes,
@@ -422,7 +423,7 @@ const struct domain sounds_domain = {
 
 enum { TONE_HZ = 8000, TONE_SAMPLES = 1600 };
 
-/* Replies with a tone of 200 ms, higher for each id; WAV needs no encoder. */
+/* Replies with a tone of 200 ms as WAV, which needs no encoder; the pitch rises with the id. */
 static enum err reply_tone(struct call *call, snowflake id)
 {
     struct buf out;
@@ -473,7 +474,7 @@ static const struct route file_routes[] = {
         .method = GET,
         .path = "/soundboard-sounds/{file}",
         .name = "get_sound_file",
-        .doc = "A sound's bytes, by its id and any extension.",
+        .doc = "The file of a sound, by its id and any extension.",
         .service = true,
         .status = 200,
         .handle = get_sound_file,
@@ -483,6 +484,6 @@ static const struct route file_routes[] = {
 
 const struct domain sound_files_domain = {
     .name = "Sound files",
-    .doc = "Bytes of sounds, at the root, for anybody.",
+    .doc = "Files of sounds, at the root, without authentication.",
     .routes = file_routes,
 };

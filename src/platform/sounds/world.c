@@ -9,7 +9,7 @@ struct world_sound {
     struct str name;
     struct opt_real volume;
     struct opt_str emoji, unicode_emoji, by;
-    struct opt_str sound; /* a data URI */
+    struct opt_str sound; /* data URI of the file */
 };
 
 static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };
@@ -32,7 +32,7 @@ static void check_sound(struct form *form, const struct place *here, const void 
     const struct world_sound *s = object;
 
     if (s->emoji.given == GIVEN && s->unicode_emoji.given == GIVEN)
-        form_fail(form, here, "WORLD_ONE_OF", "A sound shows the guild's emoji or a common one.");
+        form_fail(form, here, "WORLD_ONE_OF", "A sound has an emoji of the guild or of Unicode.");
 }
 
 WORLD_OBJECT(sound, sound_fields, check_sound);
@@ -87,7 +87,7 @@ static enum err import_sound(struct importing *im, const void *entry, const stru
     s.emoji_name = in->unicode_emoji;
     if (by)
         s.user_id = by;
-    /* The file of an existing sound does not change. */
+    /* An import does not replace the file of an existing sound. */
     e = in->sound.given == GIVEN && s.file.given != GIVEN
             ? note_sound(im, &in->sound, id, &sound_at, &s.file)
             : OK;

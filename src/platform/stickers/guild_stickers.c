@@ -45,7 +45,7 @@ enum err sticker_reply(struct call *call, struct sticker *sticker)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* The description is optional. */
+/* Records a change of the optional description. */
 static void add_description(struct call *call, struct list *changes, const struct sticker *before,
                             const struct sticker *now)
 {
@@ -58,7 +58,7 @@ static void add_description(struct call *call, struct list *changes, const struc
                          is ? &now->description.value : NULL);
 }
 
-/* before: NULL for a new sticker. now: NULL for a deleted one. */
+/* before is NULL for a new sticker, now is NULL for a deleted one. */
 static enum err sticker_audit(struct call *call, enum audit_action action,
                               const struct sticker *before, const struct sticker *now)
 {
@@ -89,7 +89,7 @@ struct sticker_draft {
 struct sticker_patch {
     struct opt_str name, tags, description;
 };
-/* Results of the stages before the handler. */
+/* Data that prepare and compute pass to the handler. */
 struct sticker_upload {
     snowflake id;
     struct sticker_file file;
@@ -114,13 +114,13 @@ static const struct schema draft_schema = {
     .name = "StickerDraft",
     .size = sizeof(struct sticker_draft),
     .fields = draft_fields,
-    .doc = "A new sticker: fields of a form, beside the part `file`.",
+    .doc = "A new sticker: form fields; the file is the part `file`.",
 };
 static const struct schema patch_schema = {
     .name = "StickerPatch",
     .size = sizeof(struct sticker_patch),
     .fields = patch_fields,
-    .doc = "What is changed about a sticker.",
+    .doc = "Fields of a sticker to change.",
 };
 const struct type sticker_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type sticker_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };

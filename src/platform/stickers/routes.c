@@ -45,7 +45,7 @@ static enum err get_sticker(struct call *call)
 }
 
 struct sticker_packs {
-    struct list sticker_packs; /* always empty */
+    struct list sticker_packs; /* always empty: the server has no packs */
 };
 static const struct field packs_fields[] = {
     { FIELD(struct sticker_packs, sticker_packs), .type = &type_none },
@@ -55,7 +55,7 @@ static const struct schema packs_schema = {
     .name = "StickerPacks",
     .size = sizeof(struct sticker_packs),
     .fields = packs_fields,
-    .doc = "Stickers that are for everybody: this server has none.",
+    .doc = "Sticker packs for all users: always empty.",
 };
 static const struct type type_packs = { .kind = KIND_OBJECT, .schema = &packs_schema };
 
@@ -109,7 +109,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/stickers",
         .name = "create_guild_sticker",
-        .doc = "Bring a sticker: PNG, APNG or GIF of at most 512 KiB, 320 pixels and five seconds "
+        .doc = "Upload a sticker: PNG, APNG or GIF of at most 512 KiB, 320 pixels and five seconds "
                "(Lottie where the guild is VERIFIED or PARTNERED). Five, more with a higher "
                "premium_tier or MORE_STICKERS.",
         .auth = AUTH_USER | AUTH_BOT,
@@ -128,7 +128,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/stickers/{sticker.id}",
         .name = "modify_guild_sticker",
-        .doc = "Change a sticker's name, description or tags; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Change a sticker; stickers of others need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &sticker_patch_body,
         .reply = &type_sticker,
@@ -141,7 +141,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/stickers/{sticker.id}",
         .name = "delete_guild_sticker",
-        .doc = "Delete a sticker; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Delete a sticker; stickers of others need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = STICKER_EVENTS,
         .limit = &expression_writes,
@@ -161,7 +161,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/sticker-packs",
         .name = "list_sticker_packs",
-        .doc = "Stickers that are for everybody: none.",
+        .doc = "Sticker packs for all users: always empty.",
         .auth = AUTH_OPEN,
         .reply = &type_packs,
         .handle = list_sticker_packs,
@@ -170,7 +170,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/sticker-packs/{pack.id}",
         .name = "get_sticker_pack",
-        .doc = "One of the packs: there is none.",
+        .doc = "A sticker pack. This server has none: always 404.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_packs,
         .handle = get_sticker_pack,

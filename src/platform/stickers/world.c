@@ -40,7 +40,7 @@ static const char *const format_words[] = { NULL, "png", "apng", "lottie", "gif"
 
 /* --- import --------------------------------------------------------------------------- */
 
-/* The default format is PNG. */
+/* Returns the sticker's format; PNG if the entry has none. */
 static int64_t format_of(const struct world_sticker *in)
 {
     for (int64_t i = STICKER_PNG; i <= STICKER_GIF; i++)
@@ -72,7 +72,7 @@ static enum err import_sticker(struct importing *im, const void *entry, const st
     s.tags = in->tags;
     if (by)
         s.user_id = by;
-    /* The image of an existing sticker does not change. */
+    /* An import does not replace the image of an existing sticker. */
     e = in->image.given == GIVEN && s.image.given != GIVEN
             ? world_note_picture(im, &in->image.value, "stickers", id, &s.image)
             : OK;

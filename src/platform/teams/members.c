@@ -7,7 +7,7 @@
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 
-/* The store contains only a keyed digest of an invitation token. */
+/* Returns the keyed digest of an invitation token; the store does not contain the token. */
 static struct str invitation_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, TEAM_DIGEST_BYTES);
@@ -16,7 +16,7 @@ static struct str invitation_digest(const struct call *call, struct str token)
     return str_slice((const char *)digest, TEAM_DIGEST_BYTES);
 }
 
-/* {team_member.id}: a member of the path's team, or an invited user. */
+/* Resolves {team_member.id}: a member of the team, or an invited user. */
 enum err resolve_team_member(struct call *call)
 {
     return team_member_of(call->target.team, call_id(call, "team_member.id"))
@@ -47,8 +47,8 @@ static enum err find_invitee(struct call *call, struct str name, struct user *re
     return e || found ? e : ERR_FRIENDS_ONLY;
 }
 
-/* POST /teams/{team.id}/members: invites a friend of the caller. No mail is sent: the inviter
- * receives the token and passes it on. Only the invited account can use it. */
+/* POST /teams/{team.id}/members: invites a friend of the caller. The inviter receives the token and
+ * passes it on, because no mail is sent. Only the invited account can use the token. */
 enum err invite_team_member(struct call *call)
 {
     static const struct str every[] = { STR_INIT("*") };
@@ -89,7 +89,7 @@ enum err modify_team_member(struct call *call)
     return call_reply(call, &m);
 }
 
-/* DELETE /teams/{team.id}/members/{team_member.id}: removes, leaves, or declines. */
+/* DELETE /teams/{team.id}/members/{team_member.id}: removes, leaves, or declines an invitation. */
 enum err remove_team_member(struct call *call)
 {
     const struct team *team = call->target.team;

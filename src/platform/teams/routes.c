@@ -1,7 +1,7 @@
 /* routes.c - routes of teams: create, list, modify, transfer, delete. */
 #include "platform/teams/internal.h"
 
-/* {team.id}: the caller must be a member or invited. */
+/* Resolves {team.id}; the caller must be a member or invited. */
 enum err resolve_team(struct call *call)
 {
     struct team *team = call->target.team = arena_alloc(call->arena, sizeof *team);
@@ -53,7 +53,7 @@ static enum err get_team(struct call *call)
 
 /* --- creating and modifying ----------------------------------------------------------- */
 
-/* Results of the stages before the handler. */
+/* Data that prepare and compute pass to the handler. */
 struct team_change {
     snowflake id;
     struct opt_str icon;
@@ -67,7 +67,7 @@ static enum err keep_icon(struct call *call)
     return picture_keep(call, "team-icons", change->id, &in->icon, &change->icon);
 }
 
-/* Checks permissions first, so that the picture of an unauthorized caller is not stored. */
+/* Checks permissions before the picture is stored. */
 static enum err look_at_team(struct call *call)
 {
     enum err e = resolve_team(call);
@@ -119,7 +119,7 @@ static enum err create_team(struct call *call)
     return e ? e : call_reply(call, &team);
 }
 
-/* The new owner must be a member. */
+/* Makes another member the owner of the team. */
 static enum err change_owner(struct call *call, struct team *team, snowflake id)
 {
     enum err e = check_team_owner(call);
@@ -167,7 +167,7 @@ static enum err delete_team(struct call *call)
         return e;
     if (used)
         return call_invalid(call, NULL, "TEAM_HAS_APPLICATIONS",
-                            "A team that has applications cannot be deleted.");
+                            "A team that owns applications cannot be deleted.");
     e = picture_drop(call, "team-icons", call->target.team->id, &call->target.team->icon);
     return e ? e : team_delete(call->tx, call->target.team->id);
 }
@@ -205,7 +205,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/teams",
         .name = "create_team",
-        .doc = "Make a team; at most 30 for each account.",
+        .doc = "Create a team; at most 30 per account.",
         .auth = AUTH_USER,
         .body = &team_body,
         .max_body = BODY_WITH_PICTURES(1),
@@ -237,7 +237,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/teams/{team.id}",
         .name = "modify_team",
-        .doc = "Change a team; admins only, and only the owner gives it away.",
+        .doc = "Change a team; admins only. Only the owner can transfer it.",
         .auth = AUTH_USER,
         .body = &team_patch_body,
         .max_body = BODY_WITH_PICTURES(1),
@@ -259,7 +259,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/teams/{team.id}/members",
         .name = "list_team_members",
-        .doc = "Who is in a team, and who is invited.",
+        .doc = "Members and invited users of a team.",
         .auth = AUTH_USER,
         .reply = &type_team_members,
         .admit = check_team_reader,
@@ -280,7 +280,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/teams/{team.id}/members/{team_member.id}",
         .name = "modify_team_member",
-        .doc = "Give a member of a team another role; admins only.",
+        .doc = "Change the role of a team member; admins only.",
         .auth = AUTH_USER,
         .body = &team_member_patch_body,
         .reply = &type_team_member,
@@ -291,7 +291,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/teams/{team.id}/members/{team_member.id}",
         .name = "remove_team_member",
-        .doc = "Send a member away (admins), leave the team, or decline an invitation.",
+        .doc = "Remove a member (admins), leave the team, or decline an invitation.",
         .auth = AUTH_USER,
         .handle = remove_team_member,
     },
@@ -300,7 +300,7 @@ static const struct route routes[] = {
 
 const struct domain teams_domain = {
     .name = "Teams",
-    .doc = "People who make applications together.",
+    .doc = "Teams of developers that own applications.",
     .routes = routes,
     .resolvers = resolvers,
 };

@@ -17,14 +17,14 @@ static const struct field team_patch_fields[] = {
     { FIELD(struct team_draft, name), .type = &type_team_name, .flags = OPTIONAL },
     { FIELD(struct team_draft, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct team_draft, owner_user_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Another member; only the owner gives a team away" },
+      .doc = "The new owner, a member; only the owner can transfer a team" },
     { 0 },
 };
 static const struct schema team_patch_schema = {
     .name = "TeamPatch",
     .size = sizeof(struct team_draft),
     .fields = team_patch_fields,
-    .doc = "What changes about a team.",
+    .doc = "Fields of a team to change.",
 };
 
 static const struct type type_invitee = { .kind = KIND_STRING,
@@ -43,7 +43,7 @@ static const struct schema team_invitation_schema = {
     .name = "TeamInvitation",
     .size = sizeof(struct team_invitation),
     .fields = team_invitation_fields,
-    .doc = "Somebody to invite.",
+    .doc = "A user to invite.",
 };
 
 static const struct field team_member_patch_fields[] = {
@@ -54,12 +54,12 @@ static const struct schema team_member_patch_schema = {
     .name = "TeamMemberPatch",
     .size = sizeof(struct team_member_patch),
     .fields = team_member_patch_fields,
-    .doc = "What changes about a member of a team.",
+    .doc = "Fields of a team member to change.",
 };
 
 static const struct type type_invite_token = { .kind = KIND_STRING,
                                                .max = 100,
-                                               .doc = "Shown once, to whoever invites; only the "
+                                               .doc = "Shown once, to the inviter; only the "
                                                       "invited account can use it" };
 
 static const struct field team_acceptance_fields[] = {
@@ -88,7 +88,7 @@ static const struct schema invited_member_schema = {
     .name = "InvitedTeamMember",
     .size = sizeof(struct invited_member),
     .fields = invited_member_fields,
-    .doc = "Somebody who was invited, and the token to accept with.",
+    .doc = "An invited user, and the token to accept the invitation.",
 };
 
 const struct type team_body = { .kind = KIND_OBJECT, .schema = &team_body_schema };

@@ -34,20 +34,20 @@ static const struct schema draft_schema = {
     .name = "GuildTemplateDraft",
     .size = sizeof(struct template_draft),
     .fields = draft_fields,
-    .doc = "What a template is called.",
+    .doc = "Name and description of a template.",
 };
 static const struct schema patch_schema = {
     .name = "GuildTemplatePatch",
     .size = sizeof(struct template_draft),
     .fields = patch_fields,
-    .doc = "What changes about a template.",
+    .doc = "Fields of a template to change.",
 };
 static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
 /* --- shared by the handlers ----------------------------------------------------------- */
 
-/* A template, and the current state of its guild. */
+/* A template, and the current state of the guild that it was made from. */
 struct template_work {
     struct guild_template template;
     struct template_source source;
@@ -254,7 +254,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Strict limits, because a template may have many megabytes and is compared with its guild. */
+/* Low limits, because a template can have megabytes and is compared with its guild. */
 static const struct limit limit_templates = { .name = "templates", .count = 10, .window_s = 10 };
 static const struct limit limit_template_use = { .name = "template-use",
                                                  .count = 5,
@@ -267,7 +267,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/templates/{template.code}",
         .name = "get_guild_template",
-        .doc = "A template, for anybody who knows its code.",
+        .doc = "A template, for everyone who knows its code.",
         .auth = AUTH_OPEN,
         .reply = &type_guild_template,
         .aside = true,
@@ -278,7 +278,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/templates/{template.code}",
         .name = "use_template",
-        .doc = "Found a guild that is arranged like the one the template was made of: its "
+        .doc = "Create a guild from a template, with the same "
                "settings, roles and channels, without pictures and emoji.",
         .auth = AUTH_USER,
         .body = &template_guild_body,
@@ -307,7 +307,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = TEMPLATES_PATH,
         .name = "create_guild_template",
-        .doc = "Keep how the guild is arranged. A guild has one template.",
+        .doc = "Create a template from the guild. A guild has at most one template.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &draft_body,
@@ -334,7 +334,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = TEMPLATES_PATH "/{template.code}",
         .name = "modify_guild_template",
-        .doc = "Give a template another name or description.",
+        .doc = "Change the name or description of a template.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &patch_body,
@@ -348,7 +348,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = TEMPLATES_PATH "/{template.code}",
         .name = "delete_guild_template",
-        .doc = "Delete a template; the answer is what it was.",
+        .doc = "Delete a template; the reply is the deleted template.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .reply = &type_guild_template,
@@ -362,7 +362,7 @@ static const struct route routes[] = {
 
 const struct domain templates_domain = {
     .name = "Templates",
-    .doc = "How guilds are arranged, to found others after.",
+    .doc = "Templates of guilds, from which new guilds are created.",
     .routes = routes,
     .world = &templates_world,
     .resolvers = resolvers,

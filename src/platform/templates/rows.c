@@ -16,7 +16,7 @@
     { FIELD(struct guild_template, updated_at), .type = &type_time },                              \
     { FIELD(struct guild_template, source_guild_id), .type = &type_id },                           \
     { FIELD(struct guild_template, is_dirty), .type = &type_bool, .flags = NULLABLE,               \
-      .doc = "True when the guild is arranged otherwise now" }
+      .doc = "True if the guild has changed since the last sync" }
 /* clang-format on */
 
 static const struct field template_fields[] = {
@@ -29,12 +29,12 @@ static const struct schema guild_template_schema = {
     .name = "GuildTemplate",
     .size = sizeof(struct guild_template),
     .fields = template_fields,
-    .doc = "How a guild was arranged, to found others after.",
+    .doc = "Settings, roles and channels of a guild, to create other guilds from.",
 };
 const struct type type_guild_template = { .kind = KIND_OBJECT, .schema = &guild_template_schema };
 const struct type type_guild_templates = { .kind = KIND_ARRAY, .of = &type_guild_template };
 
-/* Same schema, with the source as stored text. */
+/* Fields of a reply, with the source as stored text. */
 static const struct field kept_fields[] = {
     TEMPLATE_FIELDS,
     { FIELD(struct guild_template, serialized_source_guild), .type = &type_raw },
@@ -44,7 +44,7 @@ static const struct schema kept_template_schema = {
     .name = "KeptTemplate",
     .size = sizeof(struct guild_template),
     .fields = kept_fields,
-    .doc = "A template as it is kept.",
+    .doc = "A template as it is stored.",
 };
 const struct type type_kept_template = { .kind = KIND_OBJECT, .schema = &kept_template_schema };
 const struct type type_kept_templates = { .kind = KIND_ARRAY, .of = &type_kept_template };

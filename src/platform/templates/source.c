@@ -5,7 +5,7 @@
 
 #include "platform/templates/internal.h"
 
-enum { SOURCE_MAX = 48 * 1024 * 1024 }; /* 500 channels with the longest topics are 12 MiB */
+enum { SOURCE_MAX = 48 * 1024 * 1024 }; /* 500 channels with the longest topics need 12 MiB */
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ static const struct schema template_overwrite_schema = {
     .name = "TemplateOverwrite",
     .size = sizeof(struct template_overwrite),
     .fields = overwrite_fields,
-    .doc = "Rights that a channel gives to a role of the template, or takes.",
+    .doc = "Permissions that a channel allows or denies to a role of the template.",
 };
 static const struct type type_template_overwrite = { .kind = KIND_OBJECT,
                                                      .schema = &template_overwrite_schema };
@@ -144,11 +144,11 @@ static const struct schema source_schema = {
     .name = "TemplateSource",
     .size = sizeof(struct template_source),
     .fields = source_fields,
-    .doc = "How the guild of a template was arranged.",
+    .doc = "Settings, roles and channels of the guild of a template.",
 };
 const struct type type_template_source = { .kind = KIND_OBJECT, .schema = &source_schema };
 
-/* All fields except the channels. */
+/* All fields of a source except the channels. */
 static const struct field frame_fields[] = { SOURCE_FIELDS, { 0 } };
 static const struct schema frame_schema = {
     .name = "TemplateFrame",
@@ -196,7 +196,7 @@ struct source_reading {
     struct numbering roles, channels;
 };
 
-/* @everyone has the guild's id and always gets number 0. */
+/* @everyone has the guild's id and always gets the number 0. */
 static void source_take_roles(struct source_reading *r, const struct list *roles,
                               snowflake guild_id, struct list *ret)
 {
@@ -327,8 +327,8 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
 
 /* --- JSON and compression ------------------------------------------------------------- */
 
-/* The text is one JSON object with one line per channel. All channels together may exceed the JSON
- * reader's value limit, so they are parsed line by line. */
+/* The JSON has one line per channel. Channels are parsed line by line, because all together may
+ * exceed the JSON reader's limit on values. */
 static const char LINES_BEGIN[] = ",\"channels\":[\n", LINES_END[] = "\n]}";
 
 void template_source_write(struct arena *arena, const struct template_source *s,
@@ -340,7 +340,7 @@ void template_source_write(struct arena *arena, const struct template_source *s,
     buf_init(&out, SOURCE_MAX);
     struct json frame = json_to(&out);
     schema_encode(&frame, &type_template_frame, s);
-    out.n -= out.n > 0; /* removes the closing brace of the frame */
+    out.n -= out.n > 0; /* removes the closing brace */
     buf_add(&out, LINES_BEGIN, sizeof LINES_BEGIN - 1);
     for (size_t i = 0; i < s->channels.count; i++) {
         struct json line = json_to(&out);
@@ -363,7 +363,7 @@ static enum err source_read_frame(struct arena *arena, struct str line,
 
     if (line.n < sizeof LINES_BEGIN - 2)
         return ERR_INTERNAL;
-    line.n -= sizeof LINES_BEGIN - 2; /* the line break is already removed */
+    line.n -= sizeof LINES_BEGIN - 2; /* str_cut has removed the line break */
     if (schema_decode(&type_template_frame, STR_CONCAT(arena, line, STR("}")), &form, &frame))
         return ERR_INTERNAL;
     *ret = frame;

@@ -1,8 +1,6 @@
-/* use.c - POST /guilds/templates/{template.code}: creates a guild from a template.
- *
- * The guild may have 50,000 overwrites. So the thread pool decompresses and parses the source,
- * steps write the guild while the call waits, and the pool encodes the owner's GUILD_CREATE; the
- * last transaction only makes the guild visible. */
+/* use.c - POST /guilds/templates/{template.code}: creates a guild in steps, because it may have
+ * 50,000 overwrites: decode on the thread pool, insert while the call waits, encode GUILD_CREATE on
+ * the pool. The last transaction only makes the guild visible. */
 #include "api/jobs/errand.h"
 #include "api/hooks.h"
 #include "base/clock.h"
@@ -10,7 +8,7 @@
 #include "platform/templates/internal.h"
 
 enum {
-    STEP_ROWS = 500,           /* channels and overwrites per step */
+    STEP_ROWS = 500,           /* rows of channels and overwrites per step */
     STEP_NS = 4 * 1000 * 1000, /* CPU time limit of a step */
 };
 
@@ -24,12 +22,12 @@ static const struct schema draft_schema = {
     .name = "TemplateGuildDraft",
     .size = sizeof(struct template_guild_draft),
     .fields = draft_fields,
-    .doc = "A guild to be, after a template.",
+    .doc = "A guild to create from a template.",
 };
 const struct type template_guild_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
-/* State shared by the call's stages and steps. It is in the call's arena, which nothing else uses
- * while the call waits. */
+/* State of the creation, shared by the call's stages and steps. The state is in the call's arena,
+ * which nothing else uses while the call waits. */
 struct template_plan {
     struct call *call;
     struct guild_template template;
@@ -38,9 +36,9 @@ struct template_plan {
     struct role *roles;
     struct channel *channels;
     size_t role_count, channel_count;
-    size_t written, reached; /* channels: committed; written by the current step */
+    size_t written, reached; /* channels that are committed; that the current step has written */
     struct gateway_guild shown;
-    struct str told; /* JSON of .shown */
+    struct str told; /* JSON of .shown, for GUILD_CREATE */
 };
 
 /* --- numbers of the template to ids --------------------------------------------------- */
@@ -93,7 +91,7 @@ static void plan_roles(struct template_plan *p)
         };
 }
 
-/* Drops custom emoji, because they belong to the template's guild. */
+/* Removes a custom emoji, because it belongs to the guild of the template. */
 static void plan_emoji(struct opt_id *id, struct opt_str *name)
 {
     if (id->given == GIVEN)
@@ -180,7 +178,7 @@ static void plan_guild(struct template_plan *p)
     p->guild.system_channel_id = plan_channel_id(p, s->system_channel_id);
 }
 
-/* Runs on the thread pool, because a template may have many megabytes. */
+/* Decodes the template on the thread pool, because it can have megabytes. */
 static enum err plan_read(struct call *step)
 {
     struct template_plan *p = call_passed(step, "template_plan");
@@ -225,7 +223,7 @@ static enum err plan_go_on(struct call *step)
     return e;
 }
 
-/* Reads the content of the owner's GUILD_CREATE from the store. */
+/* Reads the data of the owner's GUILD_CREATE from the store. */
 static enum err plan_look(struct call *step)
 {
     struct template_plan *p = call_passed(step, "template_plan");

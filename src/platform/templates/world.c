@@ -1,5 +1,5 @@
-/* world.c - import and export of guild templates in world files. A file does not contain the
- * snapshot: an import takes a new one of the imported guild. */
+/* world.c - import and export of guild templates in world files. A world file does not contain the
+ * snapshot: an import makes a new one from the imported guild. */
 #include "base/clock.h"
 #include "platform/templates/templates.h"
 #include "platform/worlds/file.h"
@@ -20,7 +20,7 @@ static bool is_template_code(struct str s)
 }
 
 static const struct rule rule_template_code = { is_template_code, FORM_CHOICES,
-                                                "Only letters and digits can be in a code." };
+                                                "A code can contain only letters and digits." };
 static const struct type type_template_code = {
     .kind = KIND_STRING, .rule = &rule_template_code, .min = 2, .max = 32
 };
@@ -56,7 +56,7 @@ static enum err template_maker(struct importing *im, const struct world_template
     return e;
 }
 
-/* Fields that are absent in the file do not change. */
+/* Applies the fields of the file; absent fields do not change. */
 static void apply_template(struct template_entry *t, const struct world_template *in)
 {
     t->name = in->name;

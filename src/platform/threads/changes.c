@@ -1,5 +1,5 @@
 /* changes.c - PATCH and DELETE /channels/{channel.id} for threads. The creator may change a thread
- * unless it is locked; MANAGE_THREADS allows everything. */
+ * that is not locked; MANAGE_THREADS allows all changes. */
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
@@ -99,7 +99,7 @@ static enum err allow_fields(const struct call *call, const struct channel *c,
                : OK;
 }
 
-/* An archived thread accepts only a change of its lock. */
+/* Refuses changes of an archived thread, except of its lock. */
 static enum err check_state(const struct channel *c, const struct channel_edit *in)
 {
     bool stays =
@@ -193,7 +193,7 @@ static enum err apply_edit(struct call *call, const struct channel_edit *in, str
     return e ? e : set_archived(call, in, c, t);
 }
 
-/* Sends the events after the write. */
+/* Emits the events of an edit. */
 static enum err tell_edit(struct call *call, const struct channel *before, const struct channel *c)
 {
     bool woken = before->thread_metadata->archived && !c->thread_metadata->archived;
@@ -238,7 +238,7 @@ enum err modify_thread(struct call *call, const struct channel *thread)
     return e ? e : call_reply(call, &c);
 }
 
-/* Removes the thread from the message that it was started from. */
+/* Clears the thread flag of the message that the thread was started from. */
 static enum err forget_in_message(struct call *call, const struct channel *c)
 {
     struct channel parent;
@@ -256,7 +256,7 @@ enum err delete_thread(struct call *call, const struct channel *c)
 {
     if (!may_manage(call))
         return call_lacks(call, PERMISSION(MANAGE_THREADS));
-    /* Emit before the deletion, because it deletes the members who receive the event. */
+    /* Emit before the deletion, which removes the thread members who receive the event. */
     emit_thread_gone(call, c);
     enum err e = channel_remove(call, c->id);
     if (!e)

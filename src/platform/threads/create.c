@@ -49,7 +49,7 @@ enum err thread_make(struct call *call, const struct thread_plan *plan, struct c
                        thread_changes(call, NULL, ret));
     if (e)
         return e;
-    /* The creator becomes a member in this transaction, but after this event. */
+    /* The creator receives THREAD_CREATE, too, and becomes a member after this event. */
     struct subject to = to_channel_viewers(ret);
     to.starter_id = plan->owner_id;
     ret->newly_created = given_bool(true);
@@ -67,14 +67,15 @@ static enum err check_parent(const struct channel *parent)
     return parent->type == CHANNEL_TEXT || parent->type == CHANNEL_NEWS ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Announcement channels have only announcement threads, and no other channel has them. */
+/* Announcement channels allow only announcement threads; other channels do not allow them. */
 static enum err check_type(struct call *call, const struct channel *parent, int64_t type)
 {
     bool news = type == CHANNEL_NEWS_THREAD;
 
     if (news == (parent->type == CHANNEL_NEWS))
         return OK;
-    return call_invalid(call, "type", FORM_CHOICES, "This channel has no threads of this type.");
+    return call_invalid(call, "type", FORM_CHOICES,
+                        "This channel does not allow threads of this type.");
 }
 
 static enum err check_rights(const struct call *call, int64_t type)
@@ -85,7 +86,7 @@ static enum err check_rights(const struct call *call, int64_t type)
     return call->target.rights & needs ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-/* The creator has already received THREAD_CREATE, so no second one is sent. */
+/* Adds the caller, who has already received THREAD_CREATE, so no second one is emitted. */
 enum err add_starter(struct call *call, struct channel *thread)
 {
     snowflake me = call->caller->id;
@@ -97,7 +98,7 @@ enum err add_starter(struct call *call, struct channel *thread)
     return e ? e : thread_load_own(call->tx, me, thread);
 }
 
-/* Writes the system message for a public thread to the channel; it has the thread's id. */
+/* Creates the system message about a public thread in its parent channel, with the thread's id. */
 static enum err write_created(struct call *call, const struct channel *parent,
                               const struct channel *thread)
 {
@@ -151,7 +152,7 @@ static enum err create_plain_thread(struct call *call)
     return e ? e : call_reply(call, &c);
 }
 
-/* Only posts have a message. Their channel type is checked after the first read. */
+/* Only forum posts have a message. The type of the channel is checked later, in a transaction. */
 enum err prepare_create_thread(struct call *call)
 {
     const struct thread_draft *in = call->body;
@@ -180,7 +181,7 @@ static enum err check_message(struct call *call, const struct message *m)
 
     if (!takes_thread(m))
         return ERR_SYSTEM_MESSAGE;
-    /* A thread has the id of its message, even after the message is deleted. */
+    /* A channel with the id of the message is its thread, even if the message is deleted. */
     enum err e = channel_find(call->tx, m->id, &there);
     return e == ERR_UNKNOWN_CHANNEL ? OK : e ? e : ERR_THREAD_EXISTS;
 }

@@ -20,7 +20,7 @@ struct thread_draft {
     struct opt_int type, auto_archive_duration, rate_limit_per_user;
     struct opt_bool invitable;
     struct opt_list applied_tags;
-    struct opt_object message; /* struct message_body: posts only */
+    struct opt_object message; /* struct message_body of a forum post */
 };
 struct thread_settings {
     struct opt_int flags;
@@ -51,20 +51,20 @@ extern const struct schema archived_query_schema, joined_query_schema, thread_me
 
 /* --- joining.c: thread members -------------------------------------------------------- */
 
-/* Fills .member with the guild member. ERR_UNKNOWN_MEMBER. */
+/* Sets .member to the guild member. ERR_UNKNOWN_MEMBER: the user is not in the guild. */
 enum err thread_member_show(struct call *call, snowflake guild_id, struct thread_member *m);
 /* Returns ERR_CHANNEL_TYPE if the call's channel is not a thread. */
 enum err check_thread(const struct call *call);
-/* Adds guild members to a thread and sends the events to them and to its viewers. Skips users who
- * are already members. told: they have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
+/* Adds guild members to a thread and emits the events to them and to its viewers. Skips members.
+ * told: they have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
 enum err thread_add_people(struct call *call, const struct channel *thread, const struct list *ids,
                            int64_t flags, bool told);
 enum err thread_take_out(struct call *call, const struct channel *thread, snowflake user_id,
                          bool *ret_found);
-/* Returns whether a user may view the thread's parent channel. */
+/* Reads whether a user can view the thread's parent channel. */
 enum err may_view_parent(struct call *call, const struct channel *thread, snowflake user_id,
                          bool *ret);
-/* Sends each member of an unarchived thread its own thread member object. */
+/* Emits THREAD_MEMBER_UPDATE with the thread settings to each member of an unarchived thread. */
 enum err tell_members(struct call *call, const struct channel *thread);
 enum err join_by_message(struct call *call, const struct message_coming *coming);
 enum err leave_with_guild(struct call *call, const struct member_leave *leave);
@@ -82,10 +82,10 @@ enum err tags_permit(struct call *call, const struct channel *forum, const struc
                      const struct list *before, uint64_t rights);
 /* Checks that a post has a tag if the forum requires one. ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS. */
 enum err tags_require(const struct channel *forum, const struct list *tags, uint64_t rights);
-/* Adds the caller as the first member and reads the thread again. */
+/* Adds the caller as the first member of the thread and reads the thread again. */
 enum err add_starter(struct call *call, struct channel *thread);
 
-/* Checks that a channel of this type can have threads: ERR_CHANNEL_TYPE, ERR_DM_CHANNEL. */
+/* Checks that a channel of this type can have threads. ERR_CHANNEL_TYPE, ERR_DM_CHANNEL. */
 enum err check_thread_holder(const struct channel *c);
 enum err list_active_threads(struct call *call);
 enum err list_channel_threads(struct call *call);
@@ -103,7 +103,7 @@ enum err modify_thread_settings(struct call *call);
 enum err admit_modify_thread(struct call *call, const struct channel *c);
 enum err modify_thread(struct call *call, const struct channel *thread);
 enum err delete_thread(struct call *call, const struct channel *c);
-/* Returns the audit log changes for a new thread, or for a modification. */
+/* Returns the audit log changes of a new thread (before: NULL) or of a modification. */
 struct list thread_changes(struct call *call, const struct channel *before,
                            const struct channel *now);
 

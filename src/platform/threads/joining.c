@@ -1,4 +1,5 @@
-/* joining.c - adds and removes thread members: explicitly, by mention, on leaving the guild. */
+/* joining.c - adds and removes thread members: by request, mention or message, on leaving a guild.
+ */
 #include "platform/threads/internal.h"
 
 #include <inttypes.h>
@@ -29,7 +30,7 @@ enum err thread_member_show(struct call *call, snowflake guild_id, struct thread
     return e;
 }
 
-/* Each affected user also receives its own update, without the GUILD_MEMBERS intent. */
+/* Emits THREAD_MEMBERS_UPDATE to viewers, and to each affected user without needing the intent. */
 static void tell_change(struct call *call, const struct channel *thread,
                         const struct thread_members_update *all)
 {
@@ -170,7 +171,7 @@ enum err may_view_parent(struct call *call, const struct channel *thread, snowfl
 
 /* --- adding by message ---------------------------------------------------------------- */
 
-/* Skips members of the thread and users who cannot view its parent channel. */
+/* Collects a mentioned user, unless a thread member or unable to view the parent channel. */
 static enum err add_mentioned(struct call *call, const struct channel *thread, snowflake id,
                               struct list *ids)
 {
@@ -190,7 +191,7 @@ static const char NEW_OF_ROLE[] =
     "select r.user_id from member_roles r where r.role_id = $1 and not exists (select 1 from "
     "thread_members m where m.thread_id = $2 and m.user_id = r.user_id) limit $3";
 
-/* A role may have many members, so this reads at most as many as may be added. */
+/* Collects members of a mentioned role; reads at most as many as may be added. */
 static enum err add_role(struct call *call, const struct message_coming *coming, snowflake role_id,
                          size_t *room, struct list *ids)
 {
@@ -225,7 +226,7 @@ static enum err add_called(struct call *call, const struct message_coming *comin
     return e;
 }
 
-/* Excludes system messages and webhooks; an interaction response counts as its bot's message. */
+/* Returns false for system messages and webhooks, but true for interaction responses. */
 static bool is_spoken(const struct message *m)
 {
     bool webhook = m->webhook_id.given == GIVEN && m->interaction_metadata.given != GIVEN;
@@ -241,7 +242,7 @@ static bool may_call_in(const struct call *call, const struct channel *thread)
     return call->target.rights & PERMISSION(MANAGE_THREADS);
 }
 
-/* Limits the list to the free member slots. */
+/* Limits the list to the number of members that the thread can still have. */
 static enum err keep_room(struct call *call, const struct channel *thread, struct list *ids)
 {
     int64_t count;
@@ -272,7 +273,7 @@ static enum err join_author(struct call *call, const struct message_coming *comi
         e = keep_room(call, coming->thread, &author);
     if (!e && author.count)
         e = thread_add_people(call, coming->thread, &author, THREAD_HAS_INTERACTED, false);
-    /* A message is accepted even if its author is no guild member or the thread is full. */
+    /* A message is accepted even if its author is not a guild member or the thread is full. */
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
@@ -282,7 +283,7 @@ enum err join_by_message(struct call *call, const struct message_coming *coming)
 
     if (!is_spoken(coming->message))
         return OK;
-    /* create_post adds the author of a post's first message later. */
+    /* create_post adds the author of a post's first message. */
     bool first = coming->message->id == coming->thread->id;
     enum err e = first ? OK : join_author(call, coming);
     if (e || !may_call_in(call, coming->thread))
@@ -297,7 +298,7 @@ enum err join_by_message(struct call *call, const struct message_coming *coming)
 
 /* --- leaving the guild ---------------------------------------------------------------- */
 
-/* Sends no thread events, because clients receive GUILD_MEMBER_REMOVE. */
+/* Deletes memberships without thread events, because clients receive GUILD_MEMBER_REMOVE. */
 static enum err forget_step(struct call *call, snowflake guild_id, snowflake user_id, int64_t until,
                             snowflake key)
 {
@@ -326,7 +327,7 @@ static enum err run_leaving(struct call *call, const struct job *job)
 
 const struct job_kind thread_leaving = {
     .name = "leave-threads",
-    .doc = "Takes somebody who left a guild out of its threads.",
+    .doc = "Removes a user who left a guild from its threads.",
     .run = run_leaving,
 };
 

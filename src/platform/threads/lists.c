@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-/* `threads` has one entry more than `limit` if a further page exists. */
+/* Replies with threads. `threads` has one entry more than `limit` if a further page exists. */
 static enum err reply_list(struct call *call, struct list *threads, int64_t limit)
 {
     struct thread_list_reply out = { .threads = *threads };
@@ -91,7 +91,7 @@ enum err list_channel_threads(struct call *call)
 
 /* --- archived threads ----------------------------------------------------------------- */
 
-/* page->limit is one more than the page size, to compute has_more. */
+/* Reads and sends archived threads. page->limit is one more than the page size, for has_more. */
 static enum err reply_page(struct call *call, const struct thread_page *page)
 {
     struct list threads;
@@ -169,7 +169,7 @@ enum err threads_in_audit(struct call *call, struct audit_shown *log)
         struct channel thread, parent;
 
         e = channel_find(call->tx, id[i], &thread);
-        if (!e) /* archived threads have no deletion mark while their channel is being deleted */
+        if (!e) /* Archived threads have no deletion mark while their channel is being deleted. */
             e = channel_find(call->tx, thread.parent_id.value, &parent);
         if (!e)
             audit_show(call->arena, &log->threads, &type_channel, &thread);

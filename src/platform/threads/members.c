@@ -9,7 +9,7 @@ static const int64_t NOTIFICATIONS =
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Shows a thread member without guild member if the user has left the guild. */
+/* Adds the guild member, if the user has not left the guild. */
 static enum err show_if_member(struct call *call, struct thread_member *m)
 {
     enum err e = thread_member_show(call, call->target.channel->guild_id.value, m);
@@ -19,7 +19,7 @@ static enum err show_if_member(struct call *call, struct thread_member *m)
 
 enum { MEMBERS_INTENT = 1 << 14 | 1 << 15 };
 
-/* Bots need the GUILD_MEMBERS intent flag on their application. */
+/* Requires the GUILD_MEMBERS intent flag of a bot's application. */
 static enum err may_list(struct call *call)
 {
     int64_t flags;

@@ -1,4 +1,4 @@
-/* post_data.c - POST …/post-data: first messages of forum posts, in bulk. */
+/* post_data.c - POST …/post-data: reads authors and first messages of several forum posts. */
 #include "platform/threads/internal.h"
 
 #include "platform/accounts/users.h"
@@ -42,7 +42,7 @@ static const struct schema post_data_schema = {
     .name = "PostData",
     .size = sizeof(struct post_data),
     .fields = post_data_fields,
-    .doc = "How a post begins; null where its author or its message is gone.",
+    .doc = "Author and first message of a post; null if deleted.",
 };
 static const struct type type_post_data = { .kind = KIND_OBJECT, .schema = &post_data_schema };
 static const struct type type_posts_data = { .kind = KIND_MAP, .of = &type_post_data };
@@ -54,7 +54,7 @@ static const struct schema post_data_reply_schema = {
     .name = "PostsData",
     .size = sizeof(struct post_data_reply),
     .fields = reply_fields,
-    .doc = "How posts begin, by their ids.",
+    .doc = "Authors and first messages of posts, by thread id.",
 };
 const struct type post_data_reply = { .kind = KIND_OBJECT, .schema = &post_data_reply_schema };
 
@@ -89,7 +89,7 @@ static bool is_named_before(const snowflake *ids, size_t at)
     return false;
 }
 
-/* Skips deleted threads and threads of other channels. */
+/* Adds the data of a post. Skips deleted threads and threads of other channels. */
 static enum err post_add(struct call *call, snowflake id, struct post_data_reply *out)
 {
     struct channel *post = arena_alloc(call->arena, sizeof *post);

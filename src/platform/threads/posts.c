@@ -74,7 +74,7 @@ enum err post_check_tags(struct call *call, const struct channel *forum,
 enum err post_make(struct call *call, struct thread_plan *plan, struct message_draft *draft,
                    struct channel *ret, struct message *ret_message)
 {
-    /* The post has the id of its first message. */
+    /* A post has the id of its first message. */
     plan->id = snowflake_new();
     plan->begun = true;
     plan->type = CHANNEL_THREAD;

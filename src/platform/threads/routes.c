@@ -19,7 +19,7 @@ static const struct resolver resolvers[] = {
     { .name = "thread.member.id",
       .field = "user_id",
       .me = true,
-      .doc = "Somebody in the thread, by user id." },
+      .doc = "A member of the thread, by user id." },
     { 0 },
 };
 
@@ -28,7 +28,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/threads",
         .name = "create_thread",
-        .doc = "Start a thread, or a post in a forum. It takes CREATE_PUBLIC_THREADS, "
+        .doc = "Start a thread, or a post in a forum. Needs CREATE_PUBLIC_THREADS, "
                "CREATE_PRIVATE_THREADS for a private one, SEND_MESSAGES in a forum.",
         .auth = ALL_KINDS,
         .body = &thread_draft_body,
@@ -58,7 +58,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/threads/active",
         .name = "list_active_threads",
-        .doc = "Threads that are not archived and that the caller sees, the newest first.",
+        .doc = "Visible threads of a guild that are not archived, newest first.",
         .auth = ALL_KINDS,
         .reply = &thread_list_type,
         .measured = true,
@@ -68,7 +68,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/threads/active",
         .name = "list_channel_threads",
-        .doc = "The same of one channel.",
+        .doc = "Visible threads of a channel that are not archived, newest first.",
         .auth = ALL_KINDS,
         .reply = &thread_list_type,
         .measured = true,
@@ -89,7 +89,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/post-data",
         .name = "get_post_data",
-        .doc = "Who began posts of a forum, and how; needs READ_MESSAGE_HISTORY.",
+        .doc = "Authors and first messages of forum posts; needs READ_MESSAGE_HISTORY.",
         .auth = AUTH_USER,
         .body = &post_data_body,
         .reply = &post_data_reply,
@@ -101,7 +101,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/threads/archived/public",
         .name = "list_public_archived_threads",
-        .doc = "Archived threads of a channel, those archived last first; needs "
+        .doc = "Archived public threads of a channel, last archived first; needs "
                "READ_MESSAGE_HISTORY.",
         .auth = ALL_KINDS,
         .query = &archived_query_schema,
@@ -112,7 +112,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/threads/archived/private",
         .name = "list_private_archived_threads",
-        .doc = "The same of private threads; needs MANAGE_THREADS too.",
+        .doc = "Archived private threads of a channel; needs also MANAGE_THREADS.",
         .auth = ALL_KINDS,
         .query = &archived_query_schema,
         .reply = &thread_list_type,
@@ -134,7 +134,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/thread-members",
         .name = "list_thread_members",
-        .doc = "Who is in a thread. Bots need the members intent.",
+        .doc = "Members of a thread. Bots need the GUILD_MEMBERS intent.",
         .auth = ALL_KINDS,
         .query = &thread_members_query_schema,
         .reply = &type_thread_members,
@@ -144,7 +144,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/thread-members/{thread.member.id}",
         .name = "get_thread_member",
-        .doc = "Somebody who is in a thread.",
+        .doc = "A member of a thread.",
         .auth = ALL_KINDS,
         .query = &thread_members_query_schema,
         .reply = &type_thread_member,
@@ -154,9 +154,10 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/thread-members/{thread.member.id}",
         .name = "add_thread_member",
-        .doc = "Join a thread (@me), or add somebody who sees its channel: that takes "
-               "SEND_MESSAGES, in a private one also that it is invitable, or the caller's own, or "
-               "MANAGE_THREADS.",
+        .doc =
+            "Join a thread (@me), or add a user who can view its channel. Adding needs "
+            "SEND_MESSAGES; a private thread must also be invitable or created by the caller, else "
+            "MANAGE_THREADS is needed.",
         .auth = ALL_KINDS,
         .fires = MEMBER_EVENTS,
         .handle = add_thread_member,
@@ -165,7 +166,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/thread-members/@me",
         .name = "join_thread",
-        .doc = "Join a thread, as people's clients do it.",
+        .doc = "Join a thread, as Discord's clients do it.",
         .auth = AUTH_USER,
         .fires = MEMBER_EVENTS,
         .handle = join_thread,
@@ -174,8 +175,9 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/thread-members/{thread.member.id}",
         .name = "remove_thread_member",
-        .doc = "Leave a thread (@me), or take somebody out: MANAGE_THREADS, or a private thread of "
-               "the caller's own.",
+        .doc =
+            "Leave a thread (@me), or remove a member: needs MANAGE_THREADS or a private thread of "
+            "the caller's own.",
         .auth = ALL_KINDS,
         .fires = MEMBER_EVENTS,
         .quiet = true,
@@ -185,7 +187,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/channels/{channel.id}/thread-members/@me/settings",
         .name = "modify_thread_settings",
-        .doc = "What the caller hears of a thread that it is in; 204 when nothing changes.",
+        .doc = "Notification settings of the caller for a thread; 204 if nothing changes.",
         .auth = AUTH_USER,
         .body = &thread_settings_body,
         .reply = &type_thread_member,
@@ -198,7 +200,7 @@ static const struct route routes[] = {
 
 const struct domain threads_domain = {
     .name = "Threads",
-    .doc = "Conversations that hang on a channel, and posts of forums.",
+    .doc = "Threads of channels, and posts of forums.",
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &thread_leaving, NULL },

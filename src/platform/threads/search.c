@@ -1,7 +1,6 @@
-/* search.c - searches threads of a channel by name, tags and time.
- *
- * Thread names have no index: a background read fetches a few columns of every thread of the
- * channel, and complete rows only for the result page. */
+/* search.c - searches threads of a channel by name, tags and time. Thread names have no index: a
+ * background read fetches a few columns of every thread of the channel, and complete rows only for
+ * the result page. */
 #include "platform/threads/internal.h"
 
 #include <stdlib.h>
@@ -25,14 +24,14 @@ struct thread_search_reply {
     struct list threads, members;
     bool has_more;
     int64_t total_results;
-    struct opt_list first_messages; /* in forums */
+    struct opt_list first_messages; /* only in forums */
 };
 
 static const struct choice thread_sort_keys[] = {
     { 0, "last_message_time", "last_message_time", "By their last message" },
-    { 0, "creation_time", "creation_time", "By when they were made" },
-    { 0, "archive_time", "archive_time", "By when they were archived or opened" },
-    { 0, "relevance", "relevance", "As by their last message" },
+    { 0, "creation_time", "creation_time", "By time of creation" },
+    { 0, "archive_time", "archive_time", "By time of archiving or unarchiving" },
+    { 0, "relevance", "relevance", "Same as last_message_time" },
     { 0 },
 };
 static const struct choice thread_sort_orders[] = {
@@ -56,9 +55,9 @@ static const struct type type_search_slop = { .kind = KIND_INT, .min = 0, .max =
 
 static const struct field search_fields[] = {
     { FIELD(struct thread_search_query, name), .type = &type_searched_name, .flags = OPTIONAL,
-      .doc = "Each of its words begins a word of the thread's name" },
+      .doc = "Each word must be a prefix of a word of the thread's name" },
     { FIELD(struct thread_search_query, slop), .type = &type_search_slop, .flags = OPTIONAL,
-      .doc = "Changes nothing" },
+      .doc = "Accepted, without effect" },
     { FIELD(struct thread_search_query, tag), .type = &type_searched_tags, .flags = OPTIONAL },
     { FIELD(struct thread_search_query, tag_setting), .type = &type_tag_setting,
       .flags = OPTIONAL },
@@ -86,11 +85,11 @@ const struct schema thread_search_schema = {
 static const struct field found_fields[] = {
     { FIELD(struct thread_search_reply, threads), .type = &type_channels },
     { FIELD(struct thread_search_reply, members), .type = &type_thread_members,
-      .doc = "The caller's own" },
+      .doc = "The caller's thread members" },
     { FIELD(struct thread_search_reply, has_more), .type = &type_bool },
     { FIELD(struct thread_search_reply, total_results), .type = &type_count },
     { FIELD(struct thread_search_reply, first_messages), .type = &type_messages, .flags = OPTIONAL,
-      .doc = "In forums: what the posts begin with" },
+      .doc = "In forums: the first messages of the posts" },
     { 0 },
 };
 static const struct schema found_schema = {
@@ -115,7 +114,7 @@ static const char CANDIDATES[] =
     "thread_members m where m.thread_id = channels.id and m.user_id = $2) else 0 end "
     "from channels where parent_id = $1 and type between 10 and 12 and id > $3 and id < $4";
 
-/* The compiled filter of a search. */
+/* The filter of a search, prepared for comparison. */
 struct thread_wanted {
     const struct thread_search_query *query;
     uint64_t rights;
@@ -124,7 +123,7 @@ struct thread_wanted {
     struct arena *scratch;
 };
 
-/* Every search word must be a prefix of a word of the name. */
+/* Returns whether every search word is a prefix of a word of the name. */
 static bool name_matches(struct thread_wanted *t, struct str name)
 {
     const struct str *wanted = t->words.items;
@@ -204,7 +203,6 @@ static enum err candidates_read(struct call *call, struct thread_wanted *t, stru
     return rows_end(&rows);
 }
 
-/* Ascending by key, then by id. */
 static int by_thread_key(const void *a, const void *b)
 {
     const struct thread_candidate *x = a, *y = b;
@@ -235,7 +233,7 @@ static enum err found_add(struct call *call, snowflake id, struct thread_search_
     e = message_find(call, id, id, &first);
     if (!e)
         *(struct message *)list_add(call->arena, &out->first_messages.value, sizeof first) = first;
-    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* the first message may be deleted */
+    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* The first message may be deleted. */
 }
 
 static enum err found_reply(struct call *call, const struct list *found)

@@ -1,4 +1,4 @@
-/* choose.c - PUT …/answers/@me: sets the caller's answers to a poll. */
+/* choose.c - PUT …/answers/@me: sets the answers of the caller in a poll. */
 #include "platform/votes/internal.h"
 
 #include "base/clock.h"
@@ -29,7 +29,7 @@ static enum err check_poll(struct call *call)
     return e || !blocked ? e : ERR_POLL_BLOCKED;
 }
 
-/* Converts the answers to a bit set; records errors for unknown answers. */
+/* Converts the chosen answers to a bit set; records form errors for unknown answers. */
 static enum err read_choice(struct call *call, int64_t *ret)
 {
     const struct poll *poll = call->target.message->poll;
@@ -112,7 +112,7 @@ enum err choose_poll_answers(struct call *call)
     if (now == before)
         return OK;
     e = tx_exec(call->tx, CHOOSE, BIND(v_id(m->id), v_id(call->caller->id), v_int(now)), NULL);
-    /* Removals first, so that clients never see two answers in a single-choice poll. */
+    /* Emits removals first, so that clients never see two answers in a single-choice poll. */
     for (int64_t i = 0; !e && i < POLL_MOST_ANSWERS; i++)
         if (before >> i & ~now >> i & 1)
             e = vote_change(call, i + 1, false);

@@ -1,4 +1,4 @@
-/* end.c - ends polls: at their expiry, by their author, or with their message. */
+/* end.c - ends polls at their expiry or by their author, and deletes them with their message. */
 #include "platform/votes/internal.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ static void add_victor(struct call *call, struct poll_embed *e, const struct pol
               emoji->animated.value ? STR("true") : STR("false"));
 }
 
-/* The result names a winner only if one answer has more votes than all others. */
+/* Encodes the result, with a winner if one answer has more votes than each other. */
 static struct str result_embeds(struct call *call, const struct poll *poll)
 {
     const struct poll_count *c = poll->results->answer_counts.items;
@@ -161,7 +161,7 @@ static enum err run_end(struct call *call, const struct job *job)
     if (!e)
         e = message_find(call, channel_id, job->key, &m);
     if (e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE)
-        return OK; /* deleted, or being deleted */
+        return OK; /* The channel or message is deleted, or being deleted. */
     if (e || !m.poll || m.poll->results->is_finalized)
         return e;
     return poll_finalize(call, &c, &m);
@@ -169,7 +169,7 @@ static enum err run_end(struct call *call, const struct job *job)
 
 const struct job_kind poll_end = {
     .name = "poll-end",
-    .doc = "Ends a poll at its time.",
+    .doc = "Ends a poll at its expiry.",
     .run = run_end,
 };
 
@@ -207,11 +207,11 @@ static enum err run_leftovers(struct call *call, const struct job *job)
 
 const struct job_kind poll_leftovers = {
     .name = "poll-leftovers",
-    .doc = "Removes what was chosen in a poll that is gone.",
+    .doc = "Deletes the votes of a deleted poll.",
     .run = run_leftovers,
 };
 
-/* A concurrent vote may still commit, so the job that deletes votes starts later. */
+/* Deletes the poll; its votes later, because a concurrent vote may still commit. */
 enum err poll_goes_with_message(struct call *call, const snowflake *message_id)
 {
     const struct poll *poll;

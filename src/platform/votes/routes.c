@@ -30,7 +30,7 @@ static const struct field query_fields[] = {
 static const struct schema voters_query = {
     .size = sizeof(struct voters_query),
     .fields = query_fields,
-    .doc = "Which of those who chose an answer.",
+    .doc = "Which voters of an answer.",
 };
 static const struct field voters_fields[] = {
     { FIELD(struct voters, users), .type = &type_partial_users },
@@ -40,7 +40,7 @@ static const struct schema voters_schema = {
     .name = "PollVoters",
     .size = sizeof(struct voters),
     .fields = voters_fields,
-    .doc = "Who chose an answer of a poll.",
+    .doc = "Voters of an answer of a poll.",
 };
 static const struct type type_voters = { .kind = KIND_OBJECT, .schema = &voters_schema };
 
@@ -103,7 +103,7 @@ static const struct schema choice_schema = {
     .name = "PollChoice",
     .size = sizeof(struct poll_choice),
     .fields = choice_fields,
-    .doc = "All answers that the caller chooses; none takes all back.",
+    .doc = "All answers that the caller chooses; an empty list removes the vote.",
 };
 static const struct type choice_body = { .kind = KIND_OBJECT, .schema = &choice_schema };
 
@@ -112,7 +112,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/polls/{message.id}/answers/{answer.id}",
         .name = "list_poll_voters",
-        .doc = "Who chose an answer, by id; needs READ_MESSAGE_HISTORY.",
+        .doc = "Voters of an answer, by id; needs READ_MESSAGE_HISTORY.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &voters_query,
         .reply = &type_voters,
@@ -123,7 +123,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/polls/{message.id}/answers/@me",
         .name = "choose_poll_answers",
-        .doc = "Choose answers of a poll, instead of those chosen before.",
+        .doc = "Choose answers of a poll; replaces the previous choice.",
         .auth = AUTH_USER,
         .body = &choice_body,
         .store = ROUTE_STORE_APPEND,
@@ -136,7 +136,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/polls/{message.id}/expire",
         .name = "end_poll",
-        .doc = "End a poll of one's own before its time.",
+        .doc = "End a poll of the caller before its expiry.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_MESSAGE_CREATE,

@@ -14,7 +14,7 @@ enum { USUAL_HOURS = 24 };
 
 struct world_poll_answer {
     struct str text;
-    struct opt_str emoji;  /* same format as in reactions */
+    struct opt_str emoji;  /* Unicode characters, name:id, or the name of an emoji of the guild */
     struct opt_list users; /* struct str */
 };
 struct world_poll {

@@ -6,7 +6,7 @@
 #include "platform/messages/body.h"
 #include "platform/threads/threads.h"
 
-/* Finds the webhook's channel, or a thread of it if the query names one. */
+/* Resolves the webhook's channel, or a thread of that channel that the query names. */
 static enum err find_place(struct call *call)
 {
     const struct execute_query *q = call->query;
@@ -20,7 +20,7 @@ static enum err find_place(struct call *call)
     return e;
 }
 
-/* {webhook.message.id}: must be in that channel and sent by this webhook. */
+/* Resolves {webhook.message.id}: a message of the channel that this webhook sent. */
 enum err resolve_webhook_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -79,7 +79,7 @@ static enum err check_webhook_components(struct call *call, const struct sender 
     if (from->bare || from->application_id || !components_act(&in->components.value))
         return OK;
     return call_invalid(call, "components", "BASE_TYPE_INVALID",
-                        "Only an application's webhook sends components that can be used.");
+                        "Only webhooks of applications can send interactive components.");
 }
 
 /* --- new messages --------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ enum err prepare_execute_webhook(struct call *call)
 
 enum err prepare_webhook_service(struct call *call, const struct message_body *in)
 {
-    /* Path errors take precedence over body errors, so an error found here is deferred. */
+    /* Errors of the body are reported later, because errors of the path take precedence. */
     if (form_failed(&call->form))
         call->decoded = ERR_INVALID_FORM_BODY;
     return prepare_sending_part(call, in, NULL, check_new);
@@ -120,7 +120,7 @@ static enum err check_avatar(struct call *call)
         return OK;
     if (!picture_address_allowed(call, in->avatar_url.value))
         return call_invalid(call, "avatar_url", "URL_TYPE_INVALID_URL",
-                            "Not the address of a public host.");
+                            "The URL must point to a public host.");
     if (picture_address_fits(in->avatar_url.value))
         return OK;
     return call_invalid(call, "avatar_url", "BASE_TYPE_BAD_LENGTH",
@@ -137,7 +137,7 @@ static struct opt_str shown_name(const struct call *call)
     return h->name.given == GIVEN ? h->name : given_str(STR("Webhook"));
 }
 
-/* Uses the message's avatar URL, else the webhook's avatar. */
+/* Reads the avatar of the message's URL, else of the webhook. */
 static enum err shown_avatar(const struct call *call, struct opt_str *ret)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -149,13 +149,13 @@ static enum err shown_avatar(const struct call *call, struct opt_str *ret)
                : OK;
 }
 
-/* Webhook calls have no caller: uploads count for the creator, else the application. */
+/* Uploads count for the creator, else the application, because webhook calls have no caller. */
 static snowflake webhook_payer(const struct webhook *h)
 {
     return h->user_id ? h->user_id : h->application_id.value ? h->application_id.value : h->id;
 }
 
-/* In a forum a message creates a post, or goes to an existing one. */
+/* Checks thread_name and thread_id. In a forum, thread_name creates a post. */
 static enum err check_forum(const struct call *call, bool *ret_post)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -180,7 +180,7 @@ static enum err check_webhook_place(const struct call *call)
     return channel_is_thread(c->type) && c->thread_metadata->locked ? ERR_THREAD_LOCKED : OK;
 }
 
-/* The new post has the webhook as its owner, and no members. */
+/* Creates a forum post with the webhook as its owner, and without members. */
 static enum err open_post(struct call *call, struct message_draft *draft, struct message *ret)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -196,7 +196,7 @@ static enum err open_post(struct call *call, struct message_draft *draft, struct
     return e ? e : post_make(call, &plan, draft, &post, ret);
 }
 
-/* Sends the message of the body to the resolved channel. */
+/* Creates the message of the body in the resolved channel. */
 static enum err webhook_send(struct call *call, bool post, struct message *ret)
 {
     const struct webhook *h = call->target.webhook;

@@ -8,8 +8,8 @@
 
 enum { MOST_COMMITS = 2048 };
 
-/* All fields are optional and nullable, and long texts are truncated, because GitHub cannot react
- * to an error. */
+/* All fields are optional and nullable and long texts are truncated, because GitHub does not react
+ * to errors. */
 /* clang-format off */
 #define GITHUB_FIELD(struct_, member_, type_)                                                      \
     { FIELD(struct struct_, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
@@ -34,7 +34,7 @@ static const struct schema object_schema = {
     .name = "GithubObject",
     .size = sizeof(struct github_object),
     .fields = object_fields,
-    .doc = "What has a name and a page at GitHub.",
+    .doc = "An object of GitHub with a name and a page.",
 };
 static const struct type type_github_object = { .kind = KIND_OBJECT, .schema = &object_schema };
 
@@ -80,7 +80,7 @@ static const struct schema told_schema = {
     .name = "GithubEvent",
     .size = sizeof(struct github_told),
     .fields = told_fields,
-    .doc = "What GitHub sends of an event that the header X-GitHub-Event names.",
+    .doc = "Payload of the GitHub event that the header X-GitHub-Event names.",
 };
 const struct type github_body = { .kind = KIND_OBJECT, .schema = &told_schema };
 

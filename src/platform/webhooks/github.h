@@ -5,7 +5,7 @@
 #include "json/schema.h"
 #include "platform/message_parts/embed.h"
 
-/* An issue, comment, repository, user or other object with a name and a page. */
+/* A GitHub object with a name and a page: issue, comment, repository, user and others. */
 struct github_object {
     struct opt_int number;
     struct opt_str title, full_name, name, tag_name, head_branch, login, commit_id;
@@ -17,7 +17,7 @@ struct github_commit {
     const struct github_object *author;
 };
 
-/* The event determines which fields are present. */
+/* Payload of a GitHub event; the event determines which fields are present. */
 struct github_told {
     struct opt_str action, ref, ref_type, compare;
     const struct github_object *repository, *sender, *issue, *comment, *pull_request, *review,
@@ -27,8 +27,8 @@ struct github_told {
 
 /* --- github_events.c ------------------------------------------------------------------ */
 
-/* Builds the embed of an event. False: the event is not shown. Missing required fields are recorded
- * in the form. */
+/* Builds the embed of an event. False: the event is not shown. Missing required fields are form
+ * errors. */
 bool github_embed(struct form *form, struct str event, const struct github_told *in,
                   struct embed *ret);
 

@@ -10,7 +10,7 @@ enum { MOST_SAID = 500, MOST_URL = 2048, SHOWN_COMMITS = 10, MOST_LINE = 80, LON
 
 /* --- helpers -------------------------------------------------------------------------- */
 
-/* Truncates to `most` characters; the last one is then an ellipsis. */
+/* Truncates a text to `most` characters, with an ellipsis as the last one. */
 static struct str github_cut(struct arena *arena, struct str s, size_t most)
 {
     size_t at = 0;
@@ -23,7 +23,7 @@ static struct str github_cut(struct arena *arena, struct str s, size_t most)
     return STR_CONCAT(arena, str_slice(s.p, at), STR("…"));
 }
 
-/* Returns an absent value if the URL is not valid for an embed. */
+/* Returns the URL; absent if it is not valid for an embed. */
 static struct opt_str github_url(struct opt_str url)
 {
     bool good = (str_starts(url.value, STR("https://")) || str_starts(url.value, STR("http://"))) &&
@@ -95,7 +95,7 @@ static void github_add_commit(struct arena *arena, struct buf *out, const struct
     buf_add_str(out, STR("\n"));
 }
 
-/* Returns one line per commit, as many whole lines as fit: a truncated link would be broken. */
+/* Returns one line per commit, whole lines only, because a truncated link would be broken. */
 static struct str github_commit_lines(struct arena *arena, const struct list *commits)
 {
     const struct github_commit *c = commits->items;
@@ -118,7 +118,7 @@ static bool github_embed_push(struct arena *arena, const struct github_told *in,
     struct str lines = github_commit_lines(arena, &in->commits),
                branch = github_branch(in->ref.value);
 
-    /* The creation or deletion of a branch has its own event. */
+    /* GitHub sends a separate event for the creation or deletion of a branch. */
     if (!in->commits.count)
         return false;
     ret->title.value =
@@ -136,13 +136,13 @@ static bool github_embed_push(struct arena *arena, const struct github_told *in,
 
 static const struct github_event {
     const char *name;
-    const char *what; /* noun; NULL: the ref type */
-    const char *did;  /* verb; NULL: the action */
+    const char *what; /* noun; NULL: the ref type of the payload */
+    const char *did;  /* verb; NULL: the action of the payload */
     size_t about;     /* object whose name is shown */
     const char *about_field;
     size_t said; /* object whose page and text are shown */
     const char *said_field;
-    bool concluded; /* shown only with a conclusion */
+    bool concluded; /* the event is shown only if the object has a conclusion */
 } github_events[] = {
     { "commit_comment", "Commit comment", NULL, OBJECT(comment), OBJECT(comment), false },
     { "create", NULL, "created", OBJECT(repository), OBJECT(repository), false },

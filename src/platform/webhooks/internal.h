@@ -58,10 +58,10 @@ enum err delete_webhook(struct call *call);
 enum err resolve_webhook_message(struct call *call);
 enum err prepare_execute_webhook(struct call *call);
 enum err execute_webhook(struct call *call);
-/* Prepare stage of the Slack and GitHub routes. in: the converted body, which must outlive the
- * call. Reports the errors in the call's form. */
+/* Prepares a message converted from a Slack or GitHub body. in must outlive the call. Reports the
+ * errors in the call's form. */
 enum err prepare_webhook_service(struct call *call, const struct message_body *in);
-/* Sends that body. In a forum it needs a thread_id. */
+/* Creates the converted message. A forum needs a thread_id. */
 enum err webhook_send_for_service(struct call *call);
 enum err get_webhook_message(struct call *call);
 enum err prepare_edit_webhook_message(struct call *call);

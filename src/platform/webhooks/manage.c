@@ -1,7 +1,5 @@
-/* manage.c - creates, lists, modifies and deletes webhooks.
- *
- * Members with MANAGE_WEBHOOKS manage them. The holder of a webhook's token manages that webhook
- * without an account. */
+/* manage.c - creates, lists, modifies and deletes webhooks. Members with MANAGE_WEBHOOKS manage
+ * them. The holder of a webhook's token manages that webhook without an account. */
 #include "platform/webhooks/internal.h"
 
 #include <inttypes.h>
@@ -23,7 +21,7 @@ struct str webhook_token(struct call *call, const struct webhook *h)
     return str_base64url(call->arena, bytes, sizeof bytes);
 }
 
-/* {webhook.id}: checks only existence; the rest of the path determines access. */
+/* Resolves {webhook.id} without a permission check; the rest of the path determines access. */
 enum err resolve_webhook(struct call *call)
 {
     struct webhook *h = call->target.webhook = arena_alloc(call->arena, sizeof *h);
@@ -36,16 +34,16 @@ enum err resolve_token(struct call *call)
     struct str given = call_text(call, "webhook.token"),
                good = webhook_token(call, call->target.webhook);
 
-    /* The token alone authorizes the call: ignore any other credential of the request. */
+    /* The token alone authorizes the call, so other credentials of the request are ignored. */
     call->caller = NULL;
-    /* Follower webhooks accept no messages. */
+    /* Only incoming webhooks accept messages. */
     return call->target.webhook->type == WEBHOOK_INCOMING && given.n == good.n &&
                    sodium_memcmp(given.p, good.p, good.n) == 0
                ? OK
                : ERR_INVALID_WEBHOOK_TOKEN;
 }
 
-/* Access without the token needs MANAGE_WEBHOOKS in the webhook's channel. */
+/* Requires MANAGE_WEBHOOKS in the webhook's channel, for access without the token. */
 enum err may_manage(struct call *call)
 {
     const struct webhook *h = call->target.webhook;
@@ -93,8 +91,8 @@ static enum err webhook_show_source(struct call *call, struct webhook *h)
     return OK;
 }
 
-/* The token of an app's webhook acts in the app's name: only that app, and callers who sent the
- * token, receive it. */
+/* Returns whether the reply may contain the token. The token of an app's webhook acts in the app's
+ * name, so only that app and callers who sent the token receive it. */
 static bool shows_token(const struct call *call, const struct webhook *h)
 {
     bool own = call->caller && call->caller->application_id == h->application_id.value;
@@ -102,7 +100,7 @@ static bool shows_token(const struct call *call, const struct webhook *h)
     return h->application_id.given != GIVEN || own || has_token(call);
 }
 
-/* Callers who have only the token do not see the creator. */
+/* Fills token, URL, source and creator; not the creator for callers who have only the token. */
 static enum err webhook_complete(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
@@ -236,9 +234,9 @@ void webhooks_announce(struct call *call, snowflake guild_id, snowflake channel_
 
 /* --- creating ------------------------------------------------------------------------- */
 
-/* Values that the prepare stage passes to the handler. */
+/* Data that prepare and compute pass to the handler. */
 struct portrait {
-    snowflake id; /* of the new webhook */
+    snowflake id; /* id of the new webhook */
     struct opt_str avatar;
 };
 
@@ -385,7 +383,7 @@ enum err prepare_modify_webhook(struct call *call)
     return OK;
 }
 
-/* Moves a webhook to a channel of the same guild where the caller has MANAGE_WEBHOOKS, too. */
+/* Moves a webhook to another channel of the guild, where the caller also needs MANAGE_WEBHOOKS. */
 static enum err webhook_move(struct call *call, struct webhook *h, snowflake channel_id)
 {
     struct webhook there = *h;
@@ -461,7 +459,7 @@ enum err delete_webhook(struct call *call)
 
 /* --- audit log ------------------------------------------------------------------------ */
 
-/* Omits the token, because not every reader of the audit log may send messages. */
+/* Adds webhooks without their tokens, which not every reader of the audit log may have. */
 enum err webhooks_in_audit(struct call *call, struct audit_shown *log)
 {
     struct list ids = audit_targets(call->arena, log, AUDIT_WEBHOOK_CREATE, AUDIT_WEBHOOK_DELETE);

@@ -57,7 +57,7 @@ static const struct field webhook_fields[] = {
       .doc = "Keep it secret" },
     { FIELD(struct webhook, application_id), .type = &type_id, .flags = NULLABLE },
     { FIELD(struct webhook, url), .type = &type_text, .flags = OPTIONAL,
-      .doc = "Where messages are sent to" },
+      .doc = "URL that accepts messages" },
     { FIELD(struct webhook, source_guild), .type = &type_source_guild, .flags = OPTIONAL },
     { FIELD(struct webhook, source_channel), .type = &type_source_channel, .flags = OPTIONAL },
     { 0 },
@@ -66,7 +66,7 @@ static const struct schema webhook_schema = {
     .name = "Webhook",
     .size = sizeof(struct webhook),
     .fields = webhook_fields,
-    .doc = "An address that programs send messages to.",
+    .doc = "A URL that accepts messages of programs.",
 };
 const struct type webhook_reply = { .kind = KIND_OBJECT, .schema = &webhook_schema };
 const struct type webhooks_reply = { .kind = KIND_ARRAY, .of = &webhook_reply };
@@ -86,14 +86,14 @@ static const struct field patch_fields[] = {
     { FIELD(struct webhook_patch, name), .type = &type_name, .flags = OPTIONAL },
     { FIELD(struct webhook_patch, avatar), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct webhook_patch, channel_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Not with the token" },
+      .doc = "Ignored if the caller uses the token" },
     { 0 },
 };
 static const struct schema patch_schema = {
     .name = "WebhookPatch",
     .size = sizeof(struct webhook_patch),
     .fields = patch_fields,
-    .doc = "What changes about a webhook.",
+    .doc = "Fields of a webhook to change.",
 };
 const struct type webhook_create_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type webhook_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
@@ -101,12 +101,12 @@ const struct type webhook_patch_body = { .kind = KIND_OBJECT, .schema = &patch_s
 /* clang-format off */
 #define WITH_COMPONENTS                                                                            \
     { FIELD(struct execute_query, with_components), .type = &type_bool, .flags = OPTIONAL,         \
-      .doc = "Components of webhooks that no application owns are left out without it" }
+      .doc = "Required for components of webhooks that no application owns" }
 /* clang-format on */
 
 static const struct field execute_fields[] = {
     { FIELD(struct execute_query, wait), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Answer with the message" },
+      .doc = "Reply with the message" },
     WITH_COMPONENTS,
     { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "A thread of the webhook's channel" },
@@ -115,11 +115,11 @@ static const struct field execute_fields[] = {
 const struct schema execute_query = {
     .size = sizeof(struct execute_query),
     .fields = execute_fields,
-    .doc = "Where, and whether the message is wanted back.",
+    .doc = "Target thread, and whether the reply contains the message.",
 };
 static const struct field service_fields[] = {
     { FIELD(struct execute_query, wait), .type = &type_bool, .flags = OPTIONAL, .fallback = true,
-      .doc = "Changes nothing: the message has been sent when the answer comes" },
+      .doc = "Accepted, without effect: the message is stored before the reply" },
     { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "A thread of the webhook's channel" },
     { 0 },
@@ -127,7 +127,7 @@ static const struct field service_fields[] = {
 const struct schema webhook_service_query = {
     .size = sizeof(struct execute_query),
     .fields = service_fields,
-    .doc = "Where the message goes.",
+    .doc = "Target thread of the message.",
 };
 static const struct field message_fields[] = {
     WITH_COMPONENTS,
@@ -138,5 +138,5 @@ static const struct field message_fields[] = {
 const struct schema webhook_message_query = {
     .size = sizeof(struct execute_query),
     .fields = message_fields,
-    .doc = "Where the message is.",
+    .doc = "Thread of the message.",
 };

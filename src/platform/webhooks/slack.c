@@ -94,7 +94,7 @@ static void check_slack_field(struct form *form, const struct place *here, const
 static const struct field slack_field_fields[] = {
     { FIELD(struct slack_field, title), .type = &type_slack_title, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct slack_field, name), .type = &type_slack_title, .flags = OPTIONAL | NULLABLE,
-      .doc = "Where there is no title" },
+      .doc = "Used if there is no title" },
     { FIELD(struct slack_field, value), .type = &type_slack_value },
     { FIELD_AS(struct slack_field, is_short, "short"), .type = &type_bool,
       .flags = OPTIONAL | NULLABLE },
@@ -153,7 +153,7 @@ static const struct schema slack_attachment_schema = {
     .size = sizeof(struct slack_attachment),
     .fields = slack_attachment_fields,
     .check = check_slack_attachment,
-    .doc = "What becomes an embed; the fallback is shown where there is no text.",
+    .doc = "Is converted to an embed; the fallback is used if there is no text.",
 };
 static const struct type type_slack_attachment = { .kind = KIND_OBJECT,
                                                    .schema = &slack_attachment_schema };
@@ -163,7 +163,7 @@ static const struct type type_slack_attachments = {
 
 static const struct field slack_message_fields[] = {
     { FIELD(struct slack_message, payload), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .doc = "In forms: all of it, as JSON" },
+      .doc = "In forms: the whole message as JSON" },
     { FIELD(struct slack_message, text), .type = &type_slack_text, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct slack_message, username), .type = &type_slack_username,
       .flags = OPTIONAL | NULLABLE },
@@ -176,13 +176,13 @@ static const struct schema slack_message_schema = {
     .name = "SlackMessage",
     .size = sizeof(struct slack_message),
     .fields = slack_message_fields,
-    .doc = "A message as programs write it for Slack.",
+    .doc = "A message in Slack's format.",
 };
 const struct type slack_body = { .kind = KIND_OBJECT, .schema = &slack_message_schema };
 
 /* --- conversion to a message body ----------------------------------------------------- */
 
-/* Parses a link with a label at the start: <url|label>. *ret_bar is the offset of the bar. */
+/* Parses a link with a label, <url|label>, at the start of s. *ret_bar is the offset of "|". */
 static bool slack_link_at(struct str s, size_t *ret_bar, size_t *ret_end)
 {
     const char *end = memchr(s.p, '>', s.n);
@@ -224,7 +224,7 @@ static struct str slack_links(struct arena *arena, struct str s)
     return buf_take(&out, arena);
 }
 
-/* Returns an absent value for an empty text. */
+/* Returns the text; absent if it is empty. */
 static struct opt_str slack_given(struct str s)
 {
     return s.n ? given_str(s) : (struct opt_str){ 0 };
@@ -279,7 +279,7 @@ static struct opt_list slack_fields(struct arena *arena, const struct list *in)
     return out;
 }
 
-/* Joins pretext and text. Without text and title, uses the fallback. */
+/* Joins pretext and text; uses the fallback if there is neither text nor title. */
 static struct str slack_description(struct arena *arena, const struct slack_attachment *a)
 {
     struct str text = a->text.value, above = a->pretext.value;
@@ -311,7 +311,7 @@ static void slack_embed(struct arena *arena, const struct slack_attachment *a, s
         ret->color = (struct opt_int){ GIVEN, slack_color_value(a->color.value) };
 }
 
-/* Conversion makes texts longer (links, pretext), so this checks the limits of the result. */
+/* Checks the lengths after the conversion, because links and pretext make texts longer. */
 static void slack_check_lengths(struct form *form, const struct place *here,
                                 const struct message_body *out)
 {
@@ -331,7 +331,7 @@ static void slack_check_lengths(struct form *form, const struct place *here,
                   "Embed size exceeds maximum size of 6000");
 }
 
-/* Returns the Slack message. A form request contains it as JSON in `payload`. Errors go to the
+/* Returns the Slack message, which a form request contains as JSON in `payload`. Errors go to the
  * call's form; NULL: invalid JSON. */
 static const struct slack_message *slack_input(struct call *call, const struct place *payload)
 {

@@ -5,8 +5,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/widgets/widgets.h"
 
-/* Limit on the members that are read, in the order of their ids: widgets are public, and a guild
- * may have 500,000 members. */
+/* Limits the members that are read, in the order of their ids: widgets are public, and a guild may
+ * have 500,000 members. */
 enum { WIDGET_LOOKED_AT = 1000, WIDGET_SHOWN = 100 };
 
 /* --- picture.c ------------------------------------------------------------------------ */

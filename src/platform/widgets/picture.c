@@ -23,7 +23,7 @@ const struct schema widget_picture_query_schema = {
     .doc = "Which picture.",
 };
 
-/* Digits of 3 × 5 dots, one byte per line. */
+/* Digits of 3 × 5 dots, one byte per row of dots. */
 static const unsigned char digits[10][5] = {
     { 7, 5, 5, 5, 7 }, { 2, 6, 2, 2, 7 }, { 7, 1, 7, 4, 7 }, { 7, 1, 7, 1, 7 }, { 5, 5, 7, 1, 1 },
     { 7, 4, 7, 1, 7 }, { 7, 4, 7, 5, 7 }, { 7, 1, 1, 1, 1 }, { 7, 5, 7, 5, 7 }, { 7, 5, 7, 1, 7 },
@@ -38,7 +38,6 @@ static void draw_digit(const struct png *png, unsigned digit, unsigned left, uns
                 png_dot(png, left + x, top + y);
 }
 
-/* Draws the number in the centre. */
 static void draw_number(const struct png *png, unsigned n)
 {
     char text[12];

@@ -44,7 +44,7 @@ static const struct schema settings_schema = {
     .name = "WidgetSettings",
     .size = sizeof(struct widget_settings),
     .fields = settings_fields,
-    .doc = "Whether a guild has a widget, and where its invite leads.",
+    .doc = "Whether a guild has a widget, and the channel of its invite.",
 };
 static const struct type settings_reply = { .kind = KIND_OBJECT, .schema = &settings_schema };
 static const struct field patch_fields[] = {
@@ -56,7 +56,7 @@ static const struct schema patch_schema = {
     .name = "WidgetPatch",
     .size = sizeof(struct widget_patch),
     .fields = patch_fields,
-    .doc = "What changes about a widget.",
+    .doc = "Fields of a widget to change.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -70,7 +70,7 @@ static const struct schema widget_channel_schema = {
     .name = "WidgetChannel",
     .size = sizeof(struct widget_channel),
     .fields = channel_fields,
-    .doc = "A voice channel that everybody can go to.",
+    .doc = "A voice channel that @everyone can connect to.",
 };
 static const struct type type_widget_channel = { .kind = KIND_OBJECT,
                                                  .schema = &widget_channel_schema };
@@ -81,7 +81,8 @@ static const struct type type_widget_channels = { .kind = KIND_ARRAY, .of = &typ
         FIELD(struct widget_member, member_), .type = &(type_), .flags = OPTIONAL \
     }
 static const struct field member_fields[] = {
-    { FIELD(struct widget_member, id), .type = &type_text, .doc = "A number, not the account's" },
+    { FIELD(struct widget_member, id), .type = &type_text,
+      .doc = "A number, not the account's id" },
     { FIELD(struct widget_member, username), .type = &type_text },
     { FIELD(struct widget_member, discriminator), .type = &type_text },
     { FIELD(struct widget_member, avatar), .type = &type_text, .flags = NULLABLE },
@@ -99,7 +100,7 @@ static const struct schema widget_member_schema = {
     .name = "WidgetMember",
     .size = sizeof(struct widget_member),
     .fields = member_fields,
-    .doc = "Somebody who is there.",
+    .doc = "An online member.",
 };
 static const struct type type_widget_member = { .kind = KIND_OBJECT,
                                                 .schema = &widget_member_schema };
@@ -118,7 +119,7 @@ static const struct schema widget_schema = {
     .name = "Widget",
     .size = sizeof(struct widget),
     .fields = widget_fields,
-    .doc = "What a guild shows on other pages.",
+    .doc = "Widget of a guild, for other web pages.",
 };
 static const struct type widget_reply = { .kind = KIND_OBJECT, .schema = &widget_schema };
 
@@ -135,7 +136,7 @@ static enum err get_guild_widget_settings(struct call *call)
     return reply_settings(call, call->target.guild);
 }
 
-/* The limit of settings changes applies per guild. */
+/* Limit of settings changes per guild. */
 static const struct limit limit_widget = { .name = "widget", .count = 10, .window_s = 60 };
 
 static enum err look_at_widget(struct call *call)
@@ -191,7 +192,7 @@ static enum err modify_guild_widget(struct call *call)
 
 /* --- content -------------------------------------------------------------------------- */
 
-/* Returns the online members (struct member) among the first WIDGET_LOOKED_AT. */
+/* Reads the online members (struct member) among the first WIDGET_LOOKED_AT members. */
 static enum err widget_members(struct call *call, snowflake guild_id, struct list *ret)
 {
     struct gateway *gateway = api_options(call->api)->gateway;
@@ -260,7 +261,7 @@ static enum err widget_add_member(struct call *call, const struct member *m, str
     return widget_voice(call, m, &w->channels, out);
 }
 
-/* Returns voice channels that @everyone can view and connect to. */
+/* Reads the voice channels that @everyone can view and connect to. */
 static enum err widget_channels(struct call *call, struct widget *w)
 {
     const uint64_t going = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
@@ -347,7 +348,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/widget",
         .name = "modify_guild_widget",
-        .doc = "Turn the widget on or off, and say where its invite leads: one that lasts is made.",
+        .doc = "Enable or disable the widget, and set the channel of its lasting invite.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &patch_body,
@@ -361,7 +362,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/widget.json",
         .name = "get_guild_widget",
-        .doc = "Who is there and where one can talk, for anybody.",
+        .doc = "Online members and voice channels, without authentication.",
         .auth = AUTH_OPEN,
         .reply = &widget_reply,
         .aside = true,
@@ -372,7 +373,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/widget.png",
         .name = "get_guild_widget_picture",
-        .doc = "How many are there, as a picture, for anybody.",
+        .doc = "The number of online members as a picture, without authentication.",
         .auth = AUTH_OPEN,
         .query = &widget_picture_query_schema,
         .status = 200,
@@ -385,7 +386,7 @@ static const struct route routes[] = {
 
 const struct domain widgets_domain = {
     .name = "Widgets",
-    .doc = "What guilds show on other pages.",
+    .doc = "Widgets of guilds, for other web pages.",
     .routes = routes,
     .world = &widgets_world,
 };

@@ -1,4 +1,4 @@
-/* demo.c - finds the guild and channel that the demo's tour opens. */
+/* demo.c - finds the guild and channel that the tour of `guildhall demo` opens. */
 #include "platform/worlds/worlds.h"
 
 static const char FIND_PLACES[] =

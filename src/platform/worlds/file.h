@@ -15,7 +15,7 @@
 
 enum { WORLD_MANY = 1000000 };
 
-/* Most fields of a world file are optional. */
+/* A field of a world file that may be absent or null. */
 #define MAYBE(struct_, member_, type_)                                          \
     {                                                                           \
         FIELD(struct_, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE \
@@ -26,7 +26,7 @@ enum { WORLD_MANY = 1000000 };
     }
 /* Defines NAME_rows and NAME_type for an object of the file, and world_NAME_list. */
 #define WORLD_OBJECT(name_, fields_, check_) WORLD_LIST(name_, fields_, check_, 0, WORLD_MANY)
-/* Same as WORLD_OBJECT, with limits on the list's length. */
+/* Defines the list type of an object with limits on the list's length. */
 #define WORLD_LIST(name_, fields_, check_, min_, max_)                                        \
     static const struct schema name_##_rows = { .size = sizeof(struct world_##name_),         \
                                                 .fields = (fields_),                          \
@@ -36,7 +36,7 @@ enum { WORLD_MANY = 1000000 };
         .kind = KIND_ARRAY, .min = (min_), .max = (max_), .of = &name_##_type                 \
     }
 
-/* Same as WORLD_OBJECT, for a single object: world_NAME_type. */
+/* Defines the type of an object that is not in a list: world_NAME_type. */
 #define WORLD_SINGLE(name_, fields_, check_)                                          \
     static const struct schema name_##_rows = { .size = sizeof(struct world_##name_), \
                                                 .fields = (fields_),                  \
@@ -79,17 +79,17 @@ struct importing {
     const struct world_options *options;
     struct world_report *report;
     struct form *form;
-    struct list *pictures;    /* struct world_picture, to store before the commit */
-    snowflake guild, channel; /* owner of the imported members; 0: none */
+    struct list *pictures;    /* struct world_picture, stored before the commit */
+    snowflake guild, channel; /* owner of the imported entries; 0: none */
 };
 
-/* A picture of the file, under the blob name in its row. */
+/* A picture of the world file, with the blob name that its row refers to. */
 struct world_picture {
     char name[96];
     struct str bytes;
 };
 
-/* A kind of object that can be found by name. Queries return (lowest id, count). */
+/* How a kind of object is found by name. Queries return (lowest id, number of matches). */
 struct naming {
     const char *word;
     struct sql by_name; /* $1 name, $2 guild where `scoped` */
@@ -97,7 +97,7 @@ struct naming {
     struct sql any_id;  /* $1 id */
     bool scoped, unique;
 };
-/* For objects with an owner; owner_ is the column of the owner. */
+/* Naming of objects that belong to an owner; owner_ is the owner's column. */
 #define WORLD_NAMING(word_, table_, owner_)                                                        \
     {                                                                                              \
         .word = (word_), .scoped = true,                                                           \
@@ -113,7 +113,7 @@ extern const struct naming user_naming, application_naming, guild_naming, role_n
 /* Resolves a reference to an id. Sets 0 and records an error if no or several objects match. */
 enum err refer(struct importing *im, const struct naming *n, snowflake guild, struct str to,
                const struct place *at, snowflake *ret);
-/* Same as refer, for an optional field `name` of the entry at path `up`. Absent: 0. */
+/* Resolves the optional reference in field `name` of the entry at path `up`. Absent field: 0. */
 enum err refer_maybe(struct importing *im, const struct naming *n, snowflake guild,
                      const struct opt_str *to, const struct place *up, const char *name,
                      snowflake *ret);
@@ -122,20 +122,20 @@ enum err refer_maybe(struct importing *im, const struct naming *n, snowflake gui
 enum err settle(struct importing *im, const struct naming *n, snowflake guild, struct opt_id id,
                 struct str name, const struct place *at, snowflake *ret);
 
-/* Fields that are absent in the file do not change. */
+/* Copies a field of the file if it is present; an absent field does not change the object. */
 #define WORLD_TAKE(to_, from_)      \
     do {                            \
         if ((from_).given == GIVEN) \
             (to_) = (from_).value;  \
     } while (0)
-/* Same as WORLD_TAKE, for a nullable field. */
+/* Copies a nullable field of the file if it is present. */
 #define WORLD_TAKE_OPT(to_, from_)  \
     do {                            \
         if ((from_).given == GIVEN) \
             (to_) = (from_);        \
     } while (0)
 
-/* JSON from the file in the compact form of columns. */
+/* Returns JSON of the file without white space, as columns store it. */
 static inline struct value v_opt_json(const struct importing *im, struct opt_str json)
 {
     return json.given == GIVEN ? v_text(layout_compact(im->arena, json.value)) : v_null();
@@ -162,10 +162,10 @@ void count(struct importing *im, enum counted what, bool made);
 enum err import_each(struct importing *im, const struct opt_list *list, size_t size,
                      const struct place *all, import_step *step, snowflake owner);
 
-/* Returns the id under which an entry is saved; 0: an error was recorded. */
+/* Returns the id under which an entry is stored; 0: a validation error was recorded. */
 enum err world_place_of(struct importing *im, const struct naming *n, snowflake guild,
                         struct opt_id id, struct str name, const struct place *at, snowflake *ret);
-/* Same as refer, for a list of names; *ret: snowflakes. */
+/* Resolves a list of references; *ret: list of snowflake. */
 enum err refer_each(struct importing *im, const struct naming *n, snowflake guild,
                     const struct opt_list *names, const struct place *up, const char *name,
                     struct list *ret);
@@ -178,7 +178,7 @@ struct world_file_note {
     const char *area;
     struct str name, bytes;
 };
-/* Writes the rows of a file. import.c stores its bytes before the commit. */
+/* Inserts the row of a file. import.c stores the bytes of the file before the commit. */
 enum err world_note_file(struct importing *im, const struct world_file_note *note);
 /* --- export --------------------------------------------------------------------------- */
 
@@ -190,17 +190,17 @@ struct named_row {
 struct exporting {
     const struct world_format *format;
     struct tx *tx;
-    snowflake guild, application, channel;             /* owner of the exported members */
+    snowflake guild, application, channel;             /* owner of the exported entries */
     struct list roles, channels, emojis, applications; /* struct named_row, of the guild */
 };
-/* references.c: reads the names of the guild in ex->guild. */
+/* Reads the names of roles, channels and emojis of the guild ex->guild, and of all applications. */
 enum err world_load_names(struct exporting *ex);
 /* Returns the name if it is unique, else the id. Absent if the object does not exist. */
 struct opt_str shown_reference(struct tx *tx, const struct list *things, snowflake id);
-/* Same as shown_reference, for a list of ids; skips deleted objects. */
+/* Converts a list of ids to references; skips deleted objects. */
 struct opt_list shown_references(struct tx *tx, const struct list *things, const struct list *ids);
 
-/* Present only if the value differs from the import's default. */
+/* Exports a value only if it differs from the default of an import. */
 static inline struct opt_int shown_int(const struct rows *r, int column, int64_t usual)
 {
     bool shown = !row_null(r, column) && row_int(r, column) != usual;
@@ -222,7 +222,7 @@ static inline void *shown_item(struct tx *tx, struct opt_list *list, size_t size
     list->given = GIVEN;
     return list_add(tx_arena(tx), &list->value, size);
 }
-/* World files do not distinguish null and absent. */
+/* Exports null as absent: world files do not distinguish the two. */
 static inline struct opt_int shown_opt_int(struct opt_int v)
 {
     return (struct opt_int){ v.given == GIVEN ? GIVEN : ABSENT, v.value };
@@ -231,7 +231,7 @@ static inline struct opt_str shown_opt_text(struct opt_str v)
 {
     return (struct opt_str){ v.given == GIVEN ? GIVEN : ABSENT, v.value };
 }
-/* Ids are decimal strings in a file. */
+/* Formats an id as a decimal string, as world files have it. */
 static inline struct str shown_id(struct tx *tx, snowflake id)
 {
     return str_printf(tx_arena(tx), "%" PRIu64, id);

@@ -16,8 +16,8 @@ struct world_import {
 
 /* --- pictures ------------------------------------------------------------------------- */
 
-/* Runs before the commit, so that a failed write rolls back the whole import. Blocking I/O is fine
- * here: no server uses the store during an import. */
+/* Stores pictures before the commit, so that a failed write rolls back the whole import. Blocking
+ * I/O is allowed: no server uses the store during an import. */
 static enum err put_pictures(struct world_import *in)
 {
     const struct world_picture *p = in->pictures.items;
@@ -28,8 +28,8 @@ static enum err put_pictures(struct world_import *in)
     return e;
 }
 
-/* Deletes the blobs of a failed import. If this fails, the server removes unsettled blobs at its
- * next start. */
+/* Deletes the blobs of a failed import. Blobs that cannot be deleted are removed at the next start
+ * of the server, because they were not confirmed. */
 static void settle_pictures(struct world_import *in, bool imported)
 {
     const struct world_picture *p = in->pictures.items;

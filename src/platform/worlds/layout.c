@@ -5,7 +5,7 @@
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-/* Returns the length of the string at p, with its quotes. The JSON is valid. */
+/* Returns the length of the JSON string at p, with its quotes. */
 static size_t string_length(const char *p)
 {
     size_t n = 1;
@@ -61,7 +61,7 @@ static void new_line(struct buf *out, int depth)
 
 void layout_json(struct str json, struct buf *out)
 {
-    uint64_t broken = 0; /* one bit per level: its members are on separate lines */
+    uint64_t broken = 0; /* bit n is set: values at nesting depth n are on separate lines */
     int depth = 0;
 
     for (size_t i = 0; i < json.n; i++) {

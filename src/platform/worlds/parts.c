@@ -4,7 +4,7 @@
 #include "api/route.h"
 #include "platform/worlds/file.h"
 
-/* A part and its field in the entries of its object. */
+/* A part of a world object, and the field of the object's entries that it provides. */
 struct placed_part {
     const struct world_part *part;
     const struct field *field; /* NULL: the part applies to the whole entry */
@@ -73,7 +73,7 @@ static const struct type *part_type(struct world_format *f, const struct world_p
     return &o->list;
 }
 
-/* All fields are optional: an import does not change absent ones. */
+/* Fields of parts are optional: an import does not change absent fields. */
 static void place_field(struct world_format *f, struct world_object *o, struct field *field,
                         const struct world_part *part)
 {
@@ -145,7 +145,7 @@ static struct world_object *object_compose(struct world_format *f, const char *n
     return o;
 }
 
-/* Formats are never freed, because json/plan.h caches compiled schemas by their address. */
+/* Formats are never freed, because json/plan.h caches compiled schemas by address. */
 const struct world_format *world_format_of(const struct domain *const *domains)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

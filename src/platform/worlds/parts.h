@@ -1,8 +1,5 @@
-/* parts.h - the parts of world files that each domain provides.
- *
- * A world file is a tree: the file contains guilds, a guild contains channels, a channel contains
- * messages. Each domain provides the parts for its own fields (struct domain's .world). The schema
- * of the whole file is composed once per process. If other domains add fields to an entry, the
+/* parts.h - parts of world files, one per field, which the domains provide (struct domain's
+ * .world). Their schema is composed once per process. If other domains add fields to an entry, the
  * domain's own struct is the start of the entry and their fields follow it. */
 #ifndef PLATFORM_WORLDS_PARTS_H
 #define PLATFORM_WORLDS_PARTS_H
@@ -18,31 +15,31 @@ struct exporting;
 typedef enum err import_step(struct importing *im, const void *entry, const struct place *at,
                              snowflake owner);
 
-/* Entries in the order of their ids, to which an export adds one field. */
+/* Entries of a list, ordered by id, to whose field an export adds values. */
 struct world_entries {
     char *next, *end;
-    size_t size, member; /* of an entry; offset of the field */
+    size_t size, member; /* size of an entry; offset of the field in an entry */
 };
 /* Returns the field of the entry with this id, or NULL. Successive calls must use ascending ids. */
 void *world_entry_member(struct world_entries *e, snowflake id);
 
 struct world_part {
-    const char *of;          /* the object, such as "guild"; NULL: the file */
-    const char *name;        /* the field; NULL: import step for the whole entry */
-    const struct type *type; /* NULL: additional import step for another part's field */
-    const char *object;      /* name of list entries, if other domains add fields to them */
+    const char *of;          /* the object that has the field, such as "guild"; NULL: the file */
+    const char *name;        /* name of the field; NULL: import step for the whole entry */
+    const struct type *type; /* type of the field; NULL: import step for another part's field */
+    const char *object;      /* name of list entries to which other domains add fields */
     int order;               /* import order: references need a higher number than their target */
-    bool whole;              /* calls import once, with the struct opt_list */
+    bool whole;              /* calls import once with the whole list (struct opt_list) */
     bool later;              /* only world_import_later_parts calls import */
-    import_step *import;     /* not called for absent fields */
-    /* Runs before the transaction, for slow work. Changes the entries in place. */
+    import_step *import;     /* imports one entry; not called for an absent field */
+    /* Runs before the transaction, for slow work such as hashing. Changes the entries in place. */
     enum err (*prepare)(const struct world_options *options, struct arena *arena,
                         struct list *entries);
     /* Export of a list: one entry per result row; $1 is the owner. read returns false to skip a
      * row. */
     struct sql select;
     bool (*read)(struct exporting *ex, const struct rows *r, void *entry);
-    /* Alternative export functions, one per kind of type. ret is empty on entry. */
+    /* Export functions for other kinds of fields. ret is empty on entry. */
     enum err (*export)(struct exporting *ex, struct opt_list *ret);
     enum err (*export_object)(struct exporting *ex, struct opt_object *ret);
     enum err (*export_text)(struct exporting *ex, struct opt_str *ret);
@@ -53,7 +50,7 @@ struct world_parts {
     const struct world_part *rows; /* terminated by .order == 0 */
 };
 
-/* Position of another domain's field among the fields of an object. */
+/* Field of an object that another domain provides. */
 #define WORLD_PART(name_)       \
     {                           \
         .name = STR_INIT(name_) \
@@ -67,7 +64,7 @@ const struct type *world_type(const struct world_format *f);
 
 enum err world_prepare(const struct world_format *f, const struct world_options *options,
                        struct arena *arena, void *file);
-/* Imports all fields of an entry that are parts of this object, in order; or those with .later. */
+/* Import the fields of an entry in order: those without .later, or those with it. */
 enum err world_import_parts(struct importing *im, const char *object, const void *entry,
                             const struct place *at, snowflake owner);
 enum err world_import_later_parts(struct importing *im, const char *object, const void *entry,
@@ -75,7 +72,7 @@ enum err world_import_later_parts(struct importing *im, const char *object, cons
 /* Adds an entry to a list, with space for the fields of other domains. */
 void *world_entry_add(struct exporting *ex, const char *object, struct opt_list *list);
 size_t world_entry_size(const struct world_format *f, const char *object);
-/* Exports the fields of other domains, for one entry or a whole list. owner: containing object. */
+/* Exports the fields of other domains, for one entry or a list. owner: id of the container. */
 enum err world_export_parts(struct exporting *ex, const char *object, snowflake owner,
                             void *entries, size_t count);
 

@@ -108,7 +108,7 @@ static enum err settle_id(struct importing *im, const struct naming *n, snowflak
         form_fail(im->form, &place, "WORLD_TAKEN", "there is a %s '%.*s' with another id", n->word,
                   STR_FMT(name));
     if (id == 0)
-        form_fail(im->form, &place, "WORLD_TAKEN", "0 is nobody's id");
+        form_fail(im->form, &place, "WORLD_TAKEN", "0 is not a valid id");
     return OK;
 }
 

@@ -8,7 +8,8 @@ const struct type type_world_refs = { .kind = KIND_ARRAY,
                                       .max = WORLD_MANY,
                                       .of = &type_world_ref };
 const struct type type_world_rights = { .kind = KIND_RAW,
-                                        .doc = "Names of rights, \"ALL\", \"DEFAULT\" or bits" };
+                                        .doc =
+                                            "Names of permissions, \"ALL\", \"DEFAULT\" or bits" };
 const struct type type_world_content = { .kind = KIND_STRING, .max = 4000 };
 const struct type type_world_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
 
@@ -20,7 +21,7 @@ void world_check_rights(struct form *form, const struct place *here, const char 
     uint64_t bits;
 
     if (rights->given == GIVEN && !rights_read(rights->value, form->arena, &bits, &wrong))
-        form_fail(form, &at, "WORLD_NO_RIGHT", "'%.*s' is not a right.",
+        form_fail(form, &at, "WORLD_NO_RIGHT", "'%.*s' is not a permission.",
                   STR_FMT(form_quote(wrong)));
 }
 
@@ -47,7 +48,7 @@ void world_check_json(struct form *form, const struct place *here, const char *n
                   kind == JSON_OBJECT    ? "an object"
                   : items == JSON_OBJECT ? "a list of objects"
                   : items == JSON_NUMBER ? "a list of numbers"
-                                         : "a list of texts");
+                                         : "a list of strings");
 }
 
 void world_check_texts(struct form *form, const struct place *here, const char *name,

@@ -7,9 +7,9 @@
 #include "platform/worlds/file.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *text_waiting; /* NULL: none */
+static char *text_waiting; /* NULL: no file is queued */
 static size_t text_length;
-static int number; /* number of imports so far */
+static int number; /* number of imports of this process so far */
 static struct buf outcome;
 
 void world_import_later(struct str text)
@@ -49,8 +49,8 @@ static void note_outcome(enum err e, const struct world_report *report)
     json_name(&j, "imported");
     json_bool(&j, e == OK);
     json_name(&j, "problems");
-    json_text(&j, e == ERR_STORE_CONFLICT    ? STR("an id of the file belongs to something else\n")
-                  : e && !report->problems.n ? STR("the server's log says why\n")
+    json_text(&j, e == ERR_STORE_CONFLICT    ? STR("an id in the file belongs to another object\n")
+                  : e && !report->problems.n ? STR("the import failed: see the server's log\n")
                                              : report->problems);
     note_counts(&j, report);
     json_object_end(&j);
@@ -68,7 +68,7 @@ static void end_waiting(enum err e, const struct world_report *report)
 {
     note_outcome(e, report);
     if (e)
-        log_error("worlds: nothing was imported");
+        log_error("worlds: the import failed; the store was not changed");
     mem_free(text_waiting);
     text_waiting = NULL;
 }

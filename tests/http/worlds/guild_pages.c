@@ -172,7 +172,7 @@ static void events_and_stages_of_a_file_are_there_and_exported(struct world *w)
         "'channels': [{'name': 'text'}], 'scheduled_events': [{'name': 'x', 'channel': "
         "'text', 'scheduled_start_time': '2099-01-05T10:00:00+00:00'}], 'stages': [{'channel': "
         "'text', 'topic': 'y', 'event': 'none'}]}]}",
-        "guilds.0.scheduled_events.0.channel: events are in voice and stage channels\n"
+        "guilds.0.scheduled_events.0.channel: an event needs a voice or stage channel\n"
         "guilds.0.stages.0.event: there is no event 'none'\n"
         "guilds.0.stages.0.channel: stages are open in stage channels\n");
     expect_file_refused(
@@ -182,10 +182,10 @@ static void events_and_stages_of_a_file_are_there_and_exported(struct world *w)
         "'2099-01-05T10:00:00+00:00', 'scheduled_end_time': '2099-01-05T10:00:00+00:00', "
         "'recurrence_rule': {'start': '2099-01-05T10:00:00+00:00', 'frequency': 2, 'interval': 1, "
         "'by_weekday': []}, 'exceptions': [{'original_start': '2099-01-12T10:00:00+00:00'}]}]}]}",
-        "guilds.0.scheduled_events.0: An event is in a channel or at a location.\n"
+        "guilds.0.scheduled_events.0: An event needs either a channel or a location.\n"
         "guilds.0.scheduled_events.1.exceptions.0.original_start: There are no ids of this "
         "moment.\n"
-        "guilds.0.scheduled_events.1.scheduled_end_time: It ends before it begins.\n"
+        "guilds.0.scheduled_events.1.scheduled_end_time: The event must end after it starts.\n"
         "guilds.0.scheduled_events.1.recurrence_rule.by_weekday: A weekly event has one day.\n");
 
     struct client *ada = world_client(w, "ada");

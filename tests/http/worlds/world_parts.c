@@ -109,8 +109,8 @@ static void reactions_of_a_file_are_there_and_exported(struct world *w)
         "99999999}, {'id': '5', 'author': 'ada', 'content': 'c', 'reactions': [{'emoji': "
         "'\xf0\x9f\x94\xa5', 'users': ['ada']}, {'emoji': '\xf0\x9f\x94\xa5', 'users': "
         "['ada']}]}]}]}]}",
-        "guilds.0.channels.0.messages.0.at: There are no ids of this moment.\n"
-        "guilds.0.channels.0.messages.1.minutes_ago: There are no ids of this moment.\n");
+        "guilds.0.channels.0.messages.0.at: The time is outside the range of ids.\n"
+        "guilds.0.channels.0.messages.1.minutes_ago: The time is outside the range of ids.\n");
     world_file_here(w, good);
     world_file_here(w, good);
     struct str first = world_exported_here(w);
@@ -191,7 +191,7 @@ static void sounds_of_a_file_show_one_emoji_that_is_there(struct world *w)
         "'sounds': [{'name': 'b'}, "
         "{'name': 'both', 'emoji': 'bell', 'unicode_emoji': '!'}]}]}",
         "guilds.0.sounds.0.name: Must be between 2 and 32 in length.\n"
-        "guilds.0.sounds.1: A sound shows the guild's emoji or a common one.\n");
+        "guilds.0.sounds.1: A sound has an emoji of the guild or of Unicode.\n");
     expect_file_refused(
         w,
         "{'users': [{'username': 'zoe'}], 'guilds': [{'name': 'Home', 'owner': 'zoe', "

@@ -239,7 +239,7 @@ static void problems_come_with_their_place(struct world *w)
         "[{'name': 'talk', 'type': 'cinema'}]}]}",
         "users.0.username: Must be between 2 and 32 in length.\n"
         "users.1.username: This field is required\n"
-        "guilds.0.roles.0.permissions: 'FLY' is not a right.\n"
+        "guilds.0.roles.0.permissions: 'FLY' is not a permission.\n"
         "guilds.0.channels.0.type: Value must be one of ('text', 'voice', 'category', "
         "'news', 'news_thread', 'thread', 'private_thread', 'stage', 'forum', 'media').\n");
     expect_file_refused(w, "{'users': [{'username': 'ada'}",
@@ -266,7 +266,7 @@ static void unknown_names_are_told_all_at_once(struct world *w)
                         "guilds.0.channels.0.messages.0.author: there is no user 'bob'\n"
                         "guilds.0.afk_channel: there is no channel 'nowhere'\n"
                         "relationships.0.target: there is no user 'bob'\n"
-                        "relationships.1.target: nobody has a relationship with themselves\n");
+                        "relationships.1.target: user and target must be different accounts\n");
 }
 
 static void what_is_kept_as_json_has_its_kind(struct world *w)
@@ -278,11 +278,11 @@ static void what_is_kept_as_json_has_its_kind(struct world *w)
         "'owner': 'ada', 'features': 'all', 'channels': [{'name': 'c', 'overwrites': "
         "[{'allow': []}], 'messages': [{'author': 'ada', 'content': '', "
         "'embeds': ['x']}]}]}], 'groups': [{'people': ['ada']}]}",
-        "applications.0.tags: Must be a list of texts.\n"
+        "applications.0.tags: Must be a list of strings.\n"
         "applications.0.install_params: Must be an object.\n"
         "guilds.0.channels.0.overwrites.0: An overwrite needs either a role or a member.\n"
         "guilds.0.channels.0.messages.0.embeds: Must be a list of objects.\n"
-        "guilds.0.features: Must be a list of texts.\n");
+        "guilds.0.features: Must be a list of strings.\n");
 }
 
 static void bots_are_their_apps_own(struct world *w)

@@ -1,7 +1,6 @@
-/* content.c - removes message content from replies to bots without the MESSAGE_CONTENT intent.
- *
- * The rule is the same as for events (model/permissions/message_content.h). Handlers that reply
- * with messages of others call messages_hide_content after writing the reply. */
+/* content.c - removes message content from replies to bots without the MESSAGE_CONTENT intent, by
+ * the same rule as for events (model/permissions/message_content.h). Handlers that reply with
+ * messages call messages_hide_content after writing the reply. */
 #include "platform/messages/internal.h"
 
 #include <limits.h>
@@ -37,7 +36,7 @@ static const struct type *member_type(const struct schema *s, struct str name)
     return NULL;
 }
 
-/* Copies a value of this type (NULL: unknown), with its messages reduced for the reader. */
+/* Copies a JSON value of type t (NULL: unknown) and removes the hidden content of its messages. */
 static void content_copy(struct content_copy *c, const struct type *t, struct str raw)
 {
     struct json_reader r;
@@ -54,7 +53,7 @@ static void content_copy(struct content_copy *c, const struct type *t, struct st
         return;
     }
     json_reader_init(&r, raw, c->arena);
-    r.values_max = UINT_MAX; /* trusted: this program wrote the reply */
+    r.values_max = UINT_MAX; /* no limit: this program wrote the reply */
     json_enter(&r);
     if (t->kind == KIND_ARRAY) {
         json_array(&c->json);

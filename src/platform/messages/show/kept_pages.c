@@ -1,17 +1,13 @@
-/* kept_pages.c - cache of encoded message pages, for the next readers of the same page.
- *
- * All users who open a channel request the same page. It is cached as encoded, with the offsets of
- * reader-specific values (own_marks.c), if all of its messages have a precomputed text (shown.c). A
- * page is valid while the rows of its messages, their authors and the channel are unchanged; a new
- * message changes the channel's row, a reaction the message's. The caller's permission to read the
- * channel is checked before. Only SQLite uses the cache (store/kept.h). */
+/* kept_pages.c - cache of encoded message pages, for SQLite only (store/kept.h). A page is cached
+ * if all of its messages have precomputed JSON (shown.c). It is valid while the rows of its
+ * messages, their authors and the channel are unchanged. Permissions are checked before. */
 #include "platform/messages/internal.h"
 
 #include "store/kept.h"
 
 struct kept_page {
     struct str text;
-    struct own_marks *marks; /* NULL: no reactions */
+    struct own_marks *marks; /* NULL: the page has no reactions */
 };
 
 static struct kept_key page_key(snowflake channel_id, const struct message_page *asked)
@@ -43,7 +39,7 @@ enum err kept_page_reply(struct call *call, const struct kept_page *p)
 
 /* --- filling the cache ------------------------------------------------------------------ */
 
-/* Sharded reaction counts are not in the row; only PostgreSQL has them, without this cache. */
+/* Sharded counts are not in the message's row. Only PostgreSQL has them, without this cache. */
 static bool lies_ready(const struct message *m)
 {
     return m->shown.p && m->reacted != REACTED_IN_LANES;
@@ -81,7 +77,7 @@ static void name_rows(struct kept_read *kept, const struct list *messages)
     }
 }
 
-/* Writes the page without reader-specific values, then corrects it if the caller has reacted. */
+/* Writes the page with "me":false, then sets the reactions to which the caller has reacted. */
 static enum err page_answer(struct call *call, struct kept_page *p, struct arena *arena,
                             const struct list *messages)
 {
@@ -92,7 +88,7 @@ static enum err page_answer(struct call *call, struct kept_page *p, struct arena
     messages_write(&j, messages, p->marks);
     p->text = str_dup(arena, buf_str(&call->reply));
     if (p->marks && (buf_full(&call->reply) || !own_marks_keep(p->marks, arena)))
-        return ERR_ANSWER_TOO_LARGE; /* offsets would be wrong */
+        return ERR_ANSWER_TOO_LARGE; /* The recorded offsets would be wrong. */
     if (p->marks)
         e = own_marks_find(call, p->marks, &places);
     if (!e && places.count) {

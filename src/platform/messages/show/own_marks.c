@@ -1,8 +1,6 @@
-/* own_marks.c - reader-specific values ("me" of reactions) in a shared encoded page.
- *
- * A page is encoded once with "me":false for each reaction; a reader gets a copy in which some
- * values are true. If a message's row lists all users who reacted, the offsets are found by user
- * id; for other messages one query per page reads the reader's reactions. */
+/* own_marks.c - offsets of "me" of reactions in an encoded page that readers share. A reader gets a
+ * copy in which some values are true. Offsets are found by user id if the message's row lists all
+ * users who reacted, else with one query per page. */
 #include "platform/messages/internal.h"
 
 #include <stdlib.h>
@@ -11,11 +9,11 @@
 
 enum { CHAINS = 256, MOST_MARKS = 1 << 20 };
 
-/* A user in the list of a reaction. */
+/* A user who reacted, as the message's row lists them, and the offset of the reaction's "me". */
 struct named_mark {
     snowflake user_id;
     uint32_t me;
-    uint32_t next; /* next in chain, plus one; 0: end */
+    uint32_t next; /* index of the next entry in the hash chain, plus one; 0: end */
 };
 
 /* A reaction whose users are not all listed in the row. */
@@ -25,15 +23,15 @@ struct counted_mark {
 };
 
 struct own_marks {
-    struct buf named, counted; /* until own_marks_keep */
+    struct buf named, counted; /* used until own_marks_keep */
     struct named_mark *all_named;
     const struct counted_mark *all_counted;
     size_t named_count, counted_count;
     snowflake channel_id;
-    uint32_t chains[CHAINS]; /* index of the first entry, plus one */
+    uint32_t chains[CHAINS]; /* index of the first entry of each hash chain, plus one */
 };
 
-/* Mixes in higher bits: the low bits of an id are a per-millisecond counter and mostly 0. */
+/* Includes higher bits, because the low bits of an id are mostly 0. */
 static size_t chain_of(snowflake user_id)
 {
     return (user_id ^ user_id >> 22) % CHAINS;
@@ -86,7 +84,7 @@ void own_marks_write(struct own_marks *marks, struct json *j, const struct messa
     json_array_end(j);
 }
 
-/* Links in reverse, so that chains are walked in page order. */
+/* Links the entries in reverse, so that a chain has the order of the page. */
 static void named_link(struct own_marks *marks)
 {
     for (size_t i = marks->named_count; i-- > 0;) {
@@ -140,7 +138,7 @@ static void places_named(struct call *call, const struct own_marks *marks, struc
     }
 }
 
-/* Both lists are ordered by message id, newest first. */
+/* Finds offsets by merging two lists ordered by message id, newest first. */
 static void places_counted(struct call *call, const struct own_marks *marks, const struct list *own,
                            struct list *places)
 {

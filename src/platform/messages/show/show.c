@@ -80,7 +80,7 @@ bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, st
 
 /* --- users ---------------------------------------------------------------------------- */
 
-/* Accounts that a page refers to, each read once. */
+/* Accounts that a page refers to; each is read once. */
 struct shown_people {
     const struct user *list[128];
     size_t count;
@@ -177,7 +177,7 @@ static enum err message_complete_one(struct call *call, struct shown_people *peo
     else if (lacks_author(m))
         e = find_user(call, people, m->author_id, &m->author);
     if (m->shown.p)
-        return e; /* everything else is in its row */
+        return e; /* the other fields are in the precomputed JSON */
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
         struct mention *mention = &((struct mention *)m->mentions.items)[i];
         const struct user *u;
@@ -208,13 +208,13 @@ bool message_shows_reference(const struct message *m)
             m->type == MESSAGE_CONTEXT_MENU_COMMAND);
 }
 
-/* An ephemeral message is not shown to others inside a message that refers to it. */
+/* Returns false if the referenced message is ephemeral for another user. */
 static bool may_show(const struct message *m, const struct message *other)
 {
     return !other->ephemeral_for || other->ephemeral_for == m->ephemeral_for;
 }
 
-/* Resolves one level only: a referenced message does not include its own reference. */
+/* Reads the referenced message, but not the message that it refers to in turn. */
 static enum err complete_reference(struct call *call, struct shown_people *people,
                                    struct message *m)
 {
@@ -232,7 +232,7 @@ static enum err complete_reference(struct call *call, struct shown_people *peopl
     return message_complete_one(call, people, other);
 }
 
-/* The thread started from a message has the message's id. */
+/* Reads the thread that was started from the message; the thread has the message's id. */
 static enum err show_thread(struct call *call, struct message *m)
 {
     if (m->shown.p || !(m->flags & MESSAGE_HAS_THREAD) || m->thread)
@@ -321,7 +321,7 @@ enum err message_for_gateway(struct call *call, const struct channel *c, struct 
         struct channel *thread = arena_alloc(call->arena, sizeof *thread);
 
         *thread = *m->thread;
-        thread->member = NULL; /* membership of the caller only */
+        thread->member = NULL; /* An event has no membership of the caller. */
         m->thread = thread;
     }
     if (channel_is_private(c->type) || m->ephemeral_for)

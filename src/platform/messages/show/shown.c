@@ -1,10 +1,6 @@
-/* shown.c - precomputed JSON text of a message, stored in its row (messages.shown).
- *
- * Most messages consist only of their own row and the author. Their JSON members after the author
- * are stored with the row, so that a page is assembled by copying: ids, the current author, the
- * text, the reactions as the reader sees them. A message that includes data of other rows, which
- * can change independently (mentions, attachments, a reference, a thread, a poll), has no such text
- * and is built from its columns. The text never depends on the reader. */
+/* shown.c - precomputed JSON of a message, stored in its row (messages.shown), so that a page is
+ * assembled by copying. It never depends on the reader. A message with data of other rows, such as
+ * mentions, attachments or a poll, has none and is built from its columns. */
 #include "platform/messages/internal.h"
 
 #include "model/text/reaction_text.h"
@@ -52,7 +48,7 @@ struct str message_shown_text(struct arena *arena, const struct message *m)
     return object.n ? str_slice(object.p + 1, object.n - 2) : object;
 }
 
-/* The text of a webhook message starts with "author", that of others with "content". */
+/* The JSON of a webhook message starts with "author", that of other messages with "content". */
 bool message_text_has_author(const struct message *m)
 {
     return m->shown.n > 1 && m->shown.p[1] == 'a';
@@ -108,7 +104,7 @@ struct str message_event_text(struct arena *arena, const struct message *m, stru
 
 enum { AUTHORS_NOTED = 32 };
 
-/* Authors of a page, and the position of their first encoding in the reply. */
+/* Authors of a page, with the offset and length of their first encoding in the reply. */
 struct noted_authors {
     struct {
         const struct user *user;

@@ -1,4 +1,4 @@
-/* cloud_rows.c - SQL of files uploaded before their message (cloud_uploads). */
+/* cloud_rows.c - SQL of cloud uploads: files that are uploaded before their message. */
 #include "platform/messages/uploads/cloud_uploads.h"
 
 #include "model/fields/rows.h"

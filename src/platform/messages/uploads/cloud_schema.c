@@ -1,25 +1,26 @@
-/* cloud_schema.c - JSON schemas of the routes for uploads before a message. */
+/* cloud_schema.c - JSON schemas of the routes for files that are uploaded before their message. */
 #include "model/fields/types.h"
 #include "platform/messages/uploads/cloud_uploads.h"
 
 static const struct type type_upload_name = { .kind = KIND_STRING, .min = 1, .max = 1024 };
 static const struct type type_upload_size = { .kind = KIND_INT, .min = 1, .max = 0 };
-static const struct type type_upload_id = { .kind = KIND_RAW, .doc = "Given back as it came" };
+static const struct type type_upload_id = { .kind = KIND_RAW, .doc = "Returned unchanged" };
 static const struct field wanted_fields[] = {
     { FIELD(struct upload_wanted, id), .type = &type_upload_id, .flags = OPTIONAL },
     { FIELD(struct upload_wanted, filename), .type = &type_upload_name },
     { FIELD(struct upload_wanted, file_size), .type = &type_upload_size },
     { FIELD(struct upload_wanted, is_clip), .type = &type_bool, .flags = OPTIONAL | NULLABLE,
-      .doc = "Taken, without effect" },
+      .doc = "Accepted, without effect" },
     { FIELD(struct upload_wanted, original_content_type), .type = &type_text,
-      .flags = OPTIONAL | NULLABLE, .doc = "Taken, without effect: bytes and name say it" },
+      .flags = OPTIONAL | NULLABLE,
+      .doc = "Accepted, without effect: the type is detected from bytes and name" },
     { 0 },
 };
 static const struct schema wanted_schema = {
     .name = "CloudUploadDraft",
     .size = sizeof(struct upload_wanted),
     .fields = wanted_fields,
-    .doc = "A file that is to be sent.",
+    .doc = "A file to upload.",
 };
 static const struct type type_wanted = { .kind = KIND_OBJECT, .schema = &wanted_schema };
 static const struct type type_all_wanted = {
@@ -33,7 +34,7 @@ static const struct schema all_wanted_schema = {
     .name = "CloudUploadDrafts",
     .size = sizeof(struct uploads_wanted),
     .fields = all_wanted_fields,
-    .doc = "Files that are to be sent.",
+    .doc = "Files to upload.",
 };
 const struct type uploads_body = { .kind = KIND_OBJECT, .schema = &all_wanted_schema };
 
@@ -47,7 +48,7 @@ static const struct schema place_schema = {
     .name = "CloudUpload",
     .size = sizeof(struct upload_place),
     .fields = place_fields,
-    .doc = "Where a file is to be sent, and what messages call it then.",
+    .doc = "The URL to upload a file to, and the name by which messages refer to it.",
 };
 static const struct type type_place = { .kind = KIND_OBJECT, .schema = &place_schema };
 static const struct type type_places = { .kind = KIND_ARRAY, .of = &type_place };
@@ -59,6 +60,6 @@ static const struct schema places_schema = {
     .name = "CloudUploads",
     .size = sizeof(struct upload_places),
     .fields = places_fields,
-    .doc = "Where files are to be sent.",
+    .doc = "URLs to upload files to.",
 };
 const struct type uploads_reply = { .kind = KIND_OBJECT, .schema = &places_schema };

@@ -10,12 +10,12 @@
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
 
-/* Each is a row and a job for one day, whether or not bytes are uploaded. */
+/* Per account, because each requested URL occupies a row and a job for one day. */
 enum { MOST_OPEN_UPLOADS = 100 };
 
 /* --- request URLs ----------------------------------------------------------------------- */
 
-/* A random UUID (version 4), the format that clients expect. */
+/* Returns a random UUID (version 4), the format that clients expect. */
 static struct str upload_key(struct arena *arena)
 {
     unsigned char b[16];
@@ -103,7 +103,7 @@ static struct str sent_token(const struct call *call)
     return token;
 }
 
-/* The URL contains a secret token: whoever has the URL may upload. */
+/* Reads the upload of the path. The secret token of the URL is the only credential. */
 static enum err path_upload(struct call *call, struct cloud_upload *ret)
 {
     struct str token = sent_token(call);
@@ -124,7 +124,7 @@ struct upload_sent {
     struct attachment kept;
 };
 
-/* Also runs before the body is received, so that an invalid URL cannot upload bytes. */
+/* Runs before the body is received and before the handler: refuses bytes for an invalid URL. */
 static enum err admit_upload(struct call *call)
 {
     const struct http_request *r = call->exchange->request;
@@ -140,7 +140,7 @@ static enum err admit_upload(struct call *call)
     return e;
 }
 
-/* The length of a chunked body is known only after it was received. */
+/* Compares the body's length with the announced one; for a chunked body it is known only now. */
 static enum err look_upload(struct call *call)
 {
     const struct upload_sent *sent = call_passed(call, "upload_sent");
@@ -148,7 +148,7 @@ static enum err look_upload(struct call *call)
     return (int64_t)call->exchange->body.n == sent->upload.size ? OK : ERR_BAD_REQUEST;
 }
 
-/* Runs on the thread pool: neither the writer nor an event loop waits for the disk. */
+/* Runs on the thread pool, so that neither the writer nor an event loop waits for the disk. */
 static enum err keep_upload(struct call *call)
 {
     struct upload_sent *sent = call_passed(call, "upload_sent");
@@ -184,7 +184,7 @@ static enum err put_upload(struct call *call)
 
 /* --- attach to a message ---------------------------------------------------------------- */
 
-/* The key of "key/filename"; the filename is not needed. */
+/* Returns the key of "key/filename". */
 static struct str key_named(struct str uploaded_filename)
 {
     return str_cut(&uploaded_filename, '/');
@@ -220,7 +220,7 @@ static enum err upload_take(struct call *call, const struct attachment_in *in, s
     return OK;
 }
 
-/* The handler may be retried, so the list of uploaded files is copied, not changed. */
+/* Copies the list of uploaded files instead of changing it, because the handler may be retried. */
 enum err uploads_take_named(struct call *call, snowflake owner_id, struct list *ret)
 {
     const struct message_sending *sending = message_sending_of(call);
@@ -311,7 +311,7 @@ static enum err expire_upload(struct call *call, const struct job *job)
 
 const struct job_kind cloud_upload_expiry = {
     .name = "cloud-upload-expiry",
-    .doc = "Removes a file that no message named within a day.",
+    .doc = "Deletes an uploaded file that no message used within a day.",
     .run = expire_upload,
 };
 
@@ -321,11 +321,11 @@ static const struct resolver resolvers[] = {
     { .name = "upload.key",
       .field = "upload_filename",
       .is_text = true,
-      .doc = "What stands before the slash of an upload's name." },
+      .doc = "The part of an upload's name before the slash." },
     { .name = "upload.filename",
       .field = "filename",
       .is_text = true,
-      .doc = "What stands behind it." },
+      .doc = "The part of an upload's name after the slash." },
     { 0 },
 };
 
@@ -336,8 +336,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/attachments",
         .name = "create_attachments",
-        .doc = "Ask for addresses to send files to, which messages name then. What no message "
-               "names goes after a day; an account has 100 of these at most.",
+        .doc = "Request URLs to upload files to, which messages then refer to. Unused uploads "
+               "expire after a day; an account can have at most 100 of them.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &uploads_body,
         .reply = &uploads_reply,
@@ -350,7 +350,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/attachments/{upload.key}/{upload.filename}",
         .name = "delete_attachment",
-        .doc = "Let go of a file that no message names yet.",
+        .doc = "Delete an uploaded file that no message uses yet.",
         .auth = AUTH_USER | AUTH_BOT,
         .handle = delete_upload,
     },
@@ -358,7 +358,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/attachments/{upload.key}",
         .name = "delete_attachment_by_name",
-        .doc = "The same, with the slash of its name written as %2F.",
+        .doc = "Delete an uploaded file; the slash of its name is written as %2F.",
         .auth = AUTH_USER | AUTH_BOT,
         .handle = delete_upload_by_name,
     },
@@ -367,7 +367,7 @@ static const struct route routes[] = {
 
 const struct domain cloud_uploads_domain = {
     .name = "Cloud uploads",
-    .doc = "Files that are sent before the message that shows them.",
+    .doc = "Files that are uploaded before the message that shows them.",
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &cloud_upload_expiry, NULL },
@@ -378,8 +378,8 @@ static const struct route place_routes[] = {
         .method = PUT,
         .path = "/uploads/{upload.key}/{upload.filename}",
         .name = "put_upload",
-        .doc = "Send a file to the address that was asked for: as many bytes as announced. Once "
-               "more replaces it.",
+        .doc = "Upload a file to a requested URL, with exactly the announced size. A second upload "
+               "replaces the first.",
         .service = true,
         .status = 200,
         .max_body = MESSAGE_MAX_FILE,
@@ -393,6 +393,6 @@ static const struct route place_routes[] = {
 
 const struct domain upload_places_domain = {
     .name = "Upload addresses",
-    .doc = "Where files are sent, at the root, for anybody who has the address.",
+    .doc = "URLs for uploads, at the root, for everyone who has the URL.",
     .routes = place_routes,
 };

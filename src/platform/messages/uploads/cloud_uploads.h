@@ -1,6 +1,6 @@
 /* cloud_uploads.h - files uploaded before their message: a client requests a URL, uploads the
- * bytes, and names them in a message. The requester owns them; unused uploads expire after a
- * day. */
+ * bytes, and names the file in a message. The requester owns the file; unused uploads expire after
+ * a day. */
 #ifndef PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 #define PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 
@@ -9,12 +9,12 @@
 
 struct cloud_upload {
     snowflake id, owner_id;
-    struct str key, filename; /* messages name it as key/filename */
-    int64_t size;             /* as the client declared */
-    snowflake file_id;        /* 0: nothing uploaded yet */
+    struct str key, filename; /* messages name the upload as key/filename */
+    int64_t size;             /* size in bytes that the client declared */
+    snowflake file_id;        /* id of the stored file; 0: not uploaded yet */
     struct opt_str content_type;
     struct opt_int width, height;
-    snowflake place_id; /* 0: waits for a message; else shown there */
+    snowflake place_id; /* 0: unused by messages; else /attachments/{place_id} serves the file */
 };
 
 /* --- cloud_schema.c ------------------------------------------------------------------- */
@@ -41,13 +41,13 @@ extern const struct type uploads_body, uploads_reply;
 
 /* --- cloud_rows.c --------------------------------------------------------------------- */
 
-/* Number of uploads of an account that wait for a message. */
+/* Counts the uploads of an account that no message has used yet. */
 enum err cloud_uploads_count(struct tx *tx, snowflake owner_id, int64_t *ret);
 enum err cloud_upload_insert(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found,
                            struct cloud_upload *ret);
 enum err cloud_upload_by_id(struct tx *tx, snowflake id, bool *ret_found, struct cloud_upload *ret);
-/* Records the uploaded file. */
+/* Stores the file of an upload. */
 enum err cloud_upload_fill(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_delete(struct tx *tx, snowflake id);
 

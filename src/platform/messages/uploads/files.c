@@ -10,7 +10,7 @@
 
 /* --- upload ----------------------------------------------------------------------------- */
 
-/* Blobs are spread over 256 folders; the visible filename is only in the row. */
+/* Returns the blob's name, in one of 256 folders; the original filename is only in the row. */
 void attachment_blob(snowflake id, char out[64])
 {
     snprintf(out, 64, "attachments/%02x/%" PRIu64, (unsigned)(id >> 22 & 0xff), id);
@@ -39,7 +39,7 @@ size_t upload_count(const struct call *call)
     return count;
 }
 
-/* "files[3]" is 3; other names use their position. */
+/* Returns the n of the name "files[n]"; for other names the position of the part. */
 static uint64_t upload_number(const struct part *p, size_t nth)
 {
     struct str name = str_of(p->name);
@@ -91,7 +91,8 @@ enum err uploads_check(struct call *call, const struct place *here, const struct
         for (size_t j = 0; j < present->count; j++)
             known = known || old[j].id == in[i].id;
         if (!known)
-            form_fail(&call->form, &at, "ATTACHMENT_NOT_FOUND", "There is no such file.");
+            form_fail(&call->form, &at, "ATTACHMENT_NOT_FOUND",
+                      "The request has no file with this id.");
     }
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
@@ -164,8 +165,8 @@ enum err uploads_keep(struct call *call, const struct list *words, struct list *
 
 /* --- download --------------------------------------------------------------------------- */
 
-/* Browsers send the purpose of a request (Sec-Fetch-Dest). This server's pages may run its own
- * scripts and styles, so an attachment must never be loaded as one. */
+/* Returns whether the browser wants to display the file, by Sec-Fetch-Dest. Pages of this server
+ * may run its scripts and styles, so an attachment must never be loaded as one. */
 static bool is_for_showing(const struct call *call)
 {
     static const char *const fine[] = { "empty", "document", "image", "audio", "video" };
@@ -220,7 +221,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/attachments/{place.id}/{attachment.id}/{filename}",
         .name = "get_attachment",
-        .doc = "A file that came with a message, at a signed address.",
+        .doc = "The file of an attachment, by its signed URL.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_READ,
@@ -231,7 +232,7 @@ static const struct route routes[] = {
 
 const struct domain attachments_domain = {
     .name = "Attachments",
-    .doc = "Files of messages, at the root, for anybody who has a signed address.",
+    .doc = "Files of messages, at the root, for everyone who has a signed URL.",
     .routes = routes,
     .resolvers = resolvers,
 };

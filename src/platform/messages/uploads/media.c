@@ -21,7 +21,7 @@ static struct str media_extension(struct str name)
     return dot ? str_from(name, (size_t)(dot - name.p)) : STR("");
 }
 
-/* Shortens the middle of a name, because the extension states its type. */
+/* Shortens the middle of a name and retains the extension, which states the type. */
 static struct str media_shortened(struct arena *a, struct str name)
 {
     struct str end = media_extension(name);
@@ -41,7 +41,7 @@ struct str safe_filename(struct arena *a, struct str name)
     for (size_t i = 0; i < name.n; i++) {
         if (is_safe(name.p[i]))
             out[n++] = name.p[i];
-        else if ((name.p[i] & 0xc0) != 0x80) /* one underscore per character */
+        else if ((name.p[i] & 0xc0) != 0x80) /* one underscore per UTF-8 character */
             out[n++] = '_';
     }
     struct str safe = str_slice(out, n);
@@ -54,7 +54,7 @@ struct str safe_filename(struct arena *a, struct str name)
 
 struct file_kind {
     const char *extension, *type;
-    bool safe; /* browsers may display it inline */
+    bool safe; /* browsers may display this type inline */
 };
 
 static const struct file_kind kinds[] = {

@@ -26,7 +26,7 @@ static const struct schema in_schema = {
     .name = "AttachmentUrls",
     .size = sizeof(struct urls_in),
     .fields = in_fields,
-    .doc = "Addresses of files.",
+    .doc = "URLs of attachments.",
 };
 static const struct type urls_body = { .kind = KIND_OBJECT, .schema = &in_schema };
 static const struct field pair_fields[] = {
@@ -38,7 +38,7 @@ static const struct schema pair_schema = {
     .name = "RefreshedUrl",
     .size = sizeof(struct url_pair),
     .fields = pair_fields,
-    .doc = "An address, and the same signed anew.",
+    .doc = "A URL, and the same URL with a new signature.",
 };
 static const struct type type_pair = { .kind = KIND_OBJECT, .schema = &pair_schema };
 static const struct type type_pairs = { .kind = KIND_ARRAY, .of = &type_pair };
@@ -50,7 +50,7 @@ static const struct schema out_schema = {
     .name = "RefreshedUrls",
     .size = sizeof(struct urls_out),
     .fields = out_fields,
-    .doc = "Addresses, signed anew.",
+    .doc = "URLs with new signatures.",
 };
 static const struct type urls_reply = { .kind = KIND_OBJECT, .schema = &out_schema };
 
@@ -78,7 +78,7 @@ static bool url_split(struct str url, struct url_parts *ret)
            ret->filename.n > 0;
 }
 
-/* Retains all query parameters but the signature. */
+/* Returns the query without the parameters of the signature. */
 static struct str other_parameters(struct arena *arena, struct str query)
 {
     struct buf out;
@@ -95,7 +95,7 @@ static struct str other_parameters(struct arena *arena, struct str query)
     return buf_take(&out, arena);
 }
 
-/* If the caller cannot view the channel, the URL is returned unchanged. */
+/* Signs the URL of an attachment; returns it unchanged if the caller cannot view the channel. */
 static enum err url_refresh(struct call *call, struct str url, struct str *ret)
 {
     struct url_parts parts;
@@ -137,8 +137,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/attachments/refresh-urls",
         .name = "refresh_attachment_urls",
-        .doc = "Sign addresses of files anew. Where the caller may not look they stay as they "
-               "are.",
+        .doc = "Sign URLs of attachments again. URLs of channels that the caller cannot view "
+               "are returned unchanged.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &urls_body,
         .reply = &urls_reply,
@@ -151,6 +151,6 @@ static const struct route routes[] = {
 
 const struct domain refresh_urls_domain = {
     .name = "Addresses of attachments",
-    .doc = "Addresses of files are signed for a day.",
+    .doc = "URLs of attachments are signed for one day.",
     .routes = routes,
 };

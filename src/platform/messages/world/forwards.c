@@ -1,4 +1,4 @@
-/* world_forwards.c - import and export of forwarded snapshots, without files, in world files. */
+/* forwards.c - import and export of forwarded snapshots, without files, in world files. */
 #include "base/mem.h"
 #include "model/message.h"
 #include "platform/message_parts/kept.h"
@@ -6,7 +6,7 @@
 
 /* --- entries ---------------------------------------------------------------------------- */
 
-/* Stored fields, in the order of the API object. */
+/* Stored fields of a snapshot, in the order of the API object. */
 /* clang-format off */
 #define TAKEN_FIELDS                                                                               \
     MAYBE(struct world_forward, type, type_count),                                                 \
@@ -53,7 +53,7 @@ static struct opt_str list_kept(const struct importing *im, struct opt_str json)
     return given_str(json.given == GIVEN ? layout_compact(im->arena, json.value) : STR("[]"));
 }
 
-/* The text stored in a message's row: the snapshot up to its list of attachments. */
+/* Returns the JSON stored in the message's row: the snapshot up to its list of attachments. */
 static struct str forward_kept(const struct importing *im, const struct world_forward *in)
 {
     struct world_forward f = *in;

@@ -1,4 +1,4 @@
-/* world_speakers.c - message authors in world files: users, or webhooks with name and avatar. */
+/* speakers.c - message authors in world files: users, or webhooks with name and avatar. */
 #include "model/user.h"
 #include "platform/accounts/accounts.h"
 #include "platform/worlds/file.h"
@@ -60,7 +60,7 @@ enum err export_speakers(struct exporting *ex, struct world_entries to)
         struct world_message *m = world_entry_member(&to, row_id(&r, 0));
 
         if (!m)
-            continue; /* this message is not exported */
+            continue; /* messages that are not exported */
         m->webhook = given_str(shown_id(ex->tx, row_id(&r, 1)));
         if (!str_eq(row_text(&r, 2), row_text(&r, 3)))
             m->username = shown_text(&r, 2, NULL);

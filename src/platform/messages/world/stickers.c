@@ -1,4 +1,4 @@
-/* world_stickers.c - import and export of message stickers in world files. */
+/* stickers.c - import and export of message stickers in world files. */
 #include "model/sticker.h"
 #include "platform/stickers/stickers.h"
 #include "platform/messages/world/world.h"
@@ -52,7 +52,7 @@ static const char STUCK[] =
     "c.id = m.channel_id where m.channel_id = $1 and m.sticker_items is not null order by m.id";
 static const char IS_THERE[] = "select 1 from stickers where id = $1 and guild_id = $2";
 
-/* Omits stickers of other guilds and deleted ones, because an import could not find them. */
+/* Omits deleted stickers and stickers of other guilds, because an import could not find them. */
 static enum err export_items(struct tx *tx, struct str json, snowflake guild, struct opt_list *ret)
 {
     struct list items = column_list(tx_arena(tx), &type_sticker_items, json);

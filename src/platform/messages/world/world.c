@@ -25,7 +25,7 @@ static const struct field message_fields[] = {
     { 0 },
 };
 
-/* A message without an id gets one for its time, so the time must be within the range of ids. */
+/* Checks the range of the time, because a message without an id gets a snowflake of its time. */
 static void check_moment(struct form *form, const struct place *here, const struct world_message *m)
 {
     bool said = m->at.given == GIVEN;
@@ -35,7 +35,7 @@ static void check_moment(struct form *form, const struct place *here, const stru
 
     if (said ? m->at.value / 1000 < SNOWFLAKE_EPOCH_MS || m->at.value / 1000 > last
              : m->minutes_ago.value > most)
-        form_fail(form, &at, "WORLD_NO_ID", "There are no ids of this moment.");
+        form_fail(form, &at, "WORLD_NO_ID", "The time is outside the range of ids.");
 }
 
 static void check_message(struct form *form, const struct place *here, const void *object)
@@ -45,7 +45,7 @@ static void check_message(struct form *form, const struct place *here, const voi
     if ((m->author.given == GIVEN) == (m->webhook.given == GIVEN)) {
         struct place at = place_key(here, STR("author"));
 
-        form_fail(form, &at, "WORLD_ONE_OF", "A message is by an author or by a webhook.");
+        form_fail(form, &at, "WORLD_ONE_OF", "A message needs either an author or a webhook.");
     }
     if (m->id.given != GIVEN)
         check_moment(form, here, m);
@@ -62,7 +62,7 @@ static const char NOTE_LAST[] =
     "update channels set last_message_id = "
     "(select max(id) from messages where channel_id = $1) where id = $1";
 
-/* The first unused id for that time. */
+/* Returns the first unused id for a time. */
 static enum err free_id(struct importing *im, int64_t ms, snowflake *ret)
 {
     struct rows row;
@@ -74,7 +74,7 @@ static enum err free_id(struct importing *im, int64_t ms, snowflake *ret)
     return e;
 }
 
-/* The id for a message; 0: it was imported before. */
+/* Chooses the id of an imported message; 0: the message was imported before. */
 static enum err message_id(struct importing *im, const struct world_message *m, bool quiet,
                            snowflake *ret)
 {
@@ -136,7 +136,7 @@ static enum err import_message(struct importing *im, const struct world_message 
     return e ? e : world_import_parts(im, "message", m, up, id);
 }
 
-/* The first message of a post has the thread's id and is not counted. */
+/* The first message of a forum post has the thread's id and is not counted. */
 static const char COUNT_MESSAGES_OF[] =
     "update channels set thread_message_count = (select count(*) from messages m where "
     "m.channel_id = $1), thread_begun = case when exists (select 1 from messages m where "
@@ -154,7 +154,7 @@ static enum err count_in_thread(struct importing *im, snowflake id)
     return e || !threads ? e : tx_exec(im->tx, NUMBER_MESSAGES, BIND(v_id(id)), NULL);
 }
 
-/* Messages without an id need an empty channel, because a second import would duplicate them. */
+/* Imports messages without an id only into an empty channel, to avoid duplicates. */
 static enum err import_messages(struct importing *im, const void *entries, const struct place *all,
                                 snowflake channel)
 {
