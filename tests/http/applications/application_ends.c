@@ -1,4 +1,4 @@
-/* application_ends.c - how applications end: in steps, and with all that was theirs. */
+/* application_ends.c - deletion of applications, in steps and with all their rows. */
 #include "apps.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define APPS "/applications"
 
-static void deleting_takes_everything_along(struct world *w)
+static void deleting_an_application_deletes_its_bot_and_integrations(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *id = make_application(ada, "App"), *guild = found_guild(ada, "Home");
@@ -61,12 +61,12 @@ static void deleting_takes_everything_along(struct world *w)
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
     expect(store_count(w, "select count(*) from tokens where application_id is not null") == 0);
     expect(store_count(w, "select member_count from guilds") == 1);
-    /* What it wrote still has an author. */
+    /* Messages of the deleted bot still have an author. */
     expect_json(client_get(ada, "/users/%s", id), "{'username': 'app', 'bot': true}");
 }
 
-/* An app in many guilds and with many people, as the store has them. */
-static void make_popular(struct world *w, const char *app)
+/* Inserts an app with many guilds and users directly into the store. */
+static void insert_app_in_many_guilds(struct world *w, const char *app)
 {
     static const char *const rows[] = {
         "users (id, username) select i, 'u' || i from n",
@@ -95,21 +95,21 @@ static void make_popular(struct world *w, const char *app)
     }
 }
 
-static void expect_all_told(struct world *w, enum event event, size_t count)
+static void expect_event_count(struct world *w, enum event event, size_t count)
 {
     world_settle(w);
     expect(world_count_events(w, event) == count);
 }
 
 /* The test fails when one of the steps takes long. */
-static void a_popular_application_goes_in_steps(struct world *w)
+static void deleting_an_application_of_1000_guilds_runs_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
     struct client *bot = application_bot(ada, id);
     enum { COUNT = 1000 };
 
-    make_popular(w, id);
+    insert_app_in_many_guilds(w, id);
     expect_status(client_post(bot, "{'name': 'ping', 'description': 'd'}", APPS "/%s/commands", id),
                   201);
     expect_status(client_post(ada, NULL, APPS "/%s/delete", id), 204);
@@ -119,11 +119,11 @@ static void a_popular_application_goes_in_steps(struct world *w)
     expect_json(client_get(ada, APPS), "[]");
     expect_number(w, 0, "select count(*) from applications");
     expect_number(w, 0, "select count(*) from jobs where kind = 'application-leftovers'");
-    expect_all_told(w, EVENT_INTEGRATION_DELETE, COUNT);
-    expect_all_told(w, EVENT_GUILD_INTEGRATIONS_UPDATE, COUNT);
-    expect_all_told(w, EVENT_GUILD_MEMBER_REMOVE, COUNT);
-    expect_all_told(w, EVENT_USER_APPLICATION_REMOVE, COUNT);
-    expect_all_told(w, EVENT_GAME_RELATIONSHIP_REMOVE, 499);
+    expect_event_count(w, EVENT_INTEGRATION_DELETE, COUNT);
+    expect_event_count(w, EVENT_GUILD_INTEGRATIONS_UPDATE, COUNT);
+    expect_event_count(w, EVENT_GUILD_MEMBER_REMOVE, COUNT);
+    expect_event_count(w, EVENT_USER_APPLICATION_REMOVE, COUNT);
+    expect_event_count(w, EVENT_GAME_RELATIONSHIP_REMOVE, 499);
     expect(store_count(w, "select count(*) from integrations") == 0);
     expect(store_count(w, "select count(*) from members") == 0);
     expect(store_count(w, "select count(*) from authorizations") == 0);
@@ -135,12 +135,12 @@ static void a_popular_application_goes_in_steps(struct world *w)
            1);
 }
 
-static void the_end_of_an_application_goes_on_after_a_restart(struct world *w)
+static void deleting_an_application_continues_after_a_restart(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
 
-    make_popular(w, id);
+    insert_app_in_many_guilds(w, id);
     expect_status(client_post(ada, NULL, APPS "/%s/delete", id), 204);
     world_restart(w);
     expect_number(w, 0, "select count(*) from applications");
@@ -148,7 +148,7 @@ static void the_end_of_an_application_goes_on_after_a_restart(struct world *w)
     expect(store_count(w, "select count(*) from authorizations") == 0);
 }
 
-static void nothing_finds_an_application_that_is_being_removed(struct world *w)
+static void application_being_deleted_is_unknown_to_all_routes(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *id = make_application(ada, "App"), *guild = found_guild(ada, "Home");
@@ -163,7 +163,7 @@ static void nothing_finds_an_application_that_is_being_removed(struct world *w)
                   200);
     expect_status(client_post(bot, "{'name': 'ping', 'description': 'd'}", APPS "/%s/commands", id),
                   201);
-    /* As the first step leaves it when there is much more. */
+    /* State of the rows after the first deletion step. */
     world_sql(w, "update applications set removed = 1 where id = %s", id);
     world_restart(w);
     expect_error(client_get(bot, "/users/@me"), 401, 0);
@@ -179,7 +179,7 @@ static void nothing_finds_an_application_that_is_being_removed(struct world *w)
                 "{'applications': [], 'application_commands': []}");
     expect_error(client_get(ada, "/oauth2/authorize?client_id=%s&scope=bot", id), 404, 10002);
 
-    /* Whoever throws the bot out meanwhile succeeds. */
+    /* Kicking the bot in the meantime succeeds. */
     expect_status(client_delete(ada, "/guilds/%s/members/%s", guild, id), 204);
     world_sql(w,
               "insert into jobs (kind, key, due, data) values ('application-leftovers', %s, 0, "
@@ -192,9 +192,9 @@ static void nothing_finds_an_application_that_is_being_removed(struct world *w)
 
 extern const struct test application_ends_tests[];
 const struct test application_ends_tests[] = {
-    TEST(deleting_takes_everything_along),
-    TEST(a_popular_application_goes_in_steps),
-    TEST(the_end_of_an_application_goes_on_after_a_restart),
-    TEST(nothing_finds_an_application_that_is_being_removed),
+    TEST(deleting_an_application_deletes_its_bot_and_integrations),
+    TEST(deleting_an_application_of_1000_guilds_runs_in_steps),
+    TEST(deleting_an_application_continues_after_a_restart),
+    TEST(application_being_deleted_is_unknown_to_all_routes),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* bulk.c - all commands at once, and how many there may be. */
+/* bulk.c - bulk overwrite of commands, and limits on the number of commands. */
 #include <stdlib.h>
 
 #include "apps.h"
@@ -10,8 +10,8 @@
 #define PING "{'name': 'ping', 'description': 'd'}"
 #define PONG "{'name': 'pong', 'description': 'd'}"
 
-/* Commands of a type with numbered names. */
-static const char *many(struct world *w, int type, int from, int to)
+/* Writes commands of one type with numbered names. */
+static const char *write_commands(struct world *w, int type, int from, int to)
 {
     struct buf b;
 
@@ -28,7 +28,7 @@ static const char *many(struct world *w, int type, int from, int to)
 
 /* --- matching ------------------------------------------------------------------------- */
 
-static void a_list_of_commands_replaces_the_one_before(struct world *w)
+static void bulk_overwrite_replaces_all_commands_of_the_scope(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *ping = make_command(s.bot, s.global, PING);
@@ -41,7 +41,7 @@ static void a_list_of_commands_replaces_the_one_before(struct world *w)
                 "[{'name': 'pong'}, {'id': '%s', 'name': 'ping', 'description': 'e', "
                 "'name_localizations': null}]",
                 ping);
-    /* The reply is in the order of the request, lists are by age. */
+    /* The response has the order of the request; GET lists by age. */
     expect_json(client_get(s.bot, "%s", s.global), "[{'name': 'ping'}, {'name': 'pong'}]");
     expect_status(client_put(s.bot, "[]", "%s", s.global), 200);
     expect_json(client_get(s.bot, "%s", s.global), "[]");
@@ -51,7 +51,7 @@ static void a_list_of_commands_replaces_the_one_before(struct world *w)
     expect_invalid(client_put(s.bot, "{}", "%s", s.global), "", "LIST_TYPE_CONVERT");
 }
 
-static void the_same_list_of_commands_again_changes_nothing(struct world *w)
+static void bulk_overwrite_with_the_same_list_changes_nothing(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *list =
@@ -71,7 +71,7 @@ static void the_same_list_of_commands_again_changes_nothing(struct world *w)
     expect_nothing_told(w);
 }
 
-static struct store_stats stats_of(struct world *w)
+static struct store_stats read_store_stats(struct world *w)
 {
     struct store_stats stats;
 
@@ -79,26 +79,26 @@ static struct store_stats stats_of(struct world *w)
     return stats;
 }
 
-/* A list that was sent before is not read again; what happened to its commands meanwhile counts. */
-static void a_list_that_was_sent_before_is_held_to_what_is_there_now(struct world *w)
+/* An unchanged request body skips parsing, but commands changed in the meantime are overwritten. */
+static void repeated_bulk_overwrite_reverts_changes_made_in_between(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *list = "[" PONG ", {'name': 'aah', 'description': 'd', 'options': [{'type': 11, "
                        "'name': 'f', 'description': 'd', 'file_types': ['image']}]}, " PING "]";
 
-    make_command(s.bot, s.global, PING); /* older than the others, and last in the list */
+    make_command(s.bot, s.global, PING); /* older than the other commands, and last in the list */
     struct answer a = client_put(s.bot, list, "%s", s.global);
     expect_status(a, 200);
     world_settle(w);
-    uint64_t writes = stats_of(w).writes;
+    uint64_t writes = read_store_stats(w).writes;
     expect(str_eq(client_put(s.bot, list, "%s", s.global).body, a.body));
-    expect(stats_of(w).writes == writes);
-    /* Another wording is read. */
+    expect(read_store_stats(w).writes == writes);
+    /* A body with other whitespace is parsed again. */
     struct answer b = client_put(s.bot, TEXT(w, "%s ", list), "%s", s.global);
     expect(str_eq(b.body, a.body));
-    expect(stats_of(w).writes > writes);
+    expect(read_store_stats(w).writes > writes);
     expect(str_eq(client_put(s.bot, list, "%s", s.global).body, a.body));
-    /* One was changed, one deleted, one added: all that is taken back, and nothing has failed. */
+    /* A changed, a deleted and an added command are all reverted. */
     expect_status(
         client_patch(s.bot, "{'description': 'other'}", "%s/%s", s.global, answer_text(a, "0.id")),
         200);
@@ -111,16 +111,16 @@ static void a_list_that_was_sent_before_is_held_to_what_is_there_now(struct worl
     make_command(s.bot, s.global, "{'name': 'more', 'description': 'd'}");
     expect(str_eq(client_put(s.bot, list, "%s", s.global).body, b.body));
     expect_json(client_get(s.bot, "%s", s.global), "[{}, {}, {}]");
-    expect(stats_of(w).failures == 0);
-    /* Each scope has its own. */
+    expect(read_store_stats(w).failures == 0);
+    /* Each scope has a cached body of its own. */
     expect_status(client_put(s.bot, list, "%s", s.local), 200);
     expect_status(client_put(s.bot, "[]", "%s", s.local), 200);
     expect_status(client_put(s.bot, list, "%s", s.local), 200);
     expect(str_eq(client_put(s.bot, list, "%s", s.global).body, b.body));
 }
 
-/* Of the same length it may still be another. */
-static void a_list_that_is_as_long_as_the_one_before_is_read(struct world *w)
+/* A body of the same length may still differ. */
+static void bulk_overwrite_with_an_equally_long_body_is_applied(struct world *w)
 {
     struct test_app s = world_test_app(w);
 
@@ -132,7 +132,7 @@ static void a_list_that_is_as_long_as_the_one_before_is_read(struct world *w)
                 "[{'description': 'one'}]");
 }
 
-static void a_list_that_was_sent_before_is_refused_as_any_other(struct world *w)
+static void repeated_bulk_overwrite_still_checks_permissions(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *list = "[" PING ", " PONG "]";
@@ -150,7 +150,7 @@ static void a_list_that_was_sent_before_is_refused_as_any_other(struct world *w)
     expect_status(client_request(s.bot, "PUT", path, "Content-Type: text/plain\r\n", sent), 400);
     expect_status(client_request(s.bot, "PUT", path, "Content-Type: application/json\r\n", sent),
                   200);
-    /* The app is in the guild no more. */
+    /* The app is no longer in the guild. */
     expect_status(client_put(s.bot, list, "%s", s.local), 200);
     expect_status(
         client_delete(s.ada, "/guilds/%s/integrations/%s", s.guild,
@@ -159,8 +159,8 @@ static void a_list_that_was_sent_before_is_refused_as_any_other(struct world *w)
     expect_error(client_put(s.bot, list, "%s", s.local), 403, 50001);
 }
 
-/* Commands that name no installation contexts have those of their application. */
-static void a_list_that_was_sent_before_follows_its_application(struct world *w)
+/* Commands without integration_types take those of their application. */
+static void repeated_bulk_overwrite_follows_the_apps_install_types(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *list = "[" PING "]";
@@ -172,13 +172,13 @@ static void a_list_that_was_sent_before_follows_its_application(struct world *w)
     expect_json(client_put(s.bot, list, "%s", s.global), "[{'integration_types': [0]}]");
 }
 
-static void a_command_in_a_list_is_known_by_its_id_or_its_name(struct world *w)
+static void bulk_overwrite_matches_commands_by_id_then_by_name(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *ping = make_command(s.bot, s.global, PING);
     const char *pong = make_command(s.bot, s.global, PONG);
 
-    /* They change their names, and one takes the other's. */
+    /* The two commands exchange their names. */
     struct answer a = client_put(
         s.bot,
         TEXT(w,
@@ -188,7 +188,7 @@ static void a_command_in_a_list_is_known_by_its_id_or_its_name(struct world *w)
         "%s", s.global);
     expect_status(a, 200);
     expect_json(a, "[{'id': '%s', 'name': 'pong'}, {'id': '%s', 'name': 'ping'}]", ping, pong);
-    /* An id that is not there, or of another type, is none. */
+    /* An unknown id, or one of another type, is ignored. */
     a = client_put(s.bot,
                    TEXT(w,
                         "[{'id': '1', 'name': 'pong', 'description': 'd'}, {'id': '%s', "
@@ -198,7 +198,7 @@ static void a_command_in_a_list_is_known_by_its_id_or_its_name(struct world *w)
     expect_status(a, 200);
     expect_json(a, "[{'id': '%s', 'name': 'pong'}, {'type': 2}]", ping);
     expect(strcmp(answer_text(a, "1.id"), pong) != 0);
-    /* An id carries its command away from the name that another now has. */
+    /* A command given by id is renamed; its old name creates a new command. */
     a = client_put(s.bot,
                    TEXT(w,
                         "[{'name': 'pong', 'description': 'd'}, {'id': '%s', 'name': 'peng', "
@@ -209,7 +209,7 @@ static void a_command_in_a_list_is_known_by_its_id_or_its_name(struct world *w)
     expect_json(a, "[{'name': 'pong'}, {'id': '%s', 'name': 'peng'}]", ping);
 }
 
-static void commands_in_a_list_are_unique(struct world *w)
+static void bulk_overwrite_refuses_duplicate_names_and_ids(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, PING);
@@ -233,7 +233,7 @@ static void commands_in_a_list_are_unique(struct world *w)
                   200);
 }
 
-static void a_list_of_commands_is_taken_whole_or_not_at_all(struct world *w)
+static void bulk_overwrite_with_one_invalid_command_changes_nothing(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, PING);
@@ -249,26 +249,27 @@ static void a_list_of_commands_is_taken_whole_or_not_at_all(struct world *w)
     expect_json(client_get(s.bot, "%s", s.global), "[{'id': '%s'}]", id);
 }
 
-/* --- how many ------------------------------------------------------------------------- */
+/* --- how write_commands -------------------------------------------------------------------------
+ */
 
-static void there_are_100_chat_commands_and_15_in_each_menu(struct world *w)
+static void commands_are_limited_to_100_chat_input_and_15_per_menu_type(struct world *w)
 {
     struct test_app s = world_test_app(w);
 
-    expect_status(client_put(s.bot, many(w, 1, 0, 100), "%s", s.local), 200);
+    expect_status(client_put(s.bot, write_commands(w, 1, 0, 100), "%s", s.local), 200);
     struct answer a = client_post(s.bot, PING, "%s", s.local);
     expect_error(a, 400, 30032);
     expect_json(a, "{'message': 'Maximum number of application commands reached (100)'}");
     expect_status(client_post(s.bot, "{'name': 'c7', 'description': 'e'}", "%s", s.local), 200);
-    expect_error(client_put(s.bot, many(w, 1, 0, 101), "%s", s.local), 400, 30032);
-    expect_status(client_put(s.bot, many(w, 1, 0, 100), "%s", s.global), 200);
+    expect_error(client_put(s.bot, write_commands(w, 1, 0, 101), "%s", s.local), 400, 30032);
+    expect_status(client_put(s.bot, write_commands(w, 1, 0, 100), "%s", s.global), 200);
 
     for (int type = 2; type <= 3; type++) {
-        expect_status(client_put(s.bot, many(w, type, 0, 15), "%s", s.local), 200);
+        expect_status(client_put(s.bot, write_commands(w, type, 0, 15), "%s", s.local), 200);
         a = client_post(s.bot, TEXT(w, "{'type': %d, 'name': 'more'}", type), "%s", s.local);
         expect_error(a, 400, 30032);
         expect_json(a, "{'message': 'Maximum number of application commands reached (15)'}");
-        expect_error(client_put(s.bot, many(w, type, 0, 16), "%s", s.local), 400, 30032);
+        expect_error(client_put(s.bot, write_commands(w, type, 0, 16), "%s", s.local), 400, 30032);
     }
     const char *entry = "{'type': 4, 'name': '%s', 'description': 'd'}";
     expect_status(client_put(s.bot, "[]", "%s", s.global), 200);
@@ -279,32 +280,33 @@ static void there_are_100_chat_commands_and_15_in_each_menu(struct world *w)
     expect_status(client_post(s.bot, TEXT(w, entry, "go"), "%s", s.global), 200);
 }
 
-static void commands_200_are_made_in_a_day(struct world *w)
+static void creating_commands_is_limited_to_200_per_day(struct world *w)
 {
     struct test_app s = world_test_app(w);
 
-    expect_status(client_put(s.bot, many(w, 1, 0, 100), "%s", s.global), 200);
-    expect_status(client_put(s.bot, many(w, 1, 1, 101), "%s", s.global), 200); /* one is new */
+    expect_status(client_put(s.bot, write_commands(w, 1, 0, 100), "%s", s.global), 200);
+    expect_status(client_put(s.bot, write_commands(w, 1, 1, 101), "%s", s.global),
+                  200); /* one command is new */
     world_wait(w, 12 * 60 * 60);
-    expect_status(client_put(s.bot, many(w, 1, 1, 2), "%s", s.global), 200);
-    expect_status(client_put(s.bot, many(w, 1, 200, 299), "%s", s.global), 200);
+    expect_status(client_put(s.bot, write_commands(w, 1, 1, 2), "%s", s.global), 200);
+    expect_status(client_put(s.bot, write_commands(w, 1, 200, 299), "%s", s.global), 200);
     struct answer a = client_post(s.bot, PING, "%s", s.global);
     expect_error(a, 400, 30034);
     expect_error(client_put(s.bot, "[" PING "]", "%s", s.global), 400, 30034);
-    expect_json(client_get(s.bot, "%s", s.global), "%s", many(w, 1, 200, 299));
-    /* What is there can be written over, and guilds count for themselves. */
+    expect_json(client_get(s.bot, "%s", s.global), "%s", write_commands(w, 1, 200, 299));
+    /* Existing commands can be overwritten, and guild scopes count separately. */
     expect_status(client_post(s.bot, "{'name': 'c200', 'description': 'e'}", "%s", s.global), 200);
     expect_status(client_post(s.bot, PING, "%s", s.local), 201);
     world_wait(w, 12 * 60 * 60 + 1);
     expect_status(client_put(s.bot, "[]", "%s", s.global), 200);
-    expect_status(client_put(s.bot, many(w, 1, 0, 100), "%s", s.global), 200);
+    expect_status(client_put(s.bot, write_commands(w, 1, 0, 100), "%s", s.global), 200);
     expect_error(client_put(s.bot, "[" PING ", " PONG "]", "%s", s.global), 400, 30034);
     expect_status(client_put(s.bot, "[" PING "]", "%s", s.global), 200);
 }
 
 /* --- entry points --------------------------------------------------------------------- */
 
-static void an_embedded_application_has_an_entry_point_command(struct world *w)
+static void set_embedded_creates_an_entry_point_command(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *path = TEXT(w, "/applications/%s/set-embedded", s.app);
@@ -330,7 +332,7 @@ static void an_embedded_application_has_an_entry_point_command(struct world *w)
     expect_status(client_delete(s.bot, "%s/%s", s.global, id), 204);
     expect_status(client_put(s.bot, "[" PING "]", "%s", s.global), 200);
 
-    /* The one that is there stays; without being embedded it is like any other. */
+    /* An existing entry point command stays; a non-embedded app may delete it. */
     expect_status(client_post(s.ada, "{'embedded': true}", "%s", path), 204);
     expect(store_count(w, "select count(*) from commands where type = 4") == 0);
     expect_status(client_post(s.ada, "{'embedded': false}", "%s", path), 204);
@@ -341,7 +343,7 @@ static void an_embedded_application_has_an_entry_point_command(struct world *w)
     expect(store_count(w, "select count(*) from commands") == 0);
 }
 
-static void an_application_with_global_commands_has_a_badge(struct world *w)
+static void application_flag_shows_that_it_has_global_commands(struct world *w)
 {
     struct test_app s = world_test_app(w);
     enum { BADGE = 1 << 23 };
@@ -350,16 +352,16 @@ static void an_application_with_global_commands_has_a_badge(struct world *w)
     expect(!(atol(answer_text(client_get(s.bot, "/applications/@me"), "flags")) & BADGE));
     const char *id = make_command(s.bot, s.global, PING);
     expect(atol(answer_text(client_get(s.bot, "/applications/@me"), "flags")) & BADGE);
-    /* Its makers' own bits do not take it away. */
+    /* Changing the application's flags does not clear the badge. */
     expect_status(client_patch(s.ada, "{'flags': 0}", "/applications/%s", s.app), 200);
     expect(atol(answer_text(client_get(s.bot, "/applications/@me"), "flags")) == BADGE);
     expect_status(client_delete(s.bot, "%s/%s", s.global, id), 204);
     expect(atol(answer_text(client_get(s.bot, "/applications/@me"), "flags")) == 0);
 }
 
-/* --- news ----------------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
-static void guilds_hear_of_global_commands_once_a_second(struct world *w)
+static void global_command_changes_send_at_most_one_event_per_second(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *other = found_guild(s.ada, "Elsewhere");
@@ -382,19 +384,19 @@ static void guilds_hear_of_global_commands_once_a_second(struct world *w)
 }
 
 const struct test commands_bulk_tests[] = {
-    TEST(a_list_of_commands_replaces_the_one_before),
-    TEST(the_same_list_of_commands_again_changes_nothing),
-    TEST(a_list_that_was_sent_before_is_held_to_what_is_there_now),
-    TEST(a_list_that_is_as_long_as_the_one_before_is_read),
-    TEST(a_list_that_was_sent_before_is_refused_as_any_other),
-    TEST(a_list_that_was_sent_before_follows_its_application),
-    TEST(a_command_in_a_list_is_known_by_its_id_or_its_name),
-    TEST(commands_in_a_list_are_unique),
-    TEST(a_list_of_commands_is_taken_whole_or_not_at_all),
-    TEST(there_are_100_chat_commands_and_15_in_each_menu),
-    TEST(commands_200_are_made_in_a_day),
-    TEST(an_embedded_application_has_an_entry_point_command),
-    TEST(an_application_with_global_commands_has_a_badge),
-    TEST(guilds_hear_of_global_commands_once_a_second),
+    TEST(bulk_overwrite_replaces_all_commands_of_the_scope),
+    TEST(bulk_overwrite_with_the_same_list_changes_nothing),
+    TEST(repeated_bulk_overwrite_reverts_changes_made_in_between),
+    TEST(bulk_overwrite_with_an_equally_long_body_is_applied),
+    TEST(repeated_bulk_overwrite_still_checks_permissions),
+    TEST(repeated_bulk_overwrite_follows_the_apps_install_types),
+    TEST(bulk_overwrite_matches_commands_by_id_then_by_name),
+    TEST(bulk_overwrite_refuses_duplicate_names_and_ids),
+    TEST(bulk_overwrite_with_one_invalid_command_changes_nothing),
+    TEST(commands_are_limited_to_100_chat_input_and_15_per_menu_type),
+    TEST(creating_commands_is_limited_to_200_per_day),
+    TEST(set_embedded_creates_an_entry_point_command),
+    TEST(application_flag_shows_that_it_has_global_commands),
+    TEST(global_command_changes_send_at_most_one_event_per_second),
     { 0 },
 };

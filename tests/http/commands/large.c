@@ -1,4 +1,4 @@
-/* large.c - commands at the end of what fits, and rows that are not what they were. */
+/* large.c - commands near the size limits, and corrupt command rows. */
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -7,26 +7,27 @@
 #include "pool.h"
 #include "test_app.h"
 
-/* Options of 25 groups at most, each with 25 sub-commands of 25 options; two characters
- * are counted for each, but its JSON has about 90 bytes. */
-static void add_option(struct buf *b, char name, int type, const char *rest)
+/* Up to 25 groups, each with 25 subcommands of 25 options. Each option counts as two characters,
+ * but has about 90 bytes of JSON. */
+static void append_option(struct buf *b, char name, int type, const char *rest)
 {
     buf_printf(b, "%s{'type': %d, 'name': '%c', 'description': 'd'%s", name == 'a' ? "" : ",", type,
                name, rest);
 }
 
-static const char *large_command(struct world *w, const char *name, char groups, const char *words)
+static const char *write_large_command(struct world *w, const char *name, char groups,
+                                       const char *words)
 {
     struct buf b;
 
     buf_init(&b, 4 << 20);
     buf_printf(&b, "{'name': '%s', 'description': 'd', 'options': [", name);
     for (char g = 'a'; g < groups; g++) {
-        add_option(&b, g, 2, ", 'options': [");
+        append_option(&b, g, 2, ", 'options': [");
         for (char s = 'a'; s <= 'y'; s++) {
-            add_option(&b, s, 1, ", 'options': [");
+            append_option(&b, s, 1, ", 'options': [");
             for (char o = 'a'; o <= 'y'; o++)
-                add_option(&b, o, 4, words);
+                append_option(&b, o, 4, words);
             buf_add_lit(&b, "]}");
         }
         buf_add_lit(&b, "]}");
@@ -40,9 +41,9 @@ static const char *large_command(struct world *w, const char *name, char groups,
 
 #define RANGE ", 'min_value': -9007199254740991, 'max_value': 9007199254740991}"
 
-/* How many commands are in an answer that has more values than our own reader takes. No
- * text in it has braces. */
-static size_t count_whole(struct answer a)
+/* Counts the commands of a response that has too many values for the test's JSON parser. No text
+ * in it has braces. */
+static size_t count_commands(struct answer a)
 {
     const char *end = a.body.p + a.body.n;
     size_t count = 0;
@@ -59,14 +60,13 @@ static size_t count_whole(struct answer a)
     return count;
 }
 
-static struct answer index_of(struct test_app *s)
+static struct answer get_guild_index(struct test_app *s)
 {
     return client_get(s->ada, "/guilds/%s/application-command-index", s->guild);
 }
 
-/* Before there was a limit, sixty of these were more than their list had room for; whoever
- * then asked for the index got memory of the server, or ended it. */
-static void many_large_commands_are_shown_whole_or_refused(struct world *w)
+/* Regression: without a limit, sixty large commands overflowed the list's buffer. */
+static void large_commands_are_listed_whole_or_refused_as_too_large(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *last = NULL;
@@ -74,8 +74,8 @@ static void many_large_commands_are_shown_whole_or_refused(struct world *w)
 
     make_command(s.bot, s.global, "{'name': 'small', 'description': 'd'}");
     for (int i = 0; i < 60; i++) {
-        struct answer a =
-            client_post(s.bot, large_command(w, TEXT(w, "c%d", i), 'g', RANGE), "%s", s.local);
+        struct answer a = client_post(s.bot, write_large_command(w, TEXT(w, "c%d", i), 'g', RANGE),
+                                      "%s", s.local);
 
         if (a.status != 201) {
             expect_invalid(a, "", "APPLICATION_COMMAND_TOO_LARGE");
@@ -85,19 +85,19 @@ static void many_large_commands_are_shown_whole_or_refused(struct world *w)
         made++;
     }
     expect(made > 5 && made < 20);
-    expect(count_whole(index_of(&s)) == made + 1);
-    expect(count_whole(client_get(s.bot, "%s", s.local)) == made);
-    expect(count_whole(client_get(s.bot, "%s?with_localizations=true", s.local)) == made);
+    expect(count_commands(get_guild_index(&s)) == made + 1);
+    expect(count_commands(client_get(s.bot, "%s", s.local)) == made);
+    expect(count_commands(client_get(s.bot, "%s?with_localizations=true", s.local)) == made);
     expect_status(client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.local, last), 200);
-    expect(count_whole(index_of(&s)) == made + 1);
+    expect(count_commands(get_guild_index(&s)) == made + 1);
     expect_status(client_delete(s.bot, "%s/%s", s.local, last), 204);
-    expect(count_whole(index_of(&s)) == made);
+    expect(count_commands(get_guild_index(&s)) == made);
     expect_status(client_post(s.bot, "{'name': 'again', 'description': 'd'}", "%s", s.local), 201);
-    expect(count_whole(index_of(&s)) == made + 1);
+    expect(count_commands(get_guild_index(&s)) == made + 1);
 }
 
-/* Words in that many languages; only the longest is counted, however many there are. */
-static const char *words_in(struct world *w, size_t languages, const char *word)
+/* Writes a text in that many languages; only the longest translation counts. */
+static const char *write_localizations(struct world *w, size_t languages, const char *word)
 {
     static const char *const locales[] = { "bg", "cs", "da", "de", "el", "fi", "fr", "hi",
                                            "hr", "hu", "id", "it", "ja", "ko", "lt", "nl",
@@ -115,12 +115,12 @@ static const char *words_in(struct world *w, size_t languages, const char *word)
     return text;
 }
 
-/* It used to be kept without its end, and took every index that it was in with it. */
-static void a_command_of_too_many_bytes_is_refused(struct world *w)
+/* Regression: a truncated command row broke every index that contained the command. */
+static void command_over_the_byte_limit_is_refused(struct world *w)
 {
     struct test_app s = world_test_app(w);
-    const char *fits = large_command(w, "fits", 'e', words_in(w, 12, "d"));
-    const char *larger = large_command(w, "larger", 'g', words_in(w, 21, "d"));
+    const char *fits = write_large_command(w, "fits", 'e', write_localizations(w, 12, "d"));
+    const char *larger = write_large_command(w, "larger", 'g', write_localizations(w, 21, "d"));
     const char *id = make_command(s.bot, s.local, "{'name': 'small', 'description': 'd'}");
     struct answer a = client_post(s.bot, larger, "%s", s.local);
 
@@ -130,30 +130,30 @@ static void a_command_of_too_many_bytes_is_refused(struct world *w)
     a = client_put(s.bot, TEXT(w, "[{'name': 'one', 'description': 'd'}, %s]", larger), "%s",
                    s.local);
     expect_invalid(a, "1", "APPLICATION_COMMAND_TOO_LARGE");
-    expect(count_whole(index_of(&s)) == 1);
+    expect(count_commands(get_guild_index(&s)) == 1);
     expect_status(client_post(s.bot, fits, "%s", s.local), 201);
     expect_status(client_post(s.bot, fits, "%s", s.local), 200);
     world_sql(w, "update users set locale = 'de' where id = %s", s.ada->id);
-    expect(count_whole(index_of(&s)) == 2);
-    expect(count_whole(client_get(s.bot, "%s?with_localizations=true", s.local)) == 2);
+    expect(count_commands(get_guild_index(&s)) == 2);
+    expect(count_commands(client_get(s.bot, "%s?with_localizations=true", s.local)) == 2);
 }
 
-/* Two sub-commands of nineteen options with long words in all languages: more than half a
- * mebibyte in few values. */
-static const char *wordy_command(struct world *w, const char *name, char first)
+/* Two subcommands of 19 options with long texts in all languages: more than 512 KiB in few
+ * values. */
+static const char *write_localized_command(struct world *w, const char *name, char first)
 {
     struct buf b;
 
     buf_init(&b, 2 << 20);
     for (int i = 0; i < 95; i++)
         buf_printf(&b, "\xe8\xaa%c", 0x80 + (first + i) % 64);
-    const char *words = words_in(w, 24, str_dupz(world_arena(w), buf_str(&b)));
+    const char *words = write_localizations(w, 24, str_dupz(world_arena(w), buf_str(&b)));
     buf_reset(&b);
     buf_printf(&b, "{'name': '%s', 'description': 'd', 'options': [", name);
     for (char s = 'a'; s <= 'd'; s++) {
-        add_option(&b, s, 1, ", 'options': [");
+        append_option(&b, s, 1, ", 'options': [");
         for (char o = 'a'; o <= 's'; o++)
-            add_option(&b, o, 4, words);
+            append_option(&b, o, 4, words);
         buf_add_lit(&b, "]}");
     }
     buf_add_lit(&b, "]}");
@@ -163,14 +163,14 @@ static const char *wordy_command(struct world *w, const char *name, char first)
     return text;
 }
 
-/* Seven of them, which is nearly all that fits a scope. */
-static const char *wordy_commands(struct world *w, char first)
+/* Seven such commands, nearly the size limit of a scope. */
+static const char *write_localized_commands(struct world *w, char first)
 {
     struct buf b;
 
     buf_init(&b, 8 << 20);
     for (int i = 0; i < 7; i++)
-        buf_printf(&b, "%s%s", i ? "," : "[", wordy_command(w, TEXT(w, "c%d", i), first));
+        buf_printf(&b, "%s%s", i ? "," : "[", write_localized_command(w, TEXT(w, "c%d", i), first));
     buf_add_lit(&b, "]");
     expect(!buf_full(&b));
     const char *text = str_dupz(world_arena(w), buf_str(&b));
@@ -195,18 +195,18 @@ static void invoke_large(struct test_app *s, const char *id, const char *version
     expect_status(a, 204);
 }
 
-/* A definition of nearly a mebibyte is read, checked and made into texts beside the writer,
- * which everybody waits for: the test fails when a work of the writer takes long. */
-static void commands_at_their_limit_hold_nobody_up(struct world *w)
+/* A definition of nearly 1 MiB is parsed outside the write transaction; the test fails if a
+ * write transaction takes long. */
+static void commands_of_maximum_size_do_not_block_the_writer(struct world *w)
 {
     struct test_app s = world_test_app(w);
-    const char *words = words_in(w, 17, "d");
-    struct answer a = client_post(s.bot, large_command(w, "one", 'g', words), "%s", s.local);
+    const char *words = write_localizations(w, 17, "d");
+    struct answer a = client_post(s.bot, write_large_command(w, "one", 'g', words), "%s", s.local);
 
     expect_status(a, 201);
     expect(a.body.n > 800 << 10);
     const char *id = answer_text(a, "id"), *version = answer_text(a, "version");
-    a = client_post(s.bot, large_command(w, "one", 'g', words), "%s", s.local);
+    a = client_post(s.bot, write_large_command(w, "one", 'g', words), "%s", s.local);
     expect_status(a, 200);
     expect(strcmp(answer_text(a, "version"), version) == 0);
     a = client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.local, id);
@@ -216,22 +216,22 @@ static void commands_at_their_limit_hold_nobody_up(struct world *w)
     expect_status(client_get(s.bot, "%s/%s", s.local, id), 200);
     invoke_large(&s, id, answer_text(a, "version"));
     for (char first = 1; first < 3; first++) {
-        const char *all = wordy_commands(w, first);
+        const char *all = write_localized_commands(w, first);
 
-        expect(count_whole(client_put(s.bot, all, "%s", s.local)) == 7);
-        expect(count_whole(client_put(s.bot, all, "%s", s.local)) == 7);
-        expect(count_whole(index_of(&s)) == 7);
+        expect(count_commands(client_put(s.bot, all, "%s", s.local)) == 7);
+        expect(count_commands(client_put(s.bot, all, "%s", s.local)) == 7);
+        expect(count_commands(get_guild_index(&s)) == 7);
     }
     id = answer_text(client_get(s.bot, "%s", s.local), "0.id");
     expect_status(client_delete(s.bot, "%s/%s", s.local, id), 204);
-    expect(count_whole(client_put(s.bot, "[]", "%s", s.local)) == 0);
+    expect(count_commands(client_put(s.bot, "[]", "%s", s.local)) == 0);
 }
 
 /* --- two changes at once -------------------------------------------------------------- */
 
-/* A request with a long body, sent and not waited for. */
-static int send_long(struct world *w, struct client *c, const char *method, const char *path,
-                     const char *body)
+/* Sends a request with a long body without waiting for the response. */
+static int send_request(struct world *w, struct client *c, const char *method, const char *path,
+                        const char *body)
 {
     int fd = client_dial(c);
     const char *all = TEXT(w,
@@ -249,7 +249,7 @@ static int send_long(struct world *w, struct client *c, const char *method, cons
     return fd;
 }
 
-static void expect_sent(int fd, const char *status)
+static void expect_response_status(int fd, const char *status)
 {
     char text[64] = { 0 };
     ssize_t n = recv(fd, text, sizeof text - 1, 0);
@@ -259,39 +259,39 @@ static void expect_sent(int fd, const char *status)
     close(fd);
 }
 
-/* They are made from what was looked at before; what has changed since is not lost. */
-static void long_changes_see_what_changes_meanwhile(struct world *w)
+/* Long changes are prepared from an older read; changes made since then are not lost. */
+static void concurrent_changes_of_long_commands_are_all_applied(struct world *w)
 {
     struct test_app s = world_test_app(w);
-    const char *large = large_command(w, "one", 'b', words_in(w, 6, "d"));
+    const char *large = write_large_command(w, "one", 'b', write_localizations(w, 6, "d"));
     const char *id = make_command(s.bot, s.local, "{'name': 'old', 'description': 'd'}");
     const char *path = TEXT(w, "%s/%s", s.local, id);
     const char *options = strstr(large, "'options'");
 
     expect(strlen(large) > 40 << 10 && strlen(large) < 120 << 10);
     pool_hold();
-    int one = send_long(w, s.bot, "POST", s.local, large);
-    int two = send_long(w, s.bot, "PATCH", path, TEXT(w, "{%s", options));
+    int one = send_request(w, s.bot, "POST", s.local, large);
+    int two = send_request(w, s.bot, "PATCH", path, TEXT(w, "{%s", options));
     pool_await(w, 2);
     struct answer a = client_post(s.bot, "{'name': 'one', 'description': 'x'}", "%s", s.local);
     expect_status(a, 201);
     expect_status(client_patch(s.bot, "{'nsfw': true}", "%s", path), 200);
     pool_release();
 
-    expect_sent(one, "200");
-    expect_sent(two, "200");
+    expect_response_status(one, "200");
+    expect_response_status(two, "200");
     expect_json(client_get(s.bot, "%s/%s", s.local, answer_text(a, "id")),
                 "{'name': 'one', 'description': 'd', 'options': [{'name': 'a'}]}");
     expect_json(client_get(s.bot, "%s", path), "{'nsfw': true, 'options': [{'name': 'a'}]}");
-    expect(count_whole(client_get(s.bot, "%s", s.local)) == 2);
+    expect(count_commands(client_get(s.bot, "%s", s.local)) == 2);
 }
 
-/* --- rows that are not what they were ------------------------------------------------- */
+/* --- corrupt rows ---------------------------------------------------------------------- */
 
 #define OTHERS_ENTRIES \
     "entries = (select entries from command_lists order by guild_id desc limit 1)"
 
-static void lists_of_commands_that_lie_are_made_anew(struct world *w)
+static void corrupt_command_lists_are_rebuilt(struct world *w)
 {
     static const char *const broken[] = { "texts = '{}'", "texts = ','", "texts = texts || ','",
                                           OTHERS_ENTRIES };
@@ -303,9 +303,9 @@ static void lists_of_commands_that_lie_are_made_anew(struct world *w)
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         world_sql(w, "update command_lists set %s", broken[i]);
         world_log_begin(w);
-        expect_json(index_of(&s), "{'application_commands': [{'name': 'a'}, {'name': 'b'}, "
-                                  "{'name': 'c'}]}");
-        /* The next change, or the answer before, has mended it. */
+        expect_json(get_guild_index(&s), "{'application_commands': [{'name': 'a'}, {'name': 'b'}, "
+                                         "{'name': 'c'}]}");
+        /* The next change, or the preceding response, has rebuilt the list. */
         expect_status(client_patch(s.bot, TEXT(w, "{'description': 'd%zu'}", i), "%s/%s", s.global,
                                    answer_text(client_get(s.bot, "%s", s.global), "0.id")),
                       200);
@@ -316,7 +316,7 @@ static void lists_of_commands_that_lie_are_made_anew(struct world *w)
     }
 }
 
-static void a_broken_command_costs_only_itself(struct world *w)
+static void corrupt_command_definition_hides_only_that_command(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *words = "{'name': '%s', 'description': 'd', 'name_localizations': {'de': '%s'}}";
@@ -325,25 +325,26 @@ static void a_broken_command_costs_only_itself(struct world *w)
     make_command(s.bot, s.local, TEXT(w, words, "good", "gut"));
     world_sql(w, "update users set locale = 'de' where id = %s", s.ada->id);
     world_sql(w, "update command_definitions set definition = '{\"id' where command_id = %s", bad);
-    expect_json(index_of(&s), "{'application_commands': [{'name': 'bad'}, {'name': 'gut'}]}");
+    expect_json(get_guild_index(&s),
+                "{'application_commands': [{'name': 'bad'}, {'name': 'gut'}]}");
     expect_json(client_get(s.bot, "%s?with_localizations=true", s.local), "[{'name': 'good'}]");
 
     world_sql(w, "update commands set plain = '' where id = %s", bad);
     world_sql(w, "update command_lists set texts = '{}'");
     world_sql(w, "update applications set description = 'other'"); /* and so the index is read */
     expect_json(client_get(s.bot, "%s", s.local), "[{'name': 'good'}]");
-    expect_json(index_of(&s), "{'application_commands': [{'name': 'gut'}]}");
+    expect_json(get_guild_index(&s), "{'application_commands': [{'name': 'gut'}]}");
 }
 
 /* --- how often ------------------------------------------------------------------------ */
 
-static void with_limits(struct config *config)
+static void enable_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
-/* The limit of a route counts for each guild; there may be many guilds. */
-static void an_application_writes_so_many_commands_wherever(struct world *w)
+/* The route's limit counts per guild; this one counts over all guilds. */
+static void command_writes_are_rate_limited_across_all_guilds(struct world *w)
 {
     struct client *bot = world_bot(w, "bot");
     const char *path = "/applications/%s/guilds/%d/commands/1";
@@ -354,18 +355,18 @@ static void an_application_writes_so_many_commands_wherever(struct world *w)
             world_wait(w, 1);
     }
     expect_status(client_delete(bot, path, bot->id, 9), 429);
-    expect_status(client_get(bot, path, bot->id, 9), 404); /* reading is not writing */
+    expect_status(client_get(bot, path, bot->id, 9), 404); /* reads are not limited */
     world_wait(w, 11);
     expect_status(client_delete(bot, path, bot->id, 9), 404);
 }
 
 const struct test commands_large_tests[] = {
-    TEST(many_large_commands_are_shown_whole_or_refused),
-    TEST(a_command_of_too_many_bytes_is_refused),
-    TEST(commands_at_their_limit_hold_nobody_up),
-    TEST(long_changes_see_what_changes_meanwhile),
-    TEST(lists_of_commands_that_lie_are_made_anew),
-    TEST(a_broken_command_costs_only_itself),
-    TEST_WITH(an_application_writes_so_many_commands_wherever, with_limits),
+    TEST(large_commands_are_listed_whole_or_refused_as_too_large),
+    TEST(command_over_the_byte_limit_is_refused),
+    TEST(commands_of_maximum_size_do_not_block_the_writer),
+    TEST(concurrent_changes_of_long_commands_are_all_applied),
+    TEST(corrupt_command_lists_are_rebuilt),
+    TEST(corrupt_command_definition_hides_only_that_command),
+    TEST_WITH(command_writes_are_rate_limited_across_all_guilds, enable_rate_limits),
     { 0 },
 };

@@ -1,5 +1,5 @@
-/* reach.c - what is listed can be used, and nothing else: indexes held against
- * invocations, for every way in which a command comes to somebody. */
+/* reach.c - compares command indexes with invocations: a command is listed if and only if it can
+ * be used. */
 #include <string.h>
 
 #include "channels.h"
@@ -9,7 +9,7 @@
 #define NOT_HERE    "INTERACTION_APPLICATION_COMMAND_INVALID"
 #define NOT_ALLOWED "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS"
 
-static bool is_listed(struct answer a, struct str id)
+static bool is_command_listed(struct answer a, struct str id)
 {
     const struct dom *all = dom_at(a.json, "application_commands");
 
@@ -20,10 +20,10 @@ static bool is_listed(struct answer a, struct str id)
     return false;
 }
 
-/* POST /interactions with a command as its app was answered it. guild: NULL for private channels.
- */
-static struct answer use(struct client *by, const struct dom *k, const char *guild,
-                         const char *channel)
+/* Invokes a command by POST /interactions, with the command as it was returned to its app.
+ * guild: NULL for private channels. */
+static struct answer invoke_command(struct client *by, const struct dom *k, const char *guild,
+                                    const char *channel)
 {
     struct world *w = by->world;
 
@@ -38,9 +38,10 @@ static struct answer use(struct client *by, const struct dom *k, const char *gui
                        "/interactions");
 }
 
-static bool can_use(struct client *by, const struct dom *k, const char *guild, const char *channel)
+static bool can_use_command(struct client *by, const struct dom *k, const char *guild,
+                            const char *channel)
 {
-    int status = use(by, k, guild, channel).status;
+    int status = invoke_command(by, k, guild, channel).status;
 
     expect(status == 204 || status == 400);
     return status == 204;
@@ -58,20 +59,20 @@ static const char *make_group(struct client *c, struct client *one, struct clien
     return answer_text(a, "id");
 }
 
-static void bring_to_group(struct client *c, const char *app, const char *group)
+static void add_app_to_group(struct client *c, const char *app, const char *group)
 {
     expect_status(client_post(c, TEXT(c->world, "{'authorize': true, 'channel_id': '%s'}", group),
                               "/oauth2/authorize?client_id=%s&scope=applications.commands", app),
                   200);
 }
 
-/* --- every install, every context ----------------------------------------------------- */
+/* --- every install type and context ----------------------------------------------------- */
 
 enum { TYPES = 3, CONTEXTS = 7, LATCHES = 2, KINDS = TYPES * CONTEXTS * LATCHES };
 
-/* A command of each kind: types and contexts are sets of bits from 1 on; latched ones are for
- * nobody in a guild. */
-static const struct dom *make_kinds(struct test_app *s)
+/* Creates a command of each combination: types and contexts are bit sets; latched ones are
+ * denied to everyone in guilds. */
+static const struct dom *make_all_combinations(struct test_app *s)
 {
     struct world *w = s->world;
     const char *body = "[";
@@ -97,13 +98,13 @@ static const struct dom *make_kinds(struct test_app *s)
     return a.json;
 }
 
-/* How somebody has the app. */
-struct having {
+/* Where the app is installed. */
+struct install_set {
     bool guild, account, group;
 };
 
-static void hold_lists_against_use(struct test_app *s, struct client *bob, const char *group,
-                                   const struct dom *kinds, struct having has)
+static void compare_lists_with_use(struct test_app *s, struct client *bob, const char *group,
+                                   const struct dom *kinds, struct install_set has)
 {
     const char *direct = talk_to(bob, s->app);
     const char *hall = make_channel(s->ada, s->guild, "{'name': 'hall'}");
@@ -119,22 +120,24 @@ static void hold_lists_against_use(struct test_app *s, struct client *bob, const
         bool for_guilds = types & 1, for_accounts = types & 2, open = i < KINDS / LATCHES;
         bool own = for_accounts && has.account, brought = for_guilds && has.guild;
 
-        expect(is_listed(of_user, id) == own);
-        /* In a guild: what the guild has, and what the person has and may use there. */
-        expect(is_listed(of_guild, id) == (contexts & 1 && brought && open));
-        expect(can_use(bob, k, s->guild, hall) ==
-               (is_listed(of_guild, id) || (is_listed(of_user, id) && contexts & 1 && open)));
-        /* With the bot the list is all there is. */
-        expect(is_listed(of_direct, id) == (contexts & 2 && (brought || own)));
-        expect(can_use(bob, k, NULL, direct) == is_listed(of_direct, id));
-        expect(is_listed(of_group, id) == (contexts & 4 && for_accounts && has.group));
-        expect(can_use(bob, k, NULL, group) ==
-               (is_listed(of_group, id) || (is_listed(of_user, id) && contexts & 4)));
+        expect(is_command_listed(of_user, id) == own);
+        /* In a guild: commands of the guild's installs, and usable ones of the user's installs. */
+        expect(is_command_listed(of_guild, id) == (contexts & 1 && brought && open));
+        expect(can_use_command(bob, k, s->guild, hall) ==
+               (is_command_listed(of_guild, id) ||
+                (is_command_listed(of_user, id) && contexts & 1 && open)));
+        /* In the direct channel with the bot all usable commands are listed. */
+        expect(is_command_listed(of_direct, id) == (contexts & 2 && (brought || own)));
+        expect(can_use_command(bob, k, NULL, direct) == is_command_listed(of_direct, id));
+        expect(is_command_listed(of_group, id) == (contexts & 4 && for_accounts && has.group));
+        expect(
+            can_use_command(bob, k, NULL, group) ==
+            (is_command_listed(of_group, id) || (is_command_listed(of_user, id) && contexts & 4)));
     }
 }
 
-/* One more app of ada's, and a guild that it is in. */
-static struct test_app another_test_app(struct client *ada)
+/* Creates another app of ada and a guild that has it. */
+static struct test_app create_another_app(struct client *ada)
 {
     struct world *w = ada->world;
     struct test_app s = { .world = w, .ada = ada, .app = make_application(ada, "Helper") };
@@ -146,31 +149,31 @@ static struct test_app another_test_app(struct client *ada)
     return s;
 }
 
-static void what_is_listed_is_what_can_be_used(struct world *w)
+static void command_is_listed_exactly_where_it_can_be_used(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
 
     for (unsigned i = 0; i < 8; i++) {
-        struct having has = { i & 1, i & 2, i & 4 };
-        struct test_app s = another_test_app(ada);
+        struct install_set has = { i & 1, i & 2, i & 4 };
+        struct test_app s = create_another_app(ada);
         struct client *bob = world_client(w, TEXT(w, "bob%u", i));
         const char *group = make_group(bob, ada, eve);
 
-        const struct dom *kinds = make_kinds(&s);
+        const struct dom *kinds = make_all_combinations(&s);
         put_member(s.guild, bob);
         if (!has.guild)
             world_sql(w, "delete from integrations where guild_id = %s", s.guild);
         if (has.account)
             install_on_account(bob, s.app);
         if (has.group)
-            bring_to_group(s.ada, s.app, group);
-        hold_lists_against_use(&s, bob, group, kinds, has);
+            add_app_to_group(s.ada, s.app, group);
+        compare_lists_with_use(&s, bob, group, kinds, has);
     }
 }
 
 /* --- every permission ----------------------------------------------------------------- */
 
-/* What rows of a target say. */
+/* Permission rows of a target. */
 enum said {
     NOTHING,
     ME_YES,
@@ -190,7 +193,7 @@ struct stage {
     const char *role, *here, *there;
 };
 
-static void say(const struct stage *g, struct str target, enum said what)
+static void insert_permission_rows(const struct stage *g, struct str target, enum said what)
 {
     const char *entity[SAID] = {
         [ME_YES] = g->who->id,   [ME_NO] = g->who->id,   [ROLE_YES] = g->role, [ROLE_NO] = g->role,
@@ -208,21 +211,22 @@ static void say(const struct stage *g, struct str target, enum said what)
               g->s->app, what == ME_YES || what == ROLE_YES || what == ALL_YES);
 }
 
-/* Rows of a command and of its app; does the index show it exactly when some channel takes it? */
-static void hold_index_against_channels(const struct stage *g, const struct dom *k,
+/* Checks that the index lists a command exactly when it can be used in some channel. */
+static void compare_index_with_channels(const struct stage *g, const struct dom *k,
                                         const struct dom *own)
 {
     struct answer a = client_get(g->who, "/guilds/%s/application-command-index", g->s->guild);
-    bool here = can_use(g->who, k, g->s->guild, g->here);
-    bool there = can_use(g->who, k, g->s->guild, g->there);
+    bool here = can_use_command(g->who, k, g->s->guild, g->here);
+    bool there = can_use_command(g->who, k, g->s->guild, g->there);
 
-    expect(is_listed(a, dom_at(k, "id")->text) == (here || there));
-    /* However it was installed, the same holds. */
-    expect(can_use(g->who, own, g->s->guild, g->here) == here);
-    expect(can_use(g->who, own, g->s->guild, g->there) == there);
+    expect(is_command_listed(a, dom_at(k, "id")->text) == (here || there));
+    /* The result does not depend on the install type. */
+    expect(can_use_command(g->who, own, g->s->guild, g->here) == here);
+    expect(can_use_command(g->who, own, g->s->guild, g->there) == there);
 }
 
-static void walk_rows(const struct stage *g, const struct dom *k, const struct dom *own)
+static void check_all_permission_rows(const struct stage *g, const struct dom *k,
+                                      const struct dom *own)
 {
     struct world *w = g->s->world;
     struct str app = dom_at(k, "application_id")->text;
@@ -230,15 +234,15 @@ static void walk_rows(const struct stage *g, const struct dom *k, const struct d
     for (enum said of_command = NOTHING; of_command < SAID; of_command++) {
         for (enum said of_app = NOTHING; of_app < SAID; of_app++) {
             world_sql(w, "delete from command_permissions");
-            say(g, dom_at(k, "id")->text, of_command);
-            say(g, dom_at(own, "id")->text, of_command);
-            say(g, app, of_app);
-            hold_index_against_channels(g, k, own);
+            insert_permission_rows(g, dom_at(k, "id")->text, of_command);
+            insert_permission_rows(g, dom_at(own, "id")->text, of_command);
+            insert_permission_rows(g, app, of_app);
+            compare_index_with_channels(g, k, own);
         }
     }
 }
 
-static const struct dom *made(struct test_app *s, int type, const char *needs)
+static const struct dom *create_or_update_command(struct test_app *s, int type, const char *needs)
 {
     struct answer a = client_post(s->bot,
                                   TEXT(s->world,
@@ -252,16 +256,17 @@ static const struct dom *made(struct test_app *s, int type, const char *needs)
     return a.json;
 }
 
-static void walk_needs(struct stage *g)
+static void check_all_default_permissions(struct stage *g)
 {
-    /* MANAGE_MESSAGES: which the channel there gives. */
+    /* 8192 is MANAGE_MESSAGES, which the second channel grants. */
     static const char *const needs[] = { "null", "'0'", "'8192'" };
 
     for (size_t i = 0; i < 3; i++)
-        walk_rows(g, made(g->s, 0, needs[i]), made(g->s, 1, needs[i]));
+        check_all_permission_rows(g, create_or_update_command(g->s, 0, needs[i]),
+                                  create_or_update_command(g->s, 1, needs[i]));
 }
 
-static void a_guild_lists_what_some_channel_takes(struct world *w)
+static void guild_index_lists_commands_usable_in_some_channel(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
@@ -269,7 +274,7 @@ static void a_guild_lists_what_some_channel_takes(struct world *w)
                        make_channel(s.ada, s.guild, "{'name': 'here'}"),
                        make_channel(s.ada, s.guild, "{'name': 'there'}") };
 
-    /* These two are all the channels that there are. */
+    /* The guild has only these two channels. */
     world_sql(w, "delete from channels where guild_id = %s and id not in (%s, %s)", s.guild, g.here,
               g.there);
     put_role_on(s.guild, bob, g.role);
@@ -278,15 +283,15 @@ static void a_guild_lists_what_some_channel_takes(struct world *w)
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, %llu, 0)",
               g.there, bob->id, BITS(PERMISSION(MANAGE_MESSAGES)));
-    walk_needs(&g);
-    /* An administrator is stopped by none of it. */
+    check_all_default_permissions(&g);
+    /* None of the rows restrict an administrator. */
     world_sql(w, "update roles set permissions = 8 where id = %s", g.role);
-    walk_needs(&g);
+    check_all_default_permissions(&g);
 }
 
-/* --- places that do not count --------------------------------------------------------- */
+/* --- channels that do not count -------------------------------------------------------- */
 
-static size_t shown_to(struct test_app *s, struct client *c)
+static size_t count_listed_commands(struct test_app *s, struct client *c)
 {
     struct answer a = client_get(c, "/guilds/%s/application-command-index", s->guild);
 
@@ -303,7 +308,7 @@ static void set_overwrite(struct client *owner, struct client *about, const char
     expect_status(client_put(owner, body, "/channels/%s/permissions/%s", channel, about->id), 204);
 }
 
-static void only_channels_where_commands_can_be_used_count(struct world *w)
+static void categories_and_unusable_channels_do_not_list_commands(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
@@ -314,18 +319,18 @@ static void only_channels_where_commands_can_be_used_count(struct world *w)
     make_command(s.bot, s.local,
                  "{'name': 'x', 'description': 'd', 'default_member_permissions': '8192'}");
     set_overwrite(s.ada, bob, category, needed, 0);
-    expect(shown_to(&s, bob) == 0);
+    expect(count_listed_commands(&s, bob) == 0);
     set_overwrite(s.ada, bob, channel, needed, PERMISSION(USE_APPLICATION_COMMANDS));
-    expect(shown_to(&s, bob) == 0);
+    expect(count_listed_commands(&s, bob) == 0);
     set_overwrite(s.ada, bob, channel, needed, PERMISSION(VIEW_CHANNEL));
-    expect(shown_to(&s, bob) == 0);
+    expect(count_listed_commands(&s, bob) == 0);
     set_overwrite(s.ada, bob, channel, needed, PERMISSION(SEND_MESSAGES));
-    expect(shown_to(&s, bob) == 0);
+    expect(count_listed_commands(&s, bob) == 0);
     set_overwrite(s.ada, bob, channel, needed, 0);
-    expect(shown_to(&s, bob) == 1);
+    expect(count_listed_commands(&s, bob) == 1);
 }
 
-static void threads_count_where_channels_do_not(struct world *w)
+static void commands_usable_only_in_a_thread_are_listed(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
@@ -334,42 +339,42 @@ static void threads_count_where_channels_do_not(struct world *w)
 
     world_sql(w, "delete from channels where guild_id = %s and id <> %s", s.guild, channel);
     set_overwrite(s.ada, bob, channel, 0, PERMISSION(SEND_MESSAGES));
-    expect(shown_to(&s, bob) == 0);
+    expect(count_listed_commands(&s, bob) == 0);
     struct answer a =
         client_post(s.ada, "{'name': 't', 'type': 11}", "/channels/%s/threads", channel);
     expect_status(a, 201);
     const char *thread = answer_text(a, "id");
-    expect(can_use(bob, k.json, s.guild, thread));
-    expect(shown_to(&s, bob) == 1);
+    expect(can_use_command(bob, k.json, s.guild, thread));
+    expect(count_listed_commands(&s, bob) == 1);
     expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", thread), 200);
-    expect(!can_use(bob, k.json, s.guild, thread));
-    expect(shown_to(&s, bob) == 0);
-    /* A private one is its starter's. */
+    expect(!can_use_command(bob, k.json, s.guild, thread));
+    expect(count_listed_commands(&s, bob) == 0);
+    /* A private thread counts for its creator only. */
     a = client_post(s.ada, "{'name': 'p', 'type': 12}", "/channels/%s/threads", channel);
     expect_status(a, 201);
-    expect(shown_to(&s, bob) == 0);
-    expect(shown_to(&s, s.ada) == 1);
+    expect(count_listed_commands(&s, bob) == 0);
+    expect(count_listed_commands(&s, s.ada) == 1);
 }
 
-static void a_guild_without_channels_lists_nothing(struct world *w)
+static void guild_without_channels_lists_no_commands(struct world *w)
 {
     struct test_app s = world_test_app(w);
 
     make_command(s.bot, s.local, "{'name': 'x', 'description': 'd'}");
-    expect(shown_to(&s, s.ada) == 1);
+    expect(count_listed_commands(&s, s.ada) == 1);
     world_sql(w, "delete from channels where guild_id = %s and type <> 4", s.guild);
-    expect(shown_to(&s, s.ada) == 0);
+    expect(count_listed_commands(&s, s.ada) == 0);
 }
 
-/* --- commands with nothing to use ----------------------------------------------------- */
+/* --- commands without usable subcommands ------------------------------------------------ */
 
 static const char *const EMPTY =
     "{'name': 'e', 'description': 'd', 'contexts': [0, 1, 2], 'options': ["
     "{'type': 2, 'name': 'g', 'description': 'd', 'options': []}, "
     "{'type': 2, 'name': 'h', 'description': 'd'}]}";
 
-static struct answer use_group(struct test_app *s, struct client *by, const struct dom *k,
-                               const char *channel)
+static struct answer invoke_subcommand_group(struct test_app *s, struct client *by,
+                                             const struct dom *k, const char *channel)
 {
     struct world *w = s->world;
 
@@ -383,7 +388,7 @@ static struct answer use_group(struct test_app *s, struct client *by, const stru
                        "/interactions");
 }
 
-static void commands_of_empty_groups_are_nowhere(struct world *w)
+static void commands_with_only_empty_groups_are_not_listed(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0), *eve = test_app_member(&s, "eve", 0);
@@ -391,26 +396,30 @@ static void commands_of_empty_groups_are_nowhere(struct world *w)
     const char *group = make_group(s.ada, bob, eve), *direct = talk_to(bob, s.app);
 
     install_on_account(bob, s.app);
-    bring_to_group(s.ada, s.app, group);
+    add_app_to_group(s.ada, s.app, group);
     struct answer k = client_post(s.bot, EMPTY, "%s", s.global);
     expect_status(k, 201);
     struct str id = dom_at(k.json, "id")->text;
-    expect(!is_listed(client_get(bob, "/guilds/%s/application-command-index", s.guild), id));
-    expect(!is_listed(client_get(bob, "/users/@me/application-command-index"), id));
-    expect(!is_listed(client_get(bob, "/applications/%s/application-command-index", s.app), id));
-    expect(!is_listed(client_get(bob, "/channels/%s/application-command-index", direct), id));
-    expect(!is_listed(client_get(bob, "/channels/%s/application-command-index", group), id));
-    expect_invalid(use(bob, k.json, s.guild, hall), "data", NOT_HERE);
-    expect_invalid(use_group(&s, bob, k.json, hall), "data", NOT_HERE);
-    /* Those from before are found by the words that 0018-empty-groups.sql uses. */
+    expect(
+        !is_command_listed(client_get(bob, "/guilds/%s/application-command-index", s.guild), id));
+    expect(!is_command_listed(client_get(bob, "/users/@me/application-command-index"), id));
+    expect(!is_command_listed(client_get(bob, "/applications/%s/application-command-index", s.app),
+                              id));
+    expect(
+        !is_command_listed(client_get(bob, "/channels/%s/application-command-index", direct), id));
+    expect(
+        !is_command_listed(client_get(bob, "/channels/%s/application-command-index", group), id));
+    expect_invalid(invoke_command(bob, k.json, s.guild, hall), "data", NOT_HERE);
+    expect_invalid(invoke_subcommand_group(&s, bob, k.json, hall), "data", NOT_HERE);
+    /* Old rows are found with the condition of 0018-empty-groups.sql. */
     const char *before = "select count(*) from command_definitions where definition like "
                          "'%%\"options\":[{\"type\":2,%%' and definition %s like "
                          "'%%{\"type\":1,%%'";
     expect(world_number(w, before, "not") == 1);
-    /* Its makers still see it. */
+    /* The app's owner still sees the command. */
     expect_json(client_get(s.bot, "%s", s.global), "[{'name': 'e'}]");
 
-    /* With one subcommand it is there; the other group still has nothing to use. */
+    /* With one subcommand it is listed; the other, empty group cannot be invoked. */
     k = client_patch(s.bot,
                      "{'options': [{'type': 2, 'name': 'g', 'description': 'd'}, {'type': 2, "
                      "'name': 'h', 'description': 'd', 'options': [{'type': 1, 'name': 's', "
@@ -418,14 +427,14 @@ static void commands_of_empty_groups_are_nowhere(struct world *w)
                      "%s/%s", s.global, answer_text(k, "id"));
     expect_status(k, 200);
     expect(world_number(w, before, "") == 1);
-    expect(is_listed(client_get(bob, "/guilds/%s/application-command-index", s.guild), id));
-    expect_invalid(use_group(&s, bob, k.json, hall), "data.options",
+    expect(is_command_listed(client_get(bob, "/guilds/%s/application-command-index", s.guild), id));
+    expect_invalid(invoke_subcommand_group(&s, bob, k.json, hall), "data.options",
                    "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID");
 }
 
 /* --- the scope ------------------------------------------------------------------------ */
 
-static void a_bot_alone_brings_no_commands(struct world *w)
+static void app_with_bot_scope_only_has_no_usable_commands(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
@@ -441,23 +450,23 @@ static void a_bot_alone_brings_no_commands(struct world *w)
                  50001);
     expect_error(client_get(s.bot, "%s", s.local), 403, 50001);
     expect_json(client_get(bob, "%s", at_guild), "{'applications': []}");
-    expect(!is_listed(client_get(bob, "%s", at_direct), id));
-    expect_invalid(use(bob, k.json, s.guild, hall), "data", NOT_HERE);
-    expect_invalid(use(bob, k.json, NULL, direct), "data", NOT_HERE);
+    expect(!is_command_listed(client_get(bob, "%s", at_direct), id));
+    expect_invalid(invoke_command(bob, k.json, s.guild, hall), "data", NOT_HERE);
+    expect_invalid(invoke_command(bob, k.json, NULL, direct), "data", NOT_HERE);
 
     snowflake before = id_of(answer_text(client_get(bob, "%s", at_direct), "version"));
     expect_status(client_post(s.ada, NULL, "/guilds/%s/migrate-command-scope", s.guild), 200);
-    expect(is_listed(client_get(bob, "%s", at_guild), id));
-    expect(is_listed(client_get(bob, "%s", at_direct), id));
+    expect(is_command_listed(client_get(bob, "%s", at_guild), id));
+    expect(is_command_listed(client_get(bob, "%s", at_direct), id));
     expect(id_of(answer_text(client_get(bob, "%s", at_direct), "version")) > before);
-    expect_status(use(bob, k.json, s.guild, hall), 204);
-    expect_status(use(bob, k.json, NULL, direct), 204);
+    expect_status(invoke_command(bob, k.json, s.guild, hall), 204);
+    expect_status(invoke_command(bob, k.json, NULL, direct), 204);
     expect_status(client_post(s.bot, "{'name': 'y', 'description': 'd'}", "%s", s.local), 201);
 }
 
 /* --- blocks ---------------------------------------------------------------------------- */
 
-static void a_block_keeps_commands_out_of_direct_channels(struct world *w)
+static void blocks_prevent_commands_in_direct_channels(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob"), *eve = world_client(w, "eve");
@@ -467,17 +476,17 @@ static void a_block_keeps_commands_out_of_direct_channels(struct world *w)
     const char *direct = talk_to(bob, eve->id);
     install_on_account(bob, s.app);
     install_on_account(eve, s.app);
-    expect_error(use(bob, k.json, NULL, direct), 403, 50007); /* strangers yet */
+    expect_error(invoke_command(bob, k.json, NULL, direct), 403, 50007); /* not friends yet */
     make_friends(bob, eve);
-    expect_status(use(bob, k.json, NULL, direct), 204);
+    expect_status(invoke_command(bob, k.json, NULL, direct), 204);
     world_sql(w, "update relationships set type = 2 where user_id = %s and target_id = %s", eve->id,
               bob->id);
-    expect_error(use(bob, k.json, NULL, direct), 403, 50007);
-    expect_error(use(eve, k.json, NULL, direct), 403, 50007); /* as with messages */
+    expect_error(invoke_command(bob, k.json, NULL, direct), 403, 50007);
+    expect_error(invoke_command(eve, k.json, NULL, direct), 403, 50007); /* like messages */
 }
 
-/* The list says what an invocation says, and moves with it. */
-static void a_blocked_bot_has_no_commands_in_its_direct_channel(struct world *w)
+/* Index and invocation agree, and the index version changes. */
+static void blocked_bot_has_no_commands_in_its_direct_channel(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
@@ -489,22 +498,22 @@ static void a_blocked_bot_has_no_commands_in_its_direct_channel(struct world *w)
     snowflake versions[3];
 
     install_on_account(bob, s.app);
-    expect(is_listed(client_get(bob, "%s", index), id));
+    expect(is_command_listed(client_get(bob, "%s", index), id));
     versions[0] = id_of(answer_text(client_get(bob, "%s", index), "version"));
     expect_status(client_put(bob, "{'type': 2}", "/users/@me/relationships/%s", s.app), 204);
     expect_json(client_get(bob, "%s", index), "{'application_commands': []}");
     versions[1] = id_of(answer_text(client_get(bob, "%s", index), "version"));
-    expect_error(use(bob, k.json, NULL, direct), 403, 50007);
+    expect_error(invoke_command(bob, k.json, NULL, direct), 403, 50007);
     expect_status(client_delete(bob, "/users/@me/relationships/%s", s.app), 204);
-    expect(is_listed(client_get(bob, "%s", index), id));
+    expect(is_command_listed(client_get(bob, "%s", index), id));
     versions[2] = id_of(answer_text(client_get(bob, "%s", index), "version"));
-    expect_status(use(bob, k.json, NULL, direct), 204);
+    expect_status(invoke_command(bob, k.json, NULL, direct), 204);
     expect(versions[0] < versions[1] && versions[1] < versions[2]);
 }
 
 /* --- groups --------------------------------------------------------------------------- */
 
-static void an_app_in_a_group_is_everybodys(struct world *w)
+static void app_added_to_a_group_can_be_used_by_all_recipients(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob"), *eve = world_client(w, "eve");
@@ -514,12 +523,12 @@ static void an_app_in_a_group_is_everybodys(struct world *w)
                                   "'integration_types': [0, 1]}",
                                   "%s", s.global);
 
-    expect_invalid(use(eve, k.json, NULL, group), "data", NOT_HERE);
-    bring_to_group(s.ada, s.app, group);
+    expect_invalid(invoke_command(eve, k.json, NULL, group), "data", NOT_HERE);
+    add_app_to_group(s.ada, s.app, group);
     struct client *each[] = { s.ada, bob, eve };
     struct test_commands told = { .world = w, .application = s.app };
     for (size_t i = 0; i < 3; i++) {
-        expect_status(use(each[i], k.json, NULL, group), 204);
+        expect_status(invoke_command(each[i], k.json, NULL, group), 204);
         const struct dom *d = last_interaction(&told);
         expect_dom(&told, d,
                    "{'context': 2, 'user': {'id': '%s'}, 'authorizing_integration_owners': {'0': "
@@ -527,12 +536,12 @@ static void an_app_in_a_group_is_everybodys(struct world *w)
                    each[i]->id);
         expect(!dom_at(d, "authorizing_integration_owners.1"));
     }
-    /* Whose own it is besides is said, too. */
+    /* The interaction also names the user's own install. */
     install_on_account(bob, s.app);
-    expect_status(use(bob, k.json, NULL, group), 204);
+    expect_status(invoke_command(bob, k.json, NULL, group), 204);
     expect_dom(&told, last_interaction(&told),
                "{'authorizing_integration_owners': {'0': '0', '1': '%s'}}", bob->id);
-    /* What is age-restricted is for direct channels with the app. */
+    /* Age-restricted commands require the direct channel with the app. */
     expect_status(client_patch(s.bot, "{'nsfw': true}", "%s/%s", s.global, answer_text(k, "id")),
                   200);
     world_sql(w, "update users set date_of_birth = '1990-01-01'");
@@ -541,15 +550,15 @@ static void an_app_in_a_group_is_everybodys(struct world *w)
 }
 
 const struct test commands_reach_tests[] = {
-    TEST(what_is_listed_is_what_can_be_used),
-    TEST(a_guild_lists_what_some_channel_takes),
-    TEST(only_channels_where_commands_can_be_used_count),
-    TEST(threads_count_where_channels_do_not),
-    TEST(a_guild_without_channels_lists_nothing),
-    TEST(commands_of_empty_groups_are_nowhere),
-    TEST(a_bot_alone_brings_no_commands),
-    TEST(a_block_keeps_commands_out_of_direct_channels),
-    TEST(a_blocked_bot_has_no_commands_in_its_direct_channel),
-    TEST(an_app_in_a_group_is_everybodys),
+    TEST(command_is_listed_exactly_where_it_can_be_used),
+    TEST(guild_index_lists_commands_usable_in_some_channel),
+    TEST(categories_and_unusable_channels_do_not_list_commands),
+    TEST(commands_usable_only_in_a_thread_are_listed),
+    TEST(guild_without_channels_lists_no_commands),
+    TEST(commands_with_only_empty_groups_are_not_listed),
+    TEST(app_with_bot_scope_only_has_no_usable_commands),
+    TEST(blocks_prevent_commands_in_direct_channels),
+    TEST(blocked_bot_has_no_commands_in_its_direct_channel),
+    TEST(app_added_to_a_group_can_be_used_by_all_recipients),
     { 0 },
 };

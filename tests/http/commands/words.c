@@ -1,10 +1,10 @@
-/* words.c - commands in the reader's language: in lists and in indexes. */
+/* words.c - localized names and descriptions in command lists and indexes. */
 #include <stdlib.h>
 
 #include "apps.h"
 #include "test_app.h"
 
-/* At every level words in German and both kinds of English. */
+/* Localizations in German, both kinds of English and Spanish at every level. */
 static const char PAINT[] =
     "{'name': 'paint', 'description': 'Paints', "
     "'name_localizations': {'de': 'malen', 'en-GB': 'paynt', 'es-ES': 'pintar'}, "
@@ -16,18 +16,18 @@ static const char PAINT[] =
     "{'name': 'Red', 'value': 'r', 'name_localizations': {'de': 'Rot'}}, "
     "{'name': 'Blue', 'value': 'b'}]}]}]}";
 
-static struct answer list_in(struct test_app *s, const char *locale)
+static struct answer list_commands_in(struct test_app *s, const char *locale)
 {
     return client_request(s->bot, "GET", TEXT(s->world, "/api/v10%s", s->global),
                           TEXT(s->world, "X-Discord-Locale: %s\r\n", locale), (struct str){ 0 });
 }
 
-static void lists_of_commands_have_words_of_one_language(struct world *w)
+static void command_list_contains_localizations_of_the_requested_locale(struct world *w)
 {
     struct test_app s = world_test_app(w);
 
     make_command(s.bot, s.global, PAINT);
-    struct answer a = list_in(&s, "de");
+    struct answer a = list_commands_in(&s, "de");
     expect_json(a, "[{'name': 'paint', 'name_localized': 'malen', 'description': 'Paints', "
                    "'description_localized': 'Malt', 'options': [{'name': 'wall', "
                    "'name_localized': 'wand', 'description': 'A wall', 'options': [{"
@@ -42,32 +42,32 @@ static void lists_of_commands_have_words_of_one_language(struct world *w)
     expect_absent(a, "0.options.0.options.0.choices.0.name_localizations");
     expect_absent(a, "0.options.0.options.0.choices.1.name_localized");
 
-    a = list_in(&s, "ja"); /* none */
+    a = list_commands_in(&s, "ja"); /* no localization */
     expect_json(a, "[{'name': 'paint', 'options': [{'name': 'wall'}]}]");
     expect_absent(a, "0.name_localized");
     expect_absent(a, "0.name_localizations");
-    a = list_in(&s, "nonsense"); /* as if nothing had been said: English */
+    a = list_commands_in(&s, "nonsense"); /* an unknown locale is treated as en-US */
     expect_json(a, "[{'name_localized': 'paynt'}]");
 }
 
-static void words_of_commands_fall_back_to_a_sister(struct world *w)
+static void localizations_fall_back_to_a_related_locale(struct world *w)
 {
     struct test_app s = world_test_app(w);
 
     make_command(s.bot, s.global, PAINT);
-    struct answer a = list_in(&s, "en-US");
+    struct answer a = list_commands_in(&s, "en-US");
     expect_json(a, "[{'name_localized': 'paynt'}]");
-    /* A word that is the original's stops the search, and is not told. */
+    /* A localization equal to the default ends the search and is omitted. */
     expect_absent(a, "0.options.0.options.0.name_localized");
-    a = list_in(&s, "en-GB");
+    a = list_commands_in(&s, "en-GB");
     expect_json(a, "[{'name_localized': 'paynt', "
                    "'options': [{'options': [{'name_localized': 'colour'}]}]}]");
-    expect_json(list_in(&s, "es-419"), "[{'name_localized': 'pintar'}]");
-    expect_json(list_in(&s, "es-ES"), "[{'name_localized': 'pintar'}]");
-    expect_absent(list_in(&s, "pt-BR"), "0.name_localized");
+    expect_json(list_commands_in(&s, "es-419"), "[{'name_localized': 'pintar'}]");
+    expect_json(list_commands_in(&s, "es-ES"), "[{'name_localized': 'pintar'}]");
+    expect_absent(list_commands_in(&s, "pt-BR"), "0.name_localized");
 }
 
-static void all_words_of_commands_are_there_when_asked_for(struct world *w)
+static void with_localizations_returns_all_localizations(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.local, PAINT);
@@ -93,7 +93,7 @@ static void all_words_of_commands_are_there_when_asked_for(struct world *w)
                    "BOOLEAN_TYPE_CONVERT");
 }
 
-static void the_language_of_lists_of_commands_is_the_readers(struct world *w)
+static void command_list_locale_comes_from_header_or_account(struct world *w)
 {
     struct test_app s = world_test_app(w);
 
@@ -105,7 +105,7 @@ static void the_language_of_lists_of_commands_is_the_readers(struct world *w)
     expect_json(client_get(s.ada, "%s", s.global), "[{'name_localized': 'malen'}]");
 }
 
-static void indexes_show_commands_under_the_readers_names(struct world *w)
+static void command_index_uses_localized_names_as_name(struct world *w)
 {
     struct test_app s = world_test_app(w);
 
@@ -129,10 +129,10 @@ static void indexes_show_commands_under_the_readers_names(struct world *w)
 }
 
 const struct test commands_words_tests[] = {
-    TEST(lists_of_commands_have_words_of_one_language),
-    TEST(words_of_commands_fall_back_to_a_sister),
-    TEST(all_words_of_commands_are_there_when_asked_for),
-    TEST(the_language_of_lists_of_commands_is_the_readers),
-    TEST(indexes_show_commands_under_the_readers_names),
+    TEST(command_list_contains_localizations_of_the_requested_locale),
+    TEST(localizations_fall_back_to_a_related_locale),
+    TEST(with_localizations_returns_all_localizations),
+    TEST(command_list_locale_comes_from_header_or_account),
+    TEST(command_index_uses_localized_names_as_name),
     { 0 },
 };

@@ -5,9 +5,9 @@
 #include "test_guild.h"
 #include "test_app.h"
 
-/* A file with an app that is in a guild; its commands, global and of the guild. JSON has
- * single quotes, as in all tests. */
-static struct str file_with(struct world *w, const char *global, const char *local)
+/* Writes a world file with an app in a guild and its global and guild commands. JSON has single
+ * quotes, as in all tests. */
+static struct str write_world_file(struct world *w, const char *global, const char *local)
 {
     struct str s = str_printf(
         world_arena(w),
@@ -24,7 +24,7 @@ static struct str file_with(struct world *w, const char *global, const char *loc
     return s;
 }
 
-static enum err import_text(struct world *w, struct str text, struct world_report *ret)
+static enum err import_world_text(struct world *w, struct str text, struct world_report *ret)
 {
     struct world_options options = { .domains = guildhall_domains,
                                      .auth = guildhall_auth(world_server(w)),
@@ -35,27 +35,27 @@ static enum err import_text(struct world *w, struct str text, struct world_repor
     return world_import(guildhall_store(world_server(w)), &options, text, world_arena(w), ret);
 }
 
-/* The owner, with the world as the file says. */
-static struct client *imported(struct world *w, const char *global, const char *local)
+/* Imports the world file and returns a client for the owner. */
+static struct client *import_as_ada(struct world *w, const char *global, const char *local)
 {
     struct world_report report;
 
-    if (import_text(w, file_with(w, global, local), &report))
+    if (import_world_text(w, write_world_file(w, global, local), &report))
         fail_test(__FILE__, __LINE__, "%.*s", STR_FMT(report.problems));
     const struct world_token *t = report.tokens.items;
     return world_client_with(w, str_dupz(world_arena(w), t[0].token));
 }
 
 #define expect_refused(w, global, local, lines) \
-    expect_refused_at(__FILE__, __LINE__, w, global, local, lines)
+    expect_import_refused_at(__FILE__, __LINE__, w, global, local, lines)
 
-static void expect_refused_at(const char *file, int line, struct world *w, const char *global,
-                              const char *local, const char *lines)
+static void expect_import_refused_at(const char *file, int line, struct world *w,
+                                     const char *global, const char *local, const char *lines)
 {
     int64_t before = world_number(w, "select count(*) from commands");
     struct world_report report;
 
-    if (!import_text(w, file_with(w, global, local), &report))
+    if (!import_world_text(w, write_world_file(w, global, local), &report))
         fail_test(file, line, "the file was not refused");
     if (!str_is(report.problems, lines))
         fail_test(file, line, "the problems are:\n%.*s", STR_FMT(report.problems));
@@ -63,7 +63,7 @@ static void expect_refused_at(const char *file, int line, struct world *w, const
         fail_test(file, line, "something of it was written");
 }
 
-static struct str exported(struct world *w)
+static struct str export_world(struct world *w)
 {
     struct buf out;
     bool importable;
@@ -76,9 +76,9 @@ static struct str exported(struct world *w)
     return text;
 }
 
-static void commands_of_a_world_file_are_registered(struct world *w)
+static void world_file_commands_are_registered(struct world *w)
 {
-    struct client *ada = imported(
+    struct client *ada = import_as_ada(
         w,
         "[{'name': 'roll', 'description': 'd', 'options': [{'type': 4, 'name': 'sides', "
         "'description': 'd', 'choices': [{'name': 'Six', 'value': 6}]}]}, {'type': 3, "
@@ -97,19 +97,21 @@ static void commands_of_a_world_file_are_registered(struct world *w)
     expect(world_number(w, "select flags from applications") == 565248 + (1 << 23));
 }
 
-static void commands_of_a_world_file_are_brought_up_to_date(struct world *w)
+static void importing_a_world_file_again_updates_its_commands(struct world *w)
 {
-    imported(w, "[{'name': 'a', 'description': 'd'}, {'name': 'b', 'description': 'd'}]", "[]");
+    import_as_ada(w, "[{'name': 'a', 'description': 'd'}, {'name': 'b', 'description': 'd'}]",
+                  "[]");
     int64_t versions = world_number(w, "select sum(version) from commands");
-    struct str before = exported(w);
+    struct str before = export_world(w);
 
-    /* The same again changes nothing. */
-    imported(w, "[{'name': 'a', 'description': 'd'}, {'name': 'b', 'description': 'd'}]", "null");
+    /* The same file again changes nothing. */
+    import_as_ada(w, "[{'name': 'a', 'description': 'd'}, {'name': 'b', 'description': 'd'}]",
+                  "null");
     expect(world_number(w, "select sum(version) from commands") == versions);
     expect(world_number(w, "select flags from applications") == 565248 + (1 << 23));
-    expect(str_eq(before, exported(w)));
+    expect(str_eq(before, export_world(w)));
 
-    /* What is said is replaced as a whole, what is not stays. */
+    /* Listed scopes are replaced as a whole; others stay. */
     int64_t a = world_number(w, "select id from commands where name = 'a'");
     int64_t b = world_number(w, "select id from commands where name = 'b'");
     world_sql(w,
@@ -117,19 +119,19 @@ static void commands_of_a_world_file_are_brought_up_to_date(struct world *w)
               "application_id, permission, position) values (20, %lld, 20, 1, 10, 1, 0), "
               "(20, %lld, 20, 1, 10, 1, 0)",
               (long long)a, (long long)b);
-    struct client *ada = imported(
+    struct client *ada = import_as_ada(
         w, TEXT(w, "[{'id': '%lld', 'name': 'c', 'description': 'new'}]", (long long)a), "[]");
     expect_json(client_get(ada, "/applications/10/commands"),
                 "[{'id': '%lld', 'name': 'c', 'description': 'new'}, {'name': 'b'}]", (long long)a);
     expect(world_number(w, "select sum(version) from commands") > versions);
-    /* Permissions go with the name. */
+    /* Permissions of a renamed command are deleted. */
     expect(world_number(w, "select count(*) from command_permissions") == 1);
     expect(world_number(w, "select target_id from command_permissions") == b);
 }
 
-static void commands_of_a_world_file_follow_the_rules(struct world *w)
+static void invalid_commands_of_a_world_file_are_refused(struct world *w)
 {
-    imported(w, "[{'id': '30', 'name': 'a', 'description': 'd'}]", "[]");
+    import_as_ada(w, "[{'id': '30', 'name': 'a', 'description': 'd'}]", "[]");
     expect_refused(w, "[{'name': 'Up', 'description': 'd'}, {'name': 'x'}]",
                    "[{'type': 4, 'name': 'x'}]",
                    "applications.0.commands.0.name: Command name is invalid\n"
@@ -152,7 +154,7 @@ static void commands_of_a_world_file_follow_the_rules(struct world *w)
                    "applications.0.commands.0.id: this id belongs to something else\n");
 }
 
-static const char *menus(struct world *w, int count)
+static const char *write_menu_commands(struct world *w, int count)
 {
     struct buf out;
 
@@ -165,20 +167,20 @@ static const char *menus(struct world *w, int count)
     return text;
 }
 
-static void commands_of_a_world_file_have_their_limits(struct world *w)
+static void world_file_commands_obey_the_command_limits(struct world *w)
 {
-    expect_refused(w, menus(w, 16), "[]",
+    expect_refused(w, write_menu_commands(w, 16), "[]",
                    "applications.0.commands.15: Maximum number of application commands reached "
                    "(15)\n");
-    imported(w, menus(w, 15), menus(w, 15));
+    import_as_ada(w, write_menu_commands(w, 15), write_menu_commands(w, 15));
     expect_refused(w, "[{'type': 2, 'name': 'more'}]", "[]",
                    "applications.0.commands.0: Maximum number of application commands reached "
                    "(15)\n");
 }
 
-static void commands_are_exported_as_they_would_be_registered(struct world *w)
+static void exported_commands_have_the_form_of_registration(struct world *w)
 {
-    imported(
+    import_as_ada(
         w,
         "[{'name': 'all', 'name_localizations': {'fr': 'tout'}, 'description': 'd', 'nsfw': "
         "true, 'dm_permission': false, 'default_member_permissions': '0', 'options': [{'type': "
@@ -186,7 +188,7 @@ static void commands_are_exported_as_they_would_be_registered(struct world *w)
         "'description': 'd', 'required': true, 'file_types': ['.png']}, {'type': 10, "
         "'name': 'n', 'description': 'd', 'min_value': 0.5, 'max_value': 3}]}]}]",
         "[{'type': 2, 'name': 'Menu'}]");
-    struct dom *d = dom_parse(world_arena(w), exported(w));
+    struct dom *d = dom_parse(world_arena(w), export_world(w));
     const char *id =
         TEXT(w, "%lld", (long long)world_number(w, "select id from commands where type = 1"));
     struct answer a = { .client = world_stranger(w),
@@ -209,10 +211,10 @@ static void commands_are_exported_as_they_would_be_registered(struct world *w)
 }
 
 const struct test commands_worlds_tests[] = {
-    TEST(commands_of_a_world_file_are_registered),
-    TEST(commands_of_a_world_file_are_brought_up_to_date),
-    TEST(commands_of_a_world_file_follow_the_rules),
-    TEST(commands_of_a_world_file_have_their_limits),
-    TEST(commands_are_exported_as_they_would_be_registered),
+    TEST(world_file_commands_are_registered),
+    TEST(importing_a_world_file_again_updates_its_commands),
+    TEST(invalid_commands_of_a_world_file_are_refused),
+    TEST(world_file_commands_obey_the_command_limits),
+    TEST(exported_commands_have_the_form_of_registration),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* emoji_use.c - emoji of applications, and emoji on components: who may use which. */
+/* emoji_use.c - emojis of applications, and which emojis components may use. */
 #include "apps.h"
 #include "files.h"
 #include "platform/guilds/guilds.h"
@@ -8,23 +8,23 @@
 #define EMOJI  EMOJIS "/%s"
 #define ONE    "{'name': 'one', 'image': '" PNG "'}"
 
-struct shop {
+struct emoji_app {
     struct client *ada, *bot;
     const char *app;
 };
 
-static struct shop open_shop(struct world *w)
+static struct emoji_app create_app_with_bot(struct world *w)
 {
-    struct shop s = { .ada = world_client(w, "ada") };
+    struct emoji_app s = { .ada = world_client(w, "ada") };
 
     s.app = make_application(s.ada, "Helper");
     s.bot = application_bot(s.ada, s.app);
     return s;
 }
 
-static void a_bot_brings_emoji_of_its_own(struct world *w)
+static void bot_can_create_list_and_delete_application_emojis(struct world *w)
 {
-    struct shop s = open_shop(w);
+    struct emoji_app s = create_app_with_bot(w);
     struct answer a = client_post(s.bot, ONE, EMOJIS, s.app);
 
     expect_status(a, 201);
@@ -44,9 +44,9 @@ static void a_bot_brings_emoji_of_its_own(struct world *w)
     expect_files(w, "emojis", 1);
 }
 
-static void names_of_an_application_are_taken_once(struct world *w)
+static void application_emoji_names_must_be_unique(struct world *w)
 {
-    struct shop s = open_shop(w);
+    struct emoji_app s = create_app_with_bot(w);
 
     expect_status(client_post(s.bot, ONE, EMOJIS, s.app), 201);
     expect_invalid(client_post(s.bot, ONE, EMOJIS, s.app), "name",
@@ -58,9 +58,9 @@ static void names_of_an_application_are_taken_once(struct world *w)
     expect_status(client_patch(s.bot, "{'name': 'ONE'}", EMOJI, s.app, answer_text(a, "id")), 200);
 }
 
-static void another_application_is_not_ones_own(struct world *w)
+static void application_emojis_require_access_to_the_application(struct world *w)
 {
-    struct shop s = open_shop(w);
+    struct emoji_app s = create_app_with_bot(w);
     struct client *eve = world_client(w, "eve");
     const char *other = make_application(eve, "Other");
     struct client *robot = application_bot(eve, other);
@@ -72,9 +72,9 @@ static void another_application_is_not_ones_own(struct world *w)
     expect_error(client_get(robot, EMOJI, other, answer_text(a, "id")), 404, 10014);
 }
 
-static void an_application_has_at_most_2000(struct world *w)
+static void application_is_limited_to_2000_emojis(struct world *w)
 {
-    struct shop s = open_shop(w);
+    struct emoji_app s = create_app_with_bot(w);
 
     for (int i = 0; i < 1999; i++)
         world_sql(w,
@@ -93,7 +93,7 @@ static void an_application_has_at_most_2000(struct world *w)
 
 /* --- components ----------------------------------------------------------------------- */
 
-static const char *button(struct world *w, const char *emoji)
+static const char *write_button(struct world *w, const char *emoji)
 {
     return TEXT(w,
                 "{'components': [{'type': 1, 'components': [{'type': 2, 'style': 1, "
@@ -101,18 +101,18 @@ static const char *button(struct world *w, const char *emoji)
                 emoji);
 }
 
-static const char *button_with(struct world *w, const char *id)
+static const char *write_emoji_button(struct world *w, const char *id)
 {
-    return button(w, TEXT(w, "{'id': '%s'}", id));
+    return write_button(w, TEXT(w, "{'id': '%s'}", id));
 }
 
 #define AT_ID   "components.0.components.0.emoji.id"
 #define AT_NAME "components.0.components.0.emoji.name"
 #define INVALID "BUTTON_COMPONENT_INVALID_EMOJI"
 
-static void components_show_emoji_that_the_sender_may_use(struct world *w)
+static void component_emoji_must_be_usable_by_the_sender(struct world *w)
 {
-    struct shop s = open_shop(w);
+    struct emoji_app s = create_app_with_bot(w);
     struct test_guild v = world_test_guild(w, s.ada),
                       other = world_test_guild(w, world_client(w, "eve"));
     const char *role = test_guild_role(&v, 1, 0);
@@ -126,38 +126,41 @@ static void components_show_emoji_that_the_sender_may_use(struct world *w)
               v.id, role);
     world_sql(w, "insert into emojis (id, guild_id, name) values (73, %s, 'there')", other.id);
 
-    struct answer a = client_post(s.bot, button_with(w, "71"), "/channels/%s/messages", v.channel);
+    struct answer a =
+        client_post(s.bot, write_emoji_button(w, "71"), "/channels/%s/messages", v.channel);
     expect_json(a, "{'components': [{'components': [{'emoji': {'id': '71', 'name': 'here', "
                    "'animated': true}}]}]}");
-    expect_status(client_post(s.bot, button_with(w, answer_text(own, "id")),
+    expect_status(client_post(s.bot, write_emoji_button(w, answer_text(own, "id")),
                               "/channels/%s/messages", v.channel),
                   200);
-    expect_status(client_post(s.bot, button(w, "{'name': '\xf0\x9f\x94\xa5'}"),
+    expect_status(client_post(s.bot, write_button(w, "{'name': '\xf0\x9f\x94\xa5'}"),
                               "/channels/%s/messages", v.channel),
                   200);
     expect_invalid(
-        client_post(s.bot, button(w, "{'name': 'fire'}"), "/channels/%s/messages", v.channel),
+        client_post(s.bot, write_button(w, "{'name': 'fire'}"), "/channels/%s/messages", v.channel),
         AT_NAME, INVALID);
-    expect_invalid(client_post(s.bot, button_with(w, "72"), "/channels/%s/messages", v.channel),
-                   AT_ID, INVALID);
+    expect_invalid(
+        client_post(s.bot, write_emoji_button(w, "72"), "/channels/%s/messages", v.channel), AT_ID,
+        INVALID);
     test_guild_give(&v, s.bot, role);
-    expect_status(client_post(s.bot, button_with(w, "72"), "/channels/%s/messages", v.channel),
-                  200);
-    expect_invalid(client_post(s.bot, button_with(w, "73"), "/channels/%s/messages", v.channel),
-                   AT_ID, INVALID);
+    expect_status(
+        client_post(s.bot, write_emoji_button(w, "72"), "/channels/%s/messages", v.channel), 200);
+    expect_invalid(
+        client_post(s.bot, write_emoji_button(w, "73"), "/channels/%s/messages", v.channel), AT_ID,
+        INVALID);
     test_guild_add(&other, s.bot);
-    expect_status(client_post(s.bot, button_with(w, "73"), "/channels/%s/messages", v.channel),
-                  200);
-    expect_invalid(client_patch(s.bot, button_with(w, "79"), "/channels/%s/messages/%s", v.channel,
-                                answer_text(a, "id")),
+    expect_status(
+        client_post(s.bot, write_emoji_button(w, "73"), "/channels/%s/messages", v.channel), 200);
+    expect_invalid(client_patch(s.bot, write_emoji_button(w, "79"), "/channels/%s/messages/%s",
+                                v.channel, answer_text(a, "id")),
                    AT_ID, INVALID);
 }
 
 const struct test emoji_use_tests[] = {
-    TEST(a_bot_brings_emoji_of_its_own),
-    TEST(names_of_an_application_are_taken_once),
-    TEST(another_application_is_not_ones_own),
-    TEST(an_application_has_at_most_2000),
-    TEST(components_show_emoji_that_the_sender_may_use),
+    TEST(bot_can_create_list_and_delete_application_emojis),
+    TEST(application_emoji_names_must_be_unique),
+    TEST(application_emojis_require_access_to_the_application),
+    TEST(application_is_limited_to_2000_emojis),
+    TEST(component_emoji_must_be_usable_by_the_sender),
     { 0 },
 };

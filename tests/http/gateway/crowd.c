@@ -1,4 +1,4 @@
-/* crowd.c - a thousand sessions at once: cut, come back, or do not read. */
+/* load_test.c - a thousand sessions that are cut, resume, or do not read. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -18,41 +18,41 @@
 #include "test_guild.h"
 #include "waits.h"
 
-/* Threads meet in a smaller one as well, and ThreadSanitizer takes its time. */
+/* A smaller number also has concurrent threads, and ThreadSanitizer is slow. */
 #if defined(__SANITIZE_THREAD__)
-enum { CROWD = 250 };
+enum { SESSIONS = 250 };
 #else
-enum { CROWD = 1000 };
+enum { SESSIONS = 1000 };
 #endif
-enum { KEEN = 20, EVENTS = 300, WAIT_MS = 600000, MAX_IN = 4 << 20 };
+enum { READERS = 20, EVENTS = 300, WAIT_MS = 600000, MAX_IN = 4 << 20 };
 
-/* --- one of many ---------------------------------------------------------------------- */
+/* --- one session ----------------------------------------------------------------------- */
 
-/* A session without comforts: reads what is there and never waits. */
-struct face {
+/* A minimal non-blocking session client. */
+struct load_session {
     int fd, number;
     bool upgraded, resuming, slow;
-    bool seated; /* has its guild, so it hears what is published there */
+    bool in_guild; /* has received GUILD_CREATE, so it receives events of the guild */
     struct buf in;
     uint64_t seq;
-    int next;  /* the event it must hear next */
-    int kills; /* how often it will still be cut */
+    int next;  /* number of the next expected event */
+    int kills; /* how often the test will still cut it */
     int cut_at;
     char id[40];
 };
 
-struct crowd {
+struct load_test {
     struct world *world;
     struct client *bot;
     struct test_guild test_guild;
-    struct face *faces;
+    struct load_session *sessions;
     int count;
     _Atomic int published;
 };
 
-static void face_dial(struct crowd *c, struct face *f)
+static void load_session_dial(struct load_test *c, struct load_session *f)
 {
-    /* From many places: few may come from one without saying who they are. */
+    /* From many addresses, because unidentified connections are limited per address. */
     struct sockaddr_in from = { .sin_family = AF_INET,
                                 .sin_addr.s_addr = htonl(0x7f000100u + (f->number % 100) + 1) };
     struct sockaddr_in to = { .sin_family = AF_INET,
@@ -73,9 +73,9 @@ static void face_dial(struct crowd *c, struct face *f)
     buf_clear(&f->in);
 }
 
-static void face_send(struct face *f, const char *text)
+static void load_session_send(struct load_session *f, const char *text)
 {
-    size_t n = strlen(text), head = n < 126 ? 2 : 4, mask = 4; /* of zeros */
+    size_t n = strlen(text), head = n < 126 ? 2 : 4, mask = 4; /* a mask of zeros */
     char frame[1024] = { (char)0x81, (char)(0x80 | n) };
 
     if (head == 4) {
@@ -84,11 +84,11 @@ static void face_send(struct face *f, const char *text)
         frame[3] = (char)n;
     }
     memcpy(frame + head + mask, text, n);
-    /* A socket that the server has closed meanwhile is noticed when it is read. */
+    /* A socket that the server has closed in the meantime is noticed when it is read. */
     send(f->fd, frame, head + mask + n, MSG_NOSIGNAL);
 }
 
-static void face_greet(struct crowd *c, struct face *f)
+static void load_session_identify(struct load_test *c, struct load_session *f)
 {
     char text[800];
 
@@ -101,7 +101,7 @@ static void face_greet(struct crowd *c, struct face *f)
                  "{\"op\":2,\"d\":{\"token\":\"%s\",\"intents\":513,\"properties\":{}}}",
                  c->bot->authorization);
     f->resuming = f->id[0];
-    face_send(f, text);
+    load_session_send(f, text);
 }
 
 static uint64_t number_after(const char *text, const char *key)
@@ -112,21 +112,21 @@ static uint64_t number_after(const char *text, const char *key)
     return strtoull(at + strlen(key), NULL, 10);
 }
 
-static void face_hear(struct crowd *c, struct face *f, const char *text)
+static void load_session_on_message(struct load_test *c, struct load_session *f, const char *text)
 {
     if (strstr(text, "\"op\":10,")) {
-        face_greet(c, f);
+        load_session_identify(c, f);
         return;
     }
     if (!strstr(text, "\"op\":0,"))
         fail_test(__FILE__, __LINE__, "session %d was told %.100s", f->number, text);
-    /* No gap, and nothing twice. */
+    /* Sequence numbers have no gaps and no duplicates. */
     expect(number_after(text, "\"s\":") == f->seq + 1);
     f->seq++;
     if (strstr(text, "\"t\":\"READY\"")) {
         memcpy(f->id, strstr(text, "\"session_id\":\"") + 14, 32);
     } else if (strstr(text, "\"t\":\"GUILD_CREATE\"")) {
-        f->seated = true;
+        f->in_guild = true;
     } else if (strstr(text, "\"t\":\"RESUMED\"")) {
         f->resuming = false;
     } else {
@@ -135,8 +135,8 @@ static void face_hear(struct crowd *c, struct face *f, const char *text)
     }
 }
 
-/* Takes whole messages out of what came. */
-static void face_parse(struct crowd *c, struct face *f)
+/* Parses complete messages out of the received bytes. */
+static void load_session_parse(struct load_test *c, struct load_session *f)
 {
     size_t at = 0;
 
@@ -165,7 +165,7 @@ static void face_parse(struct crowd *c, struct face *f)
                       p[head] << 8 | p[head + 1]);
         char *text = mem_new(n + 1);
         memcpy(text, p + head, n);
-        face_hear(c, f, text);
+        load_session_on_message(c, f, text);
         mem_free(text);
         at += head + n;
     }
@@ -173,8 +173,8 @@ static void face_parse(struct crowd *c, struct face *f)
     memmove(f->in.p, f->in.p + at, f->in.n);
 }
 
-/* False: the server closed it. */
-static bool face_read(struct crowd *c, struct face *f)
+/* Returns false if the server has closed the connection. */
+static bool load_session_read(struct load_test *c, struct load_session *f)
 {
     char *at = buf_room(&f->in, 65536);
 
@@ -185,40 +185,41 @@ static bool face_read(struct crowd *c, struct face *f)
     if (got <= 0)
         return false;
     f->in.n += (size_t)got;
-    face_parse(c, f);
+    load_session_parse(c, f);
     return true;
 }
 
-/* --- all of them ---------------------------------------------------------------------- */
+/* --- all sessions ---------------------------------------------------------------------- */
 
-static void crowd_open(struct crowd *c, struct world *w, int count)
+static void load_test_open(struct load_test *c, struct world *w, int count)
 {
     struct rlimit files;
 
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max < 8192 ? files.rlim_max : 8192;
     setrlimit(RLIMIT_NOFILE, &files);
-    *c = (struct crowd){ .world = w, .bot = world_bot(w, "robot"), .count = count };
+    *c = (struct load_test){ .world = w, .bot = world_bot(w, "robot"), .count = count };
     c->test_guild = world_test_guild(w, world_client(w, "ada"));
     test_guild_add(&c->test_guild, c->bot);
-    c->faces = mem_new((size_t)count * sizeof *c->faces);
+    c->sessions = mem_new((size_t)count * sizeof *c->sessions);
     for (int i = 0; i < count; i++) {
-        c->faces[i].number = i;
-        buf_init(&c->faces[i].in, MAX_IN);
+        c->sessions[i].number = i;
+        buf_init(&c->sessions[i].in, MAX_IN);
     }
 }
 
-static void crowd_close(struct crowd *c)
+static void load_test_close(struct load_test *c)
 {
     for (int i = 0; i < c->count; i++) {
-        close(c->faces[i].fd);
-        buf_clear(&c->faces[i].in);
+        close(c->sessions[i].fd);
+        buf_clear(&c->sessions[i].in);
     }
-    mem_free(c->faces);
+    mem_free(c->sessions);
 }
 
-/* Reads whatever is there for whoever satisfies nobody yet, until all do. */
-static void crowd_run(struct crowd *c, bool (*done)(struct crowd *c, struct face *f))
+/* Reads from all sessions that are not done, until all are. */
+static void load_test_run(struct load_test *c,
+                          bool (*done)(struct load_test *c, struct load_session *f))
 {
     struct pollfd *all = mem_new((size_t)c->count * sizeof *all);
     int64_t end = clock_mono() / 1000000 + WAIT_MS;
@@ -227,43 +228,43 @@ static void crowd_run(struct crowd *c, bool (*done)(struct crowd *c, struct face
     while (left) {
         left = 0;
         for (int i = 0; i < c->count; i++) {
-            bool over = done(c, &c->faces[i]);
+            bool over = done(c, &c->sessions[i]);
 
-            all[i] = (struct pollfd){ .fd = over ? -1 : c->faces[i].fd, .events = POLLIN };
+            all[i] = (struct pollfd){ .fd = over ? -1 : c->sessions[i].fd, .events = POLLIN };
             left += !over;
         }
         if (left)
             poll(all, (nfds_t)c->count, 100);
         for (int i = 0; i < c->count; i++)
-            if (all[i].revents && !face_read(c, &c->faces[i]))
+            if (all[i].revents && !load_session_read(c, &c->sessions[i]))
                 fail_test(__FILE__, __LINE__, "session %d was closed", i);
         expect(clock_mono() / 1000000 < end);
     }
     mem_free(all);
 }
 
-static bool is_ready(struct crowd *c, struct face *f)
+static bool session_is_ready(struct load_test *c, struct load_session *f)
 {
     (void)c;
-    return f->seated;
+    return f->in_guild;
 }
 
-static void crowd_connect(struct crowd *c)
+static void load_test_connect(struct load_test *c)
 {
-    /* A few hundred at a time, as a listen queue has. */
+    /* A few hundred at a time, because of the listen queue's length. */
     int count = c->count;
 
     for (c->count = 0; c->count < count;) {
         int next = c->count + 200 < count ? c->count + 200 : count;
 
         for (int i = c->count; i < next; i++)
-            face_dial(c, &c->faces[i]);
+            load_session_dial(c, &c->sessions[i]);
         c->count = next;
-        crowd_run(c, is_ready);
+        load_test_run(c, session_is_ready);
     }
 }
 
-static void publish(struct crowd *c, int i, size_t padding)
+static void publish_event(struct load_test *c, int i, size_t padding)
 {
     char *payload = mem_new(padding + 64);
     int n = snprintf(payload, 64, "{\"i\":%d,\"fill\":\"", i);
@@ -282,54 +283,54 @@ static void publish(struct crowd *c, int i, size_t padding)
 
 /* --- cut ------------------------------------------------------------------------------ */
 
-static void *publish_all(void *arg)
+static void *publish_all_events(void *arg)
 {
-    struct crowd *c = arg;
+    struct load_test *c = arg;
 
     for (int i = 0; i < EVENTS; i++) {
-        publish(c, i, 100);
+        publish_event(c, i, 100);
         usleep(2000);
     }
     return NULL;
 }
 
-/* Cuts it when its time has come, in the middle of whatever is on its way. */
-static bool heard_all(struct crowd *c, struct face *f)
+/* Cuts the session's socket when its time has come, in the middle of the stream. */
+static bool received_all_events(struct load_test *c, struct load_session *f)
 {
     if (f->kills && f->next >= f->cut_at) {
         close(f->fd);
         f->kills--;
         f->cut_at += 70 + f->number % 50;
-        face_dial(c, f);
+        load_session_dial(c, f);
     }
     return f->next == EVENTS && !f->resuming && !f->kills;
 }
 
-static void sockets_of_a_crowd_cut_mid_stream_lose_and_double_nothing(struct world *w)
+static void sessions_cut_mid_stream_resume_without_loss_or_duplicates(struct world *w)
 {
-    struct crowd c;
+    struct load_test c;
     pthread_t thread;
 
-    crowd_open(&c, w, CROWD);
-    crowd_connect(&c);
-    for (int i = 0; i < CROWD; i++) {
-        c.faces[i].kills = 2;
-        c.faces[i].cut_at = i * 37 % 150;
+    load_test_open(&c, w, SESSIONS);
+    load_test_connect(&c);
+    for (int i = 0; i < SESSIONS; i++) {
+        c.sessions[i].kills = 2;
+        c.sessions[i].cut_at = i * 37 % 150;
     }
-    expect(pthread_create(&thread, NULL, publish_all, &c) == 0);
-    crowd_run(&c, heard_all);
+    expect(pthread_create(&thread, NULL, publish_all_events, &c) == 0);
+    load_test_run(&c, received_all_events);
     pthread_join(thread, NULL);
-    crowd_close(&c);
+    load_test_close(&c);
 }
 
-/* --- slow ----------------------------------------------------------------------------- */
+/* --- slow readers ---------------------------------------------------------------------- */
 
-static bool heard_published(struct crowd *c, struct face *f)
+static bool received_published_events(struct load_test *c, struct load_session *f)
 {
     return f->slow || f->next == c->published;
 }
 
-static uint64_t count_cut(struct world *w)
+static uint64_t count_cut_sessions(struct world *w)
 {
     struct gateway_stats stats;
 
@@ -337,28 +338,29 @@ static uint64_t count_cut(struct world *w)
     return stats.cut;
 }
 
-static void a_crowd_that_does_not_read_is_cut_and_nobody_notices(struct world *w)
+static void sessions_that_do_not_read_are_cut_without_delaying_others(struct world *w)
 {
-    struct crowd c;
+    struct load_test c;
     int i = 0;
 
-    crowd_open(&c, w, CROWD + KEEN);
-    for (int k = 0; k < CROWD; k++)
-        c.faces[k].slow = true;
-    crowd_connect(&c);
-    /* The keen hear each event before the next one; half of what is kept cuts the rest. */
-    for (; i < 400 && count_cut(w) < CROWD; i++) {
-        publish(&c, i, 64 * 1024);
-        crowd_run(&c, heard_published);
+    load_test_open(&c, w, SESSIONS + READERS);
+    for (int k = 0; k < SESSIONS; k++)
+        c.sessions[k].slow = true;
+    load_test_connect(&c);
+    /* The readers receive each event before the next one; half of the buffer limit cuts the
+     * others. */
+    for (; i < 400 && count_cut_sessions(w) < SESSIONS; i++) {
+        publish_event(&c, i, 64 * 1024);
+        load_test_run(&c, received_published_events);
     }
-    expect_soon(count_cut(w) == CROWD); /* the keen may all be on other loops */
-    expect(i > 2 * 1024 / 64);          /* and what the kernel took */
-    crowd_close(&c);
+    expect_soon(count_cut_sessions(w) == SESSIONS); /* the readers may all be on other loops */
+    expect(i > 2 * 1024 / 64);                      /* plus the kernel's socket buffers */
+    load_test_close(&c);
 }
 
-/* --- turns of a loop ------------------------------------------------------------------ */
+/* --- iterations of a loop -------------------------------------------------------------- */
 
-static uint64_t count_delivered(struct world *w)
+static uint64_t count_delivered_events(struct world *w)
 {
     struct gateway_stats stats;
 
@@ -366,58 +368,58 @@ static uint64_t count_delivered(struct world *w)
     return stats.delivered;
 }
 
-/* Says goodbye: its session ends and leaves its seats. */
-static void face_leave(struct face *f)
+/* Sends a close frame: the session ends and leaves its guild. */
+static void load_session_leave(struct load_session *f)
 {
     static const char bye[] = { (char)0x88, (char)0x82, 0, 0, 0, 0, 0x03, (char)0xe8 };
 
     send(f->fd, bye, sizeof bye, MSG_NOSIGNAL);
 }
 
-static bool heard_all_or_left(struct crowd *c, struct face *f)
+static bool received_all_or_left(struct load_test *c, struct load_session *f)
 {
     return f->slow || f->next == c->published;
 }
 
-/* All of them have their sockets on one loop. It answers others before everybody has heard
- * everything, and whoever stays hears each event once though every third one leaves. */
-static void a_loop_serves_its_sockets_while_a_crowd_is_told(struct world *w)
+/* All sockets are on one loop. The loop serves requests before all sessions have received
+ * everything, and remaining sessions receive each event once though every third one leaves. */
+static void loop_serves_requests_while_delivering_to_many_sessions(struct world *w)
 {
-    struct crowd c;
+    struct load_test c;
 
-    crowd_open(&c, w, CROWD);
-    crowd_connect(&c);
-    uint64_t before = count_delivered(w);
+    load_test_open(&c, w, SESSIONS);
+    load_test_connect(&c);
+    uint64_t before = count_delivered_events(w);
     for (int i = 0; i < EVENTS; i++)
-        publish(&c, i, 100);
-    for (int i = 0; i < CROWD; i += 3) {
-        c.faces[i].slow = true; /* it is not waited for */
-        face_leave(&c.faces[i]);
+        publish_event(&c, i, 100);
+    for (int i = 0; i < SESSIONS; i += 3) {
+        c.sessions[i].slow = true; /* this session is not waited for */
+        load_session_leave(&c.sessions[i]);
     }
     expect_status(client_get(world_client(w, "ada"), "/voice/regions"), 200);
-    expect(count_delivered(w) - before < CROWD * EVENTS / 2);
-    crowd_run(&c, heard_all_or_left);
-    crowd_close(&c);
+    expect(count_delivered_events(w) - before < SESSIONS * EVENTS / 2);
+    load_test_run(&c, received_all_or_left);
+    load_test_close(&c);
 }
 
-struct flood {
-    struct crowd *crowd;
+struct publisher {
+    struct load_test *load_test;
     uint64_t before;
     _Atomic bool stop, ahead;
     bool ran_dry;
 };
 
-/* Publishes as fast as the loop delivers, and always some ahead of it. */
-static void *keep_ahead(void *arg)
+/* Publishes as fast as the loop delivers, and always some events ahead. */
+static void *publish_ahead(void *arg)
 {
-    struct flood *f = arg;
+    struct publisher *f = arg;
 
     for (int i = 0; !f->stop;) {
-        uint64_t heard = (count_delivered(f->crowd->world) - f->before) / CROWD;
+        uint64_t heard = (count_delivered_events(f->load_test->world) - f->before) / SESSIONS;
 
         f->ran_dry |= f->ahead && heard >= (uint64_t)i;
         if (heard + 50 > (uint64_t)i) {
-            publish(f->crowd, i++, 100);
+            publish_event(f->load_test, i++, 100);
         } else {
             f->ahead = true;
             usleep(1000);
@@ -426,16 +428,16 @@ static void *keep_ahead(void *arg)
     return NULL;
 }
 
-/* A line of events that never ends does not keep anybody out. */
-static void a_session_begins_though_the_line_does_not_end(struct world *w)
+/* An endless queue of events does not prevent new sessions. */
+static void session_starts_while_the_event_queue_is_never_empty(struct world *w)
 {
-    struct crowd c;
+    struct load_test c;
     pthread_t thread;
 
-    crowd_open(&c, w, CROWD);
-    crowd_connect(&c);
-    struct flood f = { .crowd = &c, .before = count_delivered(w) };
-    expect(pthread_create(&thread, NULL, keep_ahead, &f) == 0);
+    load_test_open(&c, w, SESSIONS);
+    load_test_connect(&c);
+    struct publisher f = { .load_test = &c, .before = count_delivered_events(w) };
+    expect(pthread_create(&thread, NULL, publish_ahead, &f) == 0);
     expect_soon(f.ahead);
     struct gateway_conn *late = conn_session(c.bot, "v=10", "'intents': 513");
     const struct dom *m = conn_read(late, 120000);
@@ -444,7 +446,7 @@ static void a_session_begins_though_the_line_does_not_end(struct world *w)
     expect(m && str_is(dom_at(m, "t")->text, "GUILD_CREATE"));
     conn_count(late, m);
     expect(!f.ran_dry);
-    publish(&c, c.published, 100);
+    publish_event(&c, c.published, 100);
     for (int next = -1; next < c.published;) {
         const struct dom *d = expect_dispatch(late, "MESSAGE_DELETE", "{}");
         int i = atoi(dom_at(d, "i")->text.p);
@@ -452,24 +454,24 @@ static void a_session_begins_though_the_line_does_not_end(struct world *w)
         expect(next < 0 || i == next);
         next = i + 1;
     }
-    crowd_run(&c, heard_published);
-    crowd_close(&c);
+    load_test_run(&c, received_published_events);
+    load_test_close(&c);
 }
 
-static void one_loop(struct config *c)
+static void configure_one_loop(struct config *c)
 {
     c->loops = 1;
 }
 
-static void many_loops(struct config *c)
+static void configure_four_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_crowd_tests[] = {
-    TEST_WITH(sockets_of_a_crowd_cut_mid_stream_lose_and_double_nothing, many_loops),
-    TEST_WITH(a_crowd_that_does_not_read_is_cut_and_nobody_notices, many_loops),
-    TEST_WITH(a_loop_serves_its_sockets_while_a_crowd_is_told, one_loop),
-    TEST_WITH(a_session_begins_though_the_line_does_not_end, one_loop),
+    TEST_WITH(sessions_cut_mid_stream_resume_without_loss_or_duplicates, configure_four_loops),
+    TEST_WITH(sessions_that_do_not_read_are_cut_without_delaying_others, configure_four_loops),
+    TEST_WITH(loop_serves_requests_while_delivering_to_many_sessions, configure_one_loop),
+    TEST_WITH(session_starts_while_the_event_queue_is_never_empty, configure_one_loop),
     { 0 },
 };

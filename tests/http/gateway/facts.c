@@ -1,7 +1,5 @@
-/* facts.c - every event with facts, announced at least once.
- *
- * When a test ends, the facts of all that was announced in it are compared with what the
- * payloads say (facts_agree in world.c); so this one makes everything happen. */
+/* facts.c - every event with routing fields is announced at least once. At the end of a test,
+ * facts_agree() in world.c compares the routing fields with the payloads. */
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "facts_read.h"
@@ -51,7 +49,7 @@ static void change_channels(const struct test_voice *h)
                   200);
     a = client_post(h->ada, "{'name': 't', 'type': 11}", "/channels/%s/threads", id);
     expect_status(a, 201);
-    /* A member who is timed out joins no thread. */
+    /* A timed-out member cannot join a thread. */
     expect_status(client_patch(h->ada, "{'communication_disabled_until': null}",
                                "/guilds/%s/members/%s", h->guild, h->bob->id),
                   200);
@@ -66,7 +64,7 @@ static void change_channels(const struct test_voice *h)
     expect_status(client_delete(h->ada, "/channels/%s", id), 200);
 }
 
-static void facts_are_those_of_the_payload(struct world *w)
+static void routing_fields_of_all_events_match_their_payloads(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -83,6 +81,6 @@ static void facts_are_those_of_the_payload(struct world *w)
 }
 
 const struct test facts_tests[] = {
-    TEST(facts_are_those_of_the_payload),
+    TEST(routing_fields_of_all_events_match_their_payloads),
     { 0 },
 };

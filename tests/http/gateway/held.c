@@ -1,4 +1,4 @@
-/* held.c - what the gateway does while the store lets it wait. */
+/* was_delayed.c - the gateway while a database read is delayed. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,73 +13,76 @@
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-/* --- a source that waits -------------------------------------------------------------- */
+/* --- a delayed data source ------------------------------------------------------------- */
 
-static atomic_int to_hold, waiting; /* looks that are to wait, and that do */
-static atomic_bool holding, held;
+static atomic_int to_delay, waiting; /* number of reads to delay, and of delayed reads */
+static atomic_bool delaying, was_delayed;
 
-static void hold(int looks)
+static void delay_reads(int reads)
 {
-    held = false;
-    holding = true;
-    to_hold = looks;
+    was_delayed = false;
+    delaying = true;
+    to_delay = reads;
 }
 
-static void let_go(void)
+static void release_reads(void)
 {
-    to_hold = 0;
-    holding = false;
+    to_delay = 0;
+    delaying = false;
     while (waiting)
         usleep(1000);
 }
 
-/* For two minutes and not for ever: a test that fails meanwhile has to end, too. */
-static void wait_if_told(void)
+/* Waits at most two minutes, so that a failing test ends. */
+static void wait_if_delayed(void)
 {
-    if (atomic_fetch_sub(&to_hold, 1) <= 0) {
-        atomic_fetch_add(&to_hold, 1);
+    if (atomic_fetch_sub(&to_delay, 1) <= 0) {
+        atomic_fetch_add(&to_delay, 1);
         return;
     }
     waiting++;
-    held = true;
-    for (int i = 0; i < 12000 && holding; i++)
+    was_delayed = true;
+    for (int i = 0; i < 12000 && delaying; i++)
         usleep(10 * 1000);
     waiting--;
 }
 
-static void expect_held(void)
+static void expect_read_delayed(void)
 {
-    expect_soon(held);
+    expect_soon(was_delayed);
 }
 
-static enum err slow_friends(struct tx *tx, snowflake user_id, struct list *ret)
+static enum err delayed_friends(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    wait_if_told();
+    wait_if_delayed();
     return gateway_source.friends(tx, user_id, ret);
 }
 
-static enum err slow_members(struct tx *tx, const struct gateway_search *search, struct list *ret)
+static enum err delayed_members(struct tx *tx, const struct gateway_search *search,
+                                struct list *ret)
 {
-    wait_if_told();
+    wait_if_delayed();
     return gateway_source.members(tx, search, ret);
 }
 
-static void use_slow_source(struct world *w)
+static void use_delayed_source(struct world *w)
 {
     static struct gateway_source slow;
 
-    let_go();
+    release_reads();
     slow = gateway_source;
-    slow.friends = slow_friends;
-    slow.members = slow_members;
+    slow.friends = delayed_friends;
+    slow.members = delayed_members;
     world_use_source(w, &slow);
 }
 
 /* --- presences ------------------------------------------------------------------------ */
 
-enum { SOCKETS = 24 }; /* not all on one of two loops: which has a socket is the kernel's choice */
+enum {
+    SOCKETS = 24
+}; /* so many that both loops have some: the kernel distributes sockets over loops */
 
-static bool has_answered(struct gateway_conn *g, int wait_ms)
+static bool has_heartbeat_ack(struct gateway_conn *g, int wait_ms)
 {
     const struct dom *m;
 
@@ -91,69 +94,70 @@ static bool has_answered(struct gateway_conn *g, int wait_ms)
     return false;
 }
 
-static void await_beat(struct gateway_conn *g)
+static void await_heartbeat_ack(struct gateway_conn *g)
 {
     conn_send(g, "{'op':1,'d':null}");
-    expect(has_answered(g, 30000));
+    expect(has_heartbeat_ack(g, 30000));
 }
 
-/* One whose loop does not wait. */
-static struct gateway_conn *first_that_answers(struct gateway_conn **gates)
+/* Returns a session whose loop is not blocked. */
+static struct gateway_conn *first_responding_session(struct gateway_conn **gates)
 {
     for (int i = 0; i < SOCKETS; i++)
         conn_send(gates[i], "{'op':1,'d':null}");
     for (int i = 0; i < 10000; i++)
         for (int k = 0; k < SOCKETS; k++)
-            if (has_answered(gates[k], 1))
+            if (has_heartbeat_ack(gates[k], 1))
                 return gates[k];
     fail_test(__FILE__, __LINE__, "every loop waits");
 }
 
-static void show(struct gateway_conn *g, const char *status)
+static void send_presence(struct gateway_conn *g, const char *status)
 {
     conn_send(g, "{'op':3,'d':{'status':'%s','since':null,'afk':false,'activities':[]}}", status);
 }
 
-static void expect_seen(struct gateway_conn *g, const struct client *who, const char *status)
+static void expect_presence(struct gateway_conn *g, const struct client *who, const char *status)
 {
     expect_dispatch(g, "PRESENCE_UPDATE", "{'user': {'id': '%s'}, 'status': '%s'}", who->id,
                     status);
 }
 
-/* Of two changes the friends are read for the second one first. */
-static void an_older_presence_does_not_come_last(struct world *w)
+/* The friends are read for the second change first. */
+static void older_presence_is_not_delivered_after_a_newer_one(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct gateway_conn *others[SOCKETS], *friends[SOCKETS];
 
     make_friends(ada, bob);
-    use_slow_source(w);
+    use_delayed_source(w);
     struct gateway_conn *first = conn_session(ada, PLAIN, "");
     for (int i = 0; i < SOCKETS; i++)
         others[i] = conn_session(
             ada, PLAIN, "'presence': {'status': 'invisible', 'activities': [], 'afk': false}");
     for (int i = 0; i < SOCKETS; i++)
         friends[i] = conn_session(bob, PLAIN, "");
-    hold(1);
-    show(first, "idle");
-    expect_held();
-    struct gateway_conn *other = first_that_answers(others), *friend = first_that_answers(friends);
+    delay_reads(1);
+    send_presence(first, "idle");
+    expect_read_delayed();
+    struct gateway_conn *other = first_responding_session(others),
+                        *friend = first_responding_session(friends);
     conn_watch(friend, true);
-    show(other, "online");
-    expect_seen(friend, ada, "online");
-    let_go();
-    await_beat(first);
+    send_presence(other, "online");
+    expect_presence(friend, ada, "online");
+    release_reads();
+    await_heartbeat_ack(first);
     expect_status(client_get(ada, "/users/@me"), 200);
-    show(first, "dnd");
-    await_beat(first);
-    show(other, "invisible");
-    expect_seen(friend, ada, "dnd");
+    send_presence(first, "dnd");
+    await_heartbeat_ack(first);
+    send_presence(other, "invisible");
+    expect_presence(friend, ada, "dnd");
 }
 
-/* --- errands -------------------------------------------------------------------------- */
+/* --- member list requests -------------------------------------------------------------- */
 
-/* Reads all that has come; returns how many lists were among it. */
-static int count_lists(struct gateway_conn *g)
+/* Reads everything that has arrived; returns the number of member chunks. */
+static int count_member_chunks(struct gateway_conn *g)
 {
     const struct dom *m;
     int count = 0;
@@ -166,9 +170,9 @@ static int count_lists(struct gateway_conn *g)
     return count;
 }
 
-/* Each session may ask for so many lists, but all of an account together for 1024; the first
- * of each is always taken. */
-static void an_account_may_ask_for_1024_lists_at_once(struct world *w)
+/* Each session may have several requests, all sessions of an account together 1,024; the first
+ * request of each session is always accepted. */
+static void account_is_limited_to_1024_pending_member_requests(struct world *w)
 {
     enum { SESSIONS = 11, ASKED = 100, MOST = 1024 };
     struct client *ada = world_client(w, "ada");
@@ -176,28 +180,28 @@ static void an_account_may_ask_for_1024_lists_at_once(struct world *w)
     struct gateway_conn *gates[SESSIONS];
     int lists = 0;
 
-    use_slow_source(w);
+    use_delayed_source(w);
     for (int i = 0; i < SESSIONS; i++)
         gates[i] = conn_session(ada, PLAIN, "");
-    hold(1000 * 1000);
+    delay_reads(1000 * 1000);
     for (int i = 0; i < SESSIONS; i++) {
         for (int k = 0; k < ASKED; k++)
             conn_send(gates[i], "{'op':8,'d':{'guild_id':'%s','query':'a','limit':1}}", v.id);
-        await_beat(gates[i]);
+        await_heartbeat_ack(gates[i]);
     }
-    let_go();
+    release_reads();
     for (int i = 0; i < 10000 && lists < MOST; i++)
         for (int k = 0; k < SESSIONS; k++)
-            lists += count_lists(gates[k]);
+            lists += count_member_chunks(gates[k]);
     for (int k = 0; k < SESSIONS; k++) {
         conn_send(gates[k], "{'op':1,'d':null}");
-        lists += count_lists(gates[k]);
+        lists += count_member_chunks(gates[k]);
     }
     expect(lists == MOST);
 }
 
 const struct test gateway_held_tests[] = {
-    TEST(an_older_presence_does_not_come_last),
-    TEST(an_account_may_ask_for_1024_lists_at_once),
+    TEST(older_presence_is_not_delivered_after_a_newer_one),
+    TEST(account_is_limited_to_1024_pending_member_requests),
     { 0 },
 };

@@ -1,27 +1,25 @@
-/* kept.c - sessions are told of people and guilds as they are now, however often others
- * were told of them before. */
+/* kept.c - READY contains current users and guilds although the server caches them. */
 #include "channels.h"
 #include "gateway_conn.h"
 #include "guilds.h"
 #include "test_guild.h"
 
-/* READY with every user in its place, and with all of them in one list; with a guild's own fields
- * apart from the others. */
-enum { PLAIN = 0, REFERRING = 1 << 4, APART = 1 << 10 };
+/* Forms of READY: users inline, users in one list, guild properties nested. */
+enum { PLAIN = 0, USER_LIST = 1 << 4, NESTED = 1 << 10 };
 
-/* More often than there are loops: each keeps what it has read. */
+/* More often than there are loops, because each loop has its own cache. */
 enum { TIMES = 6 };
 
-struct scene {
+struct ready_fixture {
     struct client *ada, *bob, *cleo;
     struct test_guild test_guild;
 };
 
-static struct scene open_scene(struct world *w)
+static struct ready_fixture create_ready_fixture(struct world *w)
 {
-    struct scene s = { .ada = world_client(w, "ada"),
-                       .bob = world_client(w, "bob"),
-                       .cleo = world_client(w, "cleo") };
+    struct ready_fixture s = { .ada = world_client(w, "ada"),
+                               .bob = world_client(w, "bob"),
+                               .cleo = world_client(w, "cleo") };
 
     s.test_guild = world_test_guild(w, s.ada);
     test_guild_add(&s.test_guild, s.bob);
@@ -42,74 +40,74 @@ static void expect_ready(struct client *c, int capabilities, const char *ready)
     }
 }
 
-/* The third of three members, in both forms; what is the user's and what is the member's. */
-static void expect_third(const struct scene *s, const char *user, const char *member)
+/* Expects these fields of the third member and its user in both forms. */
+static void expect_third_member(const struct ready_fixture *s, const char *user, const char *member)
 {
     struct world *w = s->ada->world;
 
     expect_ready(s->ada, PLAIN,
                  TEXT(w, "{'guilds': [{'members': [{}, {}, {'user': {%s}, %s}]}]}", user, member));
     expect_ready(
-        s->ada, REFERRING,
+        s->ada, USER_LIST,
         TEXT(w, "{'users': [{}, {}, {%s}], 'merged_members': [[{}, {}, {%s}]]}", user, member));
 }
 
-static void a_member_that_changes(struct world *w)
+static void ready_shows_a_members_changed_nick_and_global_name(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct ready_fixture s = create_ready_fixture(w);
 
-    expect_third(&s, "'global_name': null", "'nick': null");
+    expect_third_member(&s, "'global_name': null", "'nick': null");
     expect_status(
         client_patch(s.cleo, "{'nick': 'Cleopatra'}", "/guilds/%s/members/@me", s.test_guild.id),
         200);
-    expect_third(&s, "'global_name': null", "'nick': 'Cleopatra'");
+    expect_third_member(&s, "'global_name': null", "'nick': 'Cleopatra'");
     expect_status(client_patch(s.cleo, "{'global_name': 'C.'}", "/users/@me"), 200);
-    expect_third(&s, "'global_name': 'C.'", "'nick': 'Cleopatra'");
+    expect_third_member(&s, "'global_name': 'C.'", "'nick': 'Cleopatra'");
 }
 
-static void a_role_that_comes_and_goes(struct world *w)
+static void ready_shows_added_and_deleted_roles_of_a_member(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct ready_fixture s = create_ready_fixture(w);
     struct answer a = client_post(s.ada, "{'name': 'Guard'}", "/guilds/%s/roles", s.test_guild.id);
 
     expect_status(a, 200);
     const char *role = answer_text(a, "id");
-    expect_third(&s, "", "'roles': []");
+    expect_third_member(&s, "", "'roles': []");
     expect_status(client_put(s.ada, NULL, "/guilds/%s/members/%s/roles/%s", s.test_guild.id,
                              s.cleo->id, role),
                   204);
-    expect_third(&s, "", TEXT(w, "'roles': ['%s']", role));
-    /* Its rows go with it, and nobody names them. */
+    expect_third_member(&s, "", TEXT(w, "'roles': ['%s']", role));
+    /* Deleting the role deletes the member's role rows without an explicit invalidation. */
     expect_status(client_delete(s.ada, "/guilds/%s/roles/%s", s.test_guild.id, role), 204);
-    expect_third(&s, "", "'roles': []");
+    expect_third_member(&s, "", "'roles': []");
 }
 
-static void somebody_who_leaves_and_comes_back(struct world *w)
+static void ready_shows_members_who_left_and_rejoined(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct ready_fixture s = create_ready_fixture(w);
 
-    expect_third(&s, "", "'nick': null");
+    expect_third_member(&s, "", "'nick': null");
     expect_status(client_delete(s.cleo, "/users/@me/guilds/%s", s.test_guild.id), 204);
     expect_ready(s.ada, PLAIN, "{'guilds': [{'member_count': 2, 'members': [{}, {}]}]}");
-    expect_ready(s.ada, REFERRING, "{'users': [{}, {}], 'merged_members': [[{}, {}]]}");
+    expect_ready(s.ada, USER_LIST, "{'users': [{}, {}], 'merged_members': [[{}, {}]]}");
     test_guild_add(&s.test_guild, s.cleo);
-    expect_third(&s, "", "'nick': null");
+    expect_third_member(&s, "", "'nick': null");
 }
 
-/* The one relationship, in both forms. */
-static void expect_friend(const struct scene *s, const char *user, const char *relationship)
+/* Expects the only relationship in both forms. */
+static void expect_friend(const struct ready_fixture *s, const char *user, const char *relationship)
 {
     struct world *w = s->ada->world;
 
     expect_ready(s->ada, PLAIN,
                  TEXT(w, "{'relationships': [{'user': {%s}, %s}]}", user, relationship));
-    expect_ready(s->ada, REFERRING,
+    expect_ready(s->ada, USER_LIST,
                  TEXT(w, "{'users': [{}, {%s}, {}], 'relationships': [{%s}]}", user, relationship));
 }
 
-static void a_friend_who_changes(struct world *w)
+static void ready_shows_changes_of_a_friend(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct ready_fixture s = create_ready_fixture(w);
 
     expect_friend(&s, "'global_name': null", "'type': 1, 'nickname': null");
     expect_status(client_patch(s.bob, "{'global_name': 'B.'}", "/users/@me"), 200);
@@ -120,23 +118,23 @@ static void a_friend_who_changes(struct world *w)
     expect_friend(&s, "'global_name': 'B.'", "'type': 1, 'nickname': 'Bobby'");
     expect_status(client_delete(s.ada, "/users/@me/relationships/%s", s.bob->id), 204);
     expect_ready(s.ada, PLAIN, "{'relationships': []}");
-    expect_ready(s.ada, REFERRING, "{'users': [{}, {}, {}], 'relationships': []}");
+    expect_ready(s.ada, USER_LIST, "{'users': [{}, {}, {}], 'relationships': []}");
 }
 
-/* The one guild, in all forms. */
+/* Expects the only guild in all forms. */
 static void expect_guild(struct client *c, const char *own, const char *others)
 {
     struct world *w = c->world;
     const char *plain = TEXT(w, "{'guilds': [{%s, %s}]}", own, others);
 
     expect_ready(c, PLAIN, plain);
-    expect_ready(c, REFERRING, plain);
-    expect_ready(c, APART, TEXT(w, "{'guilds': [{'properties': {%s}, %s}]}", own, others));
+    expect_ready(c, USER_LIST, plain);
+    expect_ready(c, NESTED, TEXT(w, "{'guilds': [{'properties': {%s}, %s}]}", own, others));
 }
 
-static void a_guild_that_changes(struct world *w)
+static void ready_shows_changes_of_a_guild(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct ready_fixture s = create_ready_fixture(w);
 
     expect_guild(
         s.ada, "'name': 'Hall', 'afk_timeout': 300",
@@ -156,10 +154,10 @@ static void a_guild_that_changes(struct world *w)
     expect_guild(s.bob, "'name': 'Court'", "'roles': [{}, {'name': 'Guard'}], 'member_count': 3");
 }
 
-/* In turns: what one was shown is not what the next one sees. */
-static void channels_that_not_all_may_see(struct world *w)
+/* Alternately, so that a cached guild of one user could reach the other. */
+static void cached_ready_shows_each_user_only_visible_channels(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct ready_fixture s = create_ready_fixture(w);
     const char *hidden = make_channel(s.ada, s.test_guild.id,
                                       TEXT(w,
                                            "{'name': 'hidden', 'permission_overwrites': "
@@ -179,11 +177,11 @@ static void channels_that_not_all_may_see(struct world *w)
 }
 
 const struct test gateway_kept_tests[] = {
-    TEST(a_member_that_changes),
-    TEST(a_role_that_comes_and_goes),
-    TEST(somebody_who_leaves_and_comes_back),
-    TEST(a_friend_who_changes),
-    TEST(a_guild_that_changes),
-    TEST(channels_that_not_all_may_see),
+    TEST(ready_shows_a_members_changed_nick_and_global_name),
+    TEST(ready_shows_added_and_deleted_roles_of_a_member),
+    TEST(ready_shows_members_who_left_and_rejoined),
+    TEST(ready_shows_changes_of_a_friend),
+    TEST(ready_shows_changes_of_a_guild),
+    TEST(cached_ready_shows_each_user_only_visible_channels),
     { 0 },
 };

@@ -1,5 +1,5 @@
-/* large.c - sessions that begin with megabytes: all of it arrives, in every form, and
- * nobody is held up meanwhile, which the world itself watches. */
+/* large.c - sessions whose first payloads have megabytes arrive complete in every encoding. The
+ * test world fails if a loop is blocked. */
 #include <string.h>
 
 #include "apps.h"
@@ -10,7 +10,7 @@
 
 enum { DIRECT = 20000, CHANNELS = 50, FEW_CHANNELS = 15, OVERWRITES = 1000 };
 
-/* How clients ask for it. External terms of more than 100,000 values are not read by the test. */
+/* Connection queries. The test does not decode ETF with more than 100,000 values. */
 static const char *const forms[] = {
     "v=10&encoding=json",
     "v=10&encoding=json&compress=zlib-stream",
@@ -56,7 +56,7 @@ static void put_overwrites(struct world *w, const char *guild, unsigned channels
                   1ull, (unsigned long long)OVERWRITES, id);
 }
 
-/* The next dispatch, past the answers to heartbeats. */
+/* Returns the next dispatch; heartbeat ACKs are skipped. */
 static const struct dom *next_dispatch(struct gateway_conn *g, const char *event)
 {
     for (;;) {
@@ -71,7 +71,7 @@ static const struct dom *next_dispatch(struct gateway_conn *g, const char *event
     }
 }
 
-/* The one comes, and the other not before it. */
+/* Expects the first event, and the other one not before it. */
 static void expect_first_of_two(struct gateway_conn *g, const char *event, const char *other)
 {
     for (bool found = false; !found;) {
@@ -87,20 +87,20 @@ static void expect_first_of_two(struct gateway_conn *g, const char *event, const
     }
 }
 
-static void send_beats(struct gateway_conn *g)
+static void send_heartbeats(struct gateway_conn *g)
 {
     for (int i = 0; i < 4; i++)
         conn_send(g, "{'op': 1, 'd': null}");
 }
 
-/* Beats while it is made: what is sent meanwhile must not get between. */
-static struct gateway_conn *begin(struct client *c, const char *form, const char *more)
+/* Sends heartbeats while READY is built: their ACKs must not get in between. */
+static struct gateway_conn *open_session(struct client *c, const char *form, const char *more)
 {
     struct gateway_conn *g = conn_open(c, form);
 
     expect_op(g, 10);
     conn_identify(g, more);
-    send_beats(g);
+    send_heartbeats(g);
     return g;
 }
 
@@ -114,13 +114,13 @@ static size_t count_overwrites(const struct dom *guild)
     return n;
 }
 
-static void many_direct_channels_are_in_ready(struct world *w)
+static void ready_contains_all_of_many_direct_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
     put_direct_channels(w, ada, bob);
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct gateway_conn *g = begin(ada, forms[i], i % 2 ? "'capabilities': 1040" : "");
+        struct gateway_conn *g = open_session(ada, forms[i], i % 2 ? "'capabilities': 1040" : "");
         const struct dom *ready = next_dispatch(g, "READY");
 
         expect(dom_at(ready, "private_channels")->count == DIRECT);
@@ -128,14 +128,14 @@ static void many_direct_channels_are_in_ready(struct world *w)
     }
 }
 
-static void a_guild_with_all_its_overwrites_is_in_ready(struct world *w)
+static void ready_contains_a_guild_with_50000_overwrites(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Large");
 
-    put_overwrites(w, guild, CHANNELS); /* as many as it may have */
+    put_overwrites(w, guild, CHANNELS); /* as many as a guild may have */
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct gateway_conn *g = begin(ada, forms[i], "");
+        struct gateway_conn *g = open_session(ada, forms[i], "");
         const struct dom *ready = next_dispatch(g, "READY");
 
         expect(count_overwrites(dom_at(ready, "guilds.0")) == CHANNELS * OVERWRITES);
@@ -143,14 +143,15 @@ static void a_guild_with_all_its_overwrites_is_in_ready(struct world *w)
     }
 }
 
-/* It is read for each session, not by who writes the newcomer down, and comes before anything
- * that happens there. */
-static void a_newcomer_is_shown_a_guild_with_all_its_overwrites(struct world *w)
+/* The guild is read for each session, not in the write transaction, and precedes all events of
+ * the guild. */
+static void joining_a_large_guild_sends_guild_create_before_its_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     struct test_guild v = world_test_guild(w, ada);
-    struct gateway_conn *first = begin(eve, forms[0], ""), *second = begin(eve, forms[1], ""),
-                        *few = begin(eve, forms[0], "'intents': 512");
+    struct gateway_conn *first = open_session(eve, forms[0], ""),
+                        *second = open_session(eve, forms[1], ""),
+                        *few = open_session(eve, forms[0], "'intents': 512");
     struct answer invite = client_post(ada, "{}", "/channels/%s/invites", v.channel);
 
     put_overwrites(w, v.id, CHANNELS);
@@ -172,8 +173,8 @@ static void a_newcomer_is_shown_a_guild_with_all_its_overwrites(struct world *w)
     conn_kill(few);
 }
 
-/* What happens while it is made follows it: conn_count looks for gaps. */
-static void a_bots_large_guild_comes_before_what_happens_there(struct world *w)
+/* Events that occur meanwhile follow it: conn_count checks for gaps. */
+static void bot_gets_large_guild_create_before_its_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
@@ -181,10 +182,10 @@ static void a_bots_large_guild_comes_before_what_happens_there(struct world *w)
     test_guild_add(&v, bot);
     put_overwrites(w, v.id, FEW_CHANNELS);
     for (size_t i = 0; i < COUNT_OF(all_forms); i++) {
-        struct gateway_conn *g = begin(bot, all_forms[i], "'intents': 513");
+        struct gateway_conn *g = open_session(bot, all_forms[i], "'intents': 513");
 
         next_dispatch(g, "READY");
-        send_beats(g);
+        send_heartbeats(g);
         for (int n = 0; n < 3; n++)
             expect_status(
                 client_post(ada, "{'content': 'early'}", "/channels/%s/messages", v.channel), 200);
@@ -198,9 +199,9 @@ static void a_bots_large_guild_comes_before_what_happens_there(struct world *w)
 }
 
 const struct test gateway_large_tests[] = {
-    TEST(many_direct_channels_are_in_ready),
-    TEST(a_guild_with_all_its_overwrites_is_in_ready),
-    TEST(a_newcomer_is_shown_a_guild_with_all_its_overwrites),
-    TEST(a_bots_large_guild_comes_before_what_happens_there),
+    TEST(ready_contains_all_of_many_direct_channels),
+    TEST(ready_contains_a_guild_with_50000_overwrites),
+    TEST(joining_a_large_guild_sends_guild_create_before_its_events),
+    TEST(bot_gets_large_guild_create_before_its_events),
     { 0 },
 };

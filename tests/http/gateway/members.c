@@ -1,4 +1,4 @@
-/* members.c - long lists of members over the gateway. */
+/* members.c - long member lists over the gateway. */
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -11,8 +11,8 @@ enum { MEMBERS = 20000, CHUNK = 1000 };
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-/* A guild with so many members, of whom one is a bot. */
-static struct test_guild crowded_test_guild(struct world *w, struct client *bot)
+/* Creates a guild with MEMBERS members, one of them the bot. */
+static struct test_guild create_large_guild(struct world *w, struct client *bot)
 {
     struct test_guild v = world_test_guild(w, world_client(w, "ada"));
 
@@ -21,7 +21,7 @@ static struct test_guild crowded_test_guild(struct world *w, struct client *bot)
               "insert into users (id, username) with recursive n(i) as (select 1 union all select "
               "i + 1 from n where i < %d) select i, 'u' || i from n",
               MEMBERS - 2);
-    /* In pieces: a store that takes long for one statement gives up on it. */
+    /* In pieces, because the store aborts long statements. */
     for (int from = 0; from < MEMBERS; from += CHUNK)
         world_sql(w,
                   "insert into members (guild_id, user_id, joined_at) select %s, id, id from "
@@ -31,7 +31,7 @@ static struct test_guild crowded_test_guild(struct world *w, struct client *bot)
     return v;
 }
 
-static void ask_for_all(struct gateway_conn *g, const struct test_guild *v)
+static void request_all_members(struct gateway_conn *g, const struct test_guild *v)
 {
     conn_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'n'}}", v->id);
 }
@@ -45,31 +45,32 @@ static void expect_chunk(struct gateway_conn *g, int index)
     expect(dom_at(d, "members")->count == CHUNK);
 }
 
-/* Another session asks for the same and gets it: whatever did not wait is told by then. */
-static void hear_all_elsewhere(struct client *bot, const struct test_guild *v)
+/* Another session requests and receives the same members: events that were not delayed have been
+ * sent by then. */
+static void request_members_elsewhere(struct client *bot, const struct test_guild *v)
 {
     struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 3");
 
     expect_dispatch(g, "GUILD_CREATE", "{}");
-    ask_for_all(g, v);
+    request_all_members(g, v);
     for (int i = 0; i < MEMBERS / CHUNK; i++)
         expect_chunk(g, i);
     conn_close(g, 1000);
 }
 
-/* All of it is more than what is kept for a session that is away. It waits for a socket. */
-static void a_list_waits_for_who_lost_the_socket(struct world *w)
+/* The chunks exceed the resume buffer, so they wait for a socket. */
+static void member_chunks_wait_until_the_session_resumes(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
-    struct test_guild v = crowded_test_guild(w, bot);
+    struct test_guild v = create_large_guild(w, bot);
     struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 3");
     int index = 0;
 
     expect_dispatch(g, "GUILD_CREATE", "{}");
-    ask_for_all(g, &v);
+    request_all_members(g, &v);
     expect_chunk(g, index++);
     conn_lose(g);
-    hear_all_elsewhere(bot, &v); /* meanwhile all could have been told */
+    request_members_elsewhere(bot, &v); /* in the meantime all chunks could have been sent */
     struct gateway_conn *back = conn_open(bot, PLAIN);
     expect_op(back, 10);
     conn_resume(back, conn_id(g), conn_seq(g));
@@ -88,34 +89,34 @@ static void a_list_waits_for_who_lost_the_socket(struct world *w)
     expect_quiet(back);
 }
 
-static void set_room(struct gateway_conn *g, int bytes)
+static void set_receive_buffer(struct gateway_conn *g, int bytes)
 {
     expect(setsockopt(conn_fd(g), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0);
 }
 
-/* Who does not read is told no more than its socket takes, and one chunk. */
-static void a_list_waits_for_who_does_not_read(struct world *w)
+/* A client that does not read gets what its socket buffers, and one chunk. */
+static void member_chunks_wait_for_a_client_that_does_not_read(struct world *w)
 {
     struct client *bot = world_bot(w, "robot"), *ada = world_client(w, "ada");
-    struct test_guild v = crowded_test_guild(w, bot);
+    struct test_guild v = create_large_guild(w, bot);
     struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 3");
 
     expect_dispatch(g, "GUILD_CREATE", "{}");
-    set_room(g, 64 * 1024);
+    set_receive_buffer(g, 64 * 1024);
     long before = conn_census(g, "events");
-    ask_for_all(g, &v);
+    request_all_members(g, &v);
     expect_soon(conn_census(g, "events") > before);
-    hear_all_elsewhere(bot, &v);
+    request_members_elsewhere(bot, &v);
     expect(conn_census(g, "events") - before < MEMBERS / CHUNK);
     expect_status(client_get(ada, "/voice/regions"), 200);
-    set_room(g, 1 << 20);
+    set_receive_buffer(g, 1 << 20);
     for (int i = 0; i < MEMBERS / CHUNK; i++)
         expect_chunk(g, i);
     expect_quiet(g);
 }
 
 const struct test gateway_members_tests[] = {
-    TEST(a_list_waits_for_who_lost_the_socket),
-    TEST(a_list_waits_for_who_does_not_read),
+    TEST(member_chunks_wait_until_the_session_resumes),
+    TEST(member_chunks_wait_for_a_client_that_does_not_read),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* moves.c - sessions that go from loop to loop while what they see changes. */
+/* moves.c - sessions that move between loops while channels and guilds change. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@ enum { SESSIONS = 8, ROUNDS = 60, PACE_US = 40 };
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-/* --- a call that is not waited for ---------------------------------------------------- */
+/* --- a request without waiting for its response ---------------------------------------- */
 
-static int dial(struct world *w)
+static int dial_server(struct world *w)
 {
     struct sockaddr_in to = { .sin_family = AF_INET,
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
@@ -29,8 +29,8 @@ static int dial(struct world *w)
     return fd;
 }
 
-static void send_call(int fd, const struct client *c, const char *method, const char *path,
-                      const char *body)
+static void send_request(int fd, const struct client *c, const char *method, const char *path,
+                         const char *body)
 {
     struct str text = str_printf(world_arena(c->world),
                                  "%s /api/v10%s HTTP/1.1\r\nHost: localhost\r\n"
@@ -41,7 +41,7 @@ static void send_call(int fd, const struct client *c, const char *method, const 
     expect(send(fd, text.p, text.n, MSG_NOSIGNAL) == (ssize_t)text.n);
 }
 
-static void expect_answer(int fd)
+static void expect_2xx_response(int fd)
 {
     char text[65536];
     ssize_t n = recv(fd, text, sizeof text, 0);
@@ -51,15 +51,16 @@ static void expect_answer(int fd)
 
 /* --- sessions that move --------------------------------------------------------------- */
 
-struct moving {
+struct moving_sessions {
     struct client *ada, *bob;
     const char *guild, *role;
-    const char *by_role, *by_overwrite; /* channels that come and go */
+    const char *by_role, *by_overwrite; /* channels that are shown and hidden */
     struct gateway_conn *gates[SESSIONS];
     int fd;
 };
 
-static const char *make_hidden(struct moving *m, const char *name, const char *for_role)
+static const char *create_hidden_channel(struct moving_sessions *m, const char *name,
+                                         const char *for_role)
 {
     return make_channel(m->ada, m->guild,
                         TEXT(m->ada->world,
@@ -69,26 +70,26 @@ static const char *make_hidden(struct moving *m, const char *name, const char *f
                              name, m->guild, for_role));
 }
 
-static struct moving open_moving(struct world *w)
+static struct moving_sessions open_moving_sessions(struct world *w)
 {
-    struct moving m = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct moving_sessions m = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     m.guild = found_guild(m.ada, "Hall");
     m.role = make_role(m.ada, m.guild, "{'name': 'Keepers', 'permissions': '0'}");
-    m.by_role = make_hidden(&m, "r", m.role);
-    m.by_overwrite = make_hidden(&m, "o", m.role);
+    m.by_role = create_hidden_channel(&m, "r", m.role);
+    m.by_overwrite = create_hidden_channel(&m, "o", m.role);
     put_member(m.guild, m.bob);
     for (int i = 0; i < SESSIONS; i++)
         m.gates[i] = conn_session(m.bob, PLAIN, "");
     for (int i = 0; i < SESSIONS; i++)
         for (int k = i + 1; k < SESSIONS; k++) /* SESSIONS_REPLACE */
             conn_count(m.gates[i], conn_read(m.gates[i], 60000));
-    m.fd = dial(w);
+    m.fd = dial_server(w);
     return m;
 }
 
-/* All their sockets are cut, and others are there that have not said yet whose they are. */
-static void open_next(struct moving *m, struct gateway_conn **next)
+/* Cuts all sockets and opens new ones that have not resumed yet. */
+static void open_new_sockets(struct moving_sessions *m, struct gateway_conn **next)
 {
     for (int i = 0; i < SESSIONS; i++) {
         conn_kill(m->gates[i]);
@@ -97,7 +98,7 @@ static void open_next(struct moving *m, struct gateway_conn **next)
     }
 }
 
-static void resume_all(struct moving *m, struct gateway_conn **next)
+static void resume_all_sessions(struct moving_sessions *m, struct gateway_conn **next)
 {
     for (int i = 0; i < SESSIONS; i++) {
         conn_resume(next[i], conn_id(m->gates[i]), conn_seq(m->gates[i]));
@@ -105,8 +106,8 @@ static void resume_all(struct moving *m, struct gateway_conn **next)
     }
 }
 
-/* Once each: that it is back, and this, whatever else comes. */
-static void expect_both(struct gateway_conn *g, const char *event, const char *id)
+/* Expects RESUMED and this event once each, among other events. */
+static void expect_resumed_and_event(struct gateway_conn *g, const char *event, const char *id)
 {
     int resumed = 0, heard = 0;
 
@@ -130,8 +131,8 @@ static void expect_both(struct gateway_conn *g, const char *event, const char *i
     }
 }
 
-/* Nothing is left, and above all not the same once more. */
-static void expect_nothing_more(struct gateway_conn *g, const char *id)
+/* Expects that no event about this id is left. */
+static void expect_no_event_about(struct gateway_conn *g, const char *id)
 {
     conn_send(g, "{'op':1,'d':null}");
     for (;;) {
@@ -146,49 +147,49 @@ static void expect_nothing_more(struct gateway_conn *g, const char *id)
     }
 }
 
-/* Hides or shows one of the channels while all sessions are on their way. */
-static void change_while_moving(struct moving *m, int round)
+/* Hides or shows one of the channels while all sessions move. */
+static void change_visibility_while_moving(struct moving_sessions *m, int round)
 {
     struct world *w = m->ada->world;
     struct gateway_conn *next[SESSIONS];
     bool shown = round % 2 == 0, by_role = round / 2 % 2 == 0;
     const char *id = by_role ? m->by_role : m->by_overwrite;
 
-    open_next(m, next);
+    open_new_sockets(m, next);
     if (by_role)
-        send_call(m->fd, m->ada, "PATCH", TEXT(w, "/guilds/%s/members/%s", m->guild, m->bob->id),
-                  shown ? TEXT(w, "{\"roles\":[\"%s\"]}", m->role) : "{\"roles\":[]}");
+        send_request(m->fd, m->ada, "PATCH", TEXT(w, "/guilds/%s/members/%s", m->guild, m->bob->id),
+                     shown ? TEXT(w, "{\"roles\":[\"%s\"]}", m->role) : "{\"roles\":[]}");
     else
-        send_call(m->fd, m->ada, "PUT", TEXT(w, "/channels/%s/permissions/%s", id, m->bob->id),
-                  shown ? "{\"type\":1,\"allow\":\"1024\",\"deny\":\"0\"}"
-                        : "{\"type\":1,\"allow\":\"0\",\"deny\":\"1024\"}");
+        send_request(m->fd, m->ada, "PUT", TEXT(w, "/channels/%s/permissions/%s", id, m->bob->id),
+                     shown ? "{\"type\":1,\"allow\":\"1024\",\"deny\":\"0\"}"
+                           : "{\"type\":1,\"allow\":\"0\",\"deny\":\"1024\"}");
     usleep((useconds_t)(round % 16 * PACE_US));
-    resume_all(m, next);
-    expect_answer(m->fd);
+    resume_all_sessions(m, next);
+    expect_2xx_response(m->fd);
     for (int i = 0; i < SESSIONS; i++)
-        expect_both(m->gates[i], shown ? "CHANNEL_CREATE" : "CHANNEL_DELETE", id);
+        expect_resumed_and_event(m->gates[i], shown ? "CHANNEL_CREATE" : "CHANNEL_DELETE", id);
     for (int i = 0; i < SESSIONS; i++)
-        expect_nothing_more(m->gates[i], id);
+        expect_no_event_about(m->gates[i], id);
 }
 
-static void who_moves_hears_of_each_channel_that_comes_and_goes(struct world *w)
+static void moving_sessions_get_each_channel_visibility_change_once(struct world *w)
 {
-    struct moving m = open_moving(w);
+    struct moving_sessions m = open_moving_sessions(w);
 
-    /* The role shows one channel only: of the other it says nothing. */
+    /* The role gives access to one channel only. */
     expect_status(client_put(m.ada, "{'type': 0, 'allow': '0', 'deny': '0'}",
                              "/channels/%s/permissions/%s", m.by_overwrite, m.role),
                   204);
     for (int round = 0; round < ROUNDS; round++)
-        change_while_moving(&m, round);
+        change_visibility_while_moving(&m, round);
     close(m.fd);
 }
 
-/* --- guilds and channels that are gone ------------------------------------------------ */
+/* --- deleted guilds and channels ------------------------------------------------------- */
 
-static void who_moves_hears_of_a_deleted_channel(struct world *w)
+static void moving_sessions_get_channel_delete_once(struct world *w)
 {
-    struct moving m = open_moving(w);
+    struct moving_sessions m = open_moving_sessions(w);
     struct gateway_conn *next[SESSIONS];
 
     for (int round = 0; round < ROUNDS / 2; round++) {
@@ -196,21 +197,21 @@ static void who_moves_hears_of_a_deleted_channel(struct world *w)
 
         for (int i = 0; i < SESSIONS; i++)
             expect_dispatch(m.gates[i], "CHANNEL_CREATE", "{'id': '%s'}", id);
-        open_next(&m, next);
-        send_call(m.fd, m.ada, "DELETE", TEXT(w, "/channels/%s", id), "");
+        open_new_sockets(&m, next);
+        send_request(m.fd, m.ada, "DELETE", TEXT(w, "/channels/%s", id), "");
         usleep((useconds_t)(round % 16 * PACE_US));
-        resume_all(&m, next);
-        expect_answer(m.fd);
+        resume_all_sessions(&m, next);
+        expect_2xx_response(m.fd);
         for (int i = 0; i < SESSIONS; i++)
-            expect_both(m.gates[i], "CHANNEL_DELETE", id);
+            expect_resumed_and_event(m.gates[i], "CHANNEL_DELETE", id);
         for (int i = 0; i < SESSIONS; i++)
-            expect_nothing_more(m.gates[i], id);
+            expect_no_event_about(m.gates[i], id);
     }
     close(m.fd);
 }
 
-/* Deleted, or left without having been asked. */
-static void who_moves_hears_of_a_guild_that_is_gone(struct world *w)
+/* The guild is deleted, or the member is kicked. */
+static void moving_sessions_get_guild_delete_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *guilds[ROUNDS / 2];
@@ -220,27 +221,27 @@ static void who_moves_hears_of_a_guild_that_is_gone(struct world *w)
         guilds[i] = found_guild(ada, "Short");
         put_member(guilds[i], bob);
     }
-    struct moving m = open_moving(w);
+    struct moving_sessions m = open_moving_sessions(w);
     for (int round = 0; round < ROUNDS / 2; round++) {
         const char *id = guilds[round];
 
-        open_next(&m, next);
-        send_call(m.fd, m.ada, "DELETE",
-                  round % 2 ? TEXT(w, "/guilds/%s", id)
-                            : TEXT(w, "/guilds/%s/members/%s", id, m.bob->id),
-                  "");
+        open_new_sockets(&m, next);
+        send_request(m.fd, m.ada, "DELETE",
+                     round % 2 ? TEXT(w, "/guilds/%s", id)
+                               : TEXT(w, "/guilds/%s/members/%s", id, m.bob->id),
+                     "");
         usleep((useconds_t)(round % 16 * PACE_US));
-        resume_all(&m, next);
-        expect_answer(m.fd);
+        resume_all_sessions(&m, next);
+        expect_2xx_response(m.fd);
         for (int i = 0; i < SESSIONS; i++)
-            expect_both(m.gates[i], "GUILD_DELETE", id);
+            expect_resumed_and_event(m.gates[i], "GUILD_DELETE", id);
         for (int i = 0; i < SESSIONS; i++)
-            expect_nothing_more(m.gates[i], id);
+            expect_no_event_about(m.gates[i], id);
     }
     close(m.fd);
 }
 
-/* --- who does not arrive -------------------------------------------------------------- */
+/* --- sessions that do not arrive ------------------------------------------------------- */
 
 static uint64_t count_sockets(struct world *w)
 {
@@ -250,8 +251,8 @@ static uint64_t count_sockets(struct world *w)
     return stats.connected;
 }
 
-/* Until its heartbeat is answered: does it hear that somebody is not seen any more? */
-static bool hears_of_the_end(struct gateway_conn *g)
+/* Returns whether a presence "offline" arrives before the heartbeat ACK. */
+static bool receives_offline_presence(struct gateway_conn *g)
 {
     bool heard = false;
 
@@ -268,9 +269,9 @@ static bool hears_of_the_end(struct gateway_conn *g)
     }
 }
 
-/* A socket that is cut while the session is on its way to it: the session is seen for a
- * minute more, and not for three. */
-static void who_is_cut_on_the_way_is_seen_for_a_minute(struct world *w)
+/* A socket is cut while its session moves to it: the session is shown online for one more
+ * minute, not for three. */
+static void session_cut_while_moving_goes_offline_after_a_minute(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *guild = found_guild(ada, "Hall");
@@ -292,23 +293,23 @@ static void who_is_cut_on_the_way_is_seen_for_a_minute(struct world *w)
         }
         expect_soon(count_sockets(w) == 1 && conn_census(first, "connected") == 0);
         bool heard = false;
-        for (int i = 0; i < 4; i++) { /* two minutes: it may have arrived only now */
+        for (int i = 0; i < 4; i++) { /* two minutes: the session may have arrived only now */
             world_wait(w, 31);
-            heard |= hears_of_the_end(a);
+            heard |= receives_offline_presence(a);
         }
         expect(heard);
     }
 }
 
-static void many_loops(struct config *c)
+static void configure_four_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_moves_tests[] = {
-    TEST_WITH(who_moves_hears_of_each_channel_that_comes_and_goes, many_loops),
-    TEST_WITH(who_moves_hears_of_a_deleted_channel, many_loops),
-    TEST_WITH(who_moves_hears_of_a_guild_that_is_gone, many_loops),
-    TEST_WITH(who_is_cut_on_the_way_is_seen_for_a_minute, many_loops),
+    TEST_WITH(moving_sessions_get_each_channel_visibility_change_once, configure_four_loops),
+    TEST_WITH(moving_sessions_get_channel_delete_once, configure_four_loops),
+    TEST_WITH(moving_sessions_get_guild_delete_once, configure_four_loops),
+    TEST_WITH(session_cut_while_moving_goes_offline_after_a_minute, configure_four_loops),
     { 0 },
 };

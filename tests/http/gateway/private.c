@@ -1,4 +1,4 @@
-/* private.c - what happens in private channels, for those who are in them then. */
+/* private.c - events of private channels go to their current recipients. */
 #include "gateway_conn.h"
 #include "guilds.h"
 #include "test_guild.h"
@@ -7,7 +7,7 @@
 static const char *const PLAIN = "v=10&encoding=json";
 enum { VERY_MANY = 100000 };
 
-static const char *open_channel(struct client *from, struct client *to)
+static const char *open_direct_channel(struct client *from, struct client *to)
 {
     struct answer a = client_post(from, TEXT(from->world, "{'recipient_id': '%s'}", to->id),
                                   "/users/@me/channels");
@@ -26,15 +26,15 @@ static const char *open_group(struct client *from, struct client *one, struct cl
     return answer_text(a, "id");
 }
 
-static void say(struct client *c, const char *channel, const char *text)
+static void send_message(struct client *c, const char *channel, const char *text)
 {
     expect_status(
         client_post(c, TEXT(c->world, "{'content': '%s'}", text), "/channels/%s/messages", channel),
         200);
 }
 
-/* Direct channels that were put aside long ago. */
-static void have_very_many(struct world *w, struct client *a, struct client *b)
+/* Inserts closed direct channels. */
+static void insert_direct_channels(struct world *w, struct client *a, struct client *b)
 {
     static const char numbers[] =
         "with recursive n(i) as (select 1 union all select i + 1 from n where i < %d) ";
@@ -51,7 +51,7 @@ static void have_very_many(struct world *w, struct client *a, struct client *b)
     }
 }
 
-static struct gateway_conn *come_back(struct client *c, struct gateway_conn *g)
+static struct gateway_conn *resume_session(struct client *c, struct gateway_conn *g)
 {
     struct gateway_conn *next = conn_open(c, PLAIN);
 
@@ -62,22 +62,22 @@ static struct gateway_conn *come_back(struct client *c, struct gateway_conn *g)
     return next;
 }
 
-/* The world fails a test in which somebody is held up. */
-static void very_many_direct_channels_hold_nobody_up(struct world *w)
+/* The test world fails if a loop is blocked. */
+static void very_many_direct_channels_do_not_block_the_loop(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add(&v, bot);
-    const char *channel = open_channel(ada, bot);
-    have_very_many(w, ada, bot);
+    const char *channel = open_direct_channel(ada, bot);
+    insert_direct_channels(w, ada, bot);
     for (int i = 0; i < 4; i++) {
         struct gateway_conn *robot = conn_session(bot, PLAIN, "'intents': 4096");
         struct gateway_conn *person = conn_session(ada, PLAIN, "'capabilities': 8192");
 
-        robot = come_back(bot, robot);
-        person = come_back(ada, person);
-        say(ada, channel, "hi");
+        robot = resume_session(bot, robot);
+        person = resume_session(ada, person);
+        send_message(ada, channel, "hi");
         expect_dispatch(robot, "MESSAGE_CREATE", "{'content': 'hi'}");
         expect_dispatch(person, "MESSAGE_CREATE", "{'content': 'hi'}");
         conn_close(robot, 1000);
@@ -85,8 +85,8 @@ static void very_many_direct_channels_hold_nobody_up(struct world *w)
     }
 }
 
-/* Only the first shard hears of private channels, also of those that are new. */
-static void private_channels_are_for_the_first_shard(struct world *w)
+/* Only shard 0 receives events of private channels, including new ones. */
+static void private_channel_events_go_to_shard_0_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
@@ -94,32 +94,32 @@ static void private_channels_are_for_the_first_shard(struct world *w)
     test_guild_add(&v, bot);
     struct gateway_conn *first = conn_session(bot, PLAIN, "'intents': 4096, 'shard': [0, 2]");
     struct gateway_conn *second = conn_session(bot, PLAIN, "'intents': 4096, 'shard': [1, 2]");
-    say(ada, open_channel(ada, bot), "hi");
+    send_message(ada, open_direct_channel(ada, bot), "hi");
     expect_dispatch(first, "MESSAGE_CREATE", "{'content': 'hi'}");
     expect_quiet(second);
 }
 
-static void a_channel_that_was_put_aside_is_still_heard_of(struct world *w)
+static void closed_direct_channel_still_receives_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
     make_friends(ada, bob);
-    const char *channel = open_channel(ada, bob);
+    const char *channel = open_direct_channel(ada, bob);
     struct gateway_conn *g = conn_session(bob, PLAIN, "");
-    say(ada, channel, "one");
+    send_message(ada, channel, "one");
     expect_dispatch(g, "CHANNEL_CREATE", "{'id': '%s'}", channel);
     expect_dispatch(g, "MESSAGE_CREATE", "{'content': 'one'}");
     expect_status(client_delete(bob, "/channels/%s", channel), 200);
     expect_dispatch(g, "CHANNEL_DELETE", "{'id': '%s'}", channel);
     expect_status(client_post(ada, NULL, "/channels/%s/typing", channel), 204);
     expect_dispatch(g, "TYPING_START", "{'channel_id': '%s'}", channel);
-    say(ada, channel, "two");
+    send_message(ada, channel, "two");
     expect_dispatch(g, "CHANNEL_CREATE", "{'id': '%s'}", channel);
     expect_dispatch(g, "MESSAGE_CREATE", "{'content': 'two'}");
 }
 
-/* Who is taken out hears of the end of its own call and of the channel, and then nothing. */
-static void who_leaves_a_group_hears_its_own_end(struct world *w)
+/* A removed recipient gets the end of its call and of the channel, then nothing. */
+static void removed_group_recipient_gets_channel_delete_and_no_more(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
@@ -141,7 +141,7 @@ static void who_leaves_a_group_hears_its_own_end(struct world *w)
     expect_dispatch(b, "CALL_DELETE", "{}");
     expect_dispatch(b, "MESSAGE_UPDATE", "{'type': 3}");
     expect_dispatch(b, "CHANNEL_DELETE", "{'id': '%s'}", group);
-    say(ada, group, "without him");
+    send_message(ada, group, "without him");
     expect_quiet(b);
     expect_dispatch(c, "MESSAGE_CREATE", "{'type': 3}");
     expect_dispatch(c, "CALL_CREATE", "{}");
@@ -153,7 +153,7 @@ static void who_leaves_a_group_hears_its_own_end(struct world *w)
     expect_dispatch(c, "MESSAGE_CREATE", "{'type': 2}");
     expect_dispatch(c, "MESSAGE_CREATE", "{'content': 'without him'}");
     expect_quiet(c);
-    /* And when he is back. */
+    /* Bob is added again. */
     expect_status(client_put(ada, NULL, "/channels/%s/recipients/%s", group, bob->id), 204);
     expect_dispatch(b, "CHANNEL_CREATE", "{'id': '%s'}", group);
     expect_dispatch(b, "MESSAGE_CREATE", "{'type': 1}");
@@ -161,9 +161,9 @@ static void who_leaves_a_group_hears_its_own_end(struct world *w)
 }
 
 const struct test gateway_private_tests[] = {
-    TEST(very_many_direct_channels_hold_nobody_up),
-    TEST(private_channels_are_for_the_first_shard),
-    TEST(a_channel_that_was_put_aside_is_still_heard_of),
-    TEST(who_leaves_a_group_hears_its_own_end),
+    TEST(very_many_direct_channels_do_not_block_the_loop),
+    TEST(private_channel_events_go_to_shard_0_only),
+    TEST(closed_direct_channel_still_receives_events),
+    TEST(removed_group_recipient_gets_channel_delete_and_no_more),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* sight.c - who hears of threads, and of channels that come into view. */
+/* sight.c - events when channels and threads become visible or hidden. */
 #include "base/clock.h"
 #include "channels.h"
 #include "gateway_conn.h"
@@ -8,17 +8,19 @@
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-/* A guild of ada's with a channel that only a role sees, and bob. */
-struct scene {
+/* Guild of ada with bob and a channel that is visible to a role only. */
+struct visibility_guild {
     struct client *ada, *bob, *bot;
     const char *guild, *role, *hidden;
     struct gateway_conn *of_ada, *of_bob, *of_bot;
 };
 
-static struct scene open_scene(struct world *w)
+static struct visibility_guild create_visibility_guild(struct world *w)
 {
     struct hidden_place p = world_hidden_place(w);
-    struct scene s = { p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL, NULL };
+    struct visibility_guild s = {
+        p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL, NULL
+    };
 
     s.of_ada = conn_session(s.ada, PLAIN, "");
     s.of_bob = conn_session(s.bob, PLAIN, "");
@@ -27,7 +29,7 @@ static struct scene open_scene(struct world *w)
     return s;
 }
 
-static void open_stages_are_shown_with_their_channels(struct world *w)
+static void stage_instances_are_shown_only_with_visible_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
@@ -50,7 +52,7 @@ static void open_stages_are_shown_with_their_channels(struct world *w)
     expect_dispatch(g, "READY",
                     "{'guilds': [{'stage_instances': [{'channel_id': '%s', 'topic': 'Tea'}]}]}",
                     stage);
-    /* Who does not see the channel does not see its stage; bots see both. */
+    /* Users who cannot view the channel do not get its stage instance; bots do. */
     g = conn_open(bob, PLAIN);
     expect_op(g, 10);
     conn_send(g, "{'op':2,'d':{'token':'%s','properties':{}}}", bob->authorization);
@@ -60,7 +62,7 @@ static void open_stages_are_shown_with_their_channels(struct world *w)
     expect_dispatch(g, "GUILD_CREATE", "{'stage_instances': [{'topic': 'Tea'}]}");
 }
 
-static void give(struct scene *s, bool has)
+static void set_bobs_role(struct visibility_guild *s, bool has)
 {
     struct answer a = client_patch(
         s->ada, has ? TEXT(s->ada->world, "{'roles': ['%s']}", s->role) : "{'roles': []}",
@@ -69,13 +71,13 @@ static void give(struct scene *s, bool has)
     expect_status(a, 200);
 }
 
-static void skip_audit(struct gateway_conn *g)
+static void skip_audit_event(struct gateway_conn *g)
 {
     expect_dispatch(g, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
 }
 
-/* After channels that have come into view: which open threads they have. */
-static void expect_sync(struct gateway_conn *g, const char *guild, const char *channel)
+/* Expects THREAD_LIST_SYNC of a channel that has become visible. */
+static void expect_thread_list_sync(struct gateway_conn *g, const char *guild, const char *channel)
 {
     const struct dom *d = expect_dispatch(
         g, "THREAD_LIST_SYNC", "{'guild_id': '%s', 'threads': [], 'members': []}", guild);
@@ -87,39 +89,39 @@ static void expect_sync(struct gateway_conn *g, const char *guild, const char *c
     expect(named);
 }
 
-static void a_role_that_comes_and_goes_shows_and_hides_channels(struct world *w)
+static void adding_or_removing_a_role_shows_or_hides_channels(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct visibility_guild s = create_visibility_guild(w);
 
-    give(&s, true);
+    set_bobs_role(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", s.role);
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s', 'guild_id': '%s', 'name': 'h'}",
                     s.hidden, s.guild);
-    expect_sync(s.of_bob, s.guild, s.hidden);
+    expect_thread_list_sync(s.of_bob, s.guild, s.hidden);
     expect_quiet(s.of_bob);
     expect_status(client_post(s.ada, "{'content': 'psst'}", "/channels/%s/messages", s.hidden),
                   200);
     expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'content': 'psst'}");
-    give(&s, false);
+    set_bobs_role(&s, false);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': []}");
     expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s', 'guild_id': '%s'}", s.hidden,
                     s.guild);
     expect_status(client_post(s.ada, "{'content': 'again'}", "/channels/%s/messages", s.hidden),
                   200);
     expect_quiet(s.of_bob);
-    /* Nobody else is told so. */
+    /* Nobody else gets these events. */
     expect_dispatch(s.of_ada, "GUILD_MEMBER_UPDATE", "{}");
-    skip_audit(s.of_ada);
+    skip_audit_event(s.of_ada);
     expect_dispatch(s.of_ada, "MESSAGE_CREATE", "{}");
     expect_dispatch(s.of_ada, "GUILD_MEMBER_UPDATE", "{}");
-    skip_audit(s.of_ada);
+    skip_audit_event(s.of_ada);
     expect_dispatch(s.of_ada, "MESSAGE_CREATE", "{}");
     expect_quiet(s.of_ada);
     expect_quiet(s.of_bot);
 }
 
-/* A guild is founded with some channels; then comes this one. */
-static void expect_channels_to(struct gateway_conn *g, const char *event, const char *last)
+/* Skips the guild's initial channels up to this one. */
+static void expect_channels_up_to(struct gateway_conn *g, const char *event, const char *last)
 {
     const struct dom *d;
 
@@ -128,45 +130,45 @@ static void expect_channels_to(struct gateway_conn *g, const char *event, const 
     while (!str_is(dom_at(d, "id")->text, last));
 }
 
-static void rights_of_a_role_show_and_hide_channels(struct world *w)
+static void role_permission_changes_show_and_hide_channels(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct visibility_guild s = create_visibility_guild(w);
     const char *open = make_channel(s.ada, s.guild, "{'name': 'open'}");
 
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", open);
-    /* Everybody loses the right to view; overwrites still give it to keepers. */
-    give(&s, true);
+    /* @everyone loses VIEW_CHANNEL; an overwrite still gives it to the role. */
+    set_bobs_role(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", s.hidden);
-    expect_sync(s.of_bob, s.guild, s.hidden);
+    expect_thread_list_sync(s.of_bob, s.guild, s.hidden);
     expect_status(
         client_patch(s.ada, "{'permissions': '2048'}", "/guilds/%s/roles/%s", s.guild, s.guild),
         200);
     expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
-    expect_channels_to(s.of_bob, "CHANNEL_DELETE", open);
+    expect_channels_up_to(s.of_bob, "CHANNEL_DELETE", open);
     expect_quiet(s.of_bob);
-    /* Another name changes nothing. */
+    /* A new name changes no visibility. */
     expect_status(client_patch(s.ada, "{'name': 'Owls'}", "/guilds/%s/roles/%s", s.guild, s.role),
                   200);
     expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{'role': {'name': 'Owls'}}");
     expect_quiet(s.of_bob);
-    /* Who administers sees everything. */
+    /* An administrator sees all channels. */
     expect_status(
         client_patch(s.ada, "{'permissions': '8'}", "/guilds/%s/roles/%s", s.guild, s.role), 200);
     expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
-    expect_channels_to(s.of_bob, "CHANNEL_CREATE", open);
-    expect_sync(s.of_bob, s.guild, open);
+    expect_channels_up_to(s.of_bob, "CHANNEL_CREATE", open);
+    expect_thread_list_sync(s.of_bob, s.guild, open);
     expect_quiet(s.of_bob);
 }
 
-static void a_deleted_role_hides_what_it_showed(struct world *w)
+static void deleting_a_role_hides_its_channels(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct visibility_guild s = create_visibility_guild(w);
 
-    give(&s, true);
+    set_bobs_role(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", s.hidden);
-    expect_sync(s.of_bob, s.guild, s.hidden);
+    expect_thread_list_sync(s.of_bob, s.guild, s.hidden);
     expect_status(client_delete(s.ada, "/guilds/%s/roles/%s", s.guild, s.role), 204);
     expect_dispatch(s.of_bob, "GUILD_ROLE_DELETE", "{'role_id': '%s'}", s.role);
     expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s'}", s.hidden);
@@ -177,9 +179,9 @@ static void a_deleted_role_hides_what_it_showed(struct world *w)
 
 /* --- many at once --------------------------------------------------------------------- */
 
-enum { WATCHERS = 40, ROOMS = 120 };
+enum { WATCHERS = 40, CHANNELS = 120 };
 
-static void show_to_everyone(struct scene *s, bool shown)
+static void set_everyone_can_view(struct visibility_guild *s, bool shown)
 {
     expect_status(client_patch(s->ada,
                                shown ? "{'permissions': '3072'}" : "{'permissions': '2048'}",
@@ -187,16 +189,17 @@ static void show_to_everyone(struct scene *s, bool shown)
                   200);
 }
 
-/* In the order of their ids, and all of them. */
-static void expect_rooms(struct gateway_conn *g, const char *event, const char *const *rooms)
+/* Expects all channels in the order of their ids. */
+static void expect_channel_events(struct gateway_conn *g, const char *event,
+                                  const char *const *channels)
 {
     expect_dispatch(g, "GUILD_ROLE_UPDATE", "{}");
-    expect_channels_to(g, event, rooms[0]);
-    for (int i = 1; i < ROOMS; i++)
-        expect_dispatch(g, event, "{'id': '%s'}", rooms[i]);
+    expect_channels_up_to(g, event, channels[0]);
+    for (int i = 1; i < CHANNELS; i++)
+        expect_dispatch(g, event, "{'id': '%s'}", channels[i]);
 }
 
-/* The next event is the one that is looked for, or the threads of what was shown. */
+/* Returns whether the next event is the message, and not the thread list. */
 static bool next_is_message(struct gateway_conn *g)
 {
     const struct dom *m = conn_read(g, 60000);
@@ -208,45 +211,46 @@ static bool next_is_message(struct gateway_conn *g)
     return message;
 }
 
-/* So many sessions and channels that a loop tells of them over several turns. Some leave in
- * the middle of it; what is said in a channel comes after the channel. */
-static void many_are_shown_many_channels_before_what_follows(struct world *w)
+/* So many sessions and channels that a loop needs several iterations. Some sessions close in the
+ * middle; a message arrives after its channel. */
+static void channels_are_shown_to_many_sessions_before_their_messages(struct world *w)
 {
-    struct scene s = open_scene(w);
-    const char *rooms[ROOMS];
+    struct visibility_guild s = create_visibility_guild(w);
+    const char *channels[CHANNELS];
     struct gateway_conn *watchers[WATCHERS];
 
     conn_close(s.of_bob, 1000);
-    for (int i = 0; i < ROOMS; i++)
-        rooms[i] = make_channel(s.ada, s.guild, TEXT(w, "{'name': 'r%d'}", i));
+    for (int i = 0; i < CHANNELS; i++)
+        channels[i] = make_channel(s.ada, s.guild, TEXT(w, "{'name': 'r%d'}", i));
     for (int i = 0; i < WATCHERS; i++)
         watchers[i] = conn_session(s.bob, PLAIN, "");
     for (int i = 0; i < WATCHERS; i++)
-        for (int k = i + 1; k < WATCHERS; k++) /* of those that came after it */
+        for (int k = i + 1; k < WATCHERS; k++) /* SESSIONS_REPLACE of the later sessions */
             conn_count(watchers[i], conn_read(watchers[i], 60000));
-    show_to_everyone(&s, false);
-    show_to_everyone(&s, true);
-    expect_status(client_post(s.ada, "{'content': 'x'}", "/channels/%s/messages", rooms[ROOMS / 2]),
-                  200);
+    set_everyone_can_view(&s, false);
+    set_everyone_can_view(&s, true);
+    expect_status(
+        client_post(s.ada, "{'content': 'x'}", "/channels/%s/messages", channels[CHANNELS / 2]),
+        200);
     for (int i = 0; i < WATCHERS; i += 4)
         conn_kill(watchers[i]);
     for (int i = 0; i < WATCHERS; i++) {
         if (i % 4 == 0)
             continue;
-        expect_rooms(watchers[i], "CHANNEL_DELETE", rooms);
-        expect_rooms(watchers[i], "CHANNEL_CREATE", rooms);
+        expect_channel_events(watchers[i], "CHANNEL_DELETE", channels);
+        expect_channel_events(watchers[i], "CHANNEL_CREATE", channels);
         expect(next_is_message(watchers[i]) != next_is_message(watchers[i]));
         expect_quiet(watchers[i]);
     }
 }
 
-static void one_loop(struct config *c)
+static void configure_one_loop(struct config *c)
 {
     c->loops = 1;
 }
 
-/* Enough steps for SQLite to look at the clock. */
-static enum err count_far(struct tx *tx)
+/* Enough steps for SQLite to check the time limit. */
+static enum err run_long_query(struct tx *tx)
 {
     struct rows row;
     bool found;
@@ -257,42 +261,43 @@ static enum err count_far(struct tx *tx)
                   NO_BIND, &row, &found);
 }
 
-/* Longer than a look may take on a loop: it is begun anew beside it. */
+/* Longer than a read may take on a loop: it is restarted in the background. */
 static enum err slow_channel(struct tx *tx, snowflake id, struct json *j)
 {
-    enum err e = count_far(tx);
+    enum err e = run_long_query(tx);
 
     for (int64_t until = clock_mono() + 8 * 1000 * 1000; clock_mono() < until;)
         ;
     if (!e)
-        e = count_far(tx);
+        e = run_long_query(tx);
     return e ? e : gateway_source.channel(tx, id, j);
 }
 
-static void channels_that_are_read_anew_are_all_shown(struct world *w)
+static void channels_are_complete_when_their_read_is_restarted(struct world *w)
 {
     static struct gateway_source slow;
-    const char *rooms[4];
+    const char *channels[4];
 
     slow = gateway_source;
     slow.channel = slow_channel;
     world_use_source(w, &slow);
-    struct scene s = open_scene(w);
+    struct visibility_guild s = create_visibility_guild(w);
     for (int i = 0; i < 4; i++) {
-        rooms[i] = make_channel(s.ada, s.guild, TEXT(w, "{'name': 'r%d'}", i));
-        expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", rooms[i]);
+        channels[i] = make_channel(s.ada, s.guild, TEXT(w, "{'name': 'r%d'}", i));
+        expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", channels[i]);
     }
-    show_to_everyone(&s, false);
+    set_everyone_can_view(&s, false);
     expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
-    expect_channels_to(s.of_bob, "CHANNEL_DELETE", rooms[0]);
+    expect_channels_up_to(s.of_bob, "CHANNEL_DELETE", channels[0]);
     for (int i = 1; i < 4; i++)
-        expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s'}", rooms[i]);
+        expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s'}", channels[i]);
     expect_quiet(s.of_bob);
 }
 
 /* --- threads -------------------------------------------------------------------------- */
 
-static const char *start_thread(struct scene *s, struct client *c, const char *channel, int type)
+static const char *start_thread(struct visibility_guild *s, struct client *c, const char *channel,
+                                int type)
 {
     struct answer a = client_post(c, TEXT(s->ada->world, "{'name': 't', 'type': %d}", type),
                                   "/channels/%s/threads", channel);
@@ -301,9 +306,9 @@ static const char *start_thread(struct scene *s, struct client *c, const char *c
     return answer_text(a, "id");
 }
 
-static void private_threads_are_their_starters(struct world *w)
+static void private_thread_events_go_only_to_creator_and_managers(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct visibility_guild s = create_visibility_guild(w);
     struct client *cleo = member_with(s.ada, s.guild, "cleo", 0);
     const char *open = make_channel(s.ada, s.guild, "{'name': 'open'}");
     struct gateway_conn *of_cleo = conn_session(cleo, PLAIN, "");
@@ -315,8 +320,8 @@ static void private_threads_are_their_starters(struct world *w)
     expect_dispatch(s.of_bob, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", thread);
     expect_status(client_post(s.bob, "{'content': 'psst'}", "/channels/%s/messages", thread), 200);
     expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'channel_id': '%s'}", thread);
-    expect_quiet(of_cleo); /* sees the channel, but does not manage threads */
-    struct gateway_conn *late = conn_session(cleo, PLAIN, ""); /* knows it from the store */
+    expect_quiet(of_cleo); /* can view the channel, but not manage threads */
+    struct gateway_conn *late = conn_session(cleo, PLAIN, ""); /* read the thread from the store */
     expect_status(client_post(s.bob, "{'content': 'more'}", "/channels/%s/messages", thread), 200);
     expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'content': 'more'}");
     expect_quiet(late);
@@ -325,9 +330,9 @@ static void private_threads_are_their_starters(struct world *w)
     expect_quiet(late);
 }
 
-static void archived_threads_are_heard_of(struct world *w)
+static void unarchived_thread_sends_thread_update_to_channel_viewers(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct visibility_guild s = create_visibility_guild(w);
     const char *open = make_channel(s.ada, s.guild, "{'name': 'open'}");
 
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{}");
@@ -342,7 +347,7 @@ static void archived_threads_are_heard_of(struct world *w)
     expect_status(client_delete(s.ada, "/channels/%s/messages/%s", thread, answer_text(a, "id")),
                   204);
     expect_dispatch(s.of_bob, "MESSAGE_DELETE", "{'channel_id': '%s'}", thread);
-    /* Also by a loop that learns of the guild only now. */
+    /* Also on a loop that reads the guild only now. */
     conn_close(s.of_ada, 1000);
     conn_close(s.of_bob, 1000);
     conn_close(s.of_bot, 1000);
@@ -354,13 +359,13 @@ static void archived_threads_are_heard_of(struct world *w)
 }
 
 const struct test gateway_sight_tests[] = {
-    TEST(open_stages_are_shown_with_their_channels),
-    TEST(a_role_that_comes_and_goes_shows_and_hides_channels),
-    TEST(rights_of_a_role_show_and_hide_channels),
-    TEST(a_deleted_role_hides_what_it_showed),
-    TEST_WITH(many_are_shown_many_channels_before_what_follows, one_loop),
-    TEST(channels_that_are_read_anew_are_all_shown),
-    TEST(private_threads_are_their_starters),
-    TEST(archived_threads_are_heard_of),
+    TEST(stage_instances_are_shown_only_with_visible_channels),
+    TEST(adding_or_removing_a_role_shows_or_hides_channels),
+    TEST(role_permission_changes_show_and_hide_channels),
+    TEST(deleting_a_role_hides_its_channels),
+    TEST_WITH(channels_are_shown_to_many_sessions_before_their_messages, configure_one_loop),
+    TEST(channels_are_complete_when_their_read_is_restarted),
+    TEST(private_thread_events_go_only_to_creator_and_managers),
+    TEST(unarchived_thread_sends_thread_update_to_channel_viewers),
     { 0 },
 };

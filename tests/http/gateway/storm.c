@@ -1,4 +1,4 @@
-/* storm.c - many sessions lose their sockets while much happens. */
+/* event_storm.c - many sessions lose their sockets while many events are published. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,19 +13,19 @@
 
 enum { SESSIONS = 24, ROUNDS = 150, EVENTS = 20000 };
 
-struct storm {
+struct event_storm {
     struct gateway *gateway;
     struct test_guild test_guild;
     _Atomic int published;
-    _Atomic int slowest; /* what every listener has heard */
+    _Atomic int slowest; /* what every listener has received */
     _Atomic bool stop;
 };
 
-/* Numbered events to those who see the channel; never so far ahead of a listener that
- * what it missed is not kept any more. */
-static void *blow(void *arg)
+/* Publishes numbered events to viewers of the channel, at most so far ahead that a listener can
+ * still resume. */
+static void *publish_events(void *arg)
 {
-    struct storm *s = arg;
+    struct event_storm *s = arg;
 
     for (int i = 0; i < EVENTS && !s->stop; i++) {
         char payload[64];
@@ -47,12 +47,12 @@ static void *blow(void *arg)
 
 struct listener {
     struct gateway_conn *gate;
-    int next; /* the number it must hear next; -1: any */
+    int next; /* the next expected number; -1: any */
     bool resuming;
 };
 
-/* Reads what is there, or until it has heard all up to a number. */
-static void listen_to(struct listener *l, int until, int wait_ms)
+/* Reads until a number has been received, or nothing is left. */
+static void read_events(struct listener *l, int until, int wait_ms)
 {
     while (l->next < until || l->resuming) {
         const struct dom *m = conn_read(l->gate, wait_ms);
@@ -71,7 +71,7 @@ static void listen_to(struct listener *l, int until, int wait_ms)
     }
 }
 
-static void come_back(struct client *bot, struct listener *l)
+static void resume_listener(struct client *bot, struct listener *l)
 {
     struct gateway_conn *old = l->gate;
 
@@ -82,49 +82,49 @@ static void come_back(struct client *bot, struct listener *l)
     l->resuming = true;
 }
 
-static void nothing_is_lost_or_doubled_in_a_storm(struct world *w)
+static void resuming_during_many_events_loses_and_duplicates_nothing(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct storm storm = { .gateway = guildhall_gateway(world_server(w)),
-                           .test_guild = world_test_guild(w, ada) };
+    struct event_storm event_storm = { .gateway = guildhall_gateway(world_server(w)),
+                                       .test_guild = world_test_guild(w, ada) };
     static struct listener listeners[SESSIONS];
     pthread_t thread;
 
-    test_guild_add(&storm.test_guild, bot);
+    test_guild_add(&event_storm.test_guild, bot);
     for (int i = 0; i < SESSIONS; i++) {
         struct gateway_conn *g = conn_session(bot, "v=10", "'intents': 512");
 
         expect_soon(conn_census(g, "guilds") == 1);
         listeners[i] = (struct listener){ .gate = g, .next = -1 };
     }
-    pthread_create(&thread, NULL, blow, &storm);
+    pthread_create(&thread, NULL, publish_events, &event_storm);
     for (int round = 0; round < ROUNDS; round++) {
         int slowest = EVENTS;
 
         for (int i = round % 3; i < SESSIONS; i += 3) {
-            listen_to(&listeners[i], storm.published, 20);
-            come_back(bot, &listeners[i]);
+            read_events(&listeners[i], event_storm.published, 20);
+            resume_listener(bot, &listeners[i]);
         }
         for (int i = 0; i < SESSIONS; i++)
             if (listeners[i].next < slowest)
                 slowest = listeners[i].next;
-        storm.slowest = slowest;
+        event_storm.slowest = slowest;
     }
-    storm.stop = true;
+    event_storm.stop = true;
     pthread_join(thread, NULL);
     for (int i = 0; i < SESSIONS; i++) {
-        listen_to(&listeners[i], storm.published, 60000);
-        expect(listeners[i].next == storm.published && !listeners[i].resuming);
+        read_events(&listeners[i], event_storm.published, 60000);
+        expect(listeners[i].next == event_storm.published && !listeners[i].resuming);
         expect_quiet(listeners[i].gate);
     }
 }
 
-static void many_loops(struct config *c)
+static void configure_four_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_storm_tests[] = {
-    TEST_WITH(nothing_is_lost_or_doubled_in_a_storm, many_loops),
+    TEST_WITH(resuming_during_many_events_loses_and_duplicates_nothing, configure_four_loops),
     { 0 },
 };

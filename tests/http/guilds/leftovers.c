@@ -1,4 +1,4 @@
-/* leftovers.c - large guilds and channels go in steps, and nothing finds them meanwhile. */
+/* leftovers.c - large guilds and channels are deleted in steps and are invisible from the start. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,10 @@
 #define NUMBERS(count) \
     " with recursive n (i) as (select 1 union all select i + 1 from n where i < " #count ") "
 
-enum { MANY = 6000 }; /* messages of write_many: some twenty steps */
+enum { MANY = 6000 }; /* messages of insert_messages: some twenty steps */
 
-/* Messages of somebody in a channel, written an hour ago. */
-static void write_many(struct world *w, struct client *c, const char *channel)
+/* Inserts messages of a user in a channel, written an hour ago. */
+static void insert_messages(struct world *w, struct client *c, const char *channel)
 {
     unsigned long long first = snowflake_at(clock_us() / 1000 - 3600 * 1000);
 
@@ -32,36 +32,36 @@ static void write_many(struct world *w, struct client *c, const char *channel)
               first, channel, c->id);
 }
 
-static int64_t write_transactions(struct world *w)
+static int64_t count_write_transactions(struct world *w)
 {
     return world_counter(w, "guildhall_store_writes_total");
 }
 
-static void ended(struct world *w)
+static void expect_deletion_finished(struct world *w)
 {
     expect_number(w, 0, "select count(*) from jobs where kind like '%-leftovers'");
 }
 
 /* --- steps ---------------------------------------------------------------------------- */
 
-static void a_large_guild_goes_in_steps(struct world *w)
+static void large_guild_is_deleted_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
 
-    write_many(w, ada, v.channel);
+    insert_messages(w, ada, v.channel);
     world_sql(w, "insert into bans (guild_id, user_id)" NUMBERS(2000) "select %s, i from n", v.id);
     world_sql(w,
               "insert into member_sanctions (guild_id, user_id, mute, deaf) values (%s, %s, 1, 0)",
               v.id, ada->id);
     client_post(ada, "{'content': 'stays'}", "/channels/%s/messages", other.channel);
-    int64_t before = write_transactions(w);
+    int64_t before = count_write_transactions(w);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
     expect_error(client_get(ada, "/guilds/%s", v.id), 404, 10004);
     expect_guild_event(&v, 0, "GUILD_DELETE", "{'id': '%s'}", v.id);
     expect_number(w, 1, "select count(*) from guilds");
-    ended(w);
-    expect(write_transactions(w) - before >= (MANY + 2000) / DELETION_ROWS);
+    expect_deletion_finished(w);
+    expect(count_write_transactions(w) - before >= (MANY + 2000) / DELETION_ROWS);
     expect_number(w, 1, "select count(*) from messages");
     expect_number(w, 1, "select count(*) from channels");
     expect_number(w, 0, "select count(*) from bans");
@@ -70,24 +70,24 @@ static void a_large_guild_goes_in_steps(struct world *w)
     expect_guild_silence(&v);
 }
 
-static void a_large_channel_goes_in_steps(struct world *w)
+static void large_channel_is_deleted_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
 
-    write_many(w, ada, v.channel);
-    int64_t before = write_transactions(w);
+    insert_messages(w, ada, v.channel);
+    int64_t before = count_write_transactions(w);
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
     expect_error(client_get(ada, "/channels/%s", v.channel), 404, 10003);
     expect_number(w, 0, "select count(*) from channels");
-    ended(w);
-    expect(write_transactions(w) - before >= MANY / DELETION_ROWS);
+    expect_deletion_finished(w);
+    expect(count_write_transactions(w) - before >= MANY / DELETION_ROWS);
     expect_number(w, 0, "select count(*) from messages");
     expect_short_writes("channel-leftovers", 15);
 }
 
-/* Each takes a dozen statements, whether there is something of it or not. */
-static void many_archived_threads_go_in_short_steps(struct world *w)
+/* Each thread takes a dozen statements, even if it is empty. */
+static void many_archived_threads_are_deleted_in_short_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -100,51 +100,51 @@ static void many_archived_threads_go_in_short_steps(struct world *w)
               "insert into messages (id, channel_id, author_id)" NUMBERS(
                   800) "select 5000 + i, i, %s from n",
               ada->id);
-    int64_t before = write_transactions(w);
+    int64_t before = count_write_transactions(w);
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
     expect_number(w, 0, "select count(*) from channels");
-    ended(w);
+    expect_deletion_finished(w);
     expect_number(w, 0, "select count(*) from messages");
-    expect(write_transactions(w) - before >= 800 * 12 / DELETION_ROWS);
+    expect(count_write_transactions(w) - before >= 800 * 12 / DELETION_ROWS);
 }
 
-static void have_index(struct world *w, const char *id)
+static void insert_index_version(struct world *w, const char *id)
 {
     world_sql(w, "insert into command_indexes (id, version) values (%s, 1)", id);
 }
 
-static void versions_of_indexes_go_with_what_they_are_of(struct world *w)
+static void deleting_guild_channel_or_app_deletes_its_index_version(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada), u = world_test_guild(w, ada);
     struct answer app = client_post(ada, "{'name': 'App'}", "/applications");
 
-    have_index(w, v.id);
-    have_index(w, v.channel);
-    have_index(w, u.channel);
-    have_index(w, answer_text(app, "id"));
+    insert_index_version(w, v.id);
+    insert_index_version(w, v.channel);
+    insert_index_version(w, u.channel);
+    insert_index_version(w, answer_text(app, "id"));
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
     expect_status(client_delete(ada, "/channels/%s", u.channel), 200);
     expect_status(client_post(ada, NULL, "/applications/%s/delete", answer_text(app, "id")), 204);
     expect_number(w, 0, "select count(*) from command_indexes where version = 1");
 }
 
-static void a_removal_goes_on_after_a_restart(struct world *w)
+static void deletion_of_guild_and_channel_continues_after_a_restart(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada), u = world_test_guild(w, ada);
 
-    write_many(w, ada, v.channel);
+    insert_messages(w, ada, v.channel);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
     expect_status(client_delete(ada, "/channels/%s", u.channel), 200);
     world_restart(w);
     expect_number(w, 1, "select count(*) from guilds");
-    ended(w);
+    expect_deletion_finished(w);
     expect_number(w, 0, "select count(*) from messages");
     expect_number(w, 0, "select count(*) from channels");
 }
 
-static void threads_go_with_their_channel(struct world *w)
+static void deleting_a_channel_deletes_active_and_archived_threads(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -154,7 +154,7 @@ static void threads_go_with_their_channel(struct world *w)
               "insert into channels (id, guild_id, type, parent_id, thread_archived)" NUMBERS(
                   700) "select i, %s, 11, %s, 1 from n",
               v.id, v.channel);
-    write_many(w, ada, "77");
+    insert_messages(w, ada, "77");
     struct answer other = client_post(ada, "{'name': 'other'}", "/guilds/%s/channels", v.id);
     struct answer kept =
         client_post(ada, "{'name': 'kept'}", "/channels/%s/threads", answer_text(other, "id"));
@@ -167,8 +167,8 @@ static void threads_go_with_their_channel(struct world *w)
     expect_number(w, 0, "select count(*) from messages");
 }
 
-/* More messages than go at a time: each takes along what hangs on it, and what was to come. */
-static void polls_reactions_and_jobs_go_with_their_channel(struct world *w)
+/* More messages than one step deletes, each with a poll, reactions and jobs. */
+static void deleting_a_channel_deletes_its_polls_reactions_and_jobs(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -191,7 +191,7 @@ static void polls_reactions_and_jobs_go_with_their_channel(struct world *w)
     expect_number(w, 25, "select count(*) from reaction_users");
     expect_number(w, 26, "select count(*) from jobs where kind in ('poll-end', 'archive_thread')");
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
-    ended(w);
+    expect_deletion_finished(w);
     expect_number(w, 0,
                   "select (select count(*) from polls) + (select count(*) from poll_votes) + "
                   "(select count(*) from poll_voters) + (select count(*) from poll_counts)");
@@ -201,9 +201,9 @@ static void polls_reactions_and_jobs_go_with_their_channel(struct world *w)
     expect_number(w, 0, "select count(*) from jobs where kind in ('poll-end', 'archive_thread')");
 }
 
-/* As an earlier version left it: more rows than go in a step, of a message that is gone, and of
- * reactions that are. */
-static void leave_orphans(struct world *w)
+/* Inserts rows as an earlier version left them: more than a step deletes, of deleted messages
+ * and reactions. */
+static void insert_orphans(struct world *w)
 {
     world_sql(w, "insert into polls (message_id, question, answers, expires_at, "
                  "allow_multiselect) values (5, '{}', '[]', 0, 0)");
@@ -223,8 +223,8 @@ static void leave_orphans(struct world *w)
     world_sql(w, "insert into jobs (kind, key, due, data) values ('message-orphans', 0, 0, '')");
 }
 
-/* What was taken off its message (901) is another job's. */
-static void what_messages_left_behind_goes_in_steps(struct world *w)
+/* Rows of message 901 belong to another job. */
+static void orphaned_poll_and_reaction_rows_are_deleted_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -237,7 +237,7 @@ static void what_messages_left_behind_goes_in_steps(struct world *w)
 
     client_put(ada, "", "/channels/%s/messages/%s/reactions/%%F0%%9F%%91%%8D/@me", v.channel, id);
     client_put(ada, "{'answer_ids': [1]}", "/channels/%s/polls/%s/answers/@me", v.channel, id);
-    leave_orphans(w);
+    insert_orphans(w);
     world_restart(w);
     expect_number(w, 0, "select count(*) from jobs where kind = 'message-orphans'");
     expect_number(w, 1, "select count(*) from polls");
@@ -251,7 +251,7 @@ static void what_messages_left_behind_goes_in_steps(struct world *w)
                 "{'reactions': [{'count': 1, 'me': true}]}");
 }
 
-static void events_of_a_guild_that_is_gone_do_not_begin(struct world *w)
+static void deleting_a_guild_deletes_jobs_of_its_scheduled_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -270,11 +270,11 @@ static void events_of_a_guild_that_is_gone_do_not_begin(struct world *w)
                   200);
     expect_number(w, 1, "select count(*) from jobs where kind = 'scheduled-event'");
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
-    ended(w);
+    expect_deletion_finished(w);
     expect_number(w, 0, "select count(*) from jobs where kind = 'scheduled-event'");
 }
 
-static void channels_of_a_category_stay(struct world *w)
+static void deleting_a_category_keeps_its_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -287,7 +287,7 @@ static void channels_of_a_category_stay(struct world *w)
     expect_number(w, 1, "select count(*) from channels");
 }
 
-static void everything_of_a_guild_goes_with_its_files(struct world *w)
+static void deleting_a_guild_deletes_all_its_rows_and_files(struct world *w)
 {
     static const struct upload file[] = { { "files[0]", "a.txt", STR_INIT("a") }, { 0 } };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -304,7 +304,7 @@ static void everything_of_a_guild_goes_with_its_files(struct world *w)
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
     expect_files(w, "", 0);
     expect_number(w, 0, "select count(*) from files");
-    ended(w);
+    expect_deletion_finished(w);
     expect(world_number(w,
                         "select (select count(*) from guilds) + (select count(*) from members) + "
                         "(select count(*) from member_roles) + (select count(*) from roles) + "
@@ -351,9 +351,9 @@ static enum err read_guild_columns(struct tx *tx, void *arg)
                    sizeof(struct guild_column), read_guild_column, &c->all);
 }
 
-/* Tables whose rows the guild does not delete itself: a line "-- deletion: guild_id" in a migration
- * says why, or they are made by others. */
-static bool is_of_guild(struct str table)
+/* Tables whose rows the guild's deletion does not delete: a line "-- deletion: guild_id" in a
+ * migration gives the reason, or others create them. */
+static bool is_deleted_with_guild(struct str table)
 {
     static const char *const others[] = {
         "authorization_codes", "integration_members", "interactions", "members", "member_names",
@@ -370,7 +370,7 @@ struct guild_ids {
     const char *guild, *channel, *user, *application, *role, *bytes;
 };
 
-static const char *value_of(const struct guild_column *c, const struct guild_ids *ids)
+static const char *column_value(const struct guild_column *c, const struct guild_ids *ids)
 {
     const struct {
         const char *column, *id;
@@ -388,8 +388,9 @@ static const char *value_of(const struct guild_column *c, const struct guild_ids
     return str_is(c->type, "text") ? "'7'" : "7";
 }
 
-/* A row in each of them. Returns in how many. */
-static int fill_tables(struct world *w, const struct list *columns, const struct guild_ids *ids)
+/* Inserts a row into each of the tables. Returns the number of tables. */
+static int insert_into_tables(struct world *w, const struct list *columns,
+                              const struct guild_ids *ids)
 {
     const struct guild_column *c = columns->items, *end = c + columns->count;
     int tables = 0;
@@ -404,9 +405,9 @@ static int fill_tables(struct world *w, const struct list *columns, const struct
             if (!c->needed && !str_is(c->name, "guild_id"))
                 continue;
             snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "", STR_FMT(c->name));
-            snprintf(values + m, sizeof values - m, "%s%s", m ? ", " : "", value_of(c, ids));
+            snprintf(values + m, sizeof values - m, "%s%s", m ? ", " : "", column_value(c, ids));
         }
-        if (!is_of_guild(table))
+        if (!is_deleted_with_guild(table))
             continue;
         world_sql(w, "insert into %.*s (%s) values (%s) on conflict do nothing", STR_FMT(table),
                   names, values);
@@ -417,7 +418,7 @@ static int fill_tables(struct world *w, const struct list *columns, const struct
     return tables;
 }
 
-static void rows_of_every_table_with_a_guild_id_go_with_the_guild(struct world *w)
+static void deleting_a_guild_deletes_its_rows_in_every_table(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -430,9 +431,9 @@ static void rows_of_every_table_with_a_guild_id_go_with_the_guild(struct world *
 
     expect(store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w),
                      read_guild_columns, &columns) == OK);
-    expect(fill_tables(w, &columns.all, &ids) > 25);
+    expect(insert_into_tables(w, &columns.all, &ids) > 25);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
-    ended(w);
+    expect_deletion_finished(w);
     const struct guild_column *c = columns.all.items;
     for (size_t i = 0; i < columns.all.count; i++)
         if (str_is(c[i].name, "guild_id") &&
@@ -443,7 +444,7 @@ static void rows_of_every_table_with_a_guild_id_go_with_the_guild(struct world *
     expect_number(w, 0, "select count(*) from guilds");
 }
 
-static void a_group_that_nobody_is_in_goes_with_its_icon(struct world *w)
+static void empty_group_is_deleted_with_its_icon(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_post(ada, "{'recipients': []}", "/users/@me/channels");
@@ -455,7 +456,7 @@ static void a_group_that_nobody_is_in_goes_with_its_icon(struct world *w)
     expect_number(w, 0, "select count(*) from channels");
 }
 
-static void a_role_of_many_goes_in_steps(struct world *w)
+static void role_of_2000_members_is_deleted_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -470,17 +471,17 @@ static void a_role_of_many_goes_in_steps(struct world *w)
               "insert into member_roles (guild_id, user_id, role_id)" NUMBERS(
                   2000) "select %s, i, %s from n",
               v.id, role);
-    int64_t before = write_transactions(w);
+    int64_t before = count_write_transactions(w);
     expect_status(client_delete(ada, "/guilds/%s/roles/%s", v.id, role), 204);
     expect_error(client_get(ada, "/guilds/%s/roles/%s", v.id, role), 404, 10011);
     expect_error(client_post(bob, "{'name': 'x'}", "/guilds/%s/channels", v.id), 403, 50013);
     expect_number(w, 0, "select count(*) from member_roles");
     expect_number(w, 1, "select count(*) from roles");
-    ended(w);
-    expect(write_transactions(w) - before >= 2000 / DELETION_ROWS);
+    expect_deletion_finished(w);
+    expect(count_write_transactions(w) - before >= 2000 / DELETION_ROWS);
 }
 
-static void nothing_finds_a_role_that_is_being_removed(struct world *w)
+static void role_being_deleted_is_unknown_to_all_routes(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -497,9 +498,9 @@ static void nothing_finds_a_role_that_is_being_removed(struct world *w)
     expect_number(w, 0, "select count(*) from roles where position < 0");
 }
 
-/* --- meanwhile ------------------------------------------------------------------------ */
+/* --- during the deletion ---------------------------------------------------------------- */
 
-static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
+static void guild_being_deleted_is_unknown_to_all_routes(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -508,7 +509,7 @@ static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
                   thread = client_post(ada, "{'name': 'aside'}", "/channels/%s/threads", v.channel);
     const char *id = answer_text(hook, "id"), *token = answer_text(hook, "token");
 
-    /* As the first step leaves it when there is much more. */
+    /* State of the rows after the first deletion step. */
     world_sql(w, "update guilds set removed = 1 where id = %s", v.id);
     world_sql(w, "update channels set type = -1 where id = %s", v.channel);
     expect_error(client_get(ada, "/guilds/%s", v.id), 404, 10004);
@@ -529,7 +530,7 @@ static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
     expect_dispatch(g, "READY", "{'guilds': []}");
     conn_kill(g);
 
-    /* And whoever takes it up ends it. */
+    /* The job completes the deletion. */
     world_sql(w, "insert into jobs (kind, key, due, data) values ('guild-leftovers', %s, 0, '')",
               v.id);
     world_restart(w);
@@ -537,7 +538,7 @@ static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
     expect_number(w, 0, "select count(*) from channels");
 }
 
-static void nothing_finds_a_channel_that_is_being_removed(struct world *w)
+static void channel_being_deleted_is_unknown_to_all_routes(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -558,7 +559,7 @@ static void nothing_finds_a_channel_that_is_being_removed(struct world *w)
 
 /* --- bans ----------------------------------------------------------------------------- */
 
-static void what_the_banned_wrote_goes_in_steps_and_is_told(struct world *w)
+static void ban_deletes_messages_in_steps_with_bulk_delete_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
@@ -581,7 +582,7 @@ static void what_the_banned_wrote_goes_in_steps_and_is_told(struct world *w)
     expect_number(w, 0, "select count(*) from jobs where kind = 'message-purge'");
     expect(world_number(w, "select count(*) from messages where channel_id = %s", other.channel) ==
            316);
-    /* Two hundred looked at in a step, two thirds of them in the guild, a hundred in an event. */
+    /* A step reads 200 messages, two thirds of them are in the guild, an event has at most 100. */
     bool audited = false;
     for (int events = 0; events < 9; events++) {
         if (!audited && events == 2) {
@@ -593,7 +594,7 @@ static void what_the_banned_wrote_goes_in_steps_and_is_told(struct world *w)
     expect_silence(ada);
 }
 
-static void many_are_banned_at_once_with_what_they_wrote(struct world *w)
+static void bulk_ban_deletes_messages_of_all_banned_users(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
@@ -614,24 +615,24 @@ static void many_are_banned_at_once_with_what_they_wrote(struct world *w)
 }
 
 const struct test leftovers_tests[] = {
-    TEST(a_large_guild_goes_in_steps),
-    TEST(a_large_channel_goes_in_steps),
-    TEST(many_archived_threads_go_in_short_steps),
-    TEST(versions_of_indexes_go_with_what_they_are_of),
-    TEST(a_removal_goes_on_after_a_restart),
-    TEST(threads_go_with_their_channel),
-    TEST(polls_reactions_and_jobs_go_with_their_channel),
-    TEST(what_messages_left_behind_goes_in_steps),
-    TEST(events_of_a_guild_that_is_gone_do_not_begin),
-    TEST(channels_of_a_category_stay),
-    TEST(everything_of_a_guild_goes_with_its_files),
-    TEST(rows_of_every_table_with_a_guild_id_go_with_the_guild),
-    TEST(a_group_that_nobody_is_in_goes_with_its_icon),
-    TEST(a_role_of_many_goes_in_steps),
-    TEST(nothing_finds_a_role_that_is_being_removed),
-    TEST(nothing_finds_a_guild_that_is_being_removed),
-    TEST(nothing_finds_a_channel_that_is_being_removed),
-    TEST(what_the_banned_wrote_goes_in_steps_and_is_told),
-    TEST(many_are_banned_at_once_with_what_they_wrote),
+    TEST(large_guild_is_deleted_in_steps),
+    TEST(large_channel_is_deleted_in_steps),
+    TEST(many_archived_threads_are_deleted_in_short_steps),
+    TEST(deleting_guild_channel_or_app_deletes_its_index_version),
+    TEST(deletion_of_guild_and_channel_continues_after_a_restart),
+    TEST(deleting_a_channel_deletes_active_and_archived_threads),
+    TEST(deleting_a_channel_deletes_its_polls_reactions_and_jobs),
+    TEST(orphaned_poll_and_reaction_rows_are_deleted_in_steps),
+    TEST(deleting_a_guild_deletes_jobs_of_its_scheduled_events),
+    TEST(deleting_a_category_keeps_its_channels),
+    TEST(deleting_a_guild_deletes_all_its_rows_and_files),
+    TEST(deleting_a_guild_deletes_its_rows_in_every_table),
+    TEST(empty_group_is_deleted_with_its_icon),
+    TEST(role_of_2000_members_is_deleted_in_steps),
+    TEST(role_being_deleted_is_unknown_to_all_routes),
+    TEST(guild_being_deleted_is_unknown_to_all_routes),
+    TEST(channel_being_deleted_is_unknown_to_all_routes),
+    TEST(ban_deletes_messages_in_steps_with_bulk_delete_events),
+    TEST(bulk_ban_deletes_messages_of_all_banned_users),
     { 0 },
 };

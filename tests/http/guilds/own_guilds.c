@@ -1,11 +1,11 @@
-/* own_guilds.c - listing and leaving one's guilds, and what was done in them. */
+/* own_guilds.c - listing and leaving the caller's guilds, and the audit log. */
 #include "base/clock.h"
 #include "guilds.h"
 #include "test_guild.h"
 
-/* --- one's own guilds ----------------------------------------------------------------- */
+/* --- the caller's guilds --------------------------------------------------------------- */
 
-static void ones_guilds_are_listed_with_ones_rights(struct world *w)
+static void users_guild_list_contains_the_callers_permissions(struct world *w)
 {
     struct home p = world_home(w, PERMISSION(MANAGE_GUILD) | PERMISSION(KICK_MEMBERS));
     const char *own = found_guild(p.bob, "Own");
@@ -27,7 +27,7 @@ static void ones_guilds_are_listed_with_ones_rights(struct world *w)
     expect_error(client_get(world_stranger(w), "/users/@me/guilds"), 401, 0);
 }
 
-static void who_is_timed_out_has_few_rights_in_the_list(struct world *w)
+static void guild_list_shows_reduced_permissions_during_a_timeout(struct world *w)
 {
     struct home p = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *bob = p.bob;
@@ -41,7 +41,7 @@ static void who_is_timed_out_has_few_rights_in_the_list(struct world *w)
                 BITS(PERMISSIONS_DEFAULT | PERMISSION(MANAGE_GUILD)));
 }
 
-static void an_app_lists_them_with_the_scope_guilds(struct world *w)
+static void bearer_token_lists_guilds_with_the_guilds_scope(struct world *w)
 {
     struct home p = world_home(w, 0);
 
@@ -52,7 +52,7 @@ static void an_app_lists_them_with_the_scope_guilds(struct world *w)
         50026);
 }
 
-static void ones_guilds_come_in_pages(struct world *w)
+static void users_guild_list_supports_pages(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *ids[5];
@@ -73,7 +73,7 @@ static void ones_guilds_come_in_pages(struct world *w)
     expect_status(client_get(ada, "/users/@me/guilds?limit=200"), 200);
 }
 
-static void leaving_tells_the_guild_and_the_one_who_left(struct world *w)
+static void leaving_a_guild_sends_member_remove_and_guild_delete(struct world *w)
 {
     struct home p = world_home(w, 0);
 
@@ -90,7 +90,7 @@ static void leaving_tells_the_guild_and_the_one_who_left(struct world *w)
                 "{'approximate_member_count': 1}");
 }
 
-static void an_owner_does_not_leave(struct world *w)
+static void guild_owner_cannot_leave_the_guild(struct world *w)
 {
     struct home p = world_home(w, 0);
 
@@ -102,7 +102,7 @@ static void an_owner_does_not_leave(struct world *w)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-static void what_was_done_is_in_the_audit_log(struct world *w)
+static void guild_changes_are_in_the_audit_log_with_reason(struct world *w)
 {
     struct home p = world_home(w, PERMISSION(VIEW_AUDIT_LOG) | PERMISSION(MANAGE_GUILD));
 
@@ -126,27 +126,28 @@ static void what_was_done_is_in_the_audit_log(struct world *w)
         "{'audit_log_entries': [{'user_id': '%s', 'reason': 'a b/c %%zz'}]}", p.ada->id);
 }
 
-static const char *made_id(struct answer a)
+static const char *created_id(struct answer a)
 {
     expect(a.status == 200 || a.status == 201);
     return answer_text(a, "id");
 }
 
-static void entries_come_with_what_they_are_about(struct world *w)
+static void audit_log_contains_the_objects_its_entries_refer_to(struct world *w)
 {
     struct home p = world_home(w, PERMISSION(VIEW_AUDIT_LOG));
     const char *g = p.guild;
-    const char *channel = made_id(client_post(p.ada, "{'name': 'hall'}", "/guilds/%s/channels", g));
+    const char *channel =
+        created_id(client_post(p.ada, "{'name': 'hall'}", "/guilds/%s/channels", g));
     const char *hook =
-        made_id(client_post(p.ada, "{'name': 'post'}", "/channels/%s/webhooks", channel));
-    const char *thread = made_id(
+        created_id(client_post(p.ada, "{'name': 'post'}", "/channels/%s/webhooks", channel));
+    const char *thread = created_id(
         client_post(p.ada, "{'name': 'side', 'type': 11}", "/channels/%s/threads", channel));
-    const char *rule = made_id(
+    const char *rule = created_id(
         client_post(p.ada,
                     "{'name': 'cats', 'event_type': 1, 'trigger_type': 1, 'trigger_metadata': "
                     "{'keyword_filter': ['cat']}, 'actions': [{'type': 1}]}",
                     "/guilds/%s/auto-moderation/rules", g));
-    const char *event = made_id(client_post(
+    const char *event = created_id(client_post(
         p.ada,
         "{'name': 'walk', 'privacy_level': 2, 'entity_type': 3, 'entity_metadata': {'location': "
         "'park'}, 'scheduled_start_time': '2028-01-01T10:00:00Z', 'scheduled_end_time': "
@@ -178,7 +179,7 @@ static void entries_come_with_what_they_are_about(struct world *w)
                 hook);
 }
 
-static void reasons_are_decoded_once_and_have_a_limit(struct world *w)
+static void audit_log_reason_is_url_decoded_once_and_limited_to_512(struct world *w)
 {
     struct home p = world_home(w, 0);
     const char *path = TEXT(w, "/api/v10/guilds/%s", p.guild);
@@ -196,17 +197,17 @@ static void reasons_are_decoded_once_and_have_a_limit(struct world *w)
                 "{'audit_log_entries': [{'reason': 't\xc3\xa4t%%20'}, {'reason': '%0512d'}]}", 1);
 }
 
-static void escapes_that_are_none_stay_in_a_reason(struct world *w)
+static void invalid_percent_escapes_in_a_reason_are_kept(struct world *w)
 {
     struct home p = world_home(w, 0);
     const char *path = TEXT(w, "/api/v10/guilds/%s", p.guild);
     static const struct {
         const char *sent, *kept;
     } cases[] = {
-        { "100% a/b%20c", "100% a/b c" }, /* some libraries leave spaces and slashes alone */
+        { "100% a/b%20c", "100% a/b c" }, /* some libraries do not encode spaces and slashes */
         { "%zz%41%4", "%zzA%4" },
         { "a%", "a%" },
-        { "%ff", "%ff" }, /* bytes that are no text */
+        { "%ff", "%ff" }, /* invalid UTF-8 */
         { "a%00b", "a%00b" },
     };
 
@@ -228,8 +229,8 @@ static void escapes_that_are_none_stay_in_a_reason(struct world *w)
                    "reason", "STRING_TYPE_CONVERT");
 }
 
-/* Libraries read these parts without asking whether they are there. */
-static void some_entries_say_more(struct world *w)
+/* Libraries read these fields unconditionally. */
+static void audit_log_entries_contain_options_of_their_action(struct world *w)
 {
     struct home p = world_home(w, PERMISSION(VIEW_CHANNEL));
     struct subject auditors = to_entitled(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
@@ -278,7 +279,7 @@ static void some_entries_say_more(struct world *w)
     expect_absent(a, "audit_log_entries.6.options.role_name");
 }
 
-static void the_audit_log_comes_in_pages(struct world *w)
+static void audit_log_supports_pages_and_requires_view_audit_log(struct world *w)
 {
     struct home p = world_home(w, 0);
 
@@ -302,8 +303,8 @@ static void the_audit_log_comes_in_pages(struct world *w)
     expect_error(client_get(world_client(w, "cleo"), "/guilds/%s/audit-logs", p.guild), 403, 50001);
 }
 
-/* Entries of 46 days ago go, two for each that comes; one of 44 days ago stays. */
-static void old_entries_of_the_audit_log_go(struct world *w)
+/* Two entries older than 45 days are deleted with each new entry; one of 44 days stays. */
+static void audit_log_entries_older_than_45_days_are_deleted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -322,18 +323,18 @@ static void old_entries_of_the_audit_log_go(struct world *w)
 }
 
 const struct test own_guilds_tests[] = {
-    TEST(ones_guilds_are_listed_with_ones_rights),
-    TEST(who_is_timed_out_has_few_rights_in_the_list),
-    TEST(an_app_lists_them_with_the_scope_guilds),
-    TEST(ones_guilds_come_in_pages),
-    TEST(leaving_tells_the_guild_and_the_one_who_left),
-    TEST(an_owner_does_not_leave),
-    TEST(what_was_done_is_in_the_audit_log),
-    TEST(entries_come_with_what_they_are_about),
-    TEST(reasons_are_decoded_once_and_have_a_limit),
-    TEST(escapes_that_are_none_stay_in_a_reason),
-    TEST(some_entries_say_more),
-    TEST(the_audit_log_comes_in_pages),
-    TEST(old_entries_of_the_audit_log_go),
+    TEST(users_guild_list_contains_the_callers_permissions),
+    TEST(guild_list_shows_reduced_permissions_during_a_timeout),
+    TEST(bearer_token_lists_guilds_with_the_guilds_scope),
+    TEST(users_guild_list_supports_pages),
+    TEST(leaving_a_guild_sends_member_remove_and_guild_delete),
+    TEST(guild_owner_cannot_leave_the_guild),
+    TEST(guild_changes_are_in_the_audit_log_with_reason),
+    TEST(audit_log_contains_the_objects_its_entries_refer_to),
+    TEST(audit_log_reason_is_url_decoded_once_and_limited_to_512),
+    TEST(invalid_percent_escapes_in_a_reason_are_kept),
+    TEST(audit_log_entries_contain_options_of_their_action),
+    TEST(audit_log_supports_pages_and_requires_view_audit_log),
+    TEST(audit_log_entries_older_than_45_days_are_deleted),
     { 0 },
 };

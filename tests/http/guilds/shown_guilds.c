@@ -1,31 +1,31 @@
-/* shown_guilds.c - a guild as sessions get it: what is in it depends on who looks. */
+/* shown_guilds.c - contents of GUILD_CREATE depend on the viewer. */
 #include "channels.h"
 
 #include "gateway_source/gateway_source.h"
 #include "test_guild.h"
 
-struct sight {
+struct guild_read {
     snowflake guild_id, viewer;
     struct gateway_guild guild;
 };
 
-static enum err take_sight(struct tx *tx, void *arg)
+static enum err read_guild_for_viewer(struct tx *tx, void *arg)
 {
-    struct sight *s = arg;
+    struct guild_read *s = arg;
 
     return guild_for_gateway(tx, s->guild_id, s->viewer, &s->guild);
 }
 
-static struct gateway_guild shown_to(struct client *c, const char *guild)
+static struct gateway_guild guild_for_viewer(struct client *c, const char *guild)
 {
-    struct sight s = { .guild_id = id_of(guild), .viewer = id_of(c->id) };
+    struct guild_read s = { .guild_id = id_of(guild), .viewer = id_of(c->id) };
 
     expect(!store_run(guildhall_store(world_server(c->world)), STORE_READ, world_arena(c->world),
-                      take_sight, &s));
+                      read_guild_for_viewer, &s));
     return s.guild;
 }
 
-static bool holds(const struct list *channels, const char *id)
+static bool contains_channel(const struct list *channels, const char *id)
 {
     const struct channel *c = channels->items;
 
@@ -35,7 +35,7 @@ static bool holds(const struct list *channels, const char *id)
     return false;
 }
 
-static void people_are_shown_what_they_can_view(struct world *w)
+static void users_get_visible_channels_and_bots_all_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *robot = world_bot(w, "robot");
@@ -48,16 +48,16 @@ static void people_are_shown_what_they_can_view(struct world *w)
 
     put_member(g, bob);
     put_member(g, robot);
-    struct gateway_guild seen = shown_to(bob, g);
-    expect(holds(&seen.channels, open) && !holds(&seen.channels, hidden));
-    seen = shown_to(ada, g);
-    expect(holds(&seen.channels, open) && holds(&seen.channels, hidden));
-    /* Bots keep count of every channel. */
-    seen = shown_to(robot, g);
-    expect(holds(&seen.channels, open) && holds(&seen.channels, hidden));
+    struct gateway_guild seen = guild_for_viewer(bob, g);
+    expect(contains_channel(&seen.channels, open) && !contains_channel(&seen.channels, hidden));
+    seen = guild_for_viewer(ada, g);
+    expect(contains_channel(&seen.channels, open) && contains_channel(&seen.channels, hidden));
+    /* Bots get all channels. */
+    seen = guild_for_viewer(robot, g);
+    expect(contains_channel(&seen.channels, open) && contains_channel(&seen.channels, hidden));
 }
 
-static void threads_are_shown_while_they_are_alive(struct world *w)
+static void guild_create_contains_active_threads_the_viewer_may_see(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *robot = world_bot(w, "robot");
@@ -68,43 +68,43 @@ static void threads_are_shown_while_they_are_alive(struct world *w)
 
     put_member(g, bob);
     put_member(g, robot);
-    /* People are shown those that they are in, bots all. */
-    struct gateway_guild seen = shown_to(bob, g);
-    expect(!holds(&seen.threads, thread));
+    /* Users get threads they are members of, bots get all. */
+    struct gateway_guild seen = guild_for_viewer(bob, g);
+    expect(!contains_channel(&seen.threads, thread));
     expect_status(client_put(bob, "", "/channels/%s/thread-members/@me", thread), 204);
-    seen = shown_to(bob, g);
-    expect(holds(&seen.threads, thread) && !holds(&seen.channels, thread));
+    seen = guild_for_viewer(bob, g);
+    expect(contains_channel(&seen.threads, thread) && !contains_channel(&seen.channels, thread));
     expect_status(client_patch(ada, "{'archived': true}", "/channels/%s", thread), 200);
-    seen = shown_to(bob, g);
+    seen = guild_for_viewer(bob, g);
     expect(seen.threads.count == 0);
     expect_status(client_patch(ada, "{'archived': false}", "/channels/%s", thread), 200);
     expect_status(
         client_put(ada, "{'type': 0, 'deny': '1024'}", "/channels/%s/permissions/%s", c, g), 204);
-    seen = shown_to(bob, g);
+    seen = guild_for_viewer(bob, g);
     expect(seen.threads.count == 0);
-    /* Bots see channels that they cannot view, but not what is said there. */
-    seen = shown_to(robot, g);
-    expect(seen.threads.count == 0 && holds(&seen.channels, c));
+    /* Bots get channels that they cannot view, but not the threads in them. */
+    seen = guild_for_viewer(robot, g);
+    expect(seen.threads.count == 0 && contains_channel(&seen.channels, c));
 }
 
-static void large_guilds_list_only_the_viewer(struct world *w)
+static void large_guild_lists_only_the_viewers_member(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
 
     put_member(g, bob);
     world_sql(w, "update guilds set member_count = 250 where id = %s", g);
-    struct gateway_guild seen = shown_to(bob, g);
+    struct gateway_guild seen = guild_for_viewer(bob, g);
     expect(!seen.large && seen.members.count == 2);
     world_sql(w, "update guilds set member_count = 251 where id = %s", g);
-    seen = shown_to(bob, g);
+    seen = guild_for_viewer(bob, g);
     expect(seen.large && seen.members.count == 1);
     expect(((struct member *)seen.members.items)->user->id == id_of(bob->id));
 }
 
 const struct test shown_guilds_tests[] = {
-    TEST(people_are_shown_what_they_can_view),
-    TEST(threads_are_shown_while_they_are_alive),
-    TEST(large_guilds_list_only_the_viewer),
+    TEST(users_get_visible_channels_and_bots_all_channels),
+    TEST(guild_create_contains_active_threads_the_viewer_may_see),
+    TEST(large_guild_lists_only_the_viewers_member),
     { 0 },
 };

@@ -1,4 +1,5 @@
-/* callback_kinds.c - deferred answers, answers for one account, updates, choices, modals. */
+/* callback_kinds.c - deferred and ephemeral responses, message updates, autocomplete choices,
+ * modals. */
 #include "test_interaction.h"
 
 #include <stdio.h>
@@ -10,9 +11,9 @@
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
 
-/* --- what with_response shows --------------------------------------------------------- */
+/* --- with_response ------------------------------------------------------------------------- */
 
-static void answers_are_shown_when_asked_for(struct world *w)
+static void callback_with_response_returns_the_created_resource(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *message = test_bot_message(&s);
@@ -56,9 +57,9 @@ static void answers_are_shown_when_asked_for(struct world *w)
     expect_status(interaction_answer(&last, "?with_response=false", "{'type': 5}"), 204);
 }
 
-/* --- later ---------------------------------------------------------------------------- */
+/* --- deferred responses ---------------------------------------------------------------- */
 
-static void a_deferred_answer_is_seen_loading(struct world *w)
+static void deferred_response_creates_a_loading_message(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s, .nonce = "7");
@@ -67,12 +68,12 @@ static void a_deferred_answer_is_seen_loading(struct world *w)
     expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': 7}", ask.id);
     expect_channel_event(&s.room, "MESSAGE_CREATE",
                          "{'content': '', 'flags': 128, 'type': 20, 'nonce': 7}");
-    /* Never edited, it stays so. */
+    /* Without an edit it stays in this state. */
     world_wait(w, 1000);
     expect_json(client_get(s.bob, MESSAGES, s.test_guild.channel), "[{'flags': 128}]");
 }
 
-static void an_edit_completes_a_deferred_answer(struct world *w)
+static void editing_the_original_completes_a_deferred_response(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -92,7 +93,7 @@ static void an_edit_completes_a_deferred_answer(struct world *w)
     expect(dom_at(a.json, "edited_timestamp")->kind == JSON_STRING);
 }
 
-static void a_deferred_answer_may_turn_out_to_be_a_poll(struct world *w)
+static void deferred_response_can_be_completed_with_a_poll(struct world *w)
 {
     static const char poll[] = "{'poll': {'question': {'text': 'Which?'}, 'answers': "
                                "[{'poll_media': {'text': 'one'}}]}}";
@@ -115,8 +116,8 @@ static void a_deferred_answer_may_turn_out_to_be_a_poll(struct world *w)
     expect_channel_event(&s.room, "MESSAGE_CREATE", "{'poll': {'question': {'text': 'Who?'}}}");
 }
 
-/* What it is made of is said when it comes, not when it is promised. */
-static void a_deferred_answer_may_be_made_of_components(struct world *w)
+/* The components flag is given with the edit, not with the deferral. */
+static void deferred_response_can_be_completed_with_components_v2(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -132,7 +133,7 @@ static void a_deferred_answer_may_be_made_of_components(struct world *w)
                    "content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
 }
 
-static void a_follow_up_completes_a_deferred_answer(struct world *w)
+static void first_followup_completes_a_deferred_response(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), secret = INTERACTION(&s);
@@ -150,7 +151,7 @@ static void a_follow_up_completes_a_deferred_answer(struct world *w)
     expect(strcmp(answer_text(a, "id"), id) != 0);
     expect_channel_event(&s.room, "MESSAGE_CREATE", "{'content': 'More'}");
 
-    /* What the deferral said about who sees it holds. */
+    /* The deferral's ephemeral flag applies. */
     interaction_answered(&secret, "{'type': 5, 'data': {'flags': 64}}");
     ask = secret;
     a = client_post(ask.app, "{'content': 'For you'}", FOLLOW);
@@ -158,9 +159,9 @@ static void a_follow_up_completes_a_deferred_answer(struct world *w)
     expect_channel_silence(&s.room);
 }
 
-/* --- for one account ------------------------------------------------------------------ */
+/* --- ephemeral responses --------------------------------------------------------------- */
 
-static void ephemeral_answers_are_for_who_asked_and_the_bot(struct world *w)
+static void ephemeral_response_is_visible_to_the_user_and_bot_only(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     client_post(s.bob, "{'content': 'before'}", MESSAGES, s.test_guild.channel);
@@ -202,14 +203,14 @@ static void ephemeral_answers_are_for_who_asked_and_the_bot(struct world *w)
         "{'content': 'Psst'}");
 }
 
-/* When what is due by the moved clock is gone. */
-static int64_t kept(struct world *w)
+/* Counts messages after all due jobs have run. */
+static int64_t count_messages(struct world *w)
 {
     world_settle(w);
     return world_number(w, "select count(*) from messages");
 }
 
-static void ephemeral_answers_go_after_a_while(struct world *w)
+static void ephemeral_response_is_deleted_after_15_minutes(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), plain = INTERACTION(&s);
@@ -220,19 +221,19 @@ static void ephemeral_answers_go_after_a_while(struct world *w)
     expect_status(client_patch(ask.app, "{'content': 'touched'}",
                                "/webhooks/%s/%s/messages/@original", ask.application, ask.token),
                   200);
-    /* 15 minutes after the last touch, not after the first. */
+    /* 15 minutes after the last edit, not after the creation. */
     world_wait(w, 800);
-    expect(kept(w) == 2);
+    expect(count_messages(w) == 2);
     s.room = world_channel_events(w, s.test_guild.channel);
     world_wait(w, 120);
-    expect(kept(w) == 1);
+    expect(count_messages(w) == 1);
     expect_json(client_get(s.bob, MESSAGES, s.test_guild.channel), "[{'content': 'stays'}]");
     expect_channel_silence(&s.room);
 }
 
 /* --- updates -------------------------------------------------------------------------- */
 
-static void an_update_changes_the_message_of_the_component(struct world *w)
+static void update_message_callback_edits_the_components_message(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *message = test_bot_message(&s);
@@ -252,7 +253,7 @@ static void an_update_changes_the_message_of_the_component(struct world *w)
         "{'id': '%s'}", message);
     interaction_answered(&nothing, "{'type': 7}");
     expect_channel_silence(&s.room);
-    /* It is an edit: null takes away, as discord.py means it. */
+    /* It is an edit: null removes a field, as discord.py expects. */
     interaction_answered(&cleared,
                          "{'type': 7, 'data': {'content': null, 'embeds': [{'title': 'T'}]}}");
     expect_channel_event(&s.room, "MESSAGE_UPDATE", "{'content': '', 'embeds': [{'title': 'T'}]}");
@@ -278,7 +279,7 @@ static void an_update_changes_the_message_of_the_component(struct world *w)
     expect_channel_event(&s.room, "MESSAGE_CREATE", "{'type': 19, 'referenced_message': null}");
 }
 
-static void components_of_ephemeral_messages_update_them(struct world *w)
+static void update_message_callback_edits_an_ephemeral_message(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction first = INTERACTION(&s);
@@ -295,7 +296,7 @@ static void components_of_ephemeral_messages_update_them(struct world *w)
 
 /* --- choices -------------------------------------------------------------------------- */
 
-static void choices_reach_who_types(struct world *w)
+static void autocomplete_choices_reach_the_invoking_user(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s, .type = 4, .focused_type = 3, .nonce = "\"n\"",
@@ -324,14 +325,14 @@ static void choices_reach_who_types(struct world *w)
     expect_event(s.ada, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE",
                  "{'choices': [{'value': 0.5}]}");
     expect_channel_silence(&s.room);
-    /* There is no message behind it, and none comes after it. */
+    /* Autocomplete has no message and no followups. */
     expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 404, 10015);
     expect_error(
         client_get(ask.app, "/webhooks/%s/%s/messages/@original", ask.application, ask.token), 404,
         10008);
 }
 
-static void choices_are_what_the_option_takes(struct world *w)
+static void invalid_autocomplete_choices_are_refused(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction text = INTERACTION(&s, .type = 4, .focused_type = 3),
@@ -381,7 +382,7 @@ static void choices_are_what_the_option_takes(struct world *w)
         interaction_answer(&whole, "",
                            "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': '1'}]}}"),
         "data.choices.0.value", "NUMBER_TYPE_COERCE");
-    /* As a double the first and the third are the limit itself. */
+    /* As doubles, the first and the third equal the limit. */
     const char *const beyond[] = { "9007199254740993", "9007199254740994", "-9007199254740993" };
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
         expect_invalid(
@@ -406,17 +407,17 @@ static void choices_are_what_the_option_takes(struct world *w)
 }
 
 const struct test callback_kinds_tests[] = {
-    TEST(answers_are_shown_when_asked_for),
-    TEST(a_deferred_answer_is_seen_loading),
-    TEST(an_edit_completes_a_deferred_answer),
-    TEST(a_deferred_answer_may_turn_out_to_be_a_poll),
-    TEST(a_deferred_answer_may_be_made_of_components),
-    TEST(a_follow_up_completes_a_deferred_answer),
-    TEST(ephemeral_answers_are_for_who_asked_and_the_bot),
-    TEST(ephemeral_answers_go_after_a_while),
-    TEST(an_update_changes_the_message_of_the_component),
-    TEST(components_of_ephemeral_messages_update_them),
-    TEST(choices_reach_who_types),
-    TEST(choices_are_what_the_option_takes),
+    TEST(callback_with_response_returns_the_created_resource),
+    TEST(deferred_response_creates_a_loading_message),
+    TEST(editing_the_original_completes_a_deferred_response),
+    TEST(deferred_response_can_be_completed_with_a_poll),
+    TEST(deferred_response_can_be_completed_with_components_v2),
+    TEST(first_followup_completes_a_deferred_response),
+    TEST(ephemeral_response_is_visible_to_the_user_and_bot_only),
+    TEST(ephemeral_response_is_deleted_after_15_minutes),
+    TEST(update_message_callback_edits_the_components_message),
+    TEST(update_message_callback_edits_an_ephemeral_message),
+    TEST(autocomplete_choices_reach_the_invoking_user),
+    TEST(invalid_autocomplete_choices_are_refused),
     { 0 },
 };

@@ -1,5 +1,4 @@
-/* callback_places.c - answers in private channels and threads, and activities that the
- * server begins itself. */
+/* callback_places.c - responses in private channels and threads. */
 #include "test_interaction.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #define MESSAGES "/channels/%s/messages"
 #define FIRST    "/webhooks/%s/%s/messages/@original", ask.application, ask.token
 
-static void answers_in_direct_channels_are_for_both(struct world *w)
+static void response_in_a_direct_channel_is_visible_to_both(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bot->id);
@@ -26,14 +25,14 @@ static void answers_in_direct_channels_are_for_both(struct world *w)
     expect(!dom_at(told, "guild_id") && !dom_at(told, "interaction.member"));
     expect_channel_silence(&s.room);
     expect_json(client_get(s.ada, MESSAGES, channel), "[{'content': 'Hello'}]");
-    /* Nothing is forced outside guilds. */
+    /* Ephemerality is never forced outside guilds. */
     expect(!dom_at(told, "interaction_metadata.ephemerality_reason"));
     struct answer a = client_post(ask.app, "{'content': 'x', 'flags': 64}", FOLLOW);
     expect_json(a, "{'flags': 64, 'message_reference': {'channel_id': '%s'}}", channel);
     expect_absent(a, "message_reference.guild_id");
 }
 
-static void answers_in_channels_that_the_bot_is_not_in_reach_people(struct world *w)
+static void response_in_a_channel_without_the_bot_reaches_recipients(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bob->id);
@@ -47,7 +46,7 @@ static void answers_in_channels_that_the_bot_is_not_in_reach_people(struct world
     expect_error(client_get(s.bot, MESSAGES, channel), 403, 50001);
 }
 
-static void an_answer_wakes_a_thread(struct world *w)
+static void response_unarchives_a_thread(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct answer t = client_post(s.ada, "{'name': 'Thread', 'type': 11}", "/channels/%s/threads",
@@ -64,7 +63,7 @@ static void an_answer_wakes_a_thread(struct world *w)
                          s.test_guild.id);
 }
 
-static void a_channel_that_is_gone_takes_no_answer(struct world *w)
+static void response_in_a_deleted_channel_is_404_10003(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -78,8 +77,8 @@ static void a_channel_that_is_gone_takes_no_answer(struct world *w)
 #define INTENT_MESSAGES        "'intents': 512"
 #define INTENT_DIRECT_MESSAGES "'intents': 4096"
 
-/* Those who are connected hear what concerns them, and nobody else does. */
-static void sessions_hear_what_is_theirs(struct world *w)
+/* Each session receives only the events meant for it. */
+static void interaction_events_reach_only_the_sessions_concerned(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct gateway_conn *ada = conn_session(s.ada, "v=9&encoding=json", ""),
@@ -105,8 +104,8 @@ static void sessions_hear_what_is_theirs(struct world *w)
     expect_quiet(direct_ones);
 }
 
-/* Between the command and its answer. */
-static void a_block_keeps_answers_from_the_other(struct world *w)
+/* The block happens between the command and its response. */
+static void response_is_ephemeral_after_the_recipient_blocked_the_user(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bob->id);
@@ -124,8 +123,8 @@ static void a_block_keeps_answers_from_the_other(struct world *w)
     expect_json(client_get(s.bob, MESSAGES, channel), "[]");
 }
 
-/* What was to follow was promised to both. */
-static void a_block_keeps_what_was_deferred_from_the_other(struct world *w)
+/* The deferral was visible to both recipients. */
+static void deferred_response_cannot_be_completed_after_a_block(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bob->id);
@@ -147,12 +146,12 @@ static void a_block_keeps_what_was_deferred_from_the_other(struct world *w)
 }
 
 const struct test callback_places_tests[] = {
-    TEST(a_block_keeps_what_was_deferred_from_the_other),
-    TEST(a_block_keeps_answers_from_the_other),
-    TEST(answers_in_direct_channels_are_for_both),
-    TEST(answers_in_channels_that_the_bot_is_not_in_reach_people),
-    TEST(an_answer_wakes_a_thread),
-    TEST(a_channel_that_is_gone_takes_no_answer),
-    TEST(sessions_hear_what_is_theirs),
+    TEST(deferred_response_cannot_be_completed_after_a_block),
+    TEST(response_is_ephemeral_after_the_recipient_blocked_the_user),
+    TEST(response_in_a_direct_channel_is_visible_to_both),
+    TEST(response_in_a_channel_without_the_bot_reaches_recipients),
+    TEST(response_unarchives_a_thread),
+    TEST(response_in_a_deleted_channel_is_404_10003),
+    TEST(interaction_events_reach_only_the_sessions_concerned),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* checks.c - what POST /interactions refuses, in the interface's order. */
+/* checks.c - errors of POST /interactions, in the order of the checks. */
 #include "test_commands.h"
 
 #include "channels.h"
@@ -7,9 +7,9 @@
 #define VERSION     "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION"
 #define PERMISSIONS "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS"
 
-/* --- the form ------------------------------------------------------------------------- */
+/* --- body ------------------------------------------------------------------------------ */
 
-static void the_form_comes_first(struct world *w)
+static void invalid_interaction_bodies_are_refused_first(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     static const struct {
@@ -44,7 +44,7 @@ static void the_form_comes_first(struct world *w)
     expect_error(client_post(s.bob, "{", "/interactions"), 400, 50109);
 }
 
-static void only_people_ask(struct world *w)
+static void only_users_can_create_interactions(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
@@ -54,10 +54,11 @@ static void only_people_ask(struct world *w)
     expect(interactions_told(&s) == 0);
 }
 
-/* --- where ---------------------------------------------------------------------------- */
+/* --- channel --------------------------------------------------------------------------- */
 
-static struct answer ask_in(struct test_commands *s, struct client *by, const char *channel,
-                            const char *guild, const char *application, const char *command)
+static struct answer invoke_in_channel(struct test_commands *s, struct client *by,
+                                       const char *channel, const char *guild,
+                                       const char *application, const char *command)
 {
     return client_post(by,
                        TEXT(s->world,
@@ -68,35 +69,36 @@ static struct answer ask_in(struct test_commands *s, struct client *by, const ch
                        "/interactions");
 }
 
-static void the_channel_must_be_there_and_seen(struct world *w)
+static void interaction_channel_must_exist_and_be_visible(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", ""), *channel = s.test_guild.channel,
                *guild = s.test_guild.id;
     struct client *cat = world_client(w, "cat");
 
-    /* Nothing else counts before it: not the application, not the command. */
-    expect_error(ask_in(&s, s.bob, "404", guild, "404", "404"), 404, 10003);
-    expect_error(ask_in(&s, cat, channel, guild, "404", "404"), 403, 50001);
-    expect_error(ask_in(&s, s.bob, channel, "404", "404", "404"), 404, 10004);
-    expect_invalid(ask_in(&s, s.bob, channel, NULL, "404", "404"), "guild_id",
+    /* The channel is checked before application and command. */
+    expect_error(invoke_in_channel(&s, s.bob, "404", guild, "404", "404"), 404, 10003);
+    expect_error(invoke_in_channel(&s, cat, channel, guild, "404", "404"), 403, 50001);
+    expect_error(invoke_in_channel(&s, s.bob, channel, "404", "404", "404"), 404, 10004);
+    expect_invalid(invoke_in_channel(&s, s.bob, channel, NULL, "404", "404"), "guild_id",
                    "BASE_TYPE_REQUIRED");
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, 0, %llu)",
               channel, s.bob->id, BITS(PERMISSION(VIEW_CHANNEL)));
-    expect_error(ask_in(&s, s.bob, channel, guild, s.application, id), 403, 50001);
-    expect_status(ask_in(&s, s.ada, channel, guild, s.application, id), 204);
-    /* Nobody could answer in a category. */
+    expect_error(invoke_in_channel(&s, s.bob, channel, guild, s.application, id), 403, 50001);
+    expect_status(invoke_in_channel(&s, s.ada, channel, guild, s.application, id), 204);
+    /* Categories have no messages. */
     const char *category = make_channel(s.ada, guild, "{'name': 'Rooms', 'type': 4}");
-    expect_error(ask_in(&s, s.ada, category, guild, s.application, id), 400, 50008);
+    expect_error(invoke_in_channel(&s, s.ada, category, guild, s.application, id), 400, 50008);
     /* A private channel has no guild. */
     struct answer dm =
         client_post(s.ada, TEXT(w, "{'recipient_id': '%s'}", s.application), "/users/@me/channels");
-    expect_error(ask_in(&s, s.ada, answer_text(dm, "id"), guild, s.application, id), 404, 10004);
+    expect_error(invoke_in_channel(&s, s.ada, answer_text(dm, "id"), guild, s.application, id), 404,
+                 10004);
 }
 
-static void the_application_and_the_command_must_be_there(struct world *w)
+static void interaction_application_and_command_must_exist(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", ""), *channel = s.test_guild.channel,
@@ -104,15 +106,17 @@ static void the_application_and_the_command_must_be_there(struct world *w)
     const char *other = make_application(s.ada, "Other");
     const char *elsewhere = make_global_command(&s, "'guild_id': '%s'", channel);
 
-    expect_error(ask_in(&s, s.bob, channel, guild, "404", id), 404, 10002);
-    expect_invalid(ask_in(&s, s.bob, channel, guild, s.application, "404"), "data", INVALID);
-    expect_invalid(ask_in(&s, s.bob, channel, guild, other, id), "data", INVALID);
-    expect_invalid(ask_in(&s, s.bob, channel, guild, s.application, elsewhere), "data", INVALID);
+    expect_error(invoke_in_channel(&s, s.bob, channel, guild, "404", id), 404, 10002);
+    expect_invalid(invoke_in_channel(&s, s.bob, channel, guild, s.application, "404"), "data",
+                   INVALID);
+    expect_invalid(invoke_in_channel(&s, s.bob, channel, guild, other, id), "data", INVALID);
+    expect_invalid(invoke_in_channel(&s, s.bob, channel, guild, s.application, elsewhere), "data",
+                   INVALID);
 }
 
-/* --- read-repair ---------------------------------------------------------------------- */
+/* --- outdated commands ------------------------------------------------------------------ */
 
-static void an_outdated_command_is_told_so(struct world *w)
+static void outdated_command_version_or_name_is_refused(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", "");
@@ -131,17 +135,17 @@ static void an_outdated_command_is_told_so(struct world *w)
         expect_json(a, "{'errors': {'data': {'_errors': [{'message': 'This command is outdated, "
                        "please try again in a few minutes'}]}}}");
     }
-    /* It is older than any question of rights. */
+    /* The version is checked before permissions. */
     world_sql(w, "delete from integrations where guild_id = %s", s.test_guild.id);
     expect_invalid(invoke(&s, s.bob, "", "'id': '%s', 'version': '1', 'name': 'roll'", id), "data",
                    VERSION);
     expect(interactions_told(&s) == 0);
 }
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- permissions ----------------------------------------------------------------------- */
 
-static void permission(struct test_commands *s, const char *target, const char *entity, int type,
-                       int yes)
+static void insert_permission(struct test_commands *s, const char *target, const char *entity,
+                              int type, int yes)
 {
     world_sql(s->world,
               "insert into command_permissions (guild_id, target_id, entity_id, type, "
@@ -149,21 +153,21 @@ static void permission(struct test_commands *s, const char *target, const char *
               s->test_guild.id, target, entity, type, s->application, yes);
 }
 
-static void permissions_decide(struct world *w)
+static void command_permissions_decide_about_an_invocation(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", ""),
                *nobodys = make_global_command(&s, "'default_member_permissions': '0'"),
                *managers = make_global_command(&s, "'default_member_permissions': '8192'");
 
-    permission(&s, id, s.bob->id, 2, 0);
+    insert_permission(&s, id, s.bob->id, 2, 0);
     expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
     expect_status(roll(&s, s.ada, id, "%s", ""), 204);
     expect_invalid(roll(&s, s.bob, nobodys, "%s", ""), "data", PERMISSIONS);
     expect_status(roll(&s, s.ada, nobodys, "%s", ""), 204);
-    permission(&s, nobodys, s.bob->id, 2, 1);
+    insert_permission(&s, nobodys, s.bob->id, 2, 1);
     expect_status(roll(&s, s.bob, nobodys, "%s", ""), 204);
-    /* Counted in the channel. */
+    /* Default permissions are checked in the channel. */
     expect_invalid(roll(&s, s.bob, managers, "%s", ""), "data", PERMISSIONS);
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
@@ -172,7 +176,7 @@ static void permissions_decide(struct world *w)
     expect_status(roll(&s, s.bob, managers, "%s", ""), 204);
 }
 
-static void rights_in_the_channel_are_needed(struct world *w)
+static void invocation_requires_channel_permissions(struct world *w)
 {
     static const uint64_t needed[] = { PERMISSION(USE_APPLICATION_COMMANDS),
                                        PERMISSION(SEND_MESSAGES) };
@@ -190,7 +194,7 @@ static void rights_in_the_channel_are_needed(struct world *w)
     expect_status(roll(&s, s.bob, id, "%s", ""), 204);
 }
 
-static void age_restricted_commands_need_an_adult_and_a_place_for_it(struct world *w)
+static void nsfw_command_requires_an_adult_and_an_nsfw_channel(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "'nsfw': true");
@@ -203,15 +207,16 @@ static void age_restricted_commands_need_an_adult_and_a_place_for_it(struct worl
     expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
 }
 
-/* --- what it is about ----------------------------------------------------------------- */
+/* --- targets --------------------------------------------------------------------------- */
 
-static struct answer wave(struct test_commands *s, const char *id, int type, const char *target)
+static struct answer invoke_context_menu(struct test_commands *s, const char *id, int type,
+                                         const char *target)
 {
     return invoke(s, s->bob, "", "'id': '%s', 'version': '%s', 'name': 'roll', 'type': %d%s", id,
                   id, type, target ? TEXT(s->world, ", 'target_id': '%s'", target) : "");
 }
 
-static void targets_must_be_there(struct world *w)
+static void context_menu_target_must_exist_in_the_channel(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *user = make_global_command(&s, "'type': 2, 'description': ''"),
@@ -222,23 +227,23 @@ static void targets_must_be_there(struct world *w)
     struct answer other =
         client_post(s.ada, "{'content': 'There'}", "/channels/%s/messages", elsewhere);
 
-    expect_invalid(wave(&s, user, 2, NULL), "data.target_id", "BASE_TYPE_REQUIRED");
-    expect_error(wave(&s, user, 2, "404"), 404, 10013);
-    expect_error(wave(&s, message, 3, "404"), 404, 10008);
-    expect_error(wave(&s, message, 3, answer_text(other, "id")), 404, 10008);
-    expect_status(wave(&s, message, 3, answer_text(said, "id")), 204);
-    expect_status(wave(&s, user, 2, s.ada->id), 204);
+    expect_invalid(invoke_context_menu(&s, user, 2, NULL), "data.target_id", "BASE_TYPE_REQUIRED");
+    expect_error(invoke_context_menu(&s, user, 2, "404"), 404, 10013);
+    expect_error(invoke_context_menu(&s, message, 3, "404"), 404, 10008);
+    expect_error(invoke_context_menu(&s, message, 3, answer_text(other, "id")), 404, 10008);
+    expect_status(invoke_context_menu(&s, message, 3, answer_text(said, "id")), 204);
+    expect_status(invoke_context_menu(&s, user, 2, s.ada->id), 204);
 }
 
 const struct test interactions_checks_tests[] = {
-    TEST(the_form_comes_first),
-    TEST(only_people_ask),
-    TEST(the_channel_must_be_there_and_seen),
-    TEST(the_application_and_the_command_must_be_there),
-    TEST(an_outdated_command_is_told_so),
-    TEST(permissions_decide),
-    TEST(rights_in_the_channel_are_needed),
-    TEST(age_restricted_commands_need_an_adult_and_a_place_for_it),
-    TEST(targets_must_be_there),
+    TEST(invalid_interaction_bodies_are_refused_first),
+    TEST(only_users_can_create_interactions),
+    TEST(interaction_channel_must_exist_and_be_visible),
+    TEST(interaction_application_and_command_must_exist),
+    TEST(outdated_command_version_or_name_is_refused),
+    TEST(command_permissions_decide_about_an_invocation),
+    TEST(invocation_requires_channel_permissions),
+    TEST(nsfw_command_requires_an_adult_and_an_nsfw_channel),
+    TEST(context_menu_target_must_exist_in_the_channel),
     { 0 },
 };

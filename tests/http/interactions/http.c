@@ -1,4 +1,4 @@
-/* http.c - apps that are called at an address of their own. */
+/* http.c - apps that receive interactions at an HTTP endpoint. */
 #include "endpoint.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 #define JSON "application/json"
 #define URL  "APPLICATION_INTERACTIONS_ENDPOINT_URL_INVALID"
 
-/* --- setting the address -------------------------------------------------------------- */
+/* --- setting the endpoint --------------------------------------------------------------- */
 
 static struct endpoint *open_endpoint(struct test_commands *s)
 {
@@ -22,24 +22,24 @@ static struct endpoint *open_endpoint(struct test_commands *s)
     return endpoint_open(s->world, answer_text(a, "verify_key"));
 }
 
-static struct answer set_url(struct test_commands *s, struct client *by, const char *url)
+static struct answer set_endpoint_url(struct test_commands *s, struct client *by, const char *url)
 {
     return client_patch(by, TEXT(s->world, "{'interactions_endpoint_url': '%s'}", url),
                         "/applications/%s", s->application);
 }
 
-/* An app that is called at its own address from now on; two requests have come by then. */
-static struct endpoint *call_at_home(struct test_commands *s)
+/* Sets the app's interactions endpoint; two requests have been received by then. */
+static struct endpoint *set_app_endpoint(struct test_commands *s)
 {
     struct endpoint *e = open_endpoint(s);
 
-    expect_status(set_url(s, s->ada, endpoint_url(e)), 200);
+    expect_status(set_endpoint_url(s, s->ada, endpoint_url(e)), 200);
     return e;
 }
 
-/* A page of another site whose name leads to this machine, or a client of a proxy, must not have
- * the server call programs on this machine. */
-static void private_addresses_are_for_callers_on_this_machine(struct world *w)
+/* A page of another site whose name resolves to this machine, or a client of a proxy, must not
+ * make the server call programs on this machine. */
+static void private_endpoints_require_a_local_caller(struct world *w)
 {
     static const char *const others[] = { "X-Forwarded-For: 192.0.2.1\r\n",
                                           "Origin: http://rebound.example\r\n" };
@@ -55,17 +55,17 @@ static void private_addresses_are_for_callers_on_this_machine(struct world *w)
         expect_invalid(a, "interactions_endpoint_url", URL);
     }
     expect(endpoint_count(e) == 0);
-    expect_status(set_url(&s, s.ada, endpoint_url(e)), 200);
+    expect_status(set_endpoint_url(&s, s.ada, endpoint_url(e)), 200);
     expect(endpoint_count(e) == 2);
     endpoint_close(e);
 }
 
-static void a_good_address_is_asked_twice_and_kept(struct world *w)
+static void valid_endpoint_is_verified_with_two_requests(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     struct endpoint *e = open_endpoint(&s);
 
-    expect_json(set_url(&s, s.ada, endpoint_url(e)), "{'interactions_endpoint_url': '%s'}",
+    expect_json(set_endpoint_url(&s, s.ada, endpoint_url(e)), "{'interactions_endpoint_url': '%s'}",
                 endpoint_url(e));
     expect(endpoint_count(e) == 2);
     expect(endpoint_signed(e, 1) && !endpoint_signed(e, 2));
@@ -76,16 +76,16 @@ static void a_good_address_is_asked_twice_and_kept(struct world *w)
     expect(strcasestr(endpoint_head(e, 1), "Content-Type: application/json"));
     expect(strcasestr(endpoint_head(e, 1), "User-Agent: Guildhall/"));
 
-    /* The same address again asks nobody; the bot shows how it is called. */
-    expect_status(set_url(&s, s.ada, endpoint_url(e)), 200);
+    /* The same URL again sends no requests; the bot shows its endpoint. */
+    expect_status(set_endpoint_url(&s, s.ada, endpoint_url(e)), 200);
     expect_status(client_patch(s.ada, "{'description': 'X'}", "/applications/%s", s.application),
                   200);
     expect(endpoint_count(e) == 2);
     expect_json(client_get(s.bob, "/users/%s", s.application), "{'public_flags': 524288}");
-    expect_json(set_url(&s, s.ada, ""), "{'interactions_endpoint_url': null}");
+    expect_json(set_endpoint_url(&s, s.ada, ""), "{'interactions_endpoint_url': null}");
     expect_json(client_get(s.bob, "/users/%s", s.application), "{'public_flags': 0}");
     expect(endpoint_count(e) == 2);
-    /* Its bot may set it, too. */
+    /* The bot may set the URL, too. */
     expect_status(client_patch(s.bot,
                                TEXT(w, "{'interactions_endpoint_url': '%s'}", endpoint_url(e)),
                                "/applications/@me"),
@@ -94,7 +94,7 @@ static void a_good_address_is_asked_twice_and_kept(struct world *w)
     endpoint_close(e);
 }
 
-static void an_address_that_does_not_answer_well_is_refused(struct world *w)
+static void endpoint_with_invalid_verification_response_is_refused(struct world *w)
 {
     static const enum endpoint_manner bad[] = { ENDPOINT_TRUSTS, ENDPOINT_NO_JSON, ENDPOINT_NO_PONG,
                                                 ENDPOINT_TEAPOT, ENDPOINT_ELSEWHERE };
@@ -103,66 +103,67 @@ static void an_address_that_does_not_answer_well_is_refused(struct world *w)
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         endpoint_behave(e, bad[i]);
-        struct answer a = set_url(&s, s.ada, endpoint_url(e));
+        struct answer a = set_endpoint_url(&s, s.ada, endpoint_url(e));
         expect_invalid(a, "interactions_endpoint_url", URL);
         expect_json(a, "{'errors': {'interactions_endpoint_url': {'_errors': [{'message': 'The "
                        "specified interactions endpoint url could not be verified.'}]}}}");
     }
     expect_json(client_get(s.ada, "/applications/%s", s.application),
                 "{'interactions_endpoint_url': null}");
-    /* People who may not change it make us ask nobody. */
+    /* A caller without permission causes no request. */
     int count = endpoint_count(e);
-    expect_error(set_url(&s, s.bob, endpoint_url(e)), 403, 20012);
+    expect_error(set_endpoint_url(&s, s.bob, endpoint_url(e)), 403, 20012);
     expect(endpoint_count(e) == count);
     const char *gone = TEXT(w, "%s", endpoint_url(e));
     endpoint_close(e);
-    expect_invalid(set_url(&s, s.ada, gone), "interactions_endpoint_url", URL);
-    expect_invalid(set_url(&s, s.ada, "ftp://a.example"), "interactions_endpoint_url",
+    expect_invalid(set_endpoint_url(&s, s.ada, gone), "interactions_endpoint_url", URL);
+    expect_invalid(set_endpoint_url(&s, s.ada, "ftp://a.example"), "interactions_endpoint_url",
                    "URL_TYPE_INVALID_URL");
 }
 
-static void an_address_has_a_length(struct world *w)
+static void endpoint_url_is_limited_to_2048_characters(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     char url[2050] = "http://127.0.0.1:1/";
 
     memset(url + 19, 'x', 2048 - 19);
-    expect_invalid(set_url(&s, s.ada, url), "interactions_endpoint_url", URL);
+    expect_invalid(set_endpoint_url(&s, s.ada, url), "interactions_endpoint_url", URL);
     url[2048] = 'x';
-    expect_invalid(set_url(&s, s.ada, url), "interactions_endpoint_url", "BASE_TYPE_MAX_LENGTH");
+    expect_invalid(set_endpoint_url(&s, s.ada, url), "interactions_endpoint_url",
+                   "BASE_TYPE_MAX_LENGTH");
 }
 
-static void keep_to_the_world(struct config *c)
+static void disable_private_endpoints(struct config *c)
 {
     c->private_endpoints = "off";
 }
 
-static void private_addresses_need_to_be_allowed(struct world *w)
+static void private_endpoints_are_refused_unless_allowed(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     struct endpoint *e = open_endpoint(&s);
 
-    expect_invalid(set_url(&s, s.ada, endpoint_url(e)), "interactions_endpoint_url", URL);
+    expect_invalid(set_endpoint_url(&s, s.ada, endpoint_url(e)), "interactions_endpoint_url", URL);
     expect(endpoint_count(e) == 0);
     endpoint_close(e);
 }
 
-/* --- being called --------------------------------------------------------------------- */
+/* --- calls of the endpoint -------------------------------------------------------------- */
 
-static void bob_rolls(struct test_commands *s)
+static void invoke_roll_as_bob(struct test_commands *s)
 {
     expect_status(roll(s, s->bob, make_global_command(s, "%s", ""), "%s", ""), 204);
 }
 
-static void an_answer_comes_back_at_once(struct world *w)
+static void endpoint_response_answers_the_interaction(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    struct endpoint *e = call_at_home(&s);
+    struct endpoint *e = set_app_endpoint(&s);
 
     client_connect(s.bob);
     client_connect(s.bot);
     endpoint_answer(e, 200, JSON, "{'type': 4, 'data': {'content': 'Six'}}", 0);
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     const struct dom *d = dom_parse(world_arena(w), str_of(endpoint_request(e, 3)));
     expect(endpoint_signed(e, 3));
     expect_dom(&s, d,
@@ -174,10 +175,10 @@ static void an_answer_comes_back_at_once(struct world *w)
     expect_event(s.bob, "INTERACTION_SUCCESS", "{'id': '%s'}", id);
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Six', 'type': 20, 'application_id': '%s'}",
                  s.application);
-    /* Never both ways. */
+    /* The interaction is not sent over the gateway, too. */
     expect_event(s.bot, "MESSAGE_CREATE", "{'content': 'Six'}");
     expect_silence(s.bot);
-    /* An inline answer is an answer. */
+    /* The HTTP response counts as the first callback. */
     expect_error(client_post(world_stranger(w), "{'type': 4, 'data': {'content': 'Again'}}",
                              "/interactions/%s/%s/callback", id, dom_text(&s, d, "token")),
                  400, 40060);
@@ -187,8 +188,8 @@ static void an_answer_comes_back_at_once(struct world *w)
     endpoint_close(e);
 }
 
-/* The app's answer, behind so many spaces. */
-static void answer_after_spaces(struct endpoint *e, size_t length)
+/* Sets a response of this length with leading spaces. */
+static void set_padded_response(struct endpoint *e, size_t length)
 {
     static const char json[] = "{'type': 4, 'data': {'content': 'Six'}}";
     char *body = malloc(length + 1);
@@ -200,7 +201,7 @@ static void answer_after_spaces(struct endpoint *e, size_t length)
     free(body);
 }
 
-static bool interaction_succeeds(struct test_commands *s)
+static bool expect_success_or_failure(struct test_commands *s)
 {
     for (const struct dom *m; (m = conn_read(s->bob->gate, 60 * 1000));) {
         const struct dom *t = dom_at(m, "t");
@@ -217,31 +218,31 @@ static bool interaction_succeeds(struct test_commands *s)
     return false;
 }
 
-/* While it comes, and while it is read, others are served: the world watches. An app has three
- * seconds, in which a slow machine takes in less. */
-static void an_answer_of_many_megabytes_holds_nobody_up(struct world *w)
+/* Other requests are served meanwhile: the test world checks that. The app has three seconds, in
+ * which a slow machine receives less. */
+static void endpoint_response_of_29_mib_does_not_block_the_server(struct world *w)
 {
     size_t length = 29 * 1024 * 1024;
     struct test_commands s = world_test_commands(w);
-    struct endpoint *e = call_at_home(&s);
+    struct endpoint *e = set_app_endpoint(&s);
 
     client_connect(s.bob);
     for (;; length /= 2) {
         expect(length > 1024 * 1024);
-        answer_after_spaces(e, length);
-        bob_rolls(&s);
-        if (interaction_succeeds(&s))
+        set_padded_response(e, length);
+        invoke_roll_as_bob(&s);
+        if (expect_success_or_failure(&s))
             break;
     }
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Six'}");
     endpoint_close(e);
 }
 
-/* Verifiers that write the JSON anew before they check it get the same bytes. */
-static void the_body_is_written_as_everybody_writes_it(struct world *w)
+/* Verifiers that serialize the JSON again before they check the signature get the same bytes. */
+static void endpoint_request_body_is_compact_json(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    struct endpoint *e = call_at_home(&s);
+    struct endpoint *e = set_app_endpoint(&s);
     const char *id =
         make_global_command(&s, "'options': [{'name': 'o', 'description': 'O', 'type': 3}]");
 
@@ -254,14 +255,14 @@ static void the_body_is_written_as_everybody_writes_it(struct world *w)
     endpoint_close(e);
 }
 
-static void an_accepted_call_is_answered_later(struct world *w)
+static void endpoint_status_202_defers_the_response_to_a_callback(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    struct endpoint *e = call_at_home(&s);
+    struct endpoint *e = set_app_endpoint(&s);
 
     client_connect(s.bob);
     endpoint_answer(e, 202, JSON, "", 0);
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     const struct dom *d = dom_parse(world_arena(w), str_of(endpoint_request(e, 3)));
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_silence(s.bob);
@@ -271,8 +272,8 @@ static void an_accepted_call_is_answered_later(struct world *w)
                   204);
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Later'}");
-    /* Or not at all. */
-    bob_rolls(&s);
+    /* Without a callback the interaction fails. */
+    invoke_roll_as_bob(&s);
     endpoint_request(e, 4);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     world_wait(w, 3.3);
@@ -280,10 +281,10 @@ static void an_accepted_call_is_answered_later(struct world *w)
     endpoint_close(e);
 }
 
-static void files_can_come_back(struct world *w)
+static void endpoint_response_can_contain_files(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    struct endpoint *e = call_at_home(&s);
+    struct endpoint *e = set_app_endpoint(&s);
 
     client_connect(s.bob);
     endpoint_answer(
@@ -293,27 +294,27 @@ static void files_can_come_back(struct world *w)
         "--b\r\nContent-Disposition: form-data; name='files[0]'; filename='a.txt'\r\n\r\n"
         "hello\r\n--b--\r\n",
         0);
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE", "{'attachments': [{'filename': 'a.txt', 'size': 5}]}");
     expect_files(w, "attachments", 1);
 
-    /* Written before the answer is refused, and gone again. */
+    /* The file is deleted when the response is refused. */
     endpoint_answer(
         e, 200, "multipart/form-data; boundary=b",
         "--b\r\nContent-Disposition: form-data; name='payload_json'\r\n\r\n{'type': 7}\r\n"
         "--b\r\nContent-Disposition: form-data; name='files[0]'; filename='a.txt'\r\n\r\n"
         "hello\r\n--b--\r\n",
         0);
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_event(s.bob, "INTERACTION_FAILURE", "{'reason_code': 1}");
     expect_files(w, "attachments", 1);
     endpoint_close(e);
 }
 
-static void bad_answers_are_failures(struct world *w)
+static void invalid_endpoint_responses_fail_the_interaction(struct world *w)
 {
     static const struct {
         int status;
@@ -329,7 +330,7 @@ static void bad_answers_are_failures(struct world *w)
         { 200, "multipart/form-data; boundary=b", "--c" },
     };
     struct test_commands s = world_test_commands(w);
-    struct endpoint *e = call_at_home(&s);
+    struct endpoint *e = set_app_endpoint(&s);
     const char *id = make_global_command(&s, "%s", "");
 
     client_connect(s.bob);
@@ -347,20 +348,21 @@ static void bad_answers_are_failures(struct world *w)
     expect(store_count(w, "select count(*) from interactions where state <> 2") == 0);
 }
 
-/* Nobody waits longer than three seconds, whatever the clock on the wall says. */
-static void slow_answers_are_too_late(struct world *w)
+/* The limit of three seconds uses the monotonic clock. */
+static void slow_endpoint_response_fails_the_interaction(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    struct endpoint *e = call_at_home(&s);
+    struct endpoint *e = set_app_endpoint(&s);
 
     client_connect(s.bob);
     endpoint_answer(e, 200, JSON, "{}", 600 * 1000);
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_event(s.bob, "INTERACTION_FAILURE", "{'reason_code': 2}");
-    /* It answers one after the other: when the next is through, the first was too late. */
+    /* The endpoint serves one request at a time: when the second succeeds, the first was too
+     * late. */
     endpoint_answer(e, 200, JSON, "{'type': 4, 'data': {'content': 'Six'}}", 0);
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Six'}");
@@ -369,10 +371,10 @@ static void slow_answers_are_too_late(struct world *w)
     endpoint_close(e);
 }
 
-static void choices_come_back_too(struct world *w)
+static void endpoint_response_can_contain_autocomplete_choices(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    struct endpoint *e = call_at_home(&s);
+    struct endpoint *e = set_app_endpoint(&s);
     const char *id = make_global_command(
         &s, "'options': [{'name': 'o', 'description': 'O', 'type': 3, 'autocomplete': true}]");
 
@@ -391,18 +393,18 @@ static void choices_come_back_too(struct world *w)
 }
 
 const struct test interactions_http_tests[] = {
-    TEST(private_addresses_are_for_callers_on_this_machine),
-    TEST(a_good_address_is_asked_twice_and_kept),
-    TEST(an_address_that_does_not_answer_well_is_refused),
-    TEST(an_address_has_a_length),
-    TEST_WITH(private_addresses_need_to_be_allowed, keep_to_the_world),
-    TEST(an_answer_comes_back_at_once),
-    TEST(an_answer_of_many_megabytes_holds_nobody_up),
-    TEST(the_body_is_written_as_everybody_writes_it),
-    TEST(an_accepted_call_is_answered_later),
-    TEST(files_can_come_back),
-    TEST(bad_answers_are_failures),
-    TEST(slow_answers_are_too_late),
-    TEST(choices_come_back_too),
+    TEST(private_endpoints_require_a_local_caller),
+    TEST(valid_endpoint_is_verified_with_two_requests),
+    TEST(endpoint_with_invalid_verification_response_is_refused),
+    TEST(endpoint_url_is_limited_to_2048_characters),
+    TEST_WITH(private_endpoints_are_refused_unless_allowed, disable_private_endpoints),
+    TEST(endpoint_response_answers_the_interaction),
+    TEST(endpoint_response_of_29_mib_does_not_block_the_server),
+    TEST(endpoint_request_body_is_compact_json),
+    TEST(endpoint_status_202_defers_the_response_to_a_callback),
+    TEST(endpoint_response_can_contain_files),
+    TEST(invalid_endpoint_responses_fail_the_interaction),
+    TEST(slow_endpoint_response_fails_the_interaction),
+    TEST(endpoint_response_can_contain_autocomplete_choices),
     { 0 },
 };

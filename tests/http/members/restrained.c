@@ -1,5 +1,5 @@
-/* restrained.c - members who may only read: timed out, pending, quarantined, or below the guild's
- * verification level; and guilds that let nobody in. */
+/* restrained.c - members who may only read: timed out, pending, quarantined, or below the
+ * guild's verification level; and guilds with paused invites. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,15 +13,15 @@
 
 #define MESSAGES "/channels/%s/messages"
 
-struct stage {
+struct restricted_guild {
     struct client *ada, *bob;
     struct test_guild v;
-    const char *own, *other; /* messages of bob's and of ada's */
+    const char *own, *other; /* messages of bob and of ada */
 };
 
-static struct stage world_stage(struct world *w)
+static struct restricted_guild create_restricted_guild(struct world *w)
 {
-    struct stage s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct restricted_guild s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     s.v = world_test_guild(w, s.ada);
     test_guild_add(&s.v, s.bob);
@@ -30,14 +30,14 @@ static struct stage world_stage(struct world *w)
     return s;
 }
 
-static void set_level(struct stage *s, int level)
+static void set_verification_level(struct restricted_guild *s, int level)
 {
     expect_status(client_patch(s->ada, TEXT(s->v.world, "{'verification_level': %d}", level),
                                "/guilds/%s", s->v.id),
                   200);
 }
 
-static void speaks(struct stage *s, int code)
+static void expect_bob_can_send(struct restricted_guild *s, int code)
 {
     struct answer a = client_post(s->bob, "{'content': 'x'}", MESSAGES, s->v.channel);
 
@@ -49,12 +49,12 @@ static void speaks(struct stage *s, int code)
 
 /* --- every route ---------------------------------------------------------------------- */
 
-static struct stage at;
+static struct restricted_guild at;
 static const char *role;
 static struct client *outsider;
 static int expected_code, refused;
 
-/* Routes that may be called although they write. */
+/* Write routes that restricted members may call. */
 static const char *const exceptions[] = {
     "ack_guild",
     "ack_guild_feature",
@@ -93,19 +93,19 @@ static bool is_exception(const char *name)
     return false;
 }
 
-static void look_at_exceptions(struct world *w, const struct route *r)
+static void check_exception(struct world *w, const struct route *r)
 {
     (void)w;
     if (r->quiet != is_exception(r->name))
         fail_test(__FILE__, __LINE__, "%s: .quiet and the list of exceptions differ", r->name);
 }
 
-static void the_exceptions_are_listed(struct world *w)
+static void routes_open_to_restricted_members_match_the_list(struct world *w)
 {
-    each_route(w, look_at_exceptions);
+    each_route(w, check_exception);
 }
 
-static const char *value_of(struct str name)
+static const char *path_parameter(struct str name)
 {
     return str_is(name, "guild.id")     ? at.v.id
            : str_is(name, "channel.id") ? at.v.channel
@@ -116,8 +116,8 @@ static const char *value_of(struct str name)
                                         : NULL;
 }
 
-/* The path with ids that exist; *ret_known: every id that is looked up is one of these. */
-static const char *real_url(struct world *w, const struct route *r, bool *ret_known)
+/* Writes the path with existing ids; *ret_known: every id in the path exists. */
+static const char *write_existing_url(struct world *w, const struct route *r, bool *ret_known)
 {
     struct buf out;
 
@@ -131,7 +131,7 @@ static const char *real_url(struct world *w, const struct route *r, bool *ret_kn
         if (!name.n)
             continue;
         const struct resolver *p = resolver_named(name);
-        const char *value = value_of(name);
+        const char *value = path_parameter(name);
 
         *ret_known &= value || !p->resolve;
         buf_add_str(&out, str_of(p->prefix ? p->prefix : ""));
@@ -142,61 +142,61 @@ static const char *real_url(struct world *w, const struct route *r, bool *ret_kn
     return url;
 }
 
-static void look_at_restrained(struct world *w, const struct route *r)
+static void check_restricted_route(struct world *w, const struct route *r)
 {
     bool in_guild = strstr(r->path, "{guild.id}") || strstr(r->path, "{channel.id}"), known;
     const char *url;
 
     if (!in_guild || r->method == HTTP_GET || is_exception(r->name) || !(r->auth & AUTH_USER))
         return;
-    url = real_url(w, r, &known);
+    url = write_existing_url(w, r, &known);
     struct answer a =
         route_call(at.bob, r, url, r->body ? least_body(world_arena(w), r->body).p : NULL);
     if (!known && a.status == 404)
         return;
-    if (r->needs && a.status == 400) /* no good picture or sound, which is said before the path */
+    if (r->needs && a.status == 400) /* needs a valid image or sound, which is checked first */
         return;
     expect_error(a, 403, expected_code);
     refused++;
 }
 
-static void walk_refuses(struct world *w, int code)
+static void expect_all_routes_refused(struct world *w, int code)
 {
     expected_code = code;
     refused = 0;
-    each_route(w, look_at_restrained);
+    each_route(w, check_restricted_route);
     expect(refused >= 70);
-    /* Reading is not refused. */
+    /* Reading is allowed. */
     expect_status(client_get(at.bob, MESSAGES, at.v.channel), 200);
     expect_status(client_get(at.bob, "/guilds/%s", at.v.id), 200);
 }
 
-static void no_write_that_others_see_is_open_to_members_who_may_only_read(struct world *w)
+static void every_write_route_refuses_restricted_members(struct world *w)
 {
-    at = world_stage(w);
+    at = create_restricted_guild(w);
     outsider = world_client(w, "eve");
     role = test_guild_role(&at.v, 1, 0);
     world_sql(w, "update members set timed_out_until = 9000000000000000 where user_id = %s",
               at.bob->id);
-    walk_refuses(w, 50013);
+    expect_all_routes_refused(w, 50013);
     world_sql(w, "update members set timed_out_until = null, pending = 1 where user_id = %s",
               at.bob->id);
-    walk_refuses(w, 50013);
+    expect_all_routes_refused(w, 50013);
     world_sql(w, "update members set pending = 0, flags = 128 where user_id = %s", at.bob->id);
-    walk_refuses(w, 50013);
+    expect_all_routes_refused(w, 50013);
     world_sql(w, "update members set flags = 0 where user_id = %s", at.bob->id);
     world_sql(w, "update users set verified = 0 where id = %s", at.bob->id);
-    set_level(&at, 1);
-    walk_refuses(w, 50009);
-    set_level(&at, 0);
-    speaks(&at, 0);
+    set_verification_level(&at, 1);
+    expect_all_routes_refused(w, 50009);
+    set_verification_level(&at, 0);
+    expect_bob_can_send(&at, 0);
 }
 
-/* --- timed out ------------------------------------------------------------------------ */
+/* --- time-outs ------------------------------------------------------------------------- */
 
-static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
+static void timed_out_member_cannot_edit_vote_react_or_join_threads(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct restricted_guild s = create_restricted_guild(w);
     struct answer a = client_post(s.ada,
                                   "{'poll': {'question': {'text': 'q'}, 'answers': [{'poll_media': "
                                   "{'text': 'a'}}], 'duration': 1}}",
@@ -220,7 +220,7 @@ static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
     expect_error(client_patch(s.bob, "{'bio': 'x'}", "/guilds/%s/members/@me", s.v.id), 403, 50013);
     expect_error(client_patch(s.bob, "{'nick': 'x'}", "/guilds/%s/members/@me", s.v.id), 403,
                  50013);
-    /* Buttons and commands of apps alike; the application is not looked up. */
+    /* Components and commands are refused before the application is read. */
     expect_error(client_post(s.bob,
                              TEXT(w,
                                   "{'type': 3, 'application_id': '1', 'guild_id': '%s', "
@@ -230,7 +230,7 @@ static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
                              "/interactions"),
                  403, 50013);
     expect_channel_silence(&room);
-    /* Nobody else is concerned by these, or something of one's own is taken back. */
+    /* Allowed: changes that affect no one else, and removing one's own content. */
     expect_status(client_delete(s.bob, MESSAGES "/%s", s.v.channel, s.own), 204);
     expect_error(client_delete(s.bob, MESSAGES "/%s", s.v.channel, s.other), 403, 50013);
     expect_status(client_patch(s.bob, "{'muted': true}", "/users/@me/guilds/%s/settings", s.v.id),
@@ -238,9 +238,9 @@ static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
     expect_status(client_delete(s.bob, "/users/@me/guilds/%s", s.v.id), 204);
 }
 
-static void a_quarantined_member_changes_the_nickname_alone(struct world *w)
+static void quarantined_member_can_change_only_the_nick(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct restricted_guild s = create_restricted_guild(w);
 
     world_sql(w, "update members set flags = 128 where user_id = %s", s.bob->id);
     expect_status(client_patch(s.bob, "{'nick': 'fine'}", "/guilds/%s/members/@me", s.v.id), 200);
@@ -250,16 +250,16 @@ static void a_quarantined_member_changes_the_nickname_alone(struct world *w)
 
 /* --- verification levels -------------------------------------------------------------- */
 
-static void level_1_takes_a_verified_address(struct world *w)
+static void verification_level_1_requires_a_verified_email(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct restricted_guild s = create_restricted_guild(w);
     struct channel_events room = world_channel_events(w, s.v.channel);
 
     world_sql(w, "update users set verified = 0 where id in (%s, %s)", s.bob->id, s.ada->id);
-    speaks(&s, 0);
-    set_level(&s, 1);
+    expect_bob_can_send(&s, 0);
+    set_verification_level(&s, 1);
     expect_channel_event(&room, "MESSAGE_CREATE", "{}");
-    speaks(&s, 50009);
+    expect_bob_can_send(&s, 50009);
     expect_error(
         client_put(s.bob, "", MESSAGES "/%s/reactions/%%F0%%9F%%91%%8D/@me", s.v.channel, s.other),
         403, 50009);
@@ -272,39 +272,39 @@ static void level_1_takes_a_verified_address(struct world *w)
     /* The owner is exempt. */
     expect_status(client_post(s.ada, "{'content': 'x'}", MESSAGES, s.v.channel), 200);
     world_sql(w, "update users set verified = 1 where id = %s", s.bob->id);
-    speaks(&s, 0);
+    expect_bob_can_send(&s, 0);
 }
 
-static void level_2_takes_an_account_of_five_minutes(struct world *w)
+static void verification_level_2_requires_a_five_minute_old_account(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct restricted_guild s = create_restricted_guild(w);
 
-    set_level(&s, 2);
-    speaks(&s, 50009);
+    set_verification_level(&s, 2);
+    expect_bob_can_send(&s, 50009);
     world_wait(w, 295);
-    speaks(&s, 50009);
+    expect_bob_can_send(&s, 50009);
     world_wait(w, 6);
-    speaks(&s, 0);
+    expect_bob_can_send(&s, 0);
 }
 
-static void level_3_takes_a_membership_of_ten_minutes(struct world *w)
+static void verification_level_3_requires_ten_minutes_of_membership(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct restricted_guild s = create_restricted_guild(w);
 
     world_sql(w, "update members set joined_at = %" PRId64 " where user_id = %s", clock_us(),
               s.bob->id);
-    set_level(&s, 3);
+    set_verification_level(&s, 3);
     world_wait(w, 301);
-    speaks(&s, 50009);
+    expect_bob_can_send(&s, 50009);
     world_wait(w, 295);
-    speaks(&s, 50009);
+    expect_bob_can_send(&s, 50009);
     world_wait(w, 5);
-    speaks(&s, 0);
+    expect_bob_can_send(&s, 0);
 }
 
-static void level_4_takes_a_phone_or_a_role(struct world *w)
+static void verification_level_4_requires_a_phone_or_a_role(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct restricted_guild s = create_restricted_guild(w);
     struct client *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan"),
                   *robot = world_bot(w, "robot");
 
@@ -313,21 +313,21 @@ static void level_4_takes_a_phone_or_a_role(struct world *w)
     test_guild_add(&s.v, robot);
     world_sql(w, "update members set joined_at = 1");
     world_wait(w, 3600);
-    set_level(&s, 4);
-    speaks(&s, 50009);
+    set_verification_level(&s, 4);
+    expect_bob_can_send(&s, 50009);
     world_sql(w, "update users set phone = '+15550100' where id = %s", s.bob->id);
-    speaks(&s, 0);
+    expect_bob_can_send(&s, 0);
     world_sql(w, "update users set phone = null, verified = 0 where id = %s", s.bob->id);
-    speaks(&s, 50009);
+    expect_bob_can_send(&s, 50009);
     test_guild_give(&s.v, s.bob, test_guild_role(&s.v, 1, 0));
-    speaks(&s, 0);
-    /* BYPASSES_VERIFICATION */
+    expect_bob_can_send(&s, 0);
+    /* member flag BYPASSES_VERIFICATION */
     expect_error(client_post(cleo, "{'content': 'x'}", MESSAGES, s.v.channel), 403, 50009);
     expect_status(client_patch(s.ada, "{'flags': 4}", "/guilds/%s/members/%s", s.v.id, cleo->id),
                   200);
     expect_status(client_post(cleo, "{'content': 'x'}", MESSAGES, s.v.channel), 200);
     expect_status(client_post(robot, "{'content': 'x'}", MESSAGES, s.v.channel), 200);
-    /* Private channels have no level, but a common guild is no reason to write any more. */
+    /* Private channels have no level, but a shared guild no longer allows direct messages. */
     struct answer a =
         client_post(dan, TEXT(w, "{'recipient_id': '%s'}", s.ada->id), "/users/@me/channels");
     expect_error(client_post(dan, "{'content': 'x'}", MESSAGES, answer_text(a, "id")), 403, 50007);
@@ -337,10 +337,10 @@ static void level_4_takes_a_phone_or_a_role(struct world *w)
     expect_status(client_post(cleo, "{'content': 'x'}", MESSAGES, answer_text(a, "id")), 200);
 }
 
-/* Gateway: voice is for those who may speak. */
-static void unverified_members_do_not_enter_voice(struct world *w)
+/* Joining voice requires the verification level. */
+static void unverified_members_cannot_join_voice_channels(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct restricted_guild s = create_restricted_guild(w);
     const char *voice = answer_text(
         client_post(s.ada, "{'name': 'v', 'type': 2}", "/guilds/%s/channels", s.v.id), "id");
     struct gateway_conn *g = conn_session(s.bob, "v=10&encoding=json", "");
@@ -350,7 +350,7 @@ static void unverified_members_do_not_enter_voice(struct world *w)
                             s.v.id, voice);
 
     world_sql(w, "update users set verified = 0 where id = %s", s.bob->id);
-    set_level(&s, 1);
+    set_verification_level(&s, 1);
     expect_dispatch(g, "GUILD_UPDATE", "{'verification_level': 1}");
     conn_send(g, "%s", join);
     expect_quiet(g);
@@ -361,9 +361,9 @@ static void unverified_members_do_not_enter_voice(struct world *w)
 
 /* --- paused invites ------------------------------------------------------------------- */
 
-static void nobody_comes_in_while_invites_are_paused(struct world *w)
+static void invites_disabled_feature_refuses_new_members(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct restricted_guild s = create_restricted_guild(w);
     struct client *eve = world_client(w, "eve");
     const char *code =
         answer_text(client_post(s.ada, "{}", "/channels/%s/invites", s.v.channel), "code");
@@ -371,7 +371,7 @@ static void nobody_comes_in_while_invites_are_paused(struct world *w)
     expect_json(client_patch(s.ada, "{'features': ['INVITES_DISABLED']}", "/guilds/%s", s.v.id),
                 "{'features': ['INVITES_DISABLED']}");
     expect_error(client_post(eve, "{}", "/invites/%s", code), 403, 40069);
-    /* The invite is shown, and a member is not turned away. */
+    /* The invite can be read, and existing members are accepted. */
     expect_status(client_get(eve, "/invites/%s", code), 200);
     expect_status(client_post(s.bob, "{}", "/invites/%s", code), 200);
     expect_json(client_get(s.ada, "/invites/%s?with_counts=true", code), "{'code': '%s'}", code);
@@ -380,15 +380,15 @@ static void nobody_comes_in_while_invites_are_paused(struct world *w)
 }
 
 const struct test restrained_tests[] = {
-    TEST(the_exceptions_are_listed),
-    TEST(no_write_that_others_see_is_open_to_members_who_may_only_read),
-    TEST(a_timed_out_member_edits_votes_and_joins_nothing),
-    TEST(a_quarantined_member_changes_the_nickname_alone),
-    TEST(level_1_takes_a_verified_address),
-    TEST(level_2_takes_an_account_of_five_minutes),
-    TEST(level_3_takes_a_membership_of_ten_minutes),
-    TEST(level_4_takes_a_phone_or_a_role),
-    TEST(unverified_members_do_not_enter_voice),
-    TEST(nobody_comes_in_while_invites_are_paused),
+    TEST(routes_open_to_restricted_members_match_the_list),
+    TEST(every_write_route_refuses_restricted_members),
+    TEST(timed_out_member_cannot_edit_vote_react_or_join_threads),
+    TEST(quarantined_member_can_change_only_the_nick),
+    TEST(verification_level_1_requires_a_verified_email),
+    TEST(verification_level_2_requires_a_five_minute_old_account),
+    TEST(verification_level_3_requires_ten_minutes_of_membership),
+    TEST(verification_level_4_requires_a_phone_or_a_role),
+    TEST(unverified_members_cannot_join_voice_channels),
+    TEST(invites_disabled_feature_refuses_new_members),
     { 0 },
 };

@@ -11,10 +11,10 @@
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
 
-static const char *text(struct world *w, const char *fmt, ...)
+static const char *format_text(struct world *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-static const char *text(struct world *w, const char *fmt, ...)
+static const char *format_text(struct world *w, const char *fmt, ...)
 {
     char *out = NULL;
     va_list args;
@@ -28,7 +28,7 @@ static const char *text(struct world *w, const char *fmt, ...)
     return kept;
 }
 
-static const char *repeated(struct world *w, const char *part, int count)
+static const char *repeat_text(struct world *w, const char *part, int count)
 {
     struct buf b;
 
@@ -40,7 +40,7 @@ static const char *repeated(struct world *w, const char *part, int count)
     return out;
 }
 
-static struct client *bot_in(struct world *w, struct test_guild *v)
+static struct client *create_bot_in_guild(struct world *w, struct test_guild *v)
 {
     struct client *bot = world_bot(w, "helper");
 
@@ -51,7 +51,7 @@ static struct client *bot_in(struct world *w, struct test_guild *v)
 
 /* --- embeds --------------------------------------------------------------------------- */
 
-static void an_embed_may_come_by_its_old_name(struct world *w)
+static void deprecated_embed_field_is_accepted(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
     struct test_guild v = world_test_guild(w, ada);
@@ -75,8 +75,8 @@ static void an_embed_may_come_by_its_old_name(struct world *w)
     expect_error(client_patch(ada, "{'embed': {'title': 'a'}}", MESSAGE, v.channel, m), 403, 50005);
 }
 
-/* People greet with stickers that everybody has: there are none. */
-static void nobody_is_greeted_with_a_sticker_that_is_not_there(struct world *w)
+/* There are no standard stickers to greet send_components. */
+static void greeting_with_an_unknown_sticker_is_400_50081(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
     struct test_guild v = world_test_guild(w, ada);
@@ -91,10 +91,10 @@ static void nobody_is_greeted_with_a_sticker_that_is_not_there(struct world *w)
                  20001);
 }
 
-static void embeds_of_bots_are_kept(struct world *w)
+static void bot_embeds_are_stored_and_can_be_edited(struct world *w)
 {
     struct test_guild v;
-    struct client *bot = bot_in(w, &v);
+    struct client *bot = create_bot_in_guild(w, &v);
     struct channel_events room = world_channel_events(w, v.channel);
 
     struct answer a = client_post(
@@ -119,7 +119,7 @@ static void embeds_of_bots_are_kept(struct world *w)
                 "{'embeds': [], 'content': 'x'}");
 }
 
-static void embeds_of_people_are_left_out(struct world *w)
+static void embeds_and_components_of_users_are_dropped(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -132,10 +132,10 @@ static void embeds_of_people_are_left_out(struct world *w)
                 "{'content': 'x', 'embeds': [], 'components': []}");
 }
 
-static void embeds_have_limits(struct world *w)
+static void embed_fields_have_length_limits(struct world *w)
 {
     static const struct {
-        const char *form; /* with a place for a text */
+        const char *form; /* send_components a place for a format_text */
         int most;
         const char *path, *code;
     } cases[] = {
@@ -149,18 +149,18 @@ static void embeds_have_limits(struct world *w)
           "BASE_TYPE_BAD_LENGTH" },
     };
     struct test_guild v;
-    struct client *bot = bot_in(w, &v);
+    struct client *bot = create_bot_in_guild(w, &v);
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         for (int over = 0; over < 2; over++) {
             char *form = NULL;
-            const char *filler = repeated(w, "x", cases[i].most + over);
+            const char *filler = repeat_text(w, "x", cases[i].most + over);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
             expect(asprintf(&form, cases[i].form, filler) > 0);
 #pragma GCC diagnostic pop
             struct answer a =
-                client_post(bot, text(w, "{'embeds': [%s]}", form), MESSAGES, v.channel);
+                client_post(bot, format_text(w, "{'embeds': [%s]}", form), MESSAGES, v.channel);
             free(form);
             if (over)
                 expect_invalid(a, cases[i].path, cases[i].code);
@@ -181,60 +181,63 @@ static void embeds_have_limits(struct world *w)
                    "embeds.0.fields.0.name", "BASE_TYPE_BAD_LENGTH");
 }
 
-static void embeds_have_limits_together(struct world *w)
+static void embeds_have_total_count_and_size_limits(struct world *w)
 {
     struct test_guild v;
-    struct client *bot = bot_in(w, &v);
+    struct client *bot = create_bot_in_guild(w, &v);
     const char *field = "{'name': 'n', 'value': 'v'}", *embed = "{'title': 'x'}";
-    const char *half = repeated(w, "x", 3000);
+    const char *half = repeat_text(w, "x", 3000);
 
-    expect_status(client_post(bot,
-                              text(w, "{'embeds': [{'fields': [%s]}]}", repeated(w, field, 25)),
-                              MESSAGES, v.channel),
-                  200);
-    expect_invalid(client_post(bot,
-                               text(w, "{'embeds': [{'fields': [%s]}]}", repeated(w, field, 26)),
-                               MESSAGES, v.channel),
-                   "embeds.0.fields", "BASE_TYPE_MAX_LENGTH");
     expect_status(
-        client_post(bot, text(w, "{'embeds': [%s]}", repeated(w, embed, 10)), MESSAGES, v.channel),
+        client_post(bot,
+                    format_text(w, "{'embeds': [{'fields': [%s]}]}", repeat_text(w, field, 25)),
+                    MESSAGES, v.channel),
         200);
     expect_invalid(
-        client_post(bot, text(w, "{'embeds': [%s]}", repeated(w, embed, 11)), MESSAGES, v.channel),
-        "embeds", "BASE_TYPE_MAX_LENGTH");
-    expect_status(client_post(bot,
-                              text(w, "{'embeds': [{'description': '%s'}, {'description': '%s'}]}",
-                                   half, half),
+        client_post(bot,
+                    format_text(w, "{'embeds': [{'fields': [%s]}]}", repeat_text(w, field, 26)),
+                    MESSAGES, v.channel),
+        "embeds.0.fields", "BASE_TYPE_MAX_LENGTH");
+    expect_status(client_post(bot, format_text(w, "{'embeds': [%s]}", repeat_text(w, embed, 10)),
                               MESSAGES, v.channel),
                   200);
+    expect_invalid(client_post(bot, format_text(w, "{'embeds': [%s]}", repeat_text(w, embed, 11)),
+                               MESSAGES, v.channel),
+                   "embeds", "BASE_TYPE_MAX_LENGTH");
+    expect_status(
+        client_post(bot,
+                    format_text(w, "{'embeds': [{'description': '%s'}, {'description': '%s'}]}",
+                                half, half),
+                    MESSAGES, v.channel),
+        200);
     expect_invalid(client_post(bot,
-                               text(w,
-                                    "{'embeds': [{'description': '%s'}, {'title': 'x', "
-                                    "'description': '%s'}]}",
-                                    half, half),
+                               format_text(w,
+                                           "{'embeds': [{'description': '%s'}, {'title': 'x', "
+                                           "'description': '%s'}]}",
+                                           half, half),
                                MESSAGES, v.channel),
                    "embeds", "MAX_EMBED_SIZE_EXCEEDED");
 }
 
 /* --- components ----------------------------------------------------------------------- */
 
-static struct answer with(struct world *w, struct client *bot, const struct test_guild *v,
-                          const char *components)
+static struct answer send_components(struct world *w, struct client *bot,
+                                     const struct test_guild *v, const char *components)
 {
-    return client_post(bot, text(w, "{'content': 'x', 'components': [%s]}", components), MESSAGES,
-                       v->channel);
+    return client_post(bot, format_text(w, "{'content': 'x', 'components': [%s]}", components),
+                       MESSAGES, v->channel);
 }
 
-static void components_are_kept_with_ids(struct world *w)
+static void message_components_are_stored_with_ids(struct world *w)
 {
     struct test_guild v;
-    struct client *bot = bot_in(w, &v);
-    struct answer a =
-        with(w, bot, &v,
-             "{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': 'Yes', 'custom_id': "
-             "'yes', 'id': 1}, {'type': 2, 'style': 5, 'emoji': {'name': '\xe2\xad\x90'}, 'url': "
-             "'https://x.y'}]}, {'type': 1, 'components': [{'type': 3, 'custom_id': 'pick', "
-             "'options': [{'label': 'a', 'value': 'b'}], 'max_values': 1}]}");
+    struct client *bot = create_bot_in_guild(w, &v);
+    struct answer a = send_components(
+        w, bot, &v,
+        "{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': 'Yes', 'custom_id': "
+        "'yes', 'id': 1}, {'type': 2, 'style': 5, 'emoji': {'name': '\xe2\xad\x90'}, 'url': "
+        "'https://x.y'}]}, {'type': 1, 'components': [{'type': 3, 'custom_id': 'pick', "
+        "'options': [{'label': 'a', 'value': 'b'}], 'max_values': 1}]}");
 
     expect_status(a, 200);
     expect_json(
@@ -245,7 +248,7 @@ static void components_are_kept_with_ids(struct world *w)
                 "{'components': [{'components': [{'label': 'Yes'}, {}]}, {}]}");
 }
 
-static void buttons_have_rules(struct world *w)
+static void invalid_buttons_are_refused(struct world *w)
 {
     static const struct {
         const char *button, *path, *code;
@@ -264,50 +267,58 @@ static void buttons_have_rules(struct world *w)
           "BASE_TYPE_CHOICES" },
     };
     struct test_guild v;
-    struct client *bot = bot_in(w, &v);
+    struct client *bot = create_bot_in_guild(w, &v);
 
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         expect_invalid(
-            with(w, bot, &v, text(w, "{'type': 1, 'components': [%s]}", cases[i].button)),
-            text(w, "components.0.components.0.%s", cases[i].path), cases[i].code);
+            send_components(w, bot, &v,
+                            format_text(w, "{'type': 1, 'components': [%s]}", cases[i].button)),
+            format_text(w, "components.0.components.0.%s", cases[i].path), cases[i].code);
 }
 
-static void components_have_limits(struct world *w)
+static void message_components_have_count_limits(struct world *w)
 {
     struct test_guild v;
-    struct client *bot = bot_in(w, &v);
+    struct client *bot = create_bot_in_guild(w, &v);
     const char *link = "{'type': 2, 'style': 5, 'label': 'x', 'url': 'https://x.y'}";
-    const char *row = text(w, "{'type': 1, 'components': [%s]}", link);
+    const char *row = format_text(w, "{'type': 1, 'components': [%s]}", link);
     const char *option = "{'label': 'a', 'value': 'b'}";
 
     expect_status(
-        with(w, bot, &v, text(w, "{'type': 1, 'components': [%s]}", repeated(w, link, 5))), 200);
+        send_components(w, bot, &v,
+                        format_text(w, "{'type': 1, 'components': [%s]}", repeat_text(w, link, 5))),
+        200);
     expect_invalid(
-        with(w, bot, &v, text(w, "{'type': 1, 'components': [%s]}", repeated(w, link, 6))),
+        send_components(w, bot, &v,
+                        format_text(w, "{'type': 1, 'components': [%s]}", repeat_text(w, link, 6))),
         "components.0.components", "COMPONENT_LAYOUT_WIDTH_EXCEEDED");
     expect_invalid(
-        with(w, bot, &v,
-             text(w, "{'type': 1, 'components': [%s, {'type': 5, 'custom_id': 'a'}]}", link)),
-        "components.0.components", "COMPONENT_LAYOUT_WIDTH_EXCEEDED");
-    expect_invalid(with(w, bot, &v, "{'type': 1, 'components': []}"), "components.0.components",
-                   "BASE_TYPE_REQUIRED");
-    expect_status(with(w, bot, &v, repeated(w, row, 5)), 200);
-    expect_invalid(with(w, bot, &v, repeated(w, row, 6)), "components", "BASE_TYPE_BAD_LENGTH");
-    expect_invalid(with(w, bot, &v, link), "components.0.type", "BASE_TYPE_CHOICES");
-    for (int over = 0; over < 2; over++) {
-        struct answer a = with(
+        send_components(
             w, bot, &v,
-            text(w, "{'type': 1, 'components': [{'type': 3, 'custom_id': 'a', 'options': [%s]}]}",
-                 repeated(w, option, 25 + over)));
+            format_text(w, "{'type': 1, 'components': [%s, {'type': 5, 'custom_id': 'a'}]}", link)),
+        "components.0.components", "COMPONENT_LAYOUT_WIDTH_EXCEEDED");
+    expect_invalid(send_components(w, bot, &v, "{'type': 1, 'components': []}"),
+                   "components.0.components", "BASE_TYPE_REQUIRED");
+    expect_status(send_components(w, bot, &v, repeat_text(w, row, 5)), 200);
+    expect_invalid(send_components(w, bot, &v, repeat_text(w, row, 6)), "components",
+                   "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(send_components(w, bot, &v, link), "components.0.type", "BASE_TYPE_CHOICES");
+    for (int over = 0; over < 2; over++) {
+        struct answer a = send_components(
+            w, bot, &v,
+            format_text(
+                w, "{'type': 1, 'components': [{'type': 3, 'custom_id': 'a', 'options': [%s]}]}",
+                repeat_text(w, option, 25 + over)));
         if (over)
             expect_invalid(a, "components.0.components.0.options", "BASE_TYPE_BAD_LENGTH");
         else
             expect_status(a, 200);
-        a = with(w, bot, &v,
-                 text(w,
-                      "{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': '%s', "
-                      "'custom_id': '%s'}]}",
-                      repeated(w, "x", 80 + over), repeated(w, "x", 100 + over)));
+        a = send_components(
+            w, bot, &v,
+            format_text(w,
+                        "{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': '%s', "
+                        "'custom_id': '%s'}]}",
+                        repeat_text(w, "x", 80 + over), repeat_text(w, "x", 100 + over)));
         if (over) {
             expect_invalid(a, "components.0.components.0.label", "BASE_TYPE_MAX_LENGTH");
             expect_invalid(a, "components.0.components.0.custom_id", "BASE_TYPE_BAD_LENGTH");
@@ -315,54 +326,59 @@ static void components_have_limits(struct world *w)
             expect_status(a, 200);
         }
     }
-    expect_invalid(with(w, bot, &v,
+    expect_invalid(
+        send_components(w, bot, &v,
                         "{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': 'x', "
                         "'custom_id': 'a'}]}, {'type': 1, 'components': [{'type': 2, 'style': 1, "
                         "'label': 'x', 'custom_id': 'a'}]}"),
-                   "components.1.components.0.custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED");
+        "components.1.components.0.custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED");
 }
 
-static void the_new_components_replace_the_text(struct world *w)
+static void components_v2_flag_excludes_content_and_embeds(struct world *w)
 {
     struct test_guild v;
-    struct client *bot = bot_in(w, &v);
+    struct client *bot = create_bot_in_guild(w, &v);
     const char *display = "{'type': 10, 'content': 'hello'}";
 
-    expect_invalid(with(w, bot, &v, display), "components.0.type", "BASE_TYPE_CHOICES");
+    expect_invalid(send_components(w, bot, &v, display), "components.0.type", "BASE_TYPE_CHOICES");
     struct answer a = client_post(
-        bot, text(w, "{'flags': 32768, 'components': [{'type': 17, 'components': [%s]}]}", display),
+        bot,
+        format_text(w, "{'flags': 32768, 'components': [{'type': 17, 'components': [%s]}]}",
+                    display),
         MESSAGES, v.channel);
     expect_json(a, "{'flags': 32768, 'components': [{'type': 17, 'id': 1, 'components': [{'id': 2, "
                    "'content': 'hello'}]}]}");
     a = client_post(bot,
-                    text(w,
-                         "{'flags': 32768, 'content': 'x', 'embeds': [{'title': 'x'}], "
-                         "'components': [%s]}",
-                         display),
+                    format_text(w,
+                                "{'flags': 32768, 'content': 'x', 'embeds': [{'title': 'x'}], "
+                                "'components': [%s]}",
+                                display),
                     MESSAGES, v.channel);
     expect_invalid(a, "content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
     expect_invalid(a, "embeds", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
-    expect_status(
-        client_post(bot, text(w, "{'flags': 32768, 'components': [%s]}", repeated(w, display, 40)),
-                    MESSAGES, v.channel),
-        200);
-    expect_invalid(
-        client_post(bot, text(w, "{'flags': 32768, 'components': [%s]}", repeated(w, display, 41)),
-                    MESSAGES, v.channel),
-        "components", "BASE_TYPE_MAX_LENGTH");
+    expect_status(client_post(bot,
+                              format_text(w, "{'flags': 32768, 'components': [%s]}",
+                                          repeat_text(w, display, 40)),
+                              MESSAGES, v.channel),
+                  200);
+    expect_invalid(client_post(bot,
+                               format_text(w, "{'flags': 32768, 'components': [%s]}",
+                                           repeat_text(w, display, 41)),
+                               MESSAGES, v.channel),
+                   "components", "BASE_TYPE_MAX_LENGTH");
 }
 
-static void a_message_of_components_stays_one(struct world *w)
+static void components_v2_flag_cannot_be_removed_by_an_edit(struct world *w)
 {
     struct test_guild v;
-    struct client *bot = bot_in(w, &v);
+    struct client *bot = create_bot_in_guild(w, &v);
     const char *display = "{'components': [{'type': 10, 'content': 'new'}]}";
     struct answer a =
         client_post(bot, "{'flags': 32768, 'components': [{'type': 10, 'content': 'old'}]}",
                     MESSAGES, v.channel);
     const char *id = answer_text(a, "id");
 
-    /* Libraries do not repeat the flag when they edit. */
+    /* Libraries do not repeat the flag in edits. */
     expect_json(client_patch(bot, display, MESSAGE, v.channel, id),
                 "{'flags': 32768, 'components': [{'type': 10, 'content': 'new'}]}");
     expect_json(client_patch(bot, "{'flags': 0}", MESSAGE, v.channel, id), "{'flags': 32768}");
@@ -371,7 +387,7 @@ static void a_message_of_components_stays_one(struct world *w)
     expect_invalid(client_patch(bot, "{'embeds': [{'title': 'x'}]}", MESSAGE, v.channel, id),
                    "embeds", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2");
 
-    /* Another becomes one only without its text. */
+    /* Another message can be converted only without its content. */
     a = client_post(bot, "{'content': 'x'}", MESSAGES, v.channel);
     id = answer_text(a, "id");
     expect_invalid(client_patch(bot, display, MESSAGE, v.channel, id), "components.0.type",
@@ -387,49 +403,50 @@ static void a_message_of_components_stays_one(struct world *w)
                 "{'flags': 32768, 'content': '', 'components': [{'content': 'n'}]}");
 }
 
-static void pictures_and_choices_have_a_shape(struct world *w)
+static void invalid_media_and_select_components_are_refused(struct world *w)
 {
     struct test_guild v;
-    struct client *bot = bot_in(w, &v);
+    struct client *bot = create_bot_in_guild(w, &v);
     const char *item = "{'media': {'url': 'https://x.example/a.png'}, 'description': null}";
 
-    struct answer a =
-        client_post(bot,
-                    text(w,
-                         "{'flags': 32768, 'components': [{'type': 12, 'items': [%s]}, "
-                         "{'type': 13, 'file': {'url': 'attachment://a.txt'}, 'spoiler': true}]}",
-                         repeated(w, item, 10)),
-                    MESSAGES, v.channel);
+    struct answer a = client_post(
+        bot,
+        format_text(w,
+                    "{'flags': 32768, 'components': [{'type': 12, 'items': [%s]}, "
+                    "{'type': 13, 'file': {'url': 'attachment://a.txt'}, 'spoiler': true}]}",
+                    repeat_text(w, item, 10)),
+        MESSAGES, v.channel);
     expect_json(a, "{'components': [{'type': 12, 'id': 1}, "
                    "{'type': 13, 'file': {'url': 'attachment://a.txt'}, 'spoiler': true}]}");
     expect_absent(a, "components.0.items.0.description");
     a = client_post(bot,
-                    text(w,
-                         "{'flags': 32768, 'components': [{'type': 12, 'items': [%s]}, "
-                         "{'type': 13, 'file': []}, {'type': 12, 'items': 7}, "
-                         "{'type': 13, 'file': {'url': 'javascript:x'}}]}",
-                         repeated(w, item, 11)),
+                    format_text(w,
+                                "{'flags': 32768, 'components': [{'type': 12, 'items': [%s]}, "
+                                "{'type': 13, 'file': []}, {'type': 12, 'items': 7}, "
+                                "{'type': 13, 'file': {'url': 'javascript:x'}}]}",
+                                repeat_text(w, item, 11)),
                     MESSAGES, v.channel);
     expect_invalid(a, "components.0.items", "BASE_TYPE_BAD_LENGTH");
     expect_invalid(a, "components.1.file", "MODEL_TYPE_CONVERT");
     expect_invalid(a, "components.2.items", "LIST_TYPE_CONVERT");
     expect_invalid(a, "components.3.file.url", "URL_TYPE_INVALID_URL");
-    a = with(w, bot, &v,
-             "{'type': 1, 'components': [{'type': 5, 'custom_id': 'a', 'placeholder': null, "
-             "'default_values': [{'id': '1', 'type': 'user'}]}]}");
+    a = send_components(
+        w, bot, &v,
+        "{'type': 1, 'components': [{'type': 5, 'custom_id': 'a', 'placeholder': null, "
+        "'default_values': [{'id': '1', 'type': 'user'}]}]}");
     expect_json(a, "{'components': [{'components': [{'default_values': [{'id': '1', "
                    "'type': 'user'}]}]}]}");
     expect_absent(a, "components.0.components.0.placeholder");
-    expect_invalid(with(w, bot, &v,
-                        "{'type': 1, 'components': [{'type': 5, 'custom_id': 'a', "
-                        "'default_values': [{'id': '1', 'type': 'tree'}]}]}"),
+    expect_invalid(send_components(w, bot, &v,
+                                   "{'type': 1, 'components': [{'type': 5, 'custom_id': 'a', "
+                                   "'default_values': [{'id': '1', 'type': 'tree'}]}]}"),
                    "components.0.components.0.default_values.0.type", "BASE_TYPE_CHOICES");
 }
 
-static void what_is_null_is_left_out(struct world *w)
+static void null_fields_of_embeds_and_components_are_omitted(struct world *w)
 {
     struct test_guild v;
-    struct client *bot = bot_in(w, &v);
+    struct client *bot = create_bot_in_guild(w, &v);
     struct answer a = client_post(
         bot,
         "{'embeds': [{'title': 'x', 'url': null, 'footer': {'text': 'x', 'icon_url': null}, "
@@ -451,14 +468,14 @@ static void what_is_null_is_left_out(struct world *w)
 
 /* --- flags ---------------------------------------------------------------------------- */
 
-static void senders_set_some_flags(struct world *w)
+static void senders_can_set_only_some_message_flags(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
 
     expect_json(client_post(ada, "{'content': 'x', 'flags': 4100}", MESSAGES, v.channel),
                 "{'flags': 4100}");
-    /* Not for one, not loading: those are not theirs to say. */
+    /* The flags EPHEMERAL and LOADING cannot be set by senders. */
     expect_json(client_post(ada, "{'content': 'x', 'flags': 192}", MESSAGES, v.channel),
                 "{'flags': 0}");
     expect_invalid(client_post(ada, "{'content': 'x', 'flags': 'no'}", MESSAGES, v.channel),
@@ -467,7 +484,7 @@ static void senders_set_some_flags(struct world *w)
 
 /* --- mentions ------------------------------------------------------------------------- */
 
-static void the_text_says_who_is_called(struct world *w)
+static void message_content_determines_the_mentions(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -476,8 +493,8 @@ static void the_text_says_who_is_called(struct world *w)
 
     struct answer a =
         client_post(ada,
-                    text(w, "{'content': '<@%s> <@!%s> <@77> <@x> <@ @ <@%s> </run:5>'}", bob->id,
-                         ada->id, bob->id),
+                    format_text(w, "{'content': '<@%s> <@!%s> <@77> <@x> <@ @ <@%s> </run:5>'}",
+                                bob->id, ada->id, bob->id),
                     MESSAGES, v.channel);
     expect_json(a, "{'mentions': [{'id': '%s', 'username': 'bob'}, {'id': '%s'}]}", bob->id,
                 ada->id);
@@ -487,13 +504,14 @@ static void the_text_says_who_is_called(struct world *w)
                          bob->id);
 }
 
-static void roles_and_everyone_need_a_right(struct world *w)
+static void mentioning_roles_and_everyone_requires_permission(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
     test_guild_add(&v, bob);
     const char *closed = test_guild_role(&v, 1, 0), *open = test_guild_role(&v, 2, 0);
-    const char *body = text(w, "{'content': '@everyone <@&%s> <@&%s> <@&77>'}", closed, open);
+    const char *body =
+        format_text(w, "{'content': '@everyone <@&%s> <@&%s> <@&77>'}", closed, open);
 
     world_sql(w, "update roles set mentionable = 1 where id = %s", open);
     world_sql(w, "update roles set permissions = %llu where id = %s",
@@ -506,37 +524,40 @@ static void roles_and_everyone_need_a_right(struct world *w)
                 "{'mention_everyone': true}");
 }
 
-static void allowed_mentions_narrow_it(struct world *w)
+static void allowed_mentions_restricts_the_mentions(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
     struct test_guild v = world_test_guild(w, ada);
     const char *role = test_guild_role(&v, 1, 0), *other = test_guild_role(&v, 2, 0);
-    const char *say = text(w, "@everyone <@%s> <@%s> <@&%s> <@&%s>", bob->id, eve->id, role, other);
+    const char *say =
+        format_text(w, "@everyone <@%s> <@%s> <@&%s> <@&%s>", bob->id, eve->id, role, other);
 
-    expect_json(client_post(ada, text(w, "{'content': '%s', 'allowed_mentions': {}}", say),
+    expect_json(client_post(ada, format_text(w, "{'content': '%s', 'allowed_mentions': {}}", say),
                             MESSAGES, v.channel),
                 "{'mention_everyone': false, 'mentions': [], 'mention_roles': []}");
     expect_json(
-        client_post(ada,
-                    text(w, "{'content': '%s', 'allowed_mentions': {'parse': ['users']}}", say),
-                    MESSAGES, v.channel),
+        client_post(
+            ada, format_text(w, "{'content': '%s', 'allowed_mentions': {'parse': ['users']}}", say),
+            MESSAGES, v.channel),
         "{'mention_everyone': false, 'mentions': [{}, {}], 'mention_roles': []}");
-    expect_json(client_post(ada,
-                            text(w,
-                                 "{'content': '%s', 'allowed_mentions': {'parse': ['everyone'], "
-                                 "'users': ['%s', '77'], 'roles': ['%s']}}",
-                                 say, eve->id, other),
-                            MESSAGES, v.channel),
-                "{'mention_everyone': true, 'mentions': [{'id': '%s'}], 'mention_roles': ['%s']}",
-                eve->id, other);
-    expect_invalid(client_post(ada,
-                               text(w,
-                                    "{'content': 'x', 'allowed_mentions': {'parse': ['users'], "
-                                    "'users': ['%s']}}",
-                                    bob->id),
-                               MESSAGES, v.channel),
-                   "allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE");
+    expect_json(
+        client_post(ada,
+                    format_text(w,
+                                "{'content': '%s', 'allowed_mentions': {'parse': ['everyone'], "
+                                "'users': ['%s', '77'], 'roles': ['%s']}}",
+                                say, eve->id, other),
+                    MESSAGES, v.channel),
+        "{'mention_everyone': true, 'mentions': [{'id': '%s'}], 'mention_roles': ['%s']}", eve->id,
+        other);
+    expect_invalid(
+        client_post(ada,
+                    format_text(w,
+                                "{'content': 'x', 'allowed_mentions': {'parse': ['users'], "
+                                "'users': ['%s']}}",
+                                bob->id),
+                    MESSAGES, v.channel),
+        "allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE");
     expect_status(client_post(ada,
                               "{'content': 'x', 'allowed_mentions': {'parse': ['roles'], 'roles': "
                               "[]}}",
@@ -548,8 +569,8 @@ static void allowed_mentions_narrow_it(struct world *w)
     for (int over = 0; over < 2; over++) {
         struct answer a =
             client_post(ada,
-                        text(w, "{'content': 'x', 'allowed_mentions': {'users': [%s]}}",
-                             repeated(w, "'77'", 100 + over)),
+                        format_text(w, "{'content': 'x', 'allowed_mentions': {'users': [%s]}}",
+                                    repeat_text(w, "'77'", 100 + over)),
                         MESSAGES, v.channel);
         if (over)
             expect_invalid(a, "allowed_mentions.users", "BASE_TYPE_MAX_LENGTH");
@@ -560,7 +581,7 @@ static void allowed_mentions_narrow_it(struct world *w)
 
 /* --- threads -------------------------------------------------------------------------- */
 
-static void threads_have_a_right_of_their_own(struct world *w)
+static void sending_in_threads_requires_send_messages_in_threads(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -581,7 +602,7 @@ static void threads_have_a_right_of_their_own(struct world *w)
     expect_status(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 200);
 }
 
-static void a_message_wakes_a_thread(struct world *w)
+static void message_unarchives_a_thread(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -604,24 +625,24 @@ static void a_message_wakes_a_thread(struct world *w)
 }
 
 const struct test message_parts_tests[] = {
-    TEST(embeds_of_bots_are_kept),
-    TEST(embeds_of_people_are_left_out),
-    TEST(embeds_have_limits),
-    TEST(embeds_have_limits_together),
-    TEST(an_embed_may_come_by_its_old_name),
-    TEST(nobody_is_greeted_with_a_sticker_that_is_not_there),
-    TEST(components_are_kept_with_ids),
-    TEST(buttons_have_rules),
-    TEST(components_have_limits),
-    TEST(the_new_components_replace_the_text),
-    TEST(a_message_of_components_stays_one),
-    TEST(pictures_and_choices_have_a_shape),
-    TEST(what_is_null_is_left_out),
-    TEST(senders_set_some_flags),
-    TEST(the_text_says_who_is_called),
-    TEST(roles_and_everyone_need_a_right),
-    TEST(allowed_mentions_narrow_it),
-    TEST(threads_have_a_right_of_their_own),
-    TEST(a_message_wakes_a_thread),
+    TEST(bot_embeds_are_stored_and_can_be_edited),
+    TEST(embeds_and_components_of_users_are_dropped),
+    TEST(embed_fields_have_length_limits),
+    TEST(embeds_have_total_count_and_size_limits),
+    TEST(deprecated_embed_field_is_accepted),
+    TEST(greeting_with_an_unknown_sticker_is_400_50081),
+    TEST(message_components_are_stored_with_ids),
+    TEST(invalid_buttons_are_refused),
+    TEST(message_components_have_count_limits),
+    TEST(components_v2_flag_excludes_content_and_embeds),
+    TEST(components_v2_flag_cannot_be_removed_by_an_edit),
+    TEST(invalid_media_and_select_components_are_refused),
+    TEST(null_fields_of_embeds_and_components_are_omitted),
+    TEST(senders_can_set_only_some_message_flags),
+    TEST(message_content_determines_the_mentions),
+    TEST(mentioning_roles_and_everyone_requires_permission),
+    TEST(allowed_mentions_restricts_the_mentions),
+    TEST(sending_in_threads_requires_send_messages_in_threads),
+    TEST(message_unarchives_a_thread),
     { 0 },
 };
