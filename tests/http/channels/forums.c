@@ -169,7 +169,7 @@ static void invalid_forum_posts_are_refused(struct world *w)
     expect_error(client_post(f.ada, "{'name': 'p'" FIRST "}", THREADS, f.id), 400, 40067);
 }
 
-static void forum_has_one_pinned_post_and_moderated_tags_need_rights(struct world *w)
+static void forum_allows_one_pinned_post_and_protects_moderated_tags(struct world *w)
 {
     struct forum f = create_forum(w);
     const char *one =
@@ -282,7 +282,7 @@ const struct test forums_tests[] = {
     TEST(forum_post_is_created_with_its_first_message),
     TEST(invalid_forum_posts_are_refused),
     TEST(post_data_route_returns_first_messages_of_posts),
-    TEST(forum_has_one_pinned_post_and_moderated_tags_need_rights),
+    TEST(forum_allows_one_pinned_post_and_protects_moderated_tags),
     TEST(applied_tags_are_present_for_posts_and_absent_for_threads),
     TEST(webhook_creates_forum_posts_with_thread_name),
     { 0 },

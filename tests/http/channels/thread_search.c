@@ -27,8 +27,8 @@ static struct search_forum create_forum(struct world *w)
     return f;
 }
 
-static const char *create_post(struct world *w, struct search_forum *f, const char *name,
-                               const char *tags)
+static const char *create_forum_post(struct world *w, struct search_forum *f, const char *name,
+                                     const char *tags)
 {
     struct answer a = client_post(f->bob,
                                   str_printf(world_arena(w),
@@ -46,10 +46,10 @@ static void thread_search_finds_posts_by_name_tags_and_time(struct world *w)
 {
     struct search_forum f = create_forum(w);
     struct arena *arena = world_arena(w);
-    const char *red = create_post(w, &f, "Red Apples", str_printf(arena, "'%s'", f.one).p),
-               *blue = create_post(w, &f, "blue apple tree",
-                                   str_printf(arena, "'%s', '%s'", f.one, f.two).p),
-               *pear = create_post(w, &f, "Pears", "");
+    const char *red = create_forum_post(w, &f, "Red Apples", str_printf(arena, "'%s'", f.one).p),
+               *blue = create_forum_post(w, &f, "blue apple tree",
+                                         str_printf(arena, "'%s', '%s'", f.one, f.two).p),
+               *pear = create_forum_post(w, &f, "Pears", "");
 
     struct answer a = client_get(f.bob, SEARCH "?name=APPLE", f.id);
     expect_json(a,

@@ -243,7 +243,7 @@ static void load_test_run(struct load_test *c,
     mem_free(all);
 }
 
-static bool session_is_ready(struct load_test *c, struct load_session *f)
+static bool load_session_is_ready(struct load_test *c, struct load_session *f)
 {
     (void)c;
     return f->in_guild;
@@ -260,7 +260,7 @@ static void load_test_connect(struct load_test *c)
         for (int i = c->count; i < next; i++)
             load_session_dial(c, &c->sessions[i]);
         c->count = next;
-        load_test_run(c, session_is_ready);
+        load_test_run(c, load_session_is_ready);
     }
 }
 

@@ -7,15 +7,15 @@
 #include "integrations/integrations.h"
 
 /* Ada owns the guild, bob manages it, eve is a plain member; ada has connected "streamer". */
-struct integration_guild {
+struct test_integration_guild {
     struct client *ada, *bob, *eve;
     const char *guild;
 };
 
-static struct integration_guild create_integration_guild(struct world *w)
+static struct test_integration_guild create_integration_guild(struct world *w)
 {
     struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
-    struct integration_guild s = { h.ada, h.bob, world_client(w, "eve"), h.guild };
+    struct test_integration_guild s = { h.ada, h.bob, world_client(w, "eve"), h.guild };
 
     put_member(s.guild, s.eve);
     make_account(w, PLATFORM_A, "streamer", "Streamer");
@@ -24,7 +24,7 @@ static struct integration_guild create_integration_guild(struct world *w)
     return s;
 }
 
-static const char *install_app(struct integration_guild *s, const char *scopes,
+static const char *install_app(struct test_integration_guild *s, const char *scopes,
                                const char *permissions)
 {
     struct world *w = s->ada->world;
@@ -50,7 +50,7 @@ static const char *integration_of(struct world *w, const char *app)
 
 static void platform_integration_contains_all_fields(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     struct answer a = client_get(s.bob, INTEGRATIONS, s.guild);
 
@@ -71,7 +71,7 @@ static void platform_integration_contains_all_fields(struct world *w)
 
 static void integration_of_a_disabled_platform_is_not_enabled(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     follow(s.ada, s.guild, PLATFORM_A, "streamer");
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'enabled': true}]");
@@ -87,7 +87,7 @@ static void integration_of_a_disabled_platform_is_not_enabled(struct world *w)
 
 static void bots_with_manage_guild_can_sync_and_change_integrations(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     const char *app = install_app(&s, "bot", "32");
     struct client *bot = application_bot(s.ada, app);
@@ -102,7 +102,7 @@ static void bots_with_manage_guild_can_sync_and_change_integrations(struct world
 
 static void bots_cannot_create_integrations(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *app = install_app(&s, "bot", "8");
     struct client *bot = application_bot(s.ada, app);
     const char *id = answer_text(client_get(bot, INTEGRATIONS, s.guild), "0.id");
@@ -117,7 +117,7 @@ static void bots_cannot_create_integrations(struct world *w)
 
 static void platform_b_integration_has_no_emoticons_field(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     link_new(s.ada, PLATFORM_B, "channel");
     follow(s.ada, s.guild, PLATFORM_B, "channel");
@@ -128,7 +128,7 @@ static void platform_b_integration_has_no_emoticons_field(struct world *w)
 
 static void app_integration_contains_all_fields(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *app = install_app(&s, "bot", "0");
     struct answer a = client_get(s.ada, INTEGRATIONS, s.guild);
 
@@ -161,7 +161,7 @@ static enum err add_subscription(struct tx *tx, void *arg)
 
 static void guild_subscription_integration_cannot_be_changed(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     for (int i = 0; i < 2; i++)
         expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w),
@@ -185,7 +185,7 @@ static void guild_subscription_integration_cannot_be_changed(struct world *w)
 
 static void integrations_contain_role_connection_metadata_if_requested(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *app = install_app(&s, "bot", "0");
 
     follow(s.ada, s.guild, PLATFORM_A, "streamer");
@@ -213,7 +213,7 @@ static void integrations_contain_role_connection_metadata_if_requested(struct wo
 
 static void has_commands_filters_integrations_with_commands(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *app = install_app(&s, "bot", "0");
     unsigned long long id = snowflake_new();
 
@@ -239,7 +239,7 @@ static void has_commands_filters_integrations_with_commands(struct world *w)
 
 static void integration_routes_require_manage_guild(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     struct client *zoe = world_client(w, "zoe");
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     const char *other = found_guild(s.ada, "Other");
@@ -264,7 +264,7 @@ static void integration_routes_require_manage_guild(struct world *w)
 
 static void creating_an_integration_creates_a_role_and_sends_events(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     expect_status(
         client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
@@ -298,7 +298,7 @@ static void creating_an_integration_creates_a_role_and_sends_events(struct world
 
 static void creating_an_integration_requires_the_callers_connection(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
 
     /* Knowing the id of another user's account is not enough. */
@@ -321,7 +321,7 @@ static void creating_an_integration_requires_the_callers_connection(struct world
 
 static void creating_an_integration_requires_platform_type_and_id(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     expect_invalid(client_post(s.ada, "{'id': 'x'}", INTEGRATIONS, s.guild), "type",
                    "BASE_TYPE_REQUIRED");
@@ -353,7 +353,7 @@ static void insert_integrations(struct world *w, const char *guild, int count)
 
 static void guild_is_limited_to_50_integrations(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
 
     insert_integrations(w, s.guild, 50);
@@ -383,7 +383,7 @@ static void long_integration_role_name_is_truncated(struct world *w)
 
 static void integration_has_no_role_at_the_role_limit(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     for (int i = 0; i < 248; i++)
         world_sql(w,
@@ -397,7 +397,7 @@ static void integration_has_no_role_at_the_role_limit(struct world *w)
 
 static void creating_a_revoked_integration_again_enables_it(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
 
     world_sql(w, "update integrations set enabled = 0, revoked_at = 5 where id = %s", id);
@@ -412,7 +412,7 @@ static void creating_a_revoked_integration_again_enables_it(struct world *w)
 
 static void changing_an_integration_sends_integration_update(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
 
     expect_status(client_patch(s.bob,
@@ -439,7 +439,7 @@ static void changing_an_integration_sends_integration_update(struct world *w)
 
 static void expire_grace_period_accepts_only_1_3_7_14_or_30_days(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     static const int good[] = { 1, 3, 7, 14, 30 }, bad[] = { 0, 2, 4, 6, 8, 13, 15, 29, 31, -1 };
 
@@ -460,7 +460,7 @@ static void expire_grace_period_accepts_only_1_3_7_14_or_30_days(struct world *w
 
 static void enable_emoticons_is_ignored_for_platform_b(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     link_new(s.ada, PLATFORM_B, "channel");
     const char *id = follow(s.ada, s.guild, PLATFORM_B, "channel");
@@ -471,7 +471,7 @@ static void enable_emoticons_is_ignored_for_platform_b(struct world *w)
 
 static void app_integrations_cannot_be_changed_or_synced(struct world *w)
 {
-    struct integration_guild s = create_integration_guild(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = integration_of(w, install_app(&s, "bot", "0"));
 
     expect_invalid(client_patch(s.ada, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s.guild, id),

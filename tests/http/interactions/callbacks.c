@@ -93,7 +93,7 @@ static void component_response_is_a_reply_to_its_message(struct world *w)
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "interaction"));
 }
 
-static void modal_response_has_the_type_of_what_opened_the_modal(struct world *w)
+static void modal_response_has_the_type_of_its_opening_interaction(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *message = test_bot_message(&s);
@@ -383,7 +383,7 @@ const struct test callbacks_tests[] = {
     TEST(interaction_success_is_sent_before_message_create),
     TEST(context_menu_response_contains_its_target),
     TEST(component_response_is_a_reply_to_its_message),
-    TEST(modal_response_has_the_type_of_what_opened_the_modal),
+    TEST(modal_response_has_the_type_of_its_opening_interaction),
     TEST(response_of_an_app_without_bot_shows_the_apps_name),
     TEST(responses_mention_users_but_not_roles_by_default),
     TEST(response_mentions_everyone_with_the_bots_permission),

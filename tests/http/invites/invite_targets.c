@@ -122,7 +122,7 @@ static void expect_code_shown(struct client *c, const char *guild, const char *c
     (PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_AUDIT_LOG) | PERMISSION(MANAGE_GUILD) | \
      PERMISSION(MANAGE_ROLES))
 
-static void invite_with_roles_is_listed_only_for_who_can_give_them(struct world *w)
+static void invites_with_roles_are_listed_only_for_members_who_can_give_them(struct world *w)
 {
     struct ranks h = world_ranks(w, READING);
     const char *channel = read_text_channel(h.ada, h.guild);
@@ -153,7 +153,7 @@ static void invite_with_roles_is_listed_only_for_who_can_give_them(struct world 
     expect(response_contains(client_get(h.bob, "/guilds/%s/audit-logs", h.guild), above));
 }
 
-static void events_of_role_invites_go_only_to_who_can_give_the_roles(struct world *w)
+static void role_invite_events_go_only_to_members_who_can_give_the_roles(struct world *w)
 {
     struct ranks h = world_ranks(w, READING);
     const char *channel = read_text_channel(h.ada, h.guild), *code;
@@ -304,8 +304,8 @@ const struct test invite_targets_tests[] = {
     TEST(invite_for_other_users_cannot_be_used_to_register),
     TEST(timed_out_inviter_cannot_change_target_users),
     TEST(invite_with_roles_gives_them_to_joining_members),
-    TEST(invite_with_roles_is_listed_only_for_who_can_give_them),
-    TEST(events_of_role_invites_go_only_to_who_can_give_the_roles),
+    TEST(invites_with_roles_are_listed_only_for_members_who_can_give_them),
+    TEST(role_invite_events_go_only_to_members_who_can_give_the_roles),
     TEST(role_invite_gives_only_roles_the_inviter_can_still_give),
     TEST(registering_with_a_role_invite_checks_the_inviter),
     TEST(role_invite_requires_manage_roles_in_the_guild),

@@ -133,7 +133,7 @@ static void channel_can_be_changed_during_concurrent_messages(struct world *w)
 }
 
 /* A deleted message stays the last one, as clients know it. */
-static void last_message_id_is_kept_when_that_message_is_deleted(struct world *w)
+static void last_message_id_stays_when_that_message_is_deleted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
@@ -151,6 +151,6 @@ const struct test message_races_tests[] = {
     TEST(concurrent_messages_in_one_channel_do_not_conflict),
     TEST(concurrent_messages_in_one_thread_are_all_counted),
     TEST(channel_can_be_changed_during_concurrent_messages),
-    TEST(last_message_id_is_kept_when_that_message_is_deleted),
+    TEST(last_message_id_stays_when_that_message_is_deleted),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* incoming.c - the scope webhook.incoming: a webhook that comes with a token. */
+/* incoming.c - scope webhook.incoming: a webhook is created with the token. */
 #include <string.h>
 
 #include "consents.h"
@@ -8,7 +8,7 @@
 #define ASK \
     AUTHORIZE "?client_id=%s&response_type=code&redirect_uri=" BACK "&scope=webhook.incoming"
 
-static const char *make_place(struct client *c, const char *guild, const char *type)
+static const char *create_channel(struct client *c, const char *guild, const char *type)
 {
     struct answer a = client_post(c, TEXT(c->world, "{'name': 'news', 'type': %s}", type),
                                   "/guilds/%s/channels", guild);
@@ -17,19 +17,19 @@ static const char *make_place(struct client *c, const char *guild, const char *t
     return answer_text(a, "id");
 }
 
-static struct answer allow(struct client *c, const char *app, const char *channel)
+static struct answer authorize_webhook(struct client *c, const char *app, const char *channel)
 {
     return client_post(
         c, TEXT(c->world, "{'authorize': true, 'webhook_channel_id': '%s'}", channel), ASK, app);
 }
 
-static void a_token_brings_a_webhook_along(struct world *w)
+static void webhook_incoming_scope_creates_a_webhook_with_the_token(struct world *w)
 {
     struct consent s = world_consent(w);
-    const char *channel = make_place(s.bob, s.guild, "0");
+    const char *channel = create_channel(s.bob, s.guild, "0");
 
     expect_json(client_get(s.bob, ASK, s.app), "{'guilds': [{'id': '%s'}]}", s.guild);
-    struct answer a = allow(s.bob, s.app, channel);
+    struct answer a = authorize_webhook(s.bob, s.app, channel);
     expect_status(a, 200);
     forget_told(w);
     a = exchange(&s, url_part(a, "code"));
@@ -45,7 +45,7 @@ static void a_token_brings_a_webhook_along(struct world *w)
     const char *id = answer_text(a, "webhook.id"), *token = answer_text(a, "webhook.token");
     expect(strstr(answer_text(a, "webhook.url"), TEXT(w, "/api/webhooks/%s/%s", id, token)));
 
-    /* It is the person's and the app's, and speaks. */
+    /* The webhook belongs to the user and the app, and can send messages. */
     expect_json(client_get(s.bob, "/channels/%s/webhooks", channel),
                 "[{'id': '%s', 'user': {'id': '%s'}, 'application_id': '%s'}]", id, s.bob->id,
                 s.app);
@@ -54,7 +54,7 @@ static void a_token_brings_a_webhook_along(struct world *w)
         "{'author': {'username': 'App'}, 'application_id': '%s'}", s.app);
     expect_json(client_get(s.bob, "/guilds/%s/audit-logs?action_type=50", s.guild),
                 "{'audit_log_entries': [{'user_id': '%s', 'target_id': '%s'}]}", s.bob->id, id);
-    /* Refreshing brings no other one. */
+    /* Refreshing the token creates no webhook. */
     a = client_form(s.nobody, TOKEN,
                     "grant_type=refresh_token&refresh_token=%s&client_id=%s&client_secret=%s",
                     answer_text(a, "refresh_token"), s.app, s.secret);
@@ -63,24 +63,25 @@ static void a_token_brings_a_webhook_along(struct world *w)
     expect(world_number(w, "select count(*) from webhooks") == 1);
 }
 
-static void a_webhook_needs_a_place_and_the_right(struct world *w)
+static void webhook_incoming_requires_a_channel_and_manage_webhooks(struct world *w)
 {
     struct consent s = world_consent(w);
     struct client *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan");
-    const char *channel = make_place(s.bob, s.guild, "0"), *group = make_place(s.bob, s.guild, "4");
+    const char *channel = create_channel(s.bob, s.guild, "0"),
+               *group = create_channel(s.bob, s.guild, "4");
     const char *role = make_role(s.bob, s.guild, "{'name': 'hooks', 'permissions': '536870912'}");
 
     put_member(s.guild, cleo);
     expect_invalid(client_post(s.bob, "{'authorize': true}", ASK, s.app), "webhook_channel_id",
                    "BASE_TYPE_REQUIRED");
-    expect_error(allow(s.bob, s.app, "77"), 404, 10003);
-    expect_error(allow(s.bob, s.app, group), 400, 50024);
-    expect_error(allow(cleo, s.app, channel), 403, 50013);
-    expect_error(allow(dan, s.app, channel), 403, 50001);
+    expect_error(authorize_webhook(s.bob, s.app, "77"), 404, 10003);
+    expect_error(authorize_webhook(s.bob, s.app, group), 400, 50024);
+    expect_error(authorize_webhook(cleo, s.app, channel), 403, 50013);
+    expect_error(authorize_webhook(dan, s.app, channel), 403, 50001);
     put_role_on(s.guild, cleo, role);
-    struct answer a = allow(cleo, s.app, channel);
+    struct answer a = authorize_webhook(cleo, s.app, channel);
     expect_status(a, 200);
-    /* Who lost it meanwhile gets none, and no token either. */
+    /* A user who has lost the permission gets neither webhook nor token. */
     expect_status(client_delete(s.bob, "/guilds/%s/roles/%s", s.guild, role), 204);
     expect_json(exchange(&s, url_part(a, "code")), "{'error': 'invalid_grant'}");
     expect(world_number(w, "select count(*) from webhooks") == 0);
@@ -89,12 +90,12 @@ static void a_webhook_needs_a_place_and_the_right(struct world *w)
                   "insert into webhooks (id, guild_id, channel_id, name, salt) values (%d, %s, %s, "
                   "'x', '')",
                   100 + i, s.guild, channel);
-    expect_error(allow(s.bob, s.app, channel), 400, 30007);
+    expect_error(authorize_webhook(s.bob, s.app, channel), 400, 30007);
     expect_status(client_post(s.bob, "{'authorize': false}", ASK, s.app), 200);
 }
 
-static struct answer allow_both(struct client *c, const char *app, const char *guild,
-                                const char *channel)
+static struct answer authorize_bot_and_webhook(struct client *c, const char *app, const char *guild,
+                                               const char *channel)
 {
     return client_post(c,
                        TEXT(c->world,
@@ -105,35 +106,35 @@ static struct answer allow_both(struct client *c, const char *app, const char *g
                        app);
 }
 
-/* A bot that had come without its webhook would stay, and its code would be used. */
-static void where_no_webhook_can_be_no_bot_comes_either(struct world *w)
+/* If the webhook cannot be created, the bot is not added and the code is not used up. */
+static void bot_is_not_added_when_the_webhook_cannot_be_created(struct world *w)
 {
     struct consent s = world_consent(w);
-    const char *channel = make_place(s.bob, s.guild, "0");
+    const char *channel = create_channel(s.bob, s.guild, "0");
 
     expect_status(
         client_patch(s.ada, "{'bot_require_code_grant': true}", "/applications/%s", s.app), 200);
-    struct answer a = allow_both(s.bob, s.app, s.guild, channel);
+    struct answer a = authorize_bot_and_webhook(s.bob, s.app, s.guild, channel);
     expect_status(a, 200);
     expect_status(client_delete(s.bob, "/channels/%s", channel), 200);
     expect_json(exchange(&s, url_part(a, "code")), "{'error': 'invalid_grant'}");
     expect_error(client_get(s.bob, "/guilds/%s/members/%s", s.guild, s.app), 404, 10007);
 }
 
-static void the_webhook_comes_where_the_bot_does(struct world *w)
+static void webhook_channel_must_be_in_the_bots_guild(struct world *w)
 {
     struct consent s = world_consent(w);
-    const char *channel = make_place(s.bob, s.guild, "0"), *other = found_guild(s.bob, "Other");
+    const char *channel = create_channel(s.bob, s.guild, "0"), *other = found_guild(s.bob, "Other");
 
-    expect_invalid(allow_both(s.bob, s.app, other, channel), "webhook_channel_id",
+    expect_invalid(authorize_bot_and_webhook(s.bob, s.app, other, channel), "webhook_channel_id",
                    "CHANNEL_INVALID");
-    /* A name that no webhook may have is not its application's way to it. */
+    /* An app name that is not allowed for webhooks is replaced. */
     expect_status(client_patch(s.ada, "{'name': 'Clyde'}", "/applications/%s", s.app), 200);
-    expect_json(exchange(&s, url_part(allow(s.bob, s.app, channel), "code")),
+    expect_json(exchange(&s, url_part(authorize_webhook(s.bob, s.app, channel), "code")),
                 "{'webhook': {'name': 'Webhook'}}");
 }
 
-static void webhooks_come_for_codes_alone(struct world *w)
+static void webhook_incoming_requires_the_authorization_code_grant(struct world *w)
 {
     struct consent s = world_consent(w);
 
@@ -152,13 +153,14 @@ static void webhooks_come_for_codes_alone(struct world *w)
                 "{'error': 'invalid_scope'}");
 }
 
-/* Who copied a code has what came of it, too: the address to speak at. */
-static void a_code_shown_twice_takes_its_webhook_back(struct world *w)
+/* A leaked code also leaks the webhook's token. */
+static void reusing_a_code_deletes_its_webhook(struct world *w)
 {
     struct consent s = world_consent(w);
-    const char *channel = make_place(s.bob, s.guild, "0"), *next = make_place(s.bob, s.guild, "0");
-    const char *kept = url_part(allow(s.bob, s.app, channel), "code");
-    const char *code = url_part(allow(s.bob, s.app, channel), "code");
+    const char *channel = create_channel(s.bob, s.guild, "0"),
+               *next = create_channel(s.bob, s.guild, "0");
+    const char *kept = url_part(authorize_webhook(s.bob, s.app, channel), "code");
+    const char *code = url_part(authorize_webhook(s.bob, s.app, channel), "code");
     struct answer a = exchange(&s, code);
     const char *id = answer_text(a, "webhook.id"), *token = answer_text(a, "webhook.token");
 
@@ -176,16 +178,16 @@ static void a_code_shown_twice_takes_its_webhook_back(struct world *w)
                 "{'audit_log_entries': [{'user_id': '%s', 'target_id': '%s'}]}", s.bob->id, id);
     expect_json(client_get(s.bob, "/guilds/%s/webhooks", s.guild), "[{'id': '%s'}]", other);
     expect(world_number(w, "select count(*) from webhooks") == 1);
-    /* A third time there is nothing left to take. */
+    /* A third use has nothing to revoke. */
     expect_json(exchange(&s, code), "{'error': 'invalid_grant'}");
 }
 
 const struct test incoming_tests[] = {
-    TEST(a_token_brings_a_webhook_along),
-    TEST(a_webhook_needs_a_place_and_the_right),
-    TEST(where_no_webhook_can_be_no_bot_comes_either),
-    TEST(the_webhook_comes_where_the_bot_does),
-    TEST(webhooks_come_for_codes_alone),
-    TEST(a_code_shown_twice_takes_its_webhook_back),
+    TEST(webhook_incoming_scope_creates_a_webhook_with_the_token),
+    TEST(webhook_incoming_requires_a_channel_and_manage_webhooks),
+    TEST(bot_is_not_added_when_the_webhook_cannot_be_created),
+    TEST(webhook_channel_must_be_in_the_bots_guild),
+    TEST(webhook_incoming_requires_the_authorization_code_grant),
+    TEST(reusing_a_code_deletes_its_webhook),
     { 0 },
 };

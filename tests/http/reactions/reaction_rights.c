@@ -1,4 +1,4 @@
-/* reaction_rights.c - who may react to what, and with which emoji. */
+/* reaction_rights.c - who may react to which messages, and with which emojis. */
 #include "apps.h"
 #include "channels.h"
 #include "people.h"
@@ -11,50 +11,50 @@
 #define THUMB     "%F0%9F%91%8D"
 #define FIRE      "%F0%9F%94%A5"
 
-static const char *say(struct client *c, const char *channel)
+static const char *send_message(struct client *c, const char *channel)
 {
     return answer_text(client_post(c, "{'content': 'hello'}", MESSAGES, channel), "id");
 }
 
-static void everyone_loses(struct test_guild *v, uint64_t right)
+static void remove_everyone_permission(struct test_guild *v, uint64_t right)
 {
     world_sql(v->world, "update roles set permissions = permissions & ~%lld where id = %s",
               (long long)right, v->id);
 }
 
-static void a_new_emoji_needs_a_right_and_joining_none(struct world *w)
+static void only_a_new_emoji_requires_add_reactions(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel);
+    const char *m = send_message(ada, v.channel);
 
     test_guild_add(&v, bob);
-    everyone_loses(&v, PERMISSION(ADD_REACTIONS));
+    remove_everyone_permission(&v, PERMISSION(ADD_REACTIONS));
     expect_error(client_put(bob, NULL, OWN, v.channel, m, THUMB), 403, 50013);
     expect_status(client_put(ada, NULL, OWN, v.channel, m, THUMB), 204);
     expect_status(client_put(bob, NULL, OWN, v.channel, m, THUMB), 204);
-    /* Once nobody uses it any more, it is a new one again. */
+    /* After its last reaction is removed, the emoji is new again. */
     client_delete(ada, OWN, v.channel, m, THUMB);
     client_delete(bob, OWN, v.channel, m, THUMB);
     expect_error(client_put(bob, NULL, OWN, v.channel, m, THUMB), 403, 50013);
     expect_error(client_put(eve, NULL, OWN, v.channel, m, THUMB), 403, 50001);
     expect_error(client_put(ada, NULL, OWN, v.channel, "1", THUMB), 404, 10008);
     expect_error(client_put(ada, NULL, OWN, "1", m, THUMB), 404, 10003);
-    everyone_loses(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    remove_everyone_permission(&v, PERMISSION(READ_MESSAGE_HISTORY));
     client_put(ada, NULL, OWN, v.channel, m, THUMB);
     expect_error(client_put(bob, NULL, OWN, v.channel, m, THUMB), 403, 50013);
-    /* The right comes before the name. */
+    /* The permission is checked before the emoji. */
     expect_error(client_put(bob, NULL, OWN, v.channel, m, "x"), 403, 50013);
     expect_error(client_delete(bob, OWN, v.channel, m, THUMB), 403, 50013);
     expect_error(client_get(bob, REACTIONS "/%s", v.channel, m, THUMB), 403, 50013);
 }
 
-static void who_is_timed_out_does_not_react(struct world *w)
+static void timed_out_members_cannot_react(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel);
+    const char *m = send_message(ada, v.channel);
 
     test_guild_add(&v, bob);
     client_put(ada, NULL, OWN, v.channel, m, THUMB);
@@ -64,13 +64,13 @@ static void who_is_timed_out_does_not_react(struct world *w)
     expect_error(client_put(bob, NULL, OWN, v.channel, m, FIRE), 403, 50013);
 }
 
-static void archived_threads_take_no_reactions(struct world *w)
+static void archived_threads_refuse_reactions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
     const char *thread = answer_text(
         client_post(ada, "{'name': 't', 'type': 11}", "/channels/%s/threads", v.channel), "id");
-    const char *m = say(ada, thread);
+    const char *m = send_message(ada, thread);
     struct channel_events room = world_channel_events(w, thread);
 
     expect_status(client_put(ada, NULL, OWN, thread, m, THUMB), 204);
@@ -83,11 +83,11 @@ static void archived_threads_take_no_reactions(struct world *w)
     expect_error(client_delete(ada, OWN, thread, m, THUMB), 400, 50083);
 }
 
-static void a_message_has_at_most_20_emoji(struct world *w)
+static void message_is_limited_to_20_different_emojis(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel);
+    const char *m = send_message(ada, v.channel);
 
     test_guild_add(&v, bob);
     for (int i = 0; i < 20; i++)
@@ -100,30 +100,30 @@ static void a_message_has_at_most_20_emoji(struct world *w)
     expect_error(client_put(ada, NULL, OWN, v.channel, m, FIRE), 403, 30010);
 }
 
-static void a_block_holds_for_reactions(struct world *w)
+static void blocked_users_cannot_react_to_the_blockers_messages(struct world *w)
 {
     struct people p = world_people(w);
     struct test_guild v = world_test_guild(w, p.ada);
-    const char *m = say(p.ada, v.channel);
+    const char *m = send_message(p.ada, v.channel);
 
     test_guild_add(&v, p.bob);
-    const char *bobs = say(p.bob, v.channel);
+    const char *bobs = send_message(p.bob, v.channel);
     block_user(p.ada, p.bob);
     expect_error(client_put(p.bob, NULL, OWN, v.channel, m, THUMB), 403, 90001);
     client_put(p.ada, NULL, OWN, v.channel, m, THUMB);
     expect_error(client_put(p.bob, NULL, OWN, v.channel, m, THUMB), 403, 90001);
-    /* Who blocks is free to react. */
+    /* The blocking user may react. */
     expect_status(client_put(p.ada, NULL, OWN, v.channel, bobs, THUMB), 204);
 }
 
-static void reactions_in_direct_channels_are_their_peoples(struct world *w)
+static void direct_channel_reactions_require_being_a_recipient(struct world *w)
 {
     struct people p = world_people(w);
 
     make_friends(p.ada, p.bob);
     struct answer a =
         client_post(p.ada, TEXT(w, "{'recipient_id': '%s'}", p.bob->id), "/users/@me/channels");
-    const char *channel = answer_text(a, "id"), *m = say(p.ada, channel);
+    const char *channel = answer_text(a, "id"), *m = send_message(p.ada, channel);
     struct channel_events room = world_channel_events(w, channel);
 
     expect_status(client_put(p.bob, NULL, OWN, channel, m, THUMB), 204);
@@ -141,12 +141,12 @@ static void reactions_in_direct_channels_are_their_peoples(struct world *w)
     expect_error(client_put(p.eve, NULL, OWN, channel, m, THUMB), 403, 50001);
 }
 
-static void custom_emoji_are_for_those_who_may_use_them(struct world *w)
+static void custom_emoji_reaction_requires_access_to_the_emoji(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada),
                       other = world_test_guild(w, world_client(w, "eve"));
-    const char *role = test_guild_role(&v, 1, 0), *m = say(ada, v.channel);
+    const char *role = test_guild_role(&v, 1, 0), *m = send_message(ada, v.channel);
 
     test_guild_add(&v, bob);
     world_sql(w,
@@ -159,21 +159,21 @@ static void custom_emoji_are_for_those_who_may_use_them(struct world *w)
     expect_status(client_put(ada, NULL, OWN, v.channel, m, "some:72"), 204);
     expect_error(client_put(bob, NULL, OWN, v.channel, m, "there:73"), 400, 10014);
     test_guild_add(&other, bob);
-    everyone_loses(&v, PERMISSION(USE_EXTERNAL_EMOJIS));
+    remove_everyone_permission(&v, PERMISSION(USE_EXTERNAL_EMOJIS));
     expect_error(client_put(bob, NULL, OWN, v.channel, m, "there:73"), 400, 10014);
     world_sql(w, "update roles set permissions = permissions | 262144 where id = %s", v.id);
     expect_status(client_put(bob, NULL, OWN, v.channel, m, "there:73"), 204);
 }
 
-static void an_applications_emoji_is_its_bots(struct world *w)
+static void application_emoji_can_be_used_first_only_by_its_bot(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    const char *app = make_application(ada, "Helper"), *m = say(ada, v.channel);
+    const char *app = make_application(ada, "Helper"), *m = send_message(ada, v.channel);
     struct client *bot = application_bot(ada, app);
 
     test_guild_add(&v, bot);
-    everyone_loses(&v, PERMISSION(USE_EXTERNAL_EMOJIS));
+    remove_everyone_permission(&v, PERMISSION(USE_EXTERNAL_EMOJIS));
     world_sql(w, "insert into application_emojis (id, application_id, name) values (75, %s, 'own')",
               app);
     expect_error(client_put(ada, NULL, OWN, v.channel, m, "own:75"), 400, 10014);
@@ -182,11 +182,11 @@ static void an_applications_emoji_is_its_bots(struct world *w)
     expect_error(client_put(bot, NULL, OWN "?type=1", v.channel, m, THUMB), 403, 90002);
 }
 
-static void bursts_are_counted_apart(struct world *w)
+static void burst_reactions_are_counted_separately(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel);
+    const char *m = send_message(ada, v.channel);
     struct channel_events room = world_channel_events(w, v.channel);
 
     test_guild_add(&v, bob);
@@ -208,16 +208,16 @@ static void bursts_are_counted_apart(struct world *w)
                 "[{'reactions': [{'count': 1, 'me': true, 'me_burst': false}]}]");
 }
 
-static void premium_counts(struct config *config)
+static void configure_premium_required(struct config *config)
 {
     config->everybody_is_premium = false;
 }
 
-static void four_in_a_second_are_enough(struct world *w)
+static void reactions_are_limited_to_four_per_second(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel);
+    const char *m = send_message(ada, v.channel);
 
     for (int i = 0; i < 2; i++) {
         expect_status(client_put(ada, NULL, OWN, v.channel, m, THUMB), 204);
@@ -228,21 +228,21 @@ static void four_in_a_second_are_enough(struct world *w)
     expect_status(client_put(ada, NULL, OWN, v.channel, m, THUMB), 204);
 }
 
-static void with_limits(struct config *config)
+static void enable_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
 const struct test reaction_rights_tests[] = {
-    TEST(a_new_emoji_needs_a_right_and_joining_none),
-    TEST(who_is_timed_out_does_not_react),
-    TEST(archived_threads_take_no_reactions),
-    TEST(a_message_has_at_most_20_emoji),
-    TEST(a_block_holds_for_reactions),
-    TEST(reactions_in_direct_channels_are_their_peoples),
-    TEST(custom_emoji_are_for_those_who_may_use_them),
-    TEST(an_applications_emoji_is_its_bots),
-    TEST_WITH(bursts_are_counted_apart, premium_counts),
-    TEST_WITH(four_in_a_second_are_enough, with_limits),
+    TEST(only_a_new_emoji_requires_add_reactions),
+    TEST(timed_out_members_cannot_react),
+    TEST(archived_threads_refuse_reactions),
+    TEST(message_is_limited_to_20_different_emojis),
+    TEST(blocked_users_cannot_react_to_the_blockers_messages),
+    TEST(direct_channel_reactions_require_being_a_recipient),
+    TEST(custom_emoji_reaction_requires_access_to_the_emoji),
+    TEST(application_emoji_can_be_used_first_only_by_its_bot),
+    TEST_WITH(burst_reactions_are_counted_separately, configure_premium_required),
+    TEST_WITH(reactions_are_limited_to_four_per_second, enable_rate_limits),
     { 0 },
 };

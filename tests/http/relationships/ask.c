@@ -1,4 +1,4 @@
-/* ask.c - who may ask whom, how often and how much. */
+/* ask.c - who may send friend requests to whom, and their limits. */
 #include "people.h"
 
 #include <stdio.h>
@@ -9,13 +9,13 @@
 
 #define THEM RELATIONSHIPS "/%s"
 
-static void settings(struct client *c, const char *json)
+static void patch_settings(struct client *c, const char *json)
 {
     expect_status(client_patch(c, json, "/users/@me/settings"), 200);
     forget_told(c->world);
 }
 
-static const char *letters(struct world *w, size_t n)
+static const char *repeat_letter(struct world *w, size_t n)
 {
     char *text = arena_alloc(world_arena(w), n + 1);
 
@@ -23,8 +23,9 @@ static const char *letters(struct world *w, size_t n)
     return text;
 }
 
-/* Rows of one type with people who are nobody else; other_type 0: they have none. */
-static void fill(struct client *c, int type, int other_type, int count)
+/* Inserts relationships of one type with filler accounts; other_type 0: no row on the other
+ * side. */
+static void insert_relationships(struct client *c, int type, int other_type, int count)
 {
     static int last = 1000;
     int first = last + 1;
@@ -47,8 +48,8 @@ static void fill(struct client *c, int type, int other_type, int count)
                     BIND(v_client(c), v_int(other_type), v_int(first), v_int(last)));
 }
 
-/* One of them is nobody's friend any more. */
-static void take_one(struct client *c)
+/* Deletes one of the friendships. */
+static void delete_one_friend(struct client *c)
 {
     store_write(c->world,
                 "delete from relationships where user_id = $1 and target_id = (select "
@@ -56,9 +57,9 @@ static void take_one(struct client *c)
                 BIND(v_client(c)));
 }
 
-/* --- whom ----------------------------------------------------------------------------- */
+/* --- recipients ------------------------------------------------------------------------ */
 
-static void nobody_is_found_by_a_wrong_name(struct world *w)
+static void friend_request_to_an_unknown_name_is_400_80004(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -75,7 +76,7 @@ static void nobody_is_found_by_a_wrong_name(struct world *w)
     expect_silence(p.bob);
 }
 
-static void names_of_old_still_find_people(struct world *w)
+static void friend_request_by_legacy_tag_finds_the_user(struct world *w)
 {
     struct people p = world_people(w);
     const char *add = "insert into legacy_tags (name, discriminator, user_id) values ($1, $2, $3)";
@@ -91,7 +92,7 @@ static void names_of_old_still_find_people(struct world *w)
     expect_event(p.eve, "RELATIONSHIP_ADD", "{'id': '%s'}", p.ada->id);
 }
 
-static void some_cannot_be_asked(struct world *w)
+static void friend_request_to_oneself_bots_or_disabled_users_is_refused(struct world *w)
 {
     struct people p = world_people(w);
     struct client *bot = world_bot(w, "robot");
@@ -109,7 +110,7 @@ static void some_cannot_be_asked(struct world *w)
     expect_error(client_post(p.ada, "{'username': 'bob'}", RELATIONSHIPS), 400, 80004);
 }
 
-static void some_cannot_ask(struct world *w)
+static void unverified_or_quarantined_users_cannot_send_friend_requests(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -121,9 +122,9 @@ static void some_cannot_ask(struct world *w)
     expect_silence(p.bob);
 }
 
-/* --- what ----------------------------------------------------------------------------- */
+/* --- fields ---------------------------------------------------------------------------- */
 
-static void types_are_three(struct world *w)
+static void relationship_type_must_be_friend_block_or_minus_one(struct world *w)
 {
     struct people p = world_people(w);
     const int wrong[] = { 0, 3, 4, 5, -2 };
@@ -137,10 +138,10 @@ static void types_are_three(struct world *w)
     expect_relationship(p.ada, "ADD", p.bob, 4);
 }
 
-static void notes_are_short_and_in_one_line(struct world *w)
+static void friend_request_note_is_limited_to_120_characters(struct world *w)
 {
     struct people p = world_people(w);
-    const char *at_most = letters(w, 120), *too_long = letters(w, 121);
+    const char *at_most = repeat_letter(w, 120), *too_long = repeat_letter(w, 121);
 
     expect_invalid(client_put(p.ada, TEXT(w, "{'note': '%s'}", too_long), THEM, p.bob->id), "note",
                    "BASE_TYPE_MAX_LENGTH");
@@ -151,7 +152,7 @@ static void notes_are_short_and_in_one_line(struct world *w)
     expect_status(client_put(p.ada, TEXT(w, "{'note': '%s'}", at_most), THEM, p.bob->id), 204);
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'note': '%s'}", at_most);
     expect_notice(p.bob, REQUESTED, p.ada);
-    /* A hundred and twenty are left of it. */
+    /* 120 characters are left. */
     expect_status(
         client_put(p.eve, TEXT(w, "{'note': '\\n\\n%s\\r\\n'}", at_most), THEM, p.bob->id), 204);
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'note': '%s'}", at_most);
@@ -162,7 +163,7 @@ static void notes_are_short_and_in_one_line(struct world *w)
     expect_notice(p.eve, REQUESTED, p.ada);
 }
 
-static void empty_notes_are_none(struct world *w)
+static void empty_friend_request_note_is_omitted(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -173,9 +174,9 @@ static void empty_notes_are_none(struct world *w)
     expect_absent(a, "1.note");
 }
 
-/* --- who lets themselves be asked ----------------------------------------------------- */
+/* --- patch_settings of the recipient ---------------------------------------------------------- */
 
-static void settings_decide_who_may_ask(struct world *w)
+static void friend_source_flags_decide_who_may_send_requests(struct world *w)
 {
     struct people p = world_people(w);
     const char *nobody = "{'friend_source_flags': {'all': false, 'mutual_friends': false, "
@@ -183,40 +184,40 @@ static void settings_decide_who_may_ask(struct world *w)
     const char *friends = "{'friend_source_flags': {'mutual_friends': true}}";
     const char *guilds = "{'friend_source_flags': {'mutual_guilds': true}}";
 
-    settings(p.bob, nobody);
+    patch_settings(p.bob, nobody);
     introduce(p.ada, p.bob);
     const char *guild = found_guild(p.bob, "hall");
     put_member(guild, p.eve);
     expect_error(client_put(p.ada, NULL, THEM, p.bob->id), 403, 80000);
     expect_error(client_put(p.eve, NULL, THEM, p.bob->id), 403, 80000);
-    settings(p.bob, guilds);
+    patch_settings(p.bob, guilds);
     expect_error(client_put(p.ada, NULL, THEM, p.bob->id), 403, 80000);
     expect_status(client_put(p.eve, NULL, THEM, p.bob->id), 204);
     expect_status(client_delete(p.eve, THEM, p.bob->id), 204);
-    settings(p.bob, friends);
+    patch_settings(p.bob, friends);
     expect_error(client_put(p.eve, NULL, THEM, p.bob->id), 403, 80000);
     expect_error(client_post(p.eve, "{'username': 'bob'}", RELATIONSHIPS), 403, 80000);
     expect_status(client_put(p.ada, NULL, THEM, p.bob->id), 204);
 }
 
-static void settings_do_not_matter_for_answers(struct world *w)
+static void friend_source_flags_do_not_prevent_accepting(struct world *w)
 {
     struct people p = world_people(w);
 
     introduce(p.ada, p.bob);
     ask_friend(p.ada, p.bob);
-    settings(p.ada, "{'friend_source_flags': {'all': false}}");
+    patch_settings(p.ada, "{'friend_source_flags': {'all': false}}");
     expect_status(client_put(p.bob, NULL, THEM, p.ada->id), 204);
     expect_relationship(p.bob, "ADD", p.ada, 1);
 }
 
-static void suggested_people_may_be_asked(struct world *w)
+static void suggested_users_can_be_sent_friend_requests(struct world *w)
 {
     struct people p = world_people(w);
     const char *suggest = "insert into friend_suggestions (user_id, suggested_id, source, score) "
                           "values ($1, $2, 'contacts', 400)";
 
-    settings(p.bob, "{'friend_source_flags': {'mutual_friends': true}}");
+    patch_settings(p.bob, "{'friend_source_flags': {'mutual_friends': true}}");
     expect_error(client_put(p.ada, "{'from_friend_suggestion': true}", THEM, p.bob->id), 403,
                  80000);
     store_write(w, suggest, BIND(v_client(p.ada), v_client(p.bob)));
@@ -225,15 +226,15 @@ static void suggested_people_may_be_asked(struct world *w)
     expect_relationship(p.ada, "ADD", p.bob, 4);
     expect_event(p.ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", p.bob->id);
     expect_silence(p.ada);
-    /* Who is suggested is no stranger. */
+    /* A suggested user is not marked as stranger request. */
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'stranger_request': false, 'should_notify': true}");
     expect_notice(p.bob, REQUESTED, p.ada);
     expect_silence(p.bob);
 }
 
-/* --- strangers and spam --------------------------------------------------------------- */
+/* --- stranger and spam requests --------------------------------------------------------- */
 
-static void strangers_have_to_be_confirmed(struct world *w)
+static void accepting_a_stranger_request_requires_confirmation(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -251,7 +252,7 @@ static void strangers_have_to_be_confirmed(struct world *w)
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 1, 'stranger_request': false}");
 }
 
-static void a_name_that_is_typed_is_confirmed(struct world *w)
+static void accepting_by_username_needs_no_confirmation(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -260,7 +261,7 @@ static void a_name_that_is_typed_is_confirmed(struct world *w)
     expect_relationship(p.bob, "ADD", p.ada, 1);
 }
 
-static void a_stranger_can_become_known(struct world *w)
+static void friend_request_with_a_mutual_friend_is_no_stranger_request(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -270,7 +271,7 @@ static void a_stranger_can_become_known(struct world *w)
     expect_relationship(p.bob, "ADD", p.ada, 1);
 }
 
-static void people_of_small_guilds_are_no_strangers(struct world *w)
+static void members_of_a_small_shared_guild_are_not_strangers(struct world *w)
 {
     struct people p = world_people(w);
     const char *guild = found_guild(p.bob, "hall");
@@ -287,7 +288,7 @@ static void people_of_small_guilds_are_no_strangers(struct world *w)
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'stranger_request': true}");
 }
 
-static void newcomers_whom_nobody_knows_make_no_noise(struct world *w)
+static void request_of_a_new_unknown_account_is_spam_without_notice(struct world *w)
 {
     struct people p = world_people(w);
     struct client *newcomer = world_client(w, "newcomer"), *known = world_client(w, "known");
@@ -303,7 +304,7 @@ static void newcomers_whom_nobody_knows_make_no_noise(struct world *w)
     expect_json(a, "[{'is_spam_request': true}, {'is_spam_request': false}, {'type': 1}]");
 }
 
-static void spam_is_never_announced_loudly(struct world *w)
+static void request_of_a_flagged_spammer_sends_no_notification(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -318,59 +319,59 @@ static void spam_is_never_announced_loudly(struct world *w)
     expect(store_count(w, "select count(*) from relationships where is_spam = 1") == 1);
 }
 
-static void who_asks_twenty_in_vain_is_a_spammer(struct world *w)
+static void twenty_unanswered_friend_requests_make_further_ones_spam(struct world *w)
 {
     struct people p = world_people(w);
     const char *add = "insert into friend_requests (user_id, target_id, sent_at, accepted) "
                       "select $1, id, $2, 0 from users where username like 'filler%'";
 
     introduce(p.ada, p.bob);
-    fill(p.eve, 0, 0, 19);
+    insert_relationships(p.eve, 0, 0, 19);
     store_write(w, add, BIND(v_client(p.ada), v_int(INT64_MAX / 2)));
     client_put(p.ada, NULL, THEM, p.bob->id);
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'is_spam_request': false}");
     client_delete(p.ada, THEM, p.bob->id);
     forget_told(w);
-    /* Bob counts as the twentieth. */
+    /* Bob's request is the twentieth. */
     client_put(p.ada, NULL, THEM, p.bob->id);
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'is_spam_request': true}");
 }
 
-/* --- how many ------------------------------------------------------------------------- */
+/* --- limits ---------------------------------------------------------------------------- */
 
-static void friends_have_an_end(struct world *w)
+static void user_is_limited_to_1000_friends(struct world *w)
 {
     struct people p = world_people(w);
 
     ask_friend(p.ada, p.bob);
     ask_friend(p.bob, p.eve);
-    fill(p.bob, 1, 1, 1000);
-    /* Neither bob nor who was asked by him can accept; requests do not count. */
+    insert_relationships(p.bob, 1, 1, 1000);
+    /* Neither bob nor the user he asked can accept; pending requests do not count. */
     expect_error(client_put(p.bob, "{'confirm_stranger_request': true}", THEM, p.ada->id), 400,
                  30002);
     expect_error(client_put(p.eve, "{'confirm_stranger_request': true}", THEM, p.bob->id), 400,
                  30002);
     expect_silence(p.bob);
-    take_one(p.bob);
+    delete_one_friend(p.bob);
     expect_status(client_put(p.eve, "{'confirm_stranger_request': true}", THEM, p.bob->id), 204);
     expect_relationship(p.bob, "ADD", p.eve, 1);
-    /* Nor can he ask anybody else. */
+    /* Bob cannot send further requests. */
     expect_error(client_put(p.bob, NULL, THEM, world_client(w, "zoe")->id), 400, 30002);
-    take_one(p.bob);
+    delete_one_friend(p.bob);
     expect_status(client_put(p.bob, NULL, THEM, world_client(w, "zoe")->id), 204);
 }
 
-static void requests_have_an_end(struct world *w)
+static void user_is_limited_to_1000_outgoing_friend_requests(struct world *w)
 {
     struct people p = world_people(w);
 
-    fill(p.ada, 4, 3, 999);
+    insert_relationships(p.ada, 4, 3, 999);
     expect_status(client_put(p.ada, NULL, THEM, p.bob->id), 204);
     expect_error(client_put(p.ada, NULL, THEM, p.eve->id), 400, 30002);
     expect_silence(p.eve);
 }
 
-static void a_full_list_loses_its_oldest_spam(struct world *w)
+static void full_incoming_list_drops_its_oldest_spam_request(struct world *w)
 {
     struct people p = world_people(w);
     struct client *spammer = world_client(w, "spammer"), *other = world_client(w, "other");
@@ -378,7 +379,7 @@ static void a_full_list_loses_its_oldest_spam(struct world *w)
     ask_friend(spammer, p.bob);
     world_wait(w, 1);
     ask_friend(other, p.bob);
-    fill(p.bob, 3, 4, 998);
+    insert_relationships(p.bob, 3, 4, 998);
     expect_status(client_put(p.ada, NULL, THEM, p.bob->id), 204);
     expect_relationship(p.bob, "REMOVE", spammer, 3);
     expect_relationship(p.bob, "ADD", p.ada, 3);
@@ -391,11 +392,11 @@ static void a_full_list_loses_its_oldest_spam(struct world *w)
     expect_silence(p.bob);
 }
 
-static void blocks_have_an_end(struct world *w)
+static void user_is_limited_to_5000_blocked_or_ignored_users(struct world *w)
 {
     struct people p = world_people(w);
 
-    fill(p.ada, 2, 0, 4999);
+    insert_relationships(p.ada, 2, 0, 4999);
     expect_status(client_put(p.ada, "{'type': 2}", THEM, p.bob->id), 204);
     expect_error(client_put(p.ada, "{'type': 2}", THEM, p.eve->id), 400, 30059);
     expect_status(client_put(p.ada, "{'type': 2}", THEM, p.bob->id), 204);
@@ -406,33 +407,33 @@ static void blocks_have_an_end(struct world *w)
     expect_status(client_put(p.ada, NULL, THEM "/ignore", p.eve->id), 204);
 }
 
-/* --- how often ------------------------------------------------------------------------ */
+/* --- rate limits ----------------------------------------------------------------------- */
 
-/* What the lines of an answer say is left. */
-static void expect_room(struct answer a, int limit, int remaining)
+/* Expects these values of the rate limit headers. */
+static void expect_rate_limit_headers(struct answer a, int limit, int remaining)
 {
     expect(atoi(answer_header(a, "X-RateLimit-Limit").p) == limit);
     expect(atoi(answer_header(a, "X-RateLimit-Remaining").p) == remaining);
 }
 
-static void asking_is_limited_by_name_and_by_id_together(struct world *w)
+static void friend_requests_by_name_and_by_id_share_a_rate_limit(struct world *w)
 {
     struct people p = world_people(w);
 
     for (int i = 0; i < 5; i++) {
         struct answer a = client_put(p.ada, NULL, RELATIONSHIPS "/1");
         expect_error(a, 404, 10013);
-        expect_room(a, 10, 9 - 2 * i);
+        expect_rate_limit_headers(a, 10, 9 - 2 * i);
         a = client_post(p.ada, "{'username': 'nobody'}", RELATIONSHIPS);
         expect_error(a, 400, 80004);
-        expect_room(a, 10, 8 - 2 * i);
+        expect_rate_limit_headers(a, 10, 8 - 2 * i);
     }
     struct answer a = client_put(p.ada, NULL, RELATIONSHIPS "/1");
     expect_error(a, 429, 31001);
-    expect_room(a, 10, 0);
+    expect_rate_limit_headers(a, 10, 0);
     expect(answer_header(a, "Retry-After").p != NULL);
     expect_error(client_post(p.ada, "{'username': 'bob'}", RELATIONSHIPS), 429, 31001);
-    /* Blocking is no asking, and nobody else is concerned. */
+    /* Blocking is not limited by it, nor are other users. */
     a = client_put(p.ada, "{'type': 2}", THEM, p.bob->id);
     expect_status(a, 204);
     expect(atoi(answer_header(a, "X-RateLimit-Limit").p) == 20);
@@ -441,7 +442,7 @@ static void asking_is_limited_by_name_and_by_id_together(struct world *w)
     expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/1"), 404, 10013);
 }
 
-static void fifty_a_day_are_enough(struct world *w)
+static void friend_requests_are_limited_to_50_per_day(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -453,34 +454,34 @@ static void fifty_a_day_are_enough(struct world *w)
     world_wait(w, 61);
     struct answer a = client_put(p.ada, NULL, RELATIONSHIPS "/1");
     expect_error(a, 429, 31001);
-    expect_room(a, 10, 9); /* of this minute's: another limit is full */
+    expect_rate_limit_headers(a, 10, 9); /* of this minute's limit; the daily one is reached */
     world_wait(w, 24 * 3600);
     expect_error(client_put(p.ada, NULL, RELATIONSHIPS "/1"), 404, 10013);
 }
 
 const struct test relationships_ask_tests[] = {
-    TEST(nobody_is_found_by_a_wrong_name),
-    TEST(names_of_old_still_find_people),
-    TEST(some_cannot_be_asked),
-    TEST(some_cannot_ask),
-    TEST(types_are_three),
-    TEST(notes_are_short_and_in_one_line),
-    TEST(empty_notes_are_none),
-    TEST(settings_decide_who_may_ask),
-    TEST(settings_do_not_matter_for_answers),
-    TEST(suggested_people_may_be_asked),
-    TEST(strangers_have_to_be_confirmed),
-    TEST(a_name_that_is_typed_is_confirmed),
-    TEST(a_stranger_can_become_known),
-    TEST(people_of_small_guilds_are_no_strangers),
-    TEST(newcomers_whom_nobody_knows_make_no_noise),
-    TEST(spam_is_never_announced_loudly),
-    TEST(who_asks_twenty_in_vain_is_a_spammer),
-    TEST(friends_have_an_end),
-    TEST(requests_have_an_end),
-    TEST(a_full_list_loses_its_oldest_spam),
-    TEST(blocks_have_an_end),
-    TEST_WITH(asking_is_limited_by_name_and_by_id_together, buckets_only),
-    TEST_WITH(fifty_a_day_are_enough, buckets_only),
+    TEST(friend_request_to_an_unknown_name_is_400_80004),
+    TEST(friend_request_by_legacy_tag_finds_the_user),
+    TEST(friend_request_to_oneself_bots_or_disabled_users_is_refused),
+    TEST(unverified_or_quarantined_users_cannot_send_friend_requests),
+    TEST(relationship_type_must_be_friend_block_or_minus_one),
+    TEST(friend_request_note_is_limited_to_120_characters),
+    TEST(empty_friend_request_note_is_omitted),
+    TEST(friend_source_flags_decide_who_may_send_requests),
+    TEST(friend_source_flags_do_not_prevent_accepting),
+    TEST(suggested_users_can_be_sent_friend_requests),
+    TEST(accepting_a_stranger_request_requires_confirmation),
+    TEST(accepting_by_username_needs_no_confirmation),
+    TEST(friend_request_with_a_mutual_friend_is_no_stranger_request),
+    TEST(members_of_a_small_shared_guild_are_not_strangers),
+    TEST(request_of_a_new_unknown_account_is_spam_without_notice),
+    TEST(request_of_a_flagged_spammer_sends_no_notification),
+    TEST(twenty_unanswered_friend_requests_make_further_ones_spam),
+    TEST(user_is_limited_to_1000_friends),
+    TEST(user_is_limited_to_1000_outgoing_friend_requests),
+    TEST(full_incoming_list_drops_its_oldest_spam_request),
+    TEST(user_is_limited_to_5000_blocked_or_ignored_users),
+    TEST_WITH(friend_requests_by_name_and_by_id_share_a_rate_limit, buckets_only),
+    TEST_WITH(friend_requests_are_limited_to_50_per_day, buckets_only),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* aside.c - reads that nobody can bound run on no loop. */
+/* aside.c - reads without a time bound run outside the event loops. */
 #include <pthread.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "guilds.h"
 #include "http/walk.h"
 
-/* --- which routes --------------------------------------------------------------------- */
+/* --- routes ---------------------------------------------------------------------------- */
 
-/* What docs/what-takes-long.md says of them; there may be more. */
+/* Routes listed in docs/what-takes-long.md; there may be more. */
 static const char *const long_reads[] = {
     "get_application_command_index",
     "get_channel_command_index",
@@ -26,7 +26,7 @@ enum { LONG_READS = sizeof long_reads / sizeof *long_reads };
 
 static size_t found;
 
-static void look_at_row(struct world *w, const struct route *r)
+static void check_long_read(struct world *w, const struct route *r)
 {
     (void)w;
     for (size_t i = 0; i < LONG_READS; i++) {
@@ -38,33 +38,33 @@ static void look_at_row(struct world *w, const struct route *r)
     }
 }
 
-static void rows_of_long_reads_say_that_they_run_aside(struct world *w)
+static void long_read_routes_are_marked_as_background_reads(struct world *w)
 {
     found = 0;
-    each_route(w, look_at_row);
+    each_route(w, check_long_read);
     expect(found == LONG_READS);
 }
 
-/* --- where they run ------------------------------------------------------------------- */
+/* --- threads --------------------------------------------------------------------------- */
 
 static pthread_t prepared_on, handled_on;
 static uint64_t owned_by;
 
-static enum err note_loop(struct call *call)
+static enum err record_loop(struct call *call)
 {
     (void)call;
     prepared_on = pthread_self();
     return OK;
 }
 
-static enum err note_thread(struct call *call)
+static enum err record_thread(struct call *call)
 {
     handled_on = pthread_self();
     owned_by = call_owner(call);
     return OK;
 }
 
-/* Twelve rows with a millisecond of work for each: what SQLite does of it is nothing. */
+/* Twelve rows with a millisecond of work for each; SQLite's share is negligible. */
 static enum err work_between_rows(struct call *call)
 {
     static const char ROWS[] = "with recursive n(i) as (select 1 union all select i + 1 from n "
@@ -77,21 +77,21 @@ static enum err work_between_rows(struct call *call)
     while (rows_next(&rows))
         for (int64_t end = clock_thread() + 1000 * 1000; clock_thread() < end;)
             ;
-    note_thread(call);
+    record_thread(call);
     return rows_end(&rows);
 }
 
 #define READ(path_, handle_, ...)                                                                \
     {                                                                                            \
         .method = GET, .path = path_, .name = "read", .doc = "Says nothing.", .auth = AUTH_USER, \
-        .status = 204, .store = ROUTE_STORE_READ, .prepare = note_loop, .handle = handle_,       \
+        .status = 204, .store = ROUTE_STORE_READ, .prepare = record_loop, .handle = handle_,     \
         __VA_ARGS__                                                                              \
     }
 
 static const struct route routes[] = {
-    READ("/short", note_thread, .aside = false),
-    READ("/long", note_thread, .aside = true),
-    READ("/few", note_thread, .measured = true),
+    READ("/short", record_thread, .aside = false),
+    READ("/long", record_thread, .aside = true),
+    READ("/few", record_thread, .measured = true),
     READ("/many", work_between_rows, .measured = true),
     {
         .method = GET,
@@ -102,34 +102,35 @@ static const struct route routes[] = {
         .status = 204,
         .store = ROUTE_STORE_READ,
         .aside = true,
-        .handle = note_thread,
+        .handle = record_thread,
     },
     { 0 },
 };
 static const struct domain reads_domain = { .name = "reads", .doc = "Reads.", .routes = routes };
 static const struct domain *const domains[] = { &reads_domain, NULL };
 
-static bool runs_on_its_loop(struct client *c, const char *path)
+static bool handler_runs_on_loop(struct client *c, const char *path)
 {
     expect_status(client_get(c, "%s", path), 204);
     return pthread_equal(prepared_on, handled_on);
 }
 
-static void long_reads_run_on_no_loop(struct world *w)
+static void long_reads_do_not_run_on_an_event_loop(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 5; i++) {
-        expect(!runs_on_its_loop(ada, "/long"));
-        /* On PostgreSQL once the loop has a connection: see tests/unit/store/postgres/loop.c. */
-        expect(runs_on_its_loop(ada, "/short") || world_config(w)->store);
-        expect(runs_on_its_loop(ada, "/few") || world_config(w)->store);
-        expect(!runs_on_its_loop(ada, "/many"));
+        expect(!handler_runs_on_loop(ada, "/long"));
+        /* On PostgreSQL only once the loop has a connection: see
+         * tests/unit/store/postgres/loop.c. */
+        expect(handler_runs_on_loop(ada, "/short") || world_config(w)->store);
+        expect(handler_runs_on_loop(ada, "/few") || world_config(w)->store);
+        expect(!handler_runs_on_loop(ada, "/many"));
     }
 }
 
-/* So that whoever asks for much waits for it alone: see tests/unit/store/lanes.c. */
-static void long_reads_wait_in_the_lane_of_who_asks(struct world *w)
+/* A caller with many reads waits only for its own queue: see tests/unit/store/lanes.c. */
+static void long_reads_are_queued_per_caller(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -142,8 +143,8 @@ static void long_reads_wait_in_the_lane_of_who_asks(struct world *w)
 }
 
 const struct test aside_tests[] = {
-    TEST(rows_of_long_reads_say_that_they_run_aside),
-    TEST_ON(long_reads_run_on_no_loop, NULL, domains),
-    TEST_ON(long_reads_wait_in_the_lane_of_who_asks, NULL, domains),
+    TEST(long_read_routes_are_marked_as_background_reads),
+    TEST_ON(long_reads_do_not_run_on_an_event_loop, NULL, domains),
+    TEST_ON(long_reads_are_queued_per_caller, NULL, domains),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* documents.c - the rows are whole, and the documents made of them say all of it. */
+/* documents.c - route rows are complete, and the generated documents contain all of them. */
 #include "http/walk.h"
 
 #include <ctype.h>
@@ -8,9 +8,9 @@
 #include "api/internal.h"
 #include "schema_fault.h"
 
-/* --- rows ----------------------------------------------------------------------------- */
+/* --- route rows ------------------------------------------------------------------------ */
 
-static void look_at_row(struct world *w, const struct route *r)
+static void check_route_row(struct world *w, const struct route *r)
 {
     size_t same = 0;
 
@@ -21,7 +21,7 @@ static void look_at_row(struct world *w, const struct route *r)
         fail_test(__FILE__, __LINE__, "%s: its doc is no sentence", r->name);
     if (r->service && (r->auth || r->needs || (r->limit && !r->limit->by_address)))
         fail_test(__FILE__, __LINE__, "%s: the service knows no callers", r->name);
-    /* Any scope will do only where nobody but bearers can call. */
+    /* Any scope is allowed only on routes for bearer tokens alone. */
     if (r->auth & AUTH_BEARER &&
         (r->scope ? !auth_scope(str_of(r->scope)) : r->auth != AUTH_BEARER))
         fail_test(__FILE__, __LINE__, "%s: no scope for bearers", r->name);
@@ -32,8 +32,8 @@ static void look_at_row(struct world *w, const struct route *r)
         fail_test(__FILE__, __LINE__, "the name %s stands twice", r->name);
 }
 
-/* A resolver is found by its name, wherever a path needs it. */
-static void resolvers_have_names_of_their_own(struct world *w)
+/* A resolver is found by its name in any path. */
+static void resolver_names_are_unique(struct world *w)
 {
     (void)w;
     for (const struct domain *const *d = guildhall_domains; *d; d++)
@@ -42,12 +42,12 @@ static void resolvers_have_names_of_their_own(struct world *w)
                 fail_test(__FILE__, __LINE__, "the resolver %s stands twice", r->name);
 }
 
-static void rows_are_whole(struct world *w)
+static void every_route_row_is_complete(struct world *w)
 {
-    each_route(w, look_at_row);
+    each_route(w, check_route_row);
 }
 
-static void look_at_schema(const struct schema *s, void *arg)
+static void check_schema(const struct schema *s, void *arg)
 {
     const char *fault = schema_fault(s, world_arena(arg));
 
@@ -55,38 +55,38 @@ static void look_at_schema(const struct schema *s, void *arg)
         fail_test(__FILE__, __LINE__, "%s: %s", s->name ? s->name : "a schema without name", fault);
 }
 
-static void look_at_schemas(struct world *w, const struct route *r)
+static void check_route_schemas(struct world *w, const struct route *r)
 {
     if (r->body)
-        schema_walk(r->body, look_at_schema, w);
+        schema_walk(r->body, check_schema, w);
     if (r->reply)
-        schema_walk(r->reply, look_at_schema, w);
+        schema_walk(r->reply, check_schema, w);
     if (r->query)
-        look_at_schema(r->query, w);
+        check_schema(r->query, w);
 }
 
-static void schemas_fit_their_structs(struct world *w)
+static void every_schema_matches_its_struct(struct world *w)
 {
-    each_route(w, look_at_schemas);
+    each_route(w, check_route_schemas);
 }
 
-static void look_at_limit(struct world *w, const struct route *r)
+static void check_route_limit(struct world *w, const struct route *r)
 {
     (void)w;
     if (r->limit && (!r->limit->name || !r->limit->count || !r->limit->window_s))
         fail_test(__FILE__, __LINE__, "%s: its limit lacks a name, a count or a window", r->name);
 }
 
-static void limits_are_whole(struct world *w)
+static void every_rate_limit_has_name_count_and_window(struct world *w)
 {
-    each_route(w, look_at_limit);
+    each_route(w, check_route_limit);
 }
 
 /* --- the OpenAPI document ------------------------------------------------------------- */
 
-static const struct dom *openapi; /* as the server sent it */
+static const struct dom *openapi; /* as sent by the server */
 
-static const struct dom *member(const struct dom *d, const char *key, const struct route *r)
+static const struct dom *require_member(const struct dom *d, const char *key, const struct route *r)
 {
     const struct dom *found = dom_member(d, str_of(key));
 
@@ -95,7 +95,7 @@ static const struct dom *member(const struct dom *d, const char *key, const stru
     return found;
 }
 
-static void look_for_parameter(const struct dom *operation, struct str name, const char *in)
+static void check_parameter(const struct dom *operation, struct str name, const char *in)
 {
     const struct dom *list = dom_member(operation, STR("parameters"));
 
@@ -106,8 +106,8 @@ static void look_for_parameter(const struct dom *operation, struct str name, con
     fail_test(__FILE__, __LINE__, "openapi.json: no parameter %.*s in the %s", STR_FMT(name), in);
 }
 
-/* Where a row stands in the document. Follow-ups of interactions share the paths of webhooks, whose
- * parameters' names are used. */
+/* Returns the path of a route in the document. Interaction followups share the paths and
+ * parameter names of webhooks. */
 static const char *document_path(struct world *w, const struct route *r)
 {
     static const char twin[] = "/webhooks/{interaction.application.id}/{interaction.token}";
@@ -119,7 +119,7 @@ static const char *document_path(struct world *w, const struct route *r)
         .p;
 }
 
-static void look_for_operation(struct world *w, const struct route *r)
+static void check_operation(struct world *w, const struct route *r)
 {
     const char *path = document_path(w, r);
     struct str url = str_printf(world_arena(w), "%s%s", r->service ? "" : "/api/v10", path);
@@ -127,28 +127,28 @@ static void look_for_operation(struct world *w, const struct route *r)
 
     for (size_t i = 0; http_method_name(r->method)[i]; i++)
         method[i] = (char)tolower(http_method_name(r->method)[i]);
-    const struct dom *paths = member(openapi, "paths", r);
-    const struct dom *operation = member(member(paths, url.p, r), method, r);
-    expect(path != r->path || str_is(member(operation, "operationId", r)->text, r->name));
-    expect(memmem(member(operation, "summary", r)->text.p, member(operation, "summary", r)->text.n,
-                  r->doc, strlen(r->doc)));
+    const struct dom *paths = require_member(openapi, "paths", r);
+    const struct dom *operation = require_member(require_member(paths, url.p, r), method, r);
+    expect(path != r->path || str_is(require_member(operation, "operationId", r)->text, r->name));
+    expect(memmem(require_member(operation, "summary", r)->text.p,
+                  require_member(operation, "summary", r)->text.n, r->doc, strlen(r->doc)));
     if (r->body)
-        member(operation, "requestBody", r);
+        require_member(operation, "requestBody", r);
     struct str status = str_printf(world_arena(w), "%d", route_status(r));
-    member(member(operation, "responses", r), status.p, r);
+    require_member(require_member(operation, "responses", r), status.p, r);
 
     for (struct str rest = str_of(path); rest.n;) {
         str_cut(&rest, '{');
         struct str name = str_cut(&rest, '}');
         if (name.n)
-            look_for_parameter(operation, name, "path");
+            check_parameter(operation, name, "path");
     }
     for (const struct field *f = r->query ? r->query->fields : NULL; f && f->name.p; f++)
-        look_for_parameter(operation, f->name, "query");
+        check_parameter(operation, f->name, "query");
 }
 
-/* "#/components/schemas/User" to what stands there. */
-static void look_at_references(struct world *w, const struct dom *d)
+/* Checks that every reference such as "#/components/schemas/User" has a target. */
+static void check_references(struct world *w, const struct dom *d)
 {
     const struct dom *ref = dom_member(d, STR("$ref"));
 
@@ -163,10 +163,10 @@ static void look_at_references(struct world *w, const struct dom *d)
             fail_test(__FILE__, __LINE__, "openapi.json: %.*s leads nowhere", STR_FMT(ref->text));
     }
     for (size_t i = 0; i < d->count; i++)
-        look_at_references(w, &d->items[i]);
+        check_references(w, &d->items[i]);
 }
 
-static void look_for_twins(const struct dom *object)
+static void check_unique_names(const struct dom *object)
 {
     for (size_t i = 0; i < object->count; i++)
         for (size_t j = 0; j < i; j++)
@@ -175,7 +175,7 @@ static void look_for_twins(const struct dom *object)
                           STR_FMT(object->items[i].key));
 }
 
-static void openapi_describes_every_route(struct world *w)
+static void openapi_document_describes_every_route(struct world *w)
 {
     struct answer a =
         client_request(world_stranger(w), "GET", "/openapi.json", NULL, (struct str){ 0 });
@@ -185,16 +185,16 @@ static void openapi_describes_every_route(struct world *w)
     expect_json(a, "{'openapi': '3.1.0', 'info': {'title': 'Guildhall', 'version': '%s'}}",
                 GUILDHALL_VERSION);
     openapi = a.json;
-    each_route(w, look_for_operation);
-    look_at_references(w, openapi);
-    look_for_twins(dom_at(openapi, "components.schemas"));
+    each_route(w, check_operation);
+    check_references(w, openapi);
+    check_unique_names(dom_at(openapi, "components.schemas"));
 }
 
 /* --- the reference -------------------------------------------------------------------- */
 
 static struct buf reference;
 
-static void look_for_chapter(struct world *w, const struct route *r)
+static void check_reference_chapter(struct world *w, const struct route *r)
 {
     struct str title = str_printf(world_arena(w), "### %s `%s`\n\n%s\n",
                                   http_method_name(r->method), r->path, r->doc);
@@ -204,11 +204,11 @@ static void look_for_chapter(struct world *w, const struct route *r)
                   r->path);
 }
 
-static void the_reference_has_every_route(struct world *w)
+static void reference_document_contains_every_route_error_and_event(struct world *w)
 {
     buf_init(&reference, 16 * 1024 * 1024);
     api_reference(guildhall_domains, &reference);
-    each_route(w, look_for_chapter);
+    each_route(w, check_reference_chapter);
     for (int e = OK + 1; e < ERR_COUNT; e++) {
         struct str message = str_of(error_info((enum err)e)->message);
 
@@ -222,7 +222,7 @@ static void the_reference_has_every_route(struct world *w)
     buf_clear(&reference);
 }
 
-static void openapi_describes_both_operations_of_a_shared_path(struct world *w)
+static void openapi_document_merges_operations_of_a_shared_path(struct world *w)
 {
     static const char *const queries[] = { "wait", "thread_id", "with_components" };
     struct answer a =
@@ -236,7 +236,7 @@ static void openapi_describes_both_operations_of_a_shared_path(struct world *w)
     expect(!dom_member(paths, STR("/api/v10/webhooks/{interaction.application.id}/"
                                   "{interaction.token}")));
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
-        look_for_parameter(post, str_of(queries[i]), "query");
+        check_parameter(post, str_of(queries[i]), "query");
     expect(str_is(dom_at(post, "operationId")->text, "execute_webhook"));
     const struct dom *content = dom_at(post, "requestBody.content");
     for (size_t i = 0; i < 3; i++) {
@@ -251,8 +251,8 @@ static void openapi_describes_both_operations_of_a_shared_path(struct world *w)
            dom_member(fields, STR("thread_name")) && dom_member(fields, STR("applied_tags")));
 }
 
-/* A path with {id} serves @me where the resolver says so. */
-static void the_reference_counts_what_is_served(struct world *w)
+/* A path with {id} also serves @me if the resolver accepts it. */
+static void reference_document_counts_served_operations(struct world *w)
 {
     struct buf out;
 
@@ -266,13 +266,13 @@ static void the_reference_counts_what_is_served(struct world *w)
 }
 
 const struct test documents_tests[] = {
-    TEST(resolvers_have_names_of_their_own),
-    TEST(rows_are_whole),
-    TEST(schemas_fit_their_structs),
-    TEST(limits_are_whole),
-    TEST(openapi_describes_every_route),
-    TEST(openapi_describes_both_operations_of_a_shared_path),
-    TEST(the_reference_counts_what_is_served),
-    TEST(the_reference_has_every_route),
+    TEST(resolver_names_are_unique),
+    TEST(every_route_row_is_complete),
+    TEST(every_schema_matches_its_struct),
+    TEST(every_rate_limit_has_name_count_and_window),
+    TEST(openapi_document_describes_every_route),
+    TEST(openapi_document_merges_operations_of_a_shared_path),
+    TEST(reference_document_counts_served_operations),
+    TEST(reference_document_contains_every_route_error_and_event),
     { 0 },
 };

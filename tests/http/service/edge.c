@@ -1,4 +1,4 @@
-/* edge.c - what the server says, and keeps, before it knows a whole request. */
+/* edge.c - refusals before the whole request is received, and limits of memory and descriptors. */
 #include "waits.h"
 #include "world.h"
 
@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 60000, FIRST = 13 /* bytes: up to the status */ };
+enum { PATIENCE_MS = 60000, FIRST = 13 /* number of bytes up to the status code */ };
 
-/* Only the head of a call whose body would be as long; the beginning of the answer. */
-static struct str ask(struct world *w, const char *method, const char *path,
-                      const char *authorization, size_t length)
+/* Sends the head of a request with a body of this length; returns the start of the response. */
+static struct str send_head(struct world *w, const char *method, const char *path,
+                            const char *authorization, size_t length)
 {
     struct str head =
         str_printf(world_arena(w),
@@ -42,30 +42,31 @@ static void expect_first_line(struct str answer, const char *line)
         fail_test(__FILE__, __LINE__, "expected '%s', not '%.*s'", line, STR_FMT(answer));
 }
 
-static void a_long_body_is_refused_by_its_head(struct world *w)
+static void long_body_is_refused_before_it_is_received(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
 
-    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", NULL, 60 << 20), "HTTP/1.1 401 ");
-    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", "nonsense", 60 << 20), "HTTP/1.1 401 ");
-    expect_first_line(ask(w, "PATCH", "/api/v10/nowhere", NULL, 60 << 20), "HTTP/1.1 404 ");
-    expect_first_line(ask(w, "PUT", "/api/v10/guilds/1", NULL, 60 << 20), "HTTP/1.1 405 ");
-    expect_first_line(ask(w, "PATCH", "/api/v5/guilds/1", NULL, 60 << 20), "HTTP/1.1 400 ");
-    /* One that does not know its kind of account, and a path that is none. */
+    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/1", NULL, 60 << 20), "HTTP/1.1 401 ");
+    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/1", "nonsense", 60 << 20),
+                      "HTTP/1.1 401 ");
+    expect_first_line(send_head(w, "PATCH", "/api/v10/nowhere", NULL, 60 << 20), "HTTP/1.1 404 ");
+    expect_first_line(send_head(w, "PUT", "/api/v10/guilds/1", NULL, 60 << 20), "HTTP/1.1 405 ");
+    expect_first_line(send_head(w, "PATCH", "/api/v5/guilds/1", NULL, 60 << 20), "HTTP/1.1 400 ");
+    /* A route for another account type, and a malformed path parameter. */
     expect_first_line(
-        ask(w, "PUT", "/api/v10/users/@me/relationships/1", bot->authorization, 60000),
+        send_head(w, "PUT", "/api/v10/users/@me/relationships/1", bot->authorization, 60000),
         "HTTP/1.1 403 ");
-    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/x", ada->authorization, 60 << 20),
+    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/x", ada->authorization, 60 << 20),
                       "HTTP/1.1 400 ");
-    /* Who may speak is told that it is too much; the credential comes first. */
-    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", ada->authorization, 80 << 20),
+    /* A permitted caller gets 413; the credential is checked first. */
+    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/1", ada->authorization, 80 << 20),
                       "HTTP/1.1 413 ");
-    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", NULL, 80 << 20), "HTTP/1.1 401 ");
-    expect_first_line(ask(w, "POST", "/api/v10/auth/login", NULL, 2 << 20), "HTTP/1.1 413 ");
+    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/1", NULL, 80 << 20), "HTTP/1.1 401 ");
+    expect_first_line(send_head(w, "POST", "/api/v10/auth/login", NULL, 2 << 20), "HTTP/1.1 413 ");
 }
 
-/* A body that is still coming when its credential is revoked does nothing. */
-static void a_credential_is_looked_at_again_after_the_body(struct world *w)
+/* A request whose credential is revoked while its body arrives has no effect. */
+static void credential_is_checked_again_after_a_long_body(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct client *other = world_token(w, ada, CALLER_USER, "", 0);
@@ -89,8 +90,8 @@ static void a_credential_is_looked_at_again_after_the_body(struct world *w)
     expect_json(client_get(ada, "/users/@me/guilds"), "[]");
 }
 
-/* Its answer has what every other has, and is counted once. */
-static void a_long_body_is_counted_once(struct world *w)
+/* The response has the usual rate limit headers, and the request counts once. */
+static void request_with_a_long_body_counts_once_for_the_limit(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     char text[20000];
@@ -105,13 +106,13 @@ static void a_long_body_is_counted_once(struct world *w)
     expect(remaining == limit - 1);
 }
 
-static void with_limits(struct config *config)
+static void enable_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
-/* A caller that asks too often is told before it sends. */
-static void a_limit_is_told_before_the_body(struct world *w)
+/* A rate-limited caller gets 429 before sending the body. */
+static void rate_limit_is_reported_before_the_body_is_received(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     int status = 404;
@@ -119,18 +120,18 @@ static void a_limit_is_told_before_the_body(struct world *w)
     for (int i = 0; i < 60 && status == 404; i++)
         status = client_patch(ada, "{}", "/guilds/1").status;
     expect(status == 429);
-    expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", ada->authorization, 60 << 20),
+    expect_first_line(send_head(w, "PATCH", "/api/v10/guilds/1", ada->authorization, 60 << 20),
                       "HTTP/1.1 429 ");
 }
 
-static void little_memory(struct config *config)
+static void configure_body_memory_of_8_mib(struct config *config)
 {
     config->body_memory_mib = 8;
 }
 
 enum { SENDERS = 8 };
 
-static void begin_bodies(struct world *w, int *fds)
+static void start_long_bodies(struct world *w, int *fds)
 {
     static const char head[] = "POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\n"
                                "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
@@ -146,7 +147,7 @@ static void begin_bodies(struct world *w, int *fds)
     }
 }
 
-static int count_refused(const int *fds)
+static int count_503_responses(const int *fds)
 {
     int refused = 0;
 
@@ -159,20 +160,20 @@ static int count_refused(const int *fds)
     return refused;
 }
 
-/* Many that begin long bodies get a fifth of the memory together. */
-static void anonymous_bodies_do_not_pile_up(struct world *w)
+/* Unauthenticated callers together may use a fifth of the body memory. */
+static void unauthenticated_bodies_are_refused_beyond_a_memory_limit(struct world *w)
 {
     int fds[SENDERS];
 
-    begin_bodies(w, fds);
-    expect_soon(count_refused(fds) >= SENDERS - 2);
+    start_long_bodies(w, fds);
+    expect_soon(count_503_responses(fds) >= SENDERS - 2);
     for (int i = 0; i < SENDERS; i++)
         close(fds[i]);
 }
 
-/* --- descriptors ---------------------------------------------------------------------- */
+/* --- file descriptors ------------------------------------------------------------------- */
 
-static void descriptors_are_raised_to_the_hard_limit(struct world *w)
+static void descriptor_limit_is_raised_to_the_hard_limit(struct world *w)
 {
     struct rlimit before, r;
 
@@ -186,8 +187,8 @@ static void descriptors_are_raised_to_the_hard_limit(struct world *w)
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
-/* A question that cannot be taken for want of descriptors waits without work. */
-static void the_operators_socket_does_not_spin(struct world *w)
+/* A connection that cannot be accepted for lack of descriptors must not cause busy waiting. */
+static void control_socket_does_not_spin_without_descriptors(struct world *w)
 {
     struct sockaddr_un at = { .sun_family = AF_UNIX };
     int folder = open(world_folder(w), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -196,30 +197,31 @@ static void the_operators_socket_does_not_spin(struct world *w)
 
     snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/control", folder);
     expect(folder >= 0 && fd >= 0 && getrlimit(RLIMIT_NOFILE, &before) == 0);
-    none = (struct rlimit){ 3, before.rlim_max }; /* all taken; poll() refuses more than it */
+    none = (struct rlimit){ 3, before.rlim_max }; /* all in use; poll() refuses more than this */
     expect(setrlimit(RLIMIT_NOFILE, &none) == 0);
     int connected = connect(fd, (struct sockaddr *)&at, sizeof at);
     double spent = processor_time();
-    usleep(500000); /* on a busy machine less processor time goes into it, not more */
+    usleep(500000); /* a busy machine uses less processor time for it, not more */
     spent = processor_time() - spent;
     setrlimit(RLIMIT_NOFILE, &before);
     expect(connected == 0);
     expect(spent < 0.25);
-    /* It is answered once there is room. */
+    /* The connection is accepted once a descriptor is free. */
     char in[16];
     expect(send(fd, "sessions\n", 9, MSG_NOSIGNAL) == 9);
-    expect(recv(fd, in, sizeof in, 0) == 0); /* there are none */
+    expect(recv(fd, in, sizeof in, 0) == 0); /* there are no sessions */
     close(fd);
     close(folder);
 }
 
 const struct test edge_tests[] = {
-    TEST(a_long_body_is_refused_by_its_head),
-    TEST(a_credential_is_looked_at_again_after_the_body),
-    TEST_WITH(a_long_body_is_counted_once, with_limits),
-    TEST_WITH(a_limit_is_told_before_the_body, with_limits),
-    TEST_WITH(anonymous_bodies_do_not_pile_up, little_memory),
-    TEST(descriptors_are_raised_to_the_hard_limit),
-    TEST(the_operators_socket_does_not_spin),
+    TEST(long_body_is_refused_before_it_is_received),
+    TEST(credential_is_checked_again_after_a_long_body),
+    TEST_WITH(request_with_a_long_body_counts_once_for_the_limit, enable_rate_limits),
+    TEST_WITH(rate_limit_is_reported_before_the_body_is_received, enable_rate_limits),
+    TEST_WITH(unauthenticated_bodies_are_refused_beyond_a_memory_limit,
+              configure_body_memory_of_8_mib),
+    TEST(descriptor_limit_is_raised_to_the_hard_limit),
+    TEST(control_socket_does_not_spin_without_descriptors),
     { 0 },
 };

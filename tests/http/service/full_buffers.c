@@ -1,4 +1,4 @@
-/* full_buffers.c - what does not fit is refused: nothing is cut, kept or told. */
+/* full_buffers.c - content that exceeds a buffer is refused and never truncated, stored or sent. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/accounts.h"
 
-/* --- a domain that makes as much as it is asked for ----------------------------------- */
+/* --- a test domain that produces content of the requested size --------------------------- */
 
-struct order {
+struct size_request {
     int64_t bytes;
 };
 struct word {
@@ -19,13 +19,13 @@ struct word {
 };
 
 static const struct type type_bytes = { .kind = KIND_INT, .min = 0, .max = 1 << 30 };
-static const struct type type_word = { .kind = KIND_RAW }; /* quick to write, also when large */
-static const struct field order_fields[] = {
-    { FIELD(struct order, bytes), .type = &type_bytes },
+static const struct type type_word = { .kind = KIND_RAW }; /* fast to write, even when large */
+static const struct field size_request_fields[] = {
+    { FIELD(struct size_request, bytes), .type = &type_bytes },
     { 0 },
 };
-static const struct schema order_schema = { "Order", sizeof(struct order), order_fields,
-                                            .doc = "How much." };
+static const struct schema order_schema = { "Order", sizeof(struct size_request),
+                                            size_request_fields, .doc = "How much." };
 static const struct type order_type = { .kind = KIND_OBJECT, .schema = &order_schema };
 static const struct field word_fields[] = {
     { FIELD(struct word, word), .type = &type_word },
@@ -44,7 +44,7 @@ static const struct type type_shown_object = { .kind = KIND_OBJECT, .schema = &s
 
 enum { MIB = 1024 * 1024, MOST = 64 * MIB };
 
-/* Made before the server is asked: no call shall take long because of its test. */
+/* Filled before the request, so that no request takes long because of its test. */
 static char texts[MOST + 1];
 
 static void fill_texts(void)
@@ -53,53 +53,53 @@ static void fill_texts(void)
     texts[0] = '"';
 }
 
-/* A text as JSON, of that many bytes with its quotes. */
-static struct str letters(struct call *call)
+/* Returns a JSON string of that many bytes including its quotes. */
+static struct str write_letters(struct call *call)
 {
-    size_t n = (size_t)((const struct order *)call->body)->bytes;
+    size_t n = (size_t)((const struct size_request *)call->body)->bytes;
 
     if (n > 4 * MIB)
-        return str_slice(texts, n); /* nobody gets to its end */
+        return str_slice(texts, n); /* never read to its end */
     return STR_CONCAT(call->arena, str_slice(texts, n - 1), STR("\""));
 }
 
-static enum err note(struct call *call, struct str text)
+static enum err store_note(struct call *call, struct str text)
 {
     return tx_exec(call->tx, "update users set bio = $1 where id = $2",
                    BIND(v_text(text), v_id(call->caller->id)), NULL);
 }
 
-static enum err order_reply(struct call *call)
+static enum err reply_with_letters(struct call *call)
 {
-    struct word word = { letters(call) };
-    enum err e = note(call, STR("replied"));
+    struct word word = { write_letters(call) };
+    enum err e = store_note(call, STR("replied"));
 
     return e ? e : call_reply_as(call, &type_word_object, &word);
 }
 
-static enum err order_line(struct call *call)
+static enum err add_long_header(struct call *call)
 {
-    call_add_header(call, "X-Long", letters(call));
+    call_add_header(call, "X-Long", write_letters(call));
     call_add_header(call, "X-Next", STR("next"));
-    return note(call, STR("line"));
+    return store_note(call, STR("line"));
 }
 
-static enum err order_column(struct call *call)
+static enum err store_long_column(struct call *call)
 {
-    struct str text = letters(call);
+    struct str text = write_letters(call);
 
-    return note(call, column_encode(call->arena, &type_word, &text));
+    return store_note(call, column_encode(call->arena, &type_word, &text));
 }
 
-static enum err order_event(struct call *call)
+static enum err emit_long_event(struct call *call)
 {
-    struct word word = { letters(call) };
+    struct word word = { write_letters(call) };
 
     call_emit(call, EVENT_USER_UPDATE, to_user(call->caller->id), &word_schema, &word);
-    return note(call, STR("told"));
+    return store_note(call, STR("told"));
 }
 
-/* Of what it wrote, only as much as a test can look at. */
+/* Returns the start of the stored text. */
 static enum err get_note(struct call *call)
 {
     struct rows row;
@@ -120,10 +120,10 @@ static enum err get_note(struct call *call)
     }
 
 static const struct route routes[] = {
-    ORDER("/reply", order_reply),
-    ORDER("/line", order_line),
-    ORDER("/column", order_column),
-    ORDER("/event", order_event),
+    ORDER("/reply", reply_with_letters),
+    ORDER("/line", add_long_header),
+    ORDER("/column", store_long_column),
+    ORDER("/event", emit_long_event),
     { .method = GET,
       .path = "/note",
       .name = "get_note",
@@ -138,7 +138,7 @@ static const struct domain *const served[] = { &orders, NULL };
 
 /* --- the tests ------------------------------------------------------------------------ */
 
-static struct answer order(struct client *c, const char *path, long long bytes)
+static struct answer size_request(struct client *c, const char *path, long long bytes)
 {
     char body[64];
 
@@ -155,59 +155,59 @@ static void expect_note(struct client *c, const char *word)
     expect(strcmp(answer_text(a, "word"), word) == 0);
 }
 
-static void answers_are_whole_or_refused(struct world *w)
+static void oversized_response_is_413_and_rolled_back(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     world_log_begin(w);
-    expect_error(order(ada, "/reply", MOST - 7), 413, 40005);
+    expect_error(size_request(ada, "/reply", MOST - 7), 413, 40005);
     expect(strstr(world_log_end(w), "order_reply"));
     expect_note(ada, "");
-    struct answer a = order(ada, "/reply", 4 * MIB);
+    struct answer a = size_request(ada, "/reply", 4 * MIB);
     expect_status(a, 200);
     expect(a.body.n == 4 * MIB + 9); /* {"word":} */
     expect_note(ada, "replied");
 }
 
-static void lines_of_answers_are_whole_or_refused(struct world *w)
+static void oversized_response_header_is_413_and_rolled_back(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    expect_error(order(ada, "/line", 8 * 1024), 413, 40005);
+    expect_error(size_request(ada, "/line", 8 * 1024), 413, 40005);
     expect_note(ada, "");
-    struct answer a = order(ada, "/line", 7 * 1024);
+    struct answer a = size_request(ada, "/line", 7 * 1024);
     expect_status(a, 200);
     expect(answer_header(a, "X-Long").n == 7 * 1024);
     expect(str_is(answer_header(a, "X-Next"), "next"));
     expect_note(ada, "line");
 }
 
-static void columns_are_whole_or_refused(struct world *w)
+static void oversized_json_column_is_413_and_rolled_back(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    expect_error(order(ada, "/column", 4 * MIB + 1), 413, 40005);
+    expect_error(size_request(ada, "/column", 4 * MIB + 1), 413, 40005);
     expect_note(ada, "");
-    expect_status(order(ada, "/column", 4 * MIB), 200);
+    expect_status(size_request(ada, "/column", 4 * MIB), 200);
     expect_note(ada, "\"xxxxxxxxxxxxxxx");
 }
 
-static void events_are_whole_or_refused(struct world *w)
+static void oversized_event_is_413_and_not_sent(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    expect_error(order(ada, "/event", MOST - 7), 413, 40005);
+    expect_error(size_request(ada, "/event", MOST - 7), 413, 40005);
     expect_note(ada, "");
     expect_silence(ada);
-    expect_status(order(ada, "/event", 5), 200);
+    expect_status(size_request(ada, "/event", 5), 200);
     expect_event(ada, "USER_UPDATE", "{'word': 'xxx'}");
 }
 
-/* --- guilds that READY has no room for ------------------------------------------------- */
+/* --- guilds too large for READY --------------------------------------------------------- */
 
-/* A guild with three megabytes of something. */
-static enum err large_guild(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
-                            struct json *out)
+/* Writes a guild of 3 MiB. */
+static enum err write_large_guild(struct tx *tx, const struct member *m,
+                                  const struct gateway_viewer *v, struct json *out)
 {
     (void)tx, (void)v;
     json_object(out);
@@ -220,8 +220,8 @@ static enum err large_guild(struct tx *tx, const struct member *m, const struct 
     return OK;
 }
 
-static void expect_late_guilds(struct gateway_conn *g, const struct dom *ready,
-                               const char *const *ids)
+static void expect_guilds_after_ready(struct gateway_conn *g, const struct dom *ready,
+                                      const char *const *ids)
 {
     const struct dom *guilds = dom_at(ready, "guilds");
 
@@ -239,7 +239,7 @@ static void expect_late_guilds(struct gateway_conn *g, const struct dom *ready,
     }
 }
 
-static void guilds_that_ready_has_no_room_for_come_after_it(struct world *w)
+static void guilds_that_exceed_ready_follow_as_guild_create(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *ids[3];
@@ -248,29 +248,29 @@ static void guilds_that_ready_has_no_room_for_come_after_it(struct world *w)
     fill_texts();
     for (size_t i = 0; i < 3; i++)
         ids[i] = found_guild(ada, "Large");
-    source.guild = large_guild;
+    source.guild = write_large_guild;
     world_use_source(w, &source);
     struct gateway_conn *g = conn_open(ada, "v=10&encoding=json");
     expect_op(g, 10);
     conn_identify(g, "");
-    expect_late_guilds(g, expect_dispatch(g, "READY", "{}"), ids);
-    /* Events of such a guild are heard, too. */
+    expect_guilds_after_ready(g, expect_dispatch(g, "READY", "{}"), ids);
+    /* Events of such a guild are delivered, too. */
     make_channel(ada, ids[2], "{'name': 'c'}");
     expect_dispatch(g, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'guild_id': '%s'}", ids[2]);
     expect_dispatch(g, "CHANNEL_CREATE", "{'guild_id': '%s'}", ids[2]);
     conn_kill(g);
     struct gateway_conn *shaped = conn_open(ada, "v=10&encoding=json");
     expect_op(shaped, 10);
-    conn_identify(shaped, "'capabilities': 1040"); /* users once, fields under "properties" */
-    expect_late_guilds(shaped, expect_dispatch(shaped, "READY", "{}"), ids);
+    conn_identify(shaped, "'capabilities': 1040"); /* users once, guild fields in "properties" */
+    expect_guilds_after_ready(shaped, expect_dispatch(shaped, "READY", "{}"), ids);
     world_stop(w);
 }
 
 const struct test full_buffers_tests[] = {
-    TEST_ON(answers_are_whole_or_refused, NULL, served),
-    TEST_ON(lines_of_answers_are_whole_or_refused, NULL, served),
-    TEST_ON(columns_are_whole_or_refused, NULL, served),
-    TEST_ON(events_are_whole_or_refused, NULL, served),
-    TEST(guilds_that_ready_has_no_room_for_come_after_it),
+    TEST_ON(oversized_response_is_413_and_rolled_back, NULL, served),
+    TEST_ON(oversized_response_header_is_413_and_rolled_back, NULL, served),
+    TEST_ON(oversized_json_column_is_413_and_rolled_back, NULL, served),
+    TEST_ON(oversized_event_is_413_and_not_sent, NULL, served),
+    TEST(guilds_that_exceed_ready_follow_as_guild_create),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* keeping.c - worlds kept by name and as files, through the workbench. */
+/* keeping.c - snapshots and world files through the workbench. */
 #include <string.h>
 #include <unistd.h>
 
@@ -7,77 +7,79 @@
 #include "store/store.h"
 #include "world.h"
 
-static void with_workbench(struct config *c)
+static void enable_workbench(struct config *c)
 {
     c->workbench = "on";
 }
 
-static struct answer keep(struct world *w, const char *method, const char *path, const char *body)
+static struct answer call_console(struct world *w, const char *method, const char *path,
+                                  const char *body)
 {
     return client_request(world_stranger(w), method, path,
                           *body ? "Content-Type: application/json\r\n" : NULL, str_of(body));
 }
 
-static bool on_sqlite(struct world *w)
+static bool store_is_sqlite(struct world *w)
 {
     return access(TEXT(w, "%s/guildhall.db", world_folder(w)), F_OK) == 0;
 }
 
-static void snapshots_are_kept_listed_and_forgotten(struct world *w)
+static void snapshots_can_be_created_listed_and_deleted(struct world *w)
 {
     world_client(w, "ada");
-    expect_json(keep(w, "GET", "/console/snapshots", ""), "{'snapshots': []}");
-    struct answer a = keep(w, "POST", "/console/snapshots", "{\"name\":\"monday\"}");
-    if (!on_sqlite(w)) {
+    expect_json(call_console(w, "GET", "/console/snapshots", ""), "{'snapshots': []}");
+    struct answer a = call_console(w, "POST", "/console/snapshots", "{\"name\":\"monday\"}");
+    if (!store_is_sqlite(w)) {
         expect_invalid(a, "name", "BASE_TYPE_CHOICES");
-        expect_json(keep(w, "GET", "/console/snapshots", ""), "{'snapshots': []}");
+        expect_json(call_console(w, "GET", "/console/snapshots", ""), "{'snapshots': []}");
         return;
     }
     expect_status(a, 204);
-    a = keep(w, "GET", "/console/snapshots", "");
+    a = call_console(w, "GET", "/console/snapshots", "");
     expect_json(a, "{'snapshots': [{'name': 'monday'}]}");
-    expect_status(keep(w, "POST", "/console/snapshots", "{\"name\":\"monday\"}"), 204);
-    expect_absent(keep(w, "GET", "/console/snapshots", ""), "snapshots.1");
-    expect_status(keep(w, "DELETE", "/console/snapshots/monday", ""), 204);
-    expect_invalid(keep(w, "DELETE", "/console/snapshots/monday", ""), "name", "BASE_TYPE_CHOICES");
-    expect_json(keep(w, "GET", "/console/snapshots", ""), "{'snapshots': []}");
+    expect_status(call_console(w, "POST", "/console/snapshots", "{\"name\":\"monday\"}"), 204);
+    expect_absent(call_console(w, "GET", "/console/snapshots", ""), "snapshots.1");
+    expect_status(call_console(w, "DELETE", "/console/snapshots/monday", ""), 204);
+    expect_invalid(call_console(w, "DELETE", "/console/snapshots/monday", ""), "name",
+                   "BASE_TYPE_CHOICES");
+    expect_json(call_console(w, "GET", "/console/snapshots", ""), "{'snapshots': []}");
 }
 
-static void names_of_snapshots_are_no_paths(struct world *w)
+static void snapshot_names_with_path_characters_are_refused(struct world *w)
 {
     static const char *const names[] = { "../x", ".hidden", "a/b", "with space" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         expect_invalid(
-            keep(w, "POST", "/console/snapshots", TEXT(w, "{\"name\":\"%s\"}", names[i])), "name",
-            "BASE_TYPE_CHOICES");
-    expect_invalid(keep(w, "POST", "/console/snapshots", "{\"name\":\"\"}"), "name",
+            call_console(w, "POST", "/console/snapshots", TEXT(w, "{\"name\":\"%s\"}", names[i])),
+            "name", "BASE_TYPE_CHOICES");
+    expect_invalid(call_console(w, "POST", "/console/snapshots", "{\"name\":\"\"}"), "name",
                    "BASE_TYPE_BAD_LENGTH");
-    expect_invalid(keep(w, "POST", "/console/snapshots/none/restore", ""), "name",
+    expect_invalid(call_console(w, "POST", "/console/snapshots/none/restore", ""), "name",
                    "BASE_TYPE_CHOICES");
 }
 
-static void the_world_is_exported(struct world *w)
+static void world_can_be_exported_as_a_file(struct world *w)
 {
     world_client(w, "ada");
-    struct answer a = keep(w, "GET", "/console/world", "");
+    struct answer a = call_console(w, "GET", "/console/world", "");
     expect_status(a, 200);
     expect_json(a, "{'users': [{'username': 'ada'}]}");
     expect(str_starts(answer_header(a, "Content-Disposition"), STR("attachment")));
-    expect_json(keep(w, "GET", "/console/world/import", ""), "{'number': 0}");
+    expect_json(call_console(w, "GET", "/console/world/import", ""), "{'number': 0}");
 }
 
-/* Good ones make the process start a server anew, which the tools ring does. */
-static void bad_world_files_are_refused_at_once(struct world *w)
+/* Importing a valid file restarts the server, which tests/tools covers. */
+static void invalid_world_files_are_refused_at_once(struct world *w)
 {
-    struct answer a = keep(w, "POST", "/console/world", "{\"users\":[{\"username\":7}]}");
+    struct answer a = call_console(w, "POST", "/console/world", "{\"users\":[{\"username\":7}]}");
     expect_invalid(a, "world", "BASE_TYPE_CHOICES");
     expect(strstr(answer_text(a, "errors.world._errors.0.message"), "users.0.username") != NULL);
-    expect_status(keep(w, "POST", "/console/world", "{\"users\":"), 400);
-    expect_json(keep(w, "GET", "/console/world/import", ""), "{'number': 0}");
+    expect_status(call_console(w, "POST", "/console/world", "{\"users\":"), 400);
+    expect_json(call_console(w, "GET", "/console/world/import", ""), "{'number': 0}");
 }
 
-static void only_the_operator_of_a_workbench_keeps_worlds(struct world *w)
+static void snapshots_and_world_files_require_the_workbench_operator(struct world *w)
 {
     struct buf out;
 
@@ -99,7 +101,7 @@ static void only_the_operator_of_a_workbench_keeps_worlds(struct world *w)
     };
 
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        expect_error(keep(w, calls[i].method, calls[i].path, calls[i].body), 401, 0);
+        expect_error(call_console(w, calls[i].method, calls[i].path, calls[i].body), 401, 0);
         struct answer a = client_request(world_stranger(w), calls[i].method, calls[i].path,
                                          TEXT(w, "%sContent-Type: application/json\r\n", key),
                                          str_of(calls[i].body));
@@ -109,10 +111,10 @@ static void only_the_operator_of_a_workbench_keeps_worlds(struct world *w)
 }
 
 const struct test keeping_tests[] = {
-    TEST_WITH(snapshots_are_kept_listed_and_forgotten, with_workbench),
-    TEST_WITH(names_of_snapshots_are_no_paths, with_workbench),
-    TEST_WITH(the_world_is_exported, with_workbench),
-    TEST_WITH(bad_world_files_are_refused_at_once, with_workbench),
-    TEST(only_the_operator_of_a_workbench_keeps_worlds),
+    TEST_WITH(snapshots_can_be_created_listed_and_deleted, enable_workbench),
+    TEST_WITH(snapshot_names_with_path_characters_are_refused, enable_workbench),
+    TEST_WITH(world_can_be_exported_as_a_file, enable_workbench),
+    TEST_WITH(invalid_world_files_are_refused_at_once, enable_workbench),
+    TEST(snapshots_and_world_files_require_the_workbench_operator),
     { 0 },
 };

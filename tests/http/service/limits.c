@@ -1,4 +1,4 @@
-/* limits.c - how often a caller may do what, and what it is told. */
+/* limits.c - rate limits and their headers. */
 #include "world.h"
 
 #include <pthread.h>
@@ -15,24 +15,24 @@
 #define REGISTER "/auth/register"
 #define WRONG    "{'login': '%s', 'password': 'wrong horse'}"
 
-static void limits_on(struct config *config)
+static void enable_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
-static void ten_times(struct config *config)
+static void configure_1000_percent(struct config *config)
 {
     buckets_only(config);
     config->rate_limit_percent = 1000;
 }
 
-static void one_percent(struct config *config)
+static void configure_1_percent(struct config *config)
 {
     buckets_only(config);
     config->rate_limit_percent = 1;
 }
 
-static double number(struct answer a, const char *name)
+static double header_number(struct answer a, const char *name)
 {
     struct str s = answer_header(a, name);
 
@@ -51,9 +51,9 @@ static bool has_three_decimals(struct str s)
     return i > 0 && s.n == i + 4 && s.p[i] == '.' && strspn(s.p + i + 1, "0123456789") >= 3;
 }
 
-/* --- what is said --------------------------------------------------------------------- */
+/* --- headers --------------------------------------------------------------------------- */
 
-static void answers_say_how_much_is_left(struct world *w)
+static void responses_contain_the_remaining_rate_limit(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -62,13 +62,13 @@ static void answers_say_how_much_is_left(struct world *w)
 
         expect_status(a, 200);
         expect(str_is(answer_header(a, "X-RateLimit-Limit"), "50"));
-        expect(number(a, "X-RateLimit-Remaining") == 50 - i);
+        expect(header_number(a, "X-RateLimit-Remaining") == 50 - i);
         expect(has_three_decimals(answer_header(a, "X-RateLimit-Reset")));
         expect(has_three_decimals(answer_header(a, "X-RateLimit-Reset-After")));
-        double after = number(a, "X-RateLimit-Reset-After"), now = (double)clock_ms() / 1000;
+        double after = header_number(a, "X-RateLimit-Reset-After"), now = (double)clock_ms() / 1000;
         expect(after > 0 && after <= 10);
-        expect(number(a, "X-RateLimit-Reset") > now - 1 &&
-               number(a, "X-RateLimit-Reset") <= now + 10);
+        expect(header_number(a, "X-RateLimit-Reset") > now - 1 &&
+               header_number(a, "X-RateLimit-Reset") <= now + 10);
         expect(!answer_header(a, "X-RateLimit-Global").p);
         expect(!answer_header(a, "X-RateLimit-Scope").p);
         expect(!answer_header(a, "Retry-After").p);
@@ -81,17 +81,17 @@ static void answers_say_how_much_is_left(struct world *w)
     expect(!answer_header(client_get(world_stranger(w), "/users/@me"), "X-RateLimit-Limit").p);
 }
 
-static void an_application_uses_up_its_own_calls(struct world *w)
+static void bearer_tokens_have_a_rate_limit_of_their_own(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct client *app = world_token(w, ada, CALLER_BEARER, "identify", 0);
 
-    expect(number(client_get(app, "/users/@me"), "X-RateLimit-Remaining") == 49);
-    expect(number(client_get(app, "/users/@me"), "X-RateLimit-Remaining") == 48);
-    expect(number(client_get(ada, "/users/@me"), "X-RateLimit-Remaining") == 49);
+    expect(header_number(client_get(app, "/users/@me"), "X-RateLimit-Remaining") == 49);
+    expect(header_number(client_get(app, "/users/@me"), "X-RateLimit-Remaining") == 48);
+    expect(header_number(client_get(ada, "/users/@me"), "X-RateLimit-Remaining") == 49);
 }
 
-static void buckets_have_names(struct world *w)
+static void rate_limit_buckets_have_stable_names_per_route(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct str me = answer_header(client_get(ada, "/users/@me"), "X-RateLimit-Bucket");
@@ -105,7 +105,7 @@ static void buckets_have_names(struct world *w)
     expect(!str_eq(me, answer_header(client_patch(ada, "{}", "/users/@me"), "X-RateLimit-Bucket")));
 }
 
-static void a_refusal_says_how_long_to_wait(struct world *w)
+static void response_429_contains_the_time_to_wait(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = { 0 };
@@ -129,7 +129,7 @@ static void a_refusal_says_how_long_to_wait(struct world *w)
     expect(wait > 0 && wait <= 10 && wait <= (double)seconds);
 }
 
-static void without_limits_nothing_is_said(struct world *w)
+static void disabled_rate_limits_send_no_headers(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
 
@@ -142,9 +142,9 @@ static void without_limits_nothing_is_said(struct world *w)
     expect(!memmem(head.p, head.n, "X-RateLimit", 11));
 }
 
-/* --- exactly so many ------------------------------------------------------------------ */
+/* --- exact counts ---------------------------------------------------------------------- */
 
-struct burst {
+struct request_burst {
     pthread_t thread;
     int fd, count, allowed, refused;
     char request[600];
@@ -152,7 +152,7 @@ struct burst {
 
 static void *run_burst(void *arg)
 {
-    struct burst *b = arg;
+    struct request_burst *b = arg;
     char text[65536];
     size_t n = 0;
     ssize_t got;
@@ -166,7 +166,7 @@ static void *run_burst(void *arg)
                 return NULL;
             n += (size_t)got;
             text[n] = '\0';
-            /* Bodies are objects or lists, and end with the answer. */
+            /* Bodies are objects or arrays, and end with the response. */
             if (strstr(text, "\r\n\r\n") && strchr("}]", text[n - 1]))
                 break;
         }
@@ -177,10 +177,10 @@ static void *run_burst(void *arg)
     return NULL;
 }
 
-/* `threads` connections at once, `each` calls on each; how many were allowed. */
-static int burst(struct client *c, const char *path, int threads, int each)
+/* Sends `each` requests on each of `threads` connections; returns how many were allowed. */
+static int request_burst(struct client *c, const char *path, int threads, int each)
 {
-    struct burst list[8] = { 0 };
+    struct request_burst list[8] = { 0 };
     int allowed = 0, refused = 0;
 
     for (int i = 0; i < threads; i++) {
@@ -203,7 +203,7 @@ static int burst(struct client *c, const char *path, int threads, int each)
     return allowed;
 }
 
-static void fifty_reads_are_allowed_and_no_more(struct world *w)
+static void exactly_fifty_reads_are_allowed_per_window(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -212,13 +212,13 @@ static void fifty_reads_are_allowed_and_no_more(struct world *w)
     expect_status(client_get(ada, "/users/@me"), 429);
     expect_status(client_get(bob, "/users/@me"), 200);
     expect_status(client_get(ada, "/users/%s", bob->id), 200);
-    expect(burst(bob, "/api/v10/users/@me", 4, 20) == 49);
+    expect(request_burst(bob, "/api/v10/users/@me", 4, 20) == 49);
     world_wait(w, 10);
-    expect(burst(ada, "/api/v10/users/@me", 4, 20) == 50);
-    expect(burst(ada, "/api/v10/users/@me", 2, 2) == 0);
+    expect(request_burst(ada, "/api/v10/users/@me", 4, 20) == 50);
+    expect(request_burst(ada, "/api/v10/users/@me", 2, 2) == 0);
 }
 
-static void a_window_begins_with_its_first_call(struct world *w)
+static void rate_limit_window_starts_with_its_first_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -228,13 +228,13 @@ static void a_window_begins_with_its_first_call(struct world *w)
         expect_status(client_patch(ada, "{}", "/users/@me"), 200);
     struct answer a = client_patch(ada, "{}", "/users/@me");
     expect_status(a, 429);
-    expect(number(a, "X-RateLimit-Reset-After") <= 5);
-    /* What was refused does not make it longer. */
+    expect(header_number(a, "X-RateLimit-Reset-After") <= 5);
+    /* Refused requests do not extend the window. */
     world_wait(w, 5);
     expect_status(client_patch(ada, "{}", "/users/@me"), 200);
 }
 
-static void percent_scales_the_limits_of_routes(struct world *w)
+static void rate_limit_percent_scales_route_limits(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -243,7 +243,7 @@ static void percent_scales_the_limits_of_routes(struct world *w)
         str_is(answer_header(client_patch(ada, "{}", "/users/@me"), "X-RateLimit-Limit"), "200"));
 }
 
-static void one_call_is_always_allowed(struct world *w)
+static void scaled_rate_limit_allows_at_least_one_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_get(ada, "/users/@me");
@@ -256,11 +256,11 @@ static void one_call_is_always_allowed(struct world *w)
 
 /* --- the global limit ----------------------------------------------------------------- */
 
-static void an_account_has_fifty_calls_a_second(struct world *w)
+static void account_is_limited_to_50_requests_per_second(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
-    expect(burst(ada, "/api/v10/voice/regions", 4, 15) == 50);
+    expect(request_burst(ada, "/api/v10/voice/regions", 4, 15) == 50);
     struct answer a = client_get(ada, "/users/@me");
     expect_status(a, 429);
     expect(str_is(answer_header(a, "X-RateLimit-Global"), "true"));
@@ -280,12 +280,12 @@ static void an_account_has_fifty_calls_a_second(struct world *w)
     expect_status(client_get(ada, "/users/@me"), 200);
 }
 
-static void an_address_has_twenty_calls_a_second(struct world *w)
+static void address_is_limited_to_20_anonymous_requests_per_second(struct world *w)
 {
     struct client *nobody = world_stranger(w), *elsewhere = world_stranger(w);
 
     snprintf(elsewhere->address, sizeof elsewhere->address, "127.0.0.2");
-    expect(burst(nobody, "/api/v10/gateway", 3, 10) == 20);
+    expect(request_burst(nobody, "/api/v10/gateway", 3, 10) == 20);
     struct answer a = client_get(nobody, "/gateway");
     expect_status(a, 429);
     expect(str_is(answer_header(a, "X-RateLimit-Global"), "true"));
@@ -295,17 +295,17 @@ static void an_address_has_twenty_calls_a_second(struct world *w)
     expect_status(client_get(nobody, "/gateway"), 200);
 }
 
-static struct answer ask_service(struct client *c, const char *path)
+static struct answer call_service_route(struct client *c, const char *path)
 {
     return client_request(c, "GET", path, NULL, (struct str){ 0 });
 }
 
-static void the_service_has_room_for_probes(struct world *w)
+static void health_probes_are_not_limited_like_api_routes(struct world *w)
 {
     struct client *nobody = world_stranger(w);
 
     for (int i = 0; i < 60; i++) {
-        struct answer a = ask_service(nobody, "/healthz");
+        struct answer a = call_service_route(nobody, "/healthz");
 
         expect_status(a, 200);
         expect(!answer_header(a, "X-RateLimit-Limit").p);
@@ -313,36 +313,36 @@ static void the_service_has_room_for_probes(struct world *w)
     expect_status(client_get(nobody, "/gateway"), 200);
 }
 
-static void the_service_is_counted_by_address(struct world *w)
+static void service_routes_are_limited_per_address(struct world *w)
 {
     struct client *nobody = world_stranger(w), *elsewhere = world_stranger(w);
 
     snprintf(elsewhere->address, sizeof elsewhere->address, "127.0.0.2");
     for (int i = 0; i < 30; i++)
-        expect_status(ask_service(nobody, "/openapi.json"), 200);
-    struct answer a = ask_service(nobody, "/openapi.json");
+        expect_status(call_service_route(nobody, "/openapi.json"), 200);
+    struct answer a = call_service_route(nobody, "/openapi.json");
     expect_status(a, 429);
-    expect(number(a, "Retry-After") >= 1 && number(a, "Retry-After") <= 10);
+    expect(header_number(a, "Retry-After") >= 1 && header_number(a, "Retry-After") <= 10);
     expect(str_is(answer_header(a, "X-RateLimit-Limit"), "30"));
-    expect_status(ask_service(elsewhere, "/openapi.json"), 200);
-    expect_status(ask_service(nobody, "/healthz"), 200);
+    expect_status(call_service_route(elsewhere, "/openapi.json"), 200);
+    expect_status(call_service_route(nobody, "/healthz"), 200);
     for (int i = 0; i < 100; i++)
-        expect_status(ask_service(nobody, "/metrics"), 200);
-    expect_status(ask_service(nobody, "/metrics"), 429);
+        expect_status(call_service_route(nobody, "/metrics"), 200);
+    expect_status(call_service_route(nobody, "/metrics"), 429);
     world_wait(w, 10);
-    expect_status(ask_service(nobody, "/openapi.json"), 200);
-    expect_status(ask_service(nobody, "/metrics"), 200);
+    expect_status(call_service_route(nobody, "/openapi.json"), 200);
+    expect_status(call_service_route(nobody, "/metrics"), 200);
 }
 
-/* Rows of the service without a limit of their own have one all the same. */
-static void every_probe_counts(struct world *w)
+/* Service routes without a limit of their own have a default limit. */
+static void readiness_probes_have_a_default_rate_limit(struct world *w)
 {
     struct client *nobody = world_stranger(w);
 
     for (int i = 0; i < 50; i++)
-        expect_status(ask_service(nobody, "/readyz"), 200);
-    expect_status(ask_service(nobody, "/readyz"), 429);
-    expect_status(ask_service(nobody, "/healthz"), 200);
+        expect_status(call_service_route(nobody, "/readyz"), 200);
+    expect_status(call_service_route(nobody, "/readyz"), 429);
+    expect_status(call_service_route(nobody, "/healthz"), 200);
 }
 
 /* --- logging in ----------------------------------------------------------------------- */
@@ -355,7 +355,7 @@ static struct answer try_login(struct client *c, const char *name)
     return client_post(c, body, LOGIN);
 }
 
-static void an_address_has_five_tries_a_minute(struct world *w)
+static void address_is_limited_to_five_login_attempts_per_minute(struct world *w)
 {
     struct client *nobody = world_stranger(w), *elsewhere = world_stranger(w);
     struct client *ada = world_client(w, "ada");
@@ -370,9 +370,9 @@ static void an_address_has_five_tries_a_minute(struct world *w)
     }
     a = try_login(nobody, "another");
     expect_status(a, 429);
-    expect(number(a, "Retry-After") >= 1 && number(a, "Retry-After") <= 60);
+    expect(header_number(a, "Retry-After") >= 1 && header_number(a, "Retry-After") <= 60);
     expect_status(client_post(nobody, "{'username': 'cleo'}", REGISTER), 429);
-    /* A credential does not help. */
+    /* A token does not change that. */
     expect_status(try_login(ada, "another"), 429);
     expect_invalid(try_login(elsewhere, "another"), "login", "INVALID_LOGIN");
     world_wait(w, 60);
@@ -380,20 +380,20 @@ static void an_address_has_five_tries_a_minute(struct world *w)
 }
 
 const struct test limits_tests[] = {
-    TEST_WITH(answers_say_how_much_is_left, limits_on),
-    TEST_WITH(an_application_uses_up_its_own_calls, limits_on),
-    TEST_WITH(buckets_have_names, limits_on),
-    TEST_WITH(a_refusal_says_how_long_to_wait, buckets_only),
-    TEST(without_limits_nothing_is_said),
-    TEST_WITH(fifty_reads_are_allowed_and_no_more, buckets_only),
-    TEST_WITH(a_window_begins_with_its_first_call, buckets_only),
-    TEST_WITH(percent_scales_the_limits_of_routes, ten_times),
-    TEST_WITH(one_call_is_always_allowed, one_percent),
-    TEST_WITH(an_account_has_fifty_calls_a_second, limits_on),
-    TEST_WITH(an_address_has_twenty_calls_a_second, limits_on),
-    TEST_WITH(the_service_has_room_for_probes, limits_on),
-    TEST_WITH(the_service_is_counted_by_address, limits_on),
-    TEST_WITH(every_probe_counts, one_percent),
-    TEST_WITH(an_address_has_five_tries_a_minute, limits_on),
+    TEST_WITH(responses_contain_the_remaining_rate_limit, enable_rate_limits),
+    TEST_WITH(bearer_tokens_have_a_rate_limit_of_their_own, enable_rate_limits),
+    TEST_WITH(rate_limit_buckets_have_stable_names_per_route, enable_rate_limits),
+    TEST_WITH(response_429_contains_the_time_to_wait, buckets_only),
+    TEST(disabled_rate_limits_send_no_headers),
+    TEST_WITH(exactly_fifty_reads_are_allowed_per_window, buckets_only),
+    TEST_WITH(rate_limit_window_starts_with_its_first_request, buckets_only),
+    TEST_WITH(rate_limit_percent_scales_route_limits, configure_1000_percent),
+    TEST_WITH(scaled_rate_limit_allows_at_least_one_request, configure_1_percent),
+    TEST_WITH(account_is_limited_to_50_requests_per_second, enable_rate_limits),
+    TEST_WITH(address_is_limited_to_20_anonymous_requests_per_second, enable_rate_limits),
+    TEST_WITH(health_probes_are_not_limited_like_api_routes, enable_rate_limits),
+    TEST_WITH(service_routes_are_limited_per_address, enable_rate_limits),
+    TEST_WITH(readiness_probes_have_a_default_rate_limit, configure_1_percent),
+    TEST_WITH(address_is_limited_to_five_login_attempts_per_minute, enable_rate_limits),
     { 0 },
 };

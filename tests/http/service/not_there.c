@@ -1,16 +1,16 @@
-/* not_there.c - what the interface knows and this server does not have is refused in words. */
+/* not_there.c - known operations that this server does not implement get an explanatory 404. */
 #include "world.h"
 
 #include <string.h>
 
 #define NOT_SERVED "{'message': '404: This server does not serve this operation', 'code': 0}"
 
-static struct answer ask(struct client *c, const char *method, const char *path)
+static struct answer send_request(struct client *c, const char *method, const char *path)
 {
     return client_request(c, method, path, NULL, (struct str){ 0 });
 }
 
-static void operations_that_are_not_served_say_so(struct world *w)
+static void unimplemented_operations_get_an_explanatory_404(struct world *w)
 {
     static const char *const asked[][2] = {
         { "POST", "/api/v10/lobbies" },
@@ -24,15 +24,15 @@ static void operations_that_are_not_served_say_so(struct world *w)
 
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         for (size_t j = 0; j < 3; j++) {
-            struct answer a = ask(callers[j], asked[i][0], asked[i][1]);
+            struct answer a = send_request(callers[j], asked[i][0], asked[i][1]);
 
             expect_error(a, 404, 0);
             expect_json(a, NOT_SERVED);
         }
-    expect_status(ask(callers[0], "HEAD", "/api/v10/lobbies/1"), 404);
+    expect_status(send_request(callers[0], "HEAD", "/api/v10/lobbies/1"), 404);
 }
 
-static void paths_that_nobody_knows_are_only_not_found(struct world *w)
+static void unknown_paths_get_a_plain_404(struct world *w)
 {
     static const char *const asked[][2] = {
         { "GET", "/api/v10/lobbies" },
@@ -45,12 +45,12 @@ static void paths_that_nobody_knows_are_only_not_found(struct world *w)
     };
 
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        expect_json(ask(world_stranger(w), asked[i][0], asked[i][1]),
+        expect_json(send_request(world_stranger(w), asked[i][0], asked[i][1]),
                     "{'message': '404: Not Found', 'code': 0}");
 }
 
 const struct test not_there_tests[] = {
-    TEST(operations_that_are_not_served_say_so),
-    TEST(paths_that_nobody_knows_are_only_not_found),
+    TEST(unimplemented_operations_get_an_explanatory_404),
+    TEST(unknown_paths_get_a_plain_404),
     { 0 },
 };

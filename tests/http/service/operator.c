@@ -1,4 +1,4 @@
-/* operator.c - the operator's own tools come in as anybody, through the data folder alone. */
+/* operator.c - the operator's tools get tokens for any account through the data folder. */
 #include "platform/accounts/operator.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include "apps.h"
 #include "admin/control/control.h"
 
-/* What the control socket says; "" for nothing. */
-static const char *ask(struct world *w, const char *question)
+/* Returns the control socket's reply; "" for none. */
+static const char *ask_control_socket(struct world *w, const char *question)
 {
     struct buf out;
 
@@ -19,24 +19,24 @@ static const char *ask(struct world *w, const char *question)
     return text;
 }
 
-static void who_may_open_the_data_folder_comes_in_as_anybody(struct world *w)
+static void control_socket_issues_tokens_for_any_user_account(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct client *tool = world_client_with(w, ask(w, "token ada"));
-    struct client *other = world_client_with(w, ask(w, "token ada"));
+    struct client *tool = world_client_with(w, ask_control_socket(w, "token ada"));
+    struct client *other = world_client_with(w, ask_control_socket(w, "token ada"));
 
     expect_json(client_get(tool, "/users/@me"), "{'id': '%s'}", ada->id);
-    /* Each has a token of its own, which ends without harm to others. */
+    /* Each token is separate and can be revoked alone. */
     expect_status(client_post(tool, "{}", "/auth/logout"), 204);
     expect_error(client_get(tool, "/users/@me"), 401, 0);
     expect_status(client_get(other, "/users/@me"), 200);
     expect_status(client_get(ada, "/users/@me"), 200);
 }
 
-static void such_a_token_ends_by_itself(struct world *w)
+static void operator_token_expires(struct world *w)
 {
     world_client(w, "ada");
-    struct client *tool = world_client_with(w, ask(w, "token ada"));
+    struct client *tool = world_client_with(w, ask_control_socket(w, "token ada"));
 
     world_wait(w, OPERATOR_TOKEN_S - 5);
     expect_status(client_get(tool, "/users/@me"), 200);
@@ -44,18 +44,18 @@ static void such_a_token_ends_by_itself(struct world *w)
     expect_error(client_get(tool, "/users/@me"), 401, 0);
 }
 
-static void only_people_are_come_in_as(struct world *w)
+static void control_socket_issues_no_tokens_for_bots_or_unknown_names(struct world *w)
 {
     world_bot(w, "helper");
-    expect(!*ask(w, "token helper"));
-    expect(!*ask(w, "token nobody"));
-    expect(!*ask(w, "token "));
-    expect(!*ask(w, "token"));
-    expect(!*ask(w, "tokens ada"));
-    expect(!*ask(w, ""));
+    expect(!*ask_control_socket(w, "token helper"));
+    expect(!*ask_control_socket(w, "token nobody"));
+    expect(!*ask_control_socket(w, "token "));
+    expect(!*ask_control_socket(w, "token"));
+    expect(!*ask_control_socket(w, "tokens ada"));
+    expect(!*ask_control_socket(w, ""));
 }
 
-static void the_socket_is_its_owners(struct world *w)
+static void control_socket_is_accessible_to_its_owner_only(struct world *w)
 {
     struct stat st;
 
@@ -64,9 +64,9 @@ static void the_socket_is_its_owners(struct world *w)
 }
 
 const struct test operator_tests[] = {
-    TEST(who_may_open_the_data_folder_comes_in_as_anybody),
-    TEST(such_a_token_ends_by_itself),
-    TEST(only_people_are_come_in_as),
-    TEST(the_socket_is_its_owners),
+    TEST(control_socket_issues_tokens_for_any_user_account),
+    TEST(operator_token_expires),
+    TEST(control_socket_issues_no_tokens_for_bots_or_unknown_names),
+    TEST(control_socket_is_accessible_to_its_owner_only),
     { 0 },
 };

@@ -1,7 +1,5 @@
-/* order.c - a call is refused in a fixed order, whatever else is wrong with it.
- *
- * The routes here are the test's own: small enough that each step of a call has
- * one that shows it. */
+/* order.c - the checks of a request run in a fixed order. The routes belong to this test: each
+ * step of a request has a route that shows it. */
 #include "world.h"
 
 #include <stdio.h>
@@ -11,9 +9,9 @@
 #include "people.h"
 #include "platform/accounts/accounts.h"
 
-/* --- a domain ------------------------------------------------------------------------- */
+/* --- a test domain --------------------------------------------------------------------- */
 
-/* Things with these ids are not what they seem. */
+/* Things with these ids are refused at different steps. */
 enum { THING_UNKNOWN = 404, THING_HIDDEN = 403, THING_LOCKED = 13, THING_BUSY = 9 };
 
 struct box {
@@ -58,14 +56,14 @@ static enum err resolve_thing(struct call *call)
     return id == THING_UNKNOWN ? ERR_UNKNOWN_CHANNEL : id == THING_HIDDEN ? ERR_MISSING_ACCESS : OK;
 }
 
-static enum err permit(struct call *call, uint64_t needs)
+static enum err check_permission(struct call *call, uint64_t needs)
 {
     bool locked = needs && call_id(call, "thing.id") == THING_LOCKED;
 
     return locked && needs == PERMISSION(MANAGE_GUILD) ? ERR_MISSING_PERMISSIONS : OK;
 }
 
-static enum err put_box(struct call *call)
+static enum err put_thing(struct call *call)
 {
     struct user user = { .id = call->caller->id, .username = STR("ada") };
 
@@ -76,17 +74,17 @@ static enum err put_box(struct call *call)
     return call_reply(call, call->body);
 }
 
-static enum err reply_page(struct call *call)
+static enum err reply_with_query(struct call *call)
 {
     return call_reply(call, call->query);
 }
 
-static enum err reply_body(struct call *call)
+static enum err reply_with_body(struct call *call)
 {
     return call_reply(call, call->body);
 }
 
-static enum err reply_word(struct call *call)
+static enum err reply_with_word(struct call *call)
 {
     return call_reply(call, &(struct box){ .name = call_text(call, "word"), .count = 1 });
 }
@@ -96,7 +94,7 @@ static enum err expect_no_tx(struct call *call)
     return call->tx ? ERR_INTERNAL : OK;
 }
 
-static enum err rename_everybody(struct call *call)
+static enum err write_all_bios(struct call *call)
 {
     return tx_exec(call->tx, "update users set bio = $1", BIND(v_text(STR("written"))), NULL);
 }
@@ -121,19 +119,19 @@ static enum err do_nothing(struct call *call)
 
 static const struct route routes[] = {
     { PUT, "/words/{word}", "put_word", "A word.", EVERYBODY, .reply = &box_type,
-      .handle = reply_word },
+      .handle = reply_with_word },
     { PUT, "/things/{thing.id}", "put_box", "Fill a thing.", AUTH_USER | AUTH_BEARER, "voice",
-      PERMISSION(MANAGE_GUILD), &page_schema, &box_type, .reply = &box_type, .handle = put_box },
+      PERMISSION(MANAGE_GUILD), &page_schema, &box_type, .reply = &box_type, .handle = put_thing },
     { GET, "/pages", "get_page", "A page.", EVERYBODY, .query = &page_schema, .reply = &page_type,
-      .handle = reply_page },
+      .handle = reply_with_query },
     { POST, "/forms", "post_form", "A form.", EVERYBODY, .body = &box_type,
-      .body_kinds = BODY_FORM | BODY_MULTIPART, .reply = &box_type, .handle = reply_body },
+      .body_kinds = BODY_FORM | BODY_MULTIPART, .reply = &box_type, .handle = reply_with_body },
     { POST, "/small", "post_small", "A small body.", EVERYBODY, .body = &box_type, .max_body = 100,
-      .reply = &box_type, .handle = reply_body },
+      .reply = &box_type, .handle = reply_with_body },
     { POST, "/quick", "post_quick", "No store.", EVERYBODY, .store = ROUTE_STORE_NONE,
       .handle = expect_no_tx },
     { GET, "/written", "get_written", "Writes.", EVERYBODY, .store = ROUTE_STORE_WRITE,
-      .status = 204, .handle = rename_everybody },
+      .status = 204, .handle = write_all_bios },
     { POST, "/read", "post_read", "Only reads.", EVERYBODY, .store = ROUTE_STORE_READ,
       .reply = &box_type, .handle = read_bio },
     { GET, "/limited/{thing.id}", "get_limited", "Limited.", EVERYBODY, .limit = &limit_thing,
@@ -153,49 +151,50 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-static const struct domain things_domain = { "Things", "Things.", routes, resolvers, permit };
+static const struct domain things_domain = { "Things", "Things.", routes, resolvers,
+                                             check_permission };
 static const struct domain *const domains[] = { &accounts_domain, &things_domain, NULL };
 
-/* --- the order ------------------------------------------------------------------------ */
+/* --- order of checks ------------------------------------------------------------------- */
 
-static struct answer put(struct client *c, const char *path, const char *body)
+static struct answer put_json(struct client *c, const char *path, const char *body)
 {
     return client_request(c, "PUT", path, "Content-Type: application/json\r\n", str_of(body));
 }
 
-/* Each call mends what the one before was refused for. */
-static void the_first_thing_that_is_wrong_is_told(struct world *w)
+/* Each request fixes what the previous one was refused for. */
+static void request_gets_the_error_of_its_first_failed_check(struct world *w)
 {
     struct client *nobody = world_stranger(w), *bot = world_bot(w, "helper");
     struct client *ada = world_client(w, "ada");
     struct client *other = world_token(w, ada, CALLER_BEARER, "email", 0);
     struct client *app = world_token(w, ada, CALLER_BEARER, "email voice", 0);
 
-    expect_error(put(nobody, "/api/v5/nothing/x?limit=x", "{"), 404, 0);
+    expect_error(put_json(nobody, "/api/v5/nothing/x?limit=x", "{"), 404, 0);
     expect_error(client_request(nobody, "POST", "/api/v5/things/x?limit=x", NULL, STR("{")), 405,
                  0);
-    expect_error(put(nobody, "/api/v5/things/x?limit=x", "{"), 400, 50041);
-    expect_error(put(nobody, "/api/things/x?limit=x", "{"), 401, 0);
-    expect_error(put(bot, "/api/things/x?limit=x", "{"), 403, 20001);
-    expect_error(put(other, "/api/things/x?limit=x", "{"), 403, 50026);
+    expect_error(put_json(nobody, "/api/v5/things/x?limit=x", "{"), 400, 50041);
+    expect_error(put_json(nobody, "/api/things/x?limit=x", "{"), 401, 0);
+    expect_error(put_json(bot, "/api/things/x?limit=x", "{"), 403, 20001);
+    expect_error(put_json(other, "/api/things/x?limit=x", "{"), 403, 50026);
     for (int i = 0; i < 2; i++) {
         struct client *c = i ? app : ada;
 
-        expect_invalid(put(c, "/api/things/x?limit=x", "{"), "thing_id", "NUMBER_TYPE_COERCE");
-        expect_error(put(c, "/api/things/404?limit=x", "{"), 404, 10003);
-        expect_error(put(c, "/api/things/403?limit=x", "{"), 403, 50001);
-        expect_error(put(c, "/api/things/13?limit=x", "{"), 403, 50013);
-        expect_error(put(c, "/api/things/9?limit=x", "{"), 400, 50109);
-        expect_invalid(put(c, "/api/things/9?limit=x", "{}"), "limit", "NUMBER_TYPE_COERCE");
-        expect_invalid(put(c, "/api/things/9?limit=x", "{}"), "name", "BASE_TYPE_REQUIRED");
-        expect_invalid(put(c, "/api/things/9", "{}"), "name", "BASE_TYPE_REQUIRED");
-        expect_error(put(c, "/api/things/9", "{\"name\":\"a\"}"), 400, 40108);
-        expect_json(put(c, "/api/things/10", "{\"name\":\"a\"}"), "{'name': 'a', 'count': 1}");
+        expect_invalid(put_json(c, "/api/things/x?limit=x", "{"), "thing_id", "NUMBER_TYPE_COERCE");
+        expect_error(put_json(c, "/api/things/404?limit=x", "{"), 404, 10003);
+        expect_error(put_json(c, "/api/things/403?limit=x", "{"), 403, 50001);
+        expect_error(put_json(c, "/api/things/13?limit=x", "{"), 403, 50013);
+        expect_error(put_json(c, "/api/things/9?limit=x", "{"), 400, 50109);
+        expect_invalid(put_json(c, "/api/things/9?limit=x", "{}"), "limit", "NUMBER_TYPE_COERCE");
+        expect_invalid(put_json(c, "/api/things/9?limit=x", "{}"), "name", "BASE_TYPE_REQUIRED");
+        expect_invalid(put_json(c, "/api/things/9", "{}"), "name", "BASE_TYPE_REQUIRED");
+        expect_error(put_json(c, "/api/things/9", "{\"name\":\"a\"}"), 400, 40108);
+        expect_json(put_json(c, "/api/things/10", "{\"name\":\"a\"}"), "{'name': 'a', 'count': 1}");
     }
 }
 
-/* 401 stands before the limit and uses nothing up; everything else after it. */
-static void the_limit_stands_between_credential_and_kind(struct world *w)
+/* 401 precedes the rate limit and does not count; all other checks follow it. */
+static void rate_limit_is_checked_after_the_credential(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
 
@@ -210,17 +209,17 @@ static void the_limit_stands_between_credential_and_kind(struct world *w)
     expect_status(client_get(ada, "/limited/x"), 429);
 }
 
-/* --- what is undone ------------------------------------------------------------------- */
+/* --- rollback -------------------------------------------------------------------------- */
 
-static void a_refused_call_leaves_nothing_behind(struct world *w)
+static void refused_request_has_no_events_headers_or_writes(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    struct answer a = put(ada, "/api/things/9", "{\"name\":\"a\"}");
+    struct answer a = put_json(ada, "/api/things/9", "{\"name\":\"a\"}");
     expect_error(a, 400, 40108);
     expect(!answer_header(a, "X-Box").p);
     expect_silence(ada);
-    a = put(ada, "/api/things/10", "{\"name\":\"a\"}");
+    a = put_json(ada, "/api/things/10", "{\"name\":\"a\"}");
     expect_status(a, 200);
     expect(str_is(answer_header(a, "X-Box"), "touched"));
     expect_event(ada, "USER_UPDATE", "{'id': '%s'}", ada->id);
@@ -229,7 +228,7 @@ static void a_refused_call_leaves_nothing_behind(struct world *w)
 
 /* --- input ---------------------------------------------------------------------------- */
 
-static void query_strings_have_types(struct world *w)
+static void query_parameters_are_parsed_by_type(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -249,7 +248,7 @@ static void query_strings_have_types(struct world *w)
     expect_invalid(a, "all", "BOOLEAN_TYPE_CONVERT");
 }
 
-static void words_in_paths_are_text(struct world *w)
+static void path_words_are_decoded_utf8(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -262,7 +261,7 @@ static void words_in_paths_are_text(struct world *w)
     expect_error(client_put(ada, NULL, "/words/%%zz"), 404, 0);
 }
 
-static struct answer post(struct client *c, const char *type, const char *body)
+static struct answer post_form(struct client *c, const char *type, const char *body)
 {
     char header[100];
 
@@ -270,49 +269,51 @@ static struct answer post(struct client *c, const char *type, const char *body)
     return client_request(c, "POST", "/api/forms", header, str_of(body));
 }
 
-static void forms_and_parts_are_bodies_too(struct world *w)
+static void form_and_multipart_bodies_are_accepted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    expect_json(post(ada, "application/json", "{\"name\":\"a\",\"count\":2}"), "{'count': 2}");
-    expect_json(post(ada, "application/x-www-form-urlencoded", "name=a+b&count=3"),
+    expect_json(post_form(ada, "application/json", "{\"name\":\"a\",\"count\":2}"), "{'count': 2}");
+    expect_json(post_form(ada, "application/x-www-form-urlencoded", "name=a+b&count=3"),
                 "{'name': 'a b', 'count': 3}");
-    expect_invalid(post(ada, "application/x-www-form-urlencoded", "count=x"), "name",
+    expect_invalid(post_form(ada, "application/x-www-form-urlencoded", "count=x"), "name",
                    "BASE_TYPE_REQUIRED");
-    expect_json(post(ada, "multipart/form-data; boundary=b",
-                     "--b\r\nContent-Disposition: form-data; name=\"payload_json\"\r\n\r\n"
-                     "{\"name\":\"c\"}\r\n--b--\r\n"),
+    expect_json(post_form(ada, "multipart/form-data; boundary=b",
+                          "--b\r\nContent-Disposition: form-data; name=\"payload_json\"\r\n\r\n"
+                          "{\"name\":\"c\"}\r\n--b--\r\n"),
                 "{'name': 'c'}");
-    expect_invalid(post(ada, "multipart/form-data; boundary=b",
-                        "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n"
-                        "c\r\n--b--\r\n"),
+    expect_invalid(post_form(ada, "multipart/form-data; boundary=b",
+                             "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n"
+                             "c\r\n--b--\r\n"),
                    "name", "BASE_TYPE_REQUIRED");
-    expect_error(post(ada, "multipart/form-data; boundary=b", "nonsense"), 400, 0);
-    expect_invalid(post(ada, "text/plain", "name=a"), "", "CONTENT_TYPE_INVALID");
-    /* What is no form of this route is told even when it holds nothing bad. */
+    expect_error(post_form(ada, "multipart/form-data; boundary=b", "nonsense"), 400, 0);
+    expect_invalid(post_form(ada, "text/plain", "name=a"), "", "CONTENT_TYPE_INVALID");
+    /* An unsupported content type is refused even if its content is valid. */
     struct answer a =
         client_request(ada, "POST", "/api/small",
                        "Content-Type: application/x-www-form-urlencoded\r\n", STR("name=a"));
     expect_invalid(a, "", "CONTENT_TYPE_INVALID");
 }
 
-static void ids_may_be_integers(struct world *w)
+static void snowflakes_in_bodies_may_be_integers(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    expect_json(post(ada, "application/json", "{\"name\":\"a\",\"owner\":9007199254740993}"),
+    expect_json(post_form(ada, "application/json", "{\"name\":\"a\",\"owner\":9007199254740993}"),
                 "{'owner': '9007199254740993'}");
-    expect_json(post(ada, "application/json", "{\"name\":\"a\",\"owner\":\"9007199254740993\"}"),
-                "{'owner': '9007199254740993'}");
-    expect_invalid(post(ada, "application/json", "{\"name\":\"a\",\"owner\":1.5}"), "owner",
+    expect_json(
+        post_form(ada, "application/json", "{\"name\":\"a\",\"owner\":\"9007199254740993\"}"),
+        "{'owner': '9007199254740993'}");
+    expect_invalid(post_form(ada, "application/json", "{\"name\":\"a\",\"owner\":1.5}"), "owner",
                    "NUMBER_TYPE_COERCE");
-    expect_invalid(post(ada, "application/json", "{\"name\":\"a\",\"owner\":-1}"), "owner",
+    expect_invalid(post_form(ada, "application/json", "{\"name\":\"a\",\"owner\":-1}"), "owner",
                    "NUMBER_TYPE_COERCE");
-    expect_invalid(post(ada, "application/json", "{\"name\":\"a\",\"owner\":9223372036854775808}"),
-                   "owner", "NUMBER_TYPE_COERCE");
+    expect_invalid(
+        post_form(ada, "application/json", "{\"name\":\"a\",\"owner\":9223372036854775808}"),
+        "owner", "NUMBER_TYPE_COERCE");
 }
 
-static void a_route_may_take_less(struct world *w)
+static void route_can_have_a_smaller_body_limit(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     char body[200];
@@ -326,7 +327,7 @@ static void a_route_may_take_less(struct world *w)
     expect_error(client_request(ada, "POST", "/api/small", "Content-Type: application/json\r\n",
                                 str_of(body)),
                  413, 40005);
-    /* Escapes do not lead past the row. */
+    /* Percent-encoded paths have the same limit. */
     expect_error(client_request(ada, "POST", "/api/sm%61ll", "Content-Type: application/json\r\n",
                                 str_of(body)),
                  413, 40005);
@@ -334,7 +335,7 @@ static void a_route_may_take_less(struct world *w)
 
 /* --- the store ------------------------------------------------------------------------ */
 
-static void rows_say_where_handlers_run(struct world *w)
+static void route_row_determines_the_transaction_of_its_handler(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -344,9 +345,9 @@ static void rows_say_where_handlers_run(struct world *w)
     expect_json(client_post(ada, NULL, "/read"), "{'name': 'written'}");
 }
 
-/* --- limits that rows name ------------------------------------------------------------ */
+/* --- rate limits of rows ---------------------------------------------------------------- */
 
-static void major_parameters_are_counted_apart(struct world *w)
+static void rate_limits_count_per_major_parameter(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -364,7 +365,7 @@ static void major_parameters_are_counted_apart(struct world *w)
     expect_status(client_get(ada, "/limited/1"), 204);
 }
 
-static void a_shared_limit_is_for_all_together(struct world *w)
+static void shared_rate_limit_counts_all_callers_together(struct world *w)
 {
     expect_status(client_post(world_client(w, "ada"), NULL, "/well"), 204);
     expect_status(client_post(world_stranger(w), NULL, "/well"), 204);
@@ -378,16 +379,16 @@ static void a_shared_limit_is_for_all_together(struct world *w)
 #define TEST_LIMITED(function) TEST_ON(function, buckets_only, domains)
 
 const struct test order_tests[] = {
-    TEST_HERE(the_first_thing_that_is_wrong_is_told),
-    TEST_LIMITED(the_limit_stands_between_credential_and_kind),
-    TEST_HERE(a_refused_call_leaves_nothing_behind),
-    TEST_HERE(query_strings_have_types),
-    TEST_HERE(words_in_paths_are_text),
-    TEST_HERE(forms_and_parts_are_bodies_too),
-    TEST_HERE(ids_may_be_integers),
-    TEST_HERE(a_route_may_take_less),
-    TEST_HERE(rows_say_where_handlers_run),
-    TEST_LIMITED(major_parameters_are_counted_apart),
-    TEST_LIMITED(a_shared_limit_is_for_all_together),
+    TEST_HERE(request_gets_the_error_of_its_first_failed_check),
+    TEST_LIMITED(rate_limit_is_checked_after_the_credential),
+    TEST_HERE(refused_request_has_no_events_headers_or_writes),
+    TEST_HERE(query_parameters_are_parsed_by_type),
+    TEST_HERE(path_words_are_decoded_utf8),
+    TEST_HERE(form_and_multipart_bodies_are_accepted),
+    TEST_HERE(snowflakes_in_bodies_may_be_integers),
+    TEST_HERE(route_can_have_a_smaller_body_limit),
+    TEST_HERE(route_row_determines_the_transaction_of_its_handler),
+    TEST_LIMITED(rate_limits_count_per_major_parameter),
+    TEST_LIMITED(shared_rate_limit_counts_all_callers_together),
     { 0 },
 };

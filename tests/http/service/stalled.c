@@ -1,4 +1,4 @@
-/* stalled.c - calls while PostgreSQL, behind a Unix socket, stands still. */
+/* stalled.c - requests while PostgreSQL, behind a Unix socket, does not respond. */
 #include "base/clock.h"
 #include "guilds.h"
 #include "stalling.h"
@@ -6,7 +6,7 @@
 
 enum { LONGEST_S = 60 };
 
-static void stall_store(struct config *c)
+static void configure_stalling_store(struct config *c)
 {
     static char where[600];
 
@@ -16,7 +16,7 @@ static void stall_store(struct config *c)
     c->store = where;
 }
 
-static void calls_are_answered_with_503_in_bounded_time(struct world *w)
+static void stalled_postgres_gives_503_in_bounded_time(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -34,6 +34,6 @@ static void calls_are_answered_with_503_in_bounded_time(struct world *w)
 }
 
 const struct test stalled_tests[] = {
-    TEST_WITH(calls_are_answered_with_503_in_bounded_time, stall_store),
+    TEST_WITH(stalled_postgres_gives_503_in_bounded_time, configure_stalling_store),
     { 0 },
 };

@@ -1,5 +1,4 @@
-/* starting.c - a server that cannot start says why, in a sentence, and lets go of
- * everything. */
+/* starting.c - a server that cannot start logs the reason and releases everything. */
 #include "world.h"
 
 #include <arpa/inet.h>
@@ -10,8 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Tries to start with the configuration as it stands. */
-static void expect_refusal(struct world *w, const char *words)
+/* Expects that the server does not start with the current configuration, and this text in the
+ * log. */
+static void expect_start_refused(struct world *w, const char *words)
 {
     world_log_begin(w);
     bool started = world_try_start(w);
@@ -22,7 +22,7 @@ static void expect_refusal(struct world *w, const char *words)
                   started ? "it started" : "other words", log);
 }
 
-/* The same folder and store serve again once the cause is gone. */
+/* Expects that the same folder and store work again once the cause is gone. */
 static void expect_recovery(struct world *w, const struct config *good)
 {
     *world_config(w) = *good;
@@ -31,7 +31,7 @@ static void expect_recovery(struct world *w, const struct config *good)
     world_stop(w);
 }
 
-static void a_port_that_is_taken(struct world *w)
+static void start_fails_when_the_port_is_in_use(struct world *w)
 {
     struct config good = *world_config(w);
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -42,16 +42,16 @@ static void a_port_that_is_taken(struct world *w)
     getsockname(fd, (struct sockaddr *)&at, &n);
     world_stop(w);
     world_config(w)->listen = str_printf(world_arena(w), "127.0.0.1:%d", ntohs(at.sin_port)).p;
-    expect_refusal(w, str_printf(world_arena(w),
-                                 "cannot listen on 127.0.0.1 port %d: Address already in use",
-                                 ntohs(at.sin_port))
-                          .p);
+    expect_start_refused(w, str_printf(world_arena(w),
+                                       "cannot listen on 127.0.0.1 port %d: Address already in use",
+                                       ntohs(at.sin_port))
+                                .p);
     close(fd);
     expect_recovery(w, &good);
 }
 
-/* Not even a port that shares with us: the other server would get our callers. */
-static void a_port_of_another_server(struct world *w)
+/* Also with SO_REUSEPORT: the other server would get some of the connections. */
+static void start_fails_on_the_port_of_another_server(struct world *w)
 {
     struct config other = *world_config(w);
     struct guildhall *second = NULL;
@@ -66,7 +66,7 @@ static void a_port_of_another_server(struct world *w)
     expect_status(client_get(world_client(w, "ada"), "/users/@me"), 200);
 }
 
-static void an_address_that_is_none(struct world *w)
+static void start_fails_with_an_invalid_listen_address(struct world *w)
 {
     static const struct {
         const char *listen, *words;
@@ -82,12 +82,12 @@ static void an_address_that_is_none(struct world *w)
     world_stop(w);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         world_config(w)->listen = cases[i].listen;
-        expect_refusal(w, cases[i].words);
+        expect_start_refused(w, cases[i].words);
     }
     expect_recovery(w, &good);
 }
 
-static void a_folder_that_is_none(struct world *w)
+static void start_fails_when_the_data_folder_is_not_a_folder(struct world *w)
 {
     struct config good = *world_config(w);
     struct str file = str_printf(world_arena(w), "%s/file", world_folder(w));
@@ -97,33 +97,33 @@ static void a_folder_that_is_none(struct world *w)
     fclose(f);
     world_stop(w);
     world_config(w)->data = file.p;
-    expect_refusal(w, str_printf(world_arena(w), "'%s' is not a folder", file.p).p);
+    expect_start_refused(w, str_printf(world_arena(w), "'%s' is not a folder", file.p).p);
     world_config(w)->data = "/proc/guildhall";
-    expect_refusal(w, "cannot make the folder '/proc/guildhall': ");
+    expect_start_refused(w, "cannot make the folder '/proc/guildhall': ");
     expect_recovery(w, &good);
 }
 
-static void a_folder_that_is_in_use(struct world *w)
+static void start_fails_when_the_data_folder_is_in_use(struct world *w)
 {
     struct config other = *world_config(w);
     struct guildhall *second = NULL;
 
     if (other.store)
-        return; /* nodes on one PostgreSQL may share the folder of pictures */
+        return; /* nodes with one PostgreSQL may share the folder of files */
     world_log_begin(w);
     expect(guildhall_start(&other, NULL, &second) != OK);
     expect(strstr(world_log_end(w), "is in use by another guildhall"));
     expect_status(client_get(world_client(w, "ada"), "/users/@me"), 200);
 }
 
-static void a_key_file_that_is_cut(struct world *w)
+static void start_fails_with_a_truncated_key_file(struct world *w)
 {
     struct config good = *world_config(w);
     struct str file = str_printf(world_arena(w), "%s/pepper.key", world_folder(w));
     struct str kept = str_printf(world_arena(w), "%s/kept.key", world_folder(w));
     struct stat st;
 
-    /* Nobody else reads it. */
+    /* The file is readable by its owner only. */
     expect(stat(file.p, &st) == 0 && (st.st_mode & 0777) == 0600 && st.st_size == 32);
     struct client *ada = world_client(w, "ada");
     world_stop(w);
@@ -131,8 +131,8 @@ static void a_key_file_that_is_cut(struct world *w)
     FILE *f = fopen(file.p, "w");
     expect(f && fputs("short", f) >= 0);
     fclose(f);
-    expect_refusal(w, str_printf(world_arena(w), "cannot use the key file '%s'", file.p).p);
-    /* It was not replaced, and the old one still opens every token. */
+    expect_start_refused(w, str_printf(world_arena(w), "cannot use the key file '%s'", file.p).p);
+    /* The file was not replaced, and the original still verifies every token. */
     expect(stat(file.p, &st) == 0 && st.st_size == 5);
     expect(rename(kept.p, file.p) == 0);
     *world_config(w) = good;
@@ -140,48 +140,48 @@ static void a_key_file_that_is_cut(struct world *w)
     expect_status(client_get(ada, "/users/@me"), 200);
 }
 
-static void settings_that_make_no_sense(struct world *w)
+static void start_fails_with_invalid_options(struct world *w)
 {
     struct config good = *world_config(w);
 
     world_stop(w);
     world_config(w)->voice_regions = "Main Street";
-    expect_refusal(w, "voice-regions has an id that is not 1-32 of a-z, 0-9 and -");
+    expect_start_refused(w, "voice-regions has an id that is not 1-32 of a-z, 0-9 and -");
     world_config(w)->voice_regions = "a,b,a";
-    expect_refusal(w, "voice-regions names a region twice");
+    expect_start_refused(w, "voice-regions names a region twice");
     *world_config(w) = good;
     world_config(w)->public_url = "chat.example";
-    expect_refusal(w, "public-url must begin with http:// or https://");
+    expect_start_refused(w, "public-url must begin with http:// or https://");
     *world_config(w) = good;
     world_config(w)->tls_cert = "cert.pem";
-    expect_refusal(w, "tls-cert and tls-key belong together");
+    expect_start_refused(w, "tls-cert and tls-key belong together");
     world_config(w)->tls_key = "/nowhere/key.pem";
     world_config(w)->tls_cert = "/nowhere/cert.pem";
-    expect_refusal(w, "/nowhere/cert.pem");
+    expect_start_refused(w, "/nowhere/cert.pem");
     *world_config(w) = good;
     world_config(w)->tls_only = true;
-    expect_refusal(w, "tls-only needs a certificate");
+    expect_start_refused(w, "tls-only needs a certificate");
     expect_recovery(w, &good);
 }
 
-static void a_database_that_is_not_there(struct world *w)
+static void start_fails_when_the_database_is_unreachable(struct world *w)
 {
     struct config good = *world_config(w);
 
     world_stop(w);
     world_config(w)->store = "postgres://nobody@127.0.0.1:1/nowhere?connect_timeout=2";
-    expect_refusal(w, "store: ");
+    expect_start_refused(w, "store: ");
     expect_recovery(w, &good);
 }
 
 const struct test starting_tests[] = {
-    TEST(a_port_that_is_taken),
-    TEST(a_port_of_another_server),
-    TEST(an_address_that_is_none),
-    TEST(a_folder_that_is_none),
-    TEST(a_folder_that_is_in_use),
-    TEST(a_key_file_that_is_cut),
-    TEST(settings_that_make_no_sense),
-    TEST(a_database_that_is_not_there),
+    TEST(start_fails_when_the_port_is_in_use),
+    TEST(start_fails_on_the_port_of_another_server),
+    TEST(start_fails_with_an_invalid_listen_address),
+    TEST(start_fails_when_the_data_folder_is_not_a_folder),
+    TEST(start_fails_when_the_data_folder_is_in_use),
+    TEST(start_fails_with_a_truncated_key_file),
+    TEST(start_fails_with_invalid_options),
+    TEST(start_fails_when_the_database_is_unreachable),
     { 0 },
 };

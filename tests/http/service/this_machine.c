@@ -1,4 +1,4 @@
-/* this_machine.c - what only programs on this machine may do, and how a proxy is recognised. */
+/* this_machine.c - permissions of local callers, and detection of a proxy on this machine. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@
 
 enum { QUIET_MS = 60000 }; /* the server closes the connection */
 
-/* A request as it is on the wire; the text of the answer. */
-static const char *send_head(struct world *w, const char *line, const char *host,
-                             const char *headers, const char *body)
+/* Sends a raw request and returns the response text. */
+static const char *send_raw_request(struct world *w, const char *line, const char *host,
+                                    const char *headers, const char *body)
 {
     struct str got = client_raw(
         world_stranger(w),
@@ -24,7 +24,7 @@ static const char *send_head(struct world *w, const char *line, const char *host
     return TEXT(w, "%.*s", STR_FMT(got));
 }
 
-static int status_of(const char *answer)
+static int response_status(const char *answer)
 {
     return atoi(answer + 9);
 }
@@ -39,9 +39,9 @@ static const struct {
     { "1.1", "app.localhost:8080", "", true },
     { "1.1", "[::1]:8080", "", true },
     { "1.1", "localhost", "Origin: http://localhost:3000\r\n", true },
-    /* nginx by default: HTTP/1.0, and the name of the upstream as Host */
+    /* nginx by default: HTTP/1.0, and the upstream's name as Host */
     { "1.0", "127.0.0.1:8080", "", false },
-    /* names that a page may point to this machine, and names that a proxy keeps */
+    /* names that a page may resolve to this machine, and names that a proxy forwards */
     { "1.1", "rebound.evil.example", "", false },
     { "1.1", "127.0.0.1.evil.example", "", false },
     { "1.1", "127.evil.example:80", "", false },
@@ -64,14 +64,14 @@ static const struct {
     { "1.1", "localhost", "True-Client-IP: 192.0.2.1\r\n", false },
 };
 
-static void default_settings(struct config *config)
+static void configure_defaults(struct config *config)
 {
     config->registration = "auto";
     config->workbench = "on";
 }
 
-/* Registration, the console and the figures have one rule. */
-static void one_rule_decides_who_is_on_this_machine(struct world *w)
+/* Registration, the console and the metrics use the same rule. */
+static void registration_console_and_metrics_detect_local_callers_alike(struct world *w)
 {
     for (size_t i = 0; i < COUNT_OF(requests); i++) {
         const char *host = requests[i].host, *headers = requests[i].headers;
@@ -82,51 +82,52 @@ static void one_rule_decides_who_is_on_this_machine(struct world *w)
         const char *post = TEXT(w, "POST /api/v10/auth/register HTTP/%s", v);
         const char *json = TEXT(w, "%sContent-Type: application/json\r\n", headers);
 
-        const char *got = send_head(w, TEXT(w, "GET /metrics HTTP/%s", v), host, headers, "");
-        expect(status_of(got) == (local ? 200 : 401));
-        got = send_head(w, TEXT(w, "GET /console/world HTTP/%s", v), host, headers, "");
-        /* Pages of other origins do not use the console, wherever they are. */
-        expect(status_of(got) == (local && !origin ? 200 : 401));
-        got = send_head(w, post, host, json, person);
-        expect(status_of(got) == (local ? 200 : 400));
+        const char *got =
+            send_raw_request(w, TEXT(w, "GET /metrics HTTP/%s", v), host, headers, "");
+        expect(response_status(got) == (local ? 200 : 401));
+        got = send_raw_request(w, TEXT(w, "GET /console/world HTTP/%s", v), host, headers, "");
+        /* Pages of other origins cannot use the console, wherever they are. */
+        expect(response_status(got) == (local && !origin ? 200 : 401));
+        got = send_raw_request(w, post, host, json, person);
+        expect(response_status(got) == (local ? 200 : 400));
         expect(local || strstr(got, "INVITE_REQUIRED"));
-        got = send_head(w, TEXT(w, "GET /api/v10/policies/instance/config HTTP/%s", v), host,
-                        headers, "");
+        got = send_raw_request(w, TEXT(w, "GET /api/v10/policies/instance/config HTTP/%s", v), host,
+                               headers, "");
         expect(strstr(got, local ? "\"register_requireInvite\":false"
                                  : "\"register_requireInvite\":true"));
     }
 }
 
-static void behind_trusted_proxies(struct config *config)
+static void configure_trusted_loopback(struct config *config)
 {
-    default_settings(config);
+    configure_defaults(config);
     config->trusted_proxies = "loopback";
 }
 
-/* The operator has said that loopback is a proxy: even a request without any sign is one. */
-static void behind_a_proxy_that_is_known_nobody_is_on_this_machine(struct world *w)
+/* With loopback configured as a proxy, even a request without proxy headers is not local. */
+static void no_caller_is_local_behind_a_configured_proxy(struct world *w)
 {
-    const char *got = send_head(w, "GET /metrics HTTP/1.1", "localhost", "", "");
+    const char *got = send_raw_request(w, "GET /metrics HTTP/1.1", "localhost", "", "");
 
-    expect(status_of(got) == 401);
-    got = send_head(w, "POST /api/v10/auth/register HTTP/1.1", "localhost",
-                    "Content-Type: application/json\r\n",
-                    "{\"username\": \"ada\", \"password\": \"correct horse\"}");
+    expect(response_status(got) == 401);
+    got = send_raw_request(w, "POST /api/v10/auth/register HTTP/1.1", "localhost",
+                           "Content-Type: application/json\r\n",
+                           "{\"username\": \"ada\", \"password\": \"correct horse\"}");
     expect(strstr(got, "INVITE_REQUIRED"));
 }
 
-static void with_warnings(struct config *config)
+static void configure_log_warnings(struct config *config)
 {
-    default_settings(config);
+    configure_defaults(config);
     config->log_level = "warn";
 }
 
-static void the_log_names_a_proxy_that_is_not_configured_once(struct world *w)
+static void unconfigured_proxy_is_logged_once(struct world *w)
 {
     world_log_begin(w);
-    send_head(w, "GET /api/v10/gateway HTTP/1.1", "localhost", "", "");
-    send_head(w, "GET /api/v10/gateway HTTP/1.0", "127.0.0.1:8080", "", "");
-    send_head(w, "GET /api/v10/gateway HTTP/1.1", "localhost", "Via: 1.1 caddy\r\n", "");
+    send_raw_request(w, "GET /api/v10/gateway HTTP/1.1", "localhost", "", "");
+    send_raw_request(w, "GET /api/v10/gateway HTTP/1.0", "127.0.0.1:8080", "", "");
+    send_raw_request(w, "GET /api/v10/gateway HTTP/1.1", "localhost", "Via: 1.1 caddy\r\n", "");
     const char *log = world_log_end(w), *line = strstr(log, "a proxy on this machine");
 
     expect(line && strstr(line, "HTTP/1.0") && strstr(line, "public-url"));
@@ -135,8 +136,8 @@ static void the_log_names_a_proxy_that_is_not_configured_once(struct world *w)
 
 #define PART(name, more) "--b\r\nContent-Disposition: form-data; name=\"" name "\"" more "\r\n\r\n"
 
-/* Everybody who sees the message gets the address: the sender must not choose its host. */
-static void files_in_events_have_the_address_of_the_listener(struct world *w)
+/* All viewers of the message get the URL: the sender's Host header must not determine it. */
+static void attachment_urls_in_events_ignore_the_senders_host_header(struct world *w)
 {
     static const char body[] = PART("payload_json", "") "{\"content\": \"look\"}\r\n" PART(
         "files[0]", "; filename=\"a.txt\"") "hello\r\n--b--\r\n";
@@ -151,11 +152,11 @@ static void files_in_events_have_the_address_of_the_listener(struct world *w)
 
     for (size_t i = 0; i < COUNT_OF(hosts); i++) {
         const char *got =
-            send_head(w, TEXT(w, "POST /api/v10/channels/%s/messages HTTP/1.1", v.channel),
-                      hosts[i], headers, body);
+            send_raw_request(w, TEXT(w, "POST /api/v10/channels/%s/messages HTTP/1.1", v.channel),
+                             hosts[i], headers, body);
         const char *json = strstr(got, "\r\n\r\n");
 
-        expect(status_of(got) == 200 && json);
+        expect(response_status(got) == 200 && json);
         const struct dom *d = dom_parse(world_arena(w), str_of(json + 4));
         const char *url = TEXT(w, "%.*s", STR_FMT(dom_at(d, "attachments.0.url")->text));
         expect(strncmp(url, own, strlen(own)) == 0);
@@ -165,9 +166,9 @@ static void files_in_events_have_the_address_of_the_listener(struct world *w)
 }
 
 const struct test this_machine_tests[] = {
-    TEST_WITH(one_rule_decides_who_is_on_this_machine, default_settings),
-    TEST_WITH(behind_a_proxy_that_is_known_nobody_is_on_this_machine, behind_trusted_proxies),
-    TEST_WITH(the_log_names_a_proxy_that_is_not_configured_once, with_warnings),
-    TEST(files_in_events_have_the_address_of_the_listener),
+    TEST_WITH(registration_console_and_metrics_detect_local_callers_alike, configure_defaults),
+    TEST_WITH(no_caller_is_local_behind_a_configured_proxy, configure_trusted_loopback),
+    TEST_WITH(unconfigured_proxy_is_logged_once, configure_log_warnings),
+    TEST(attachment_urls_in_events_ignore_the_senders_host_header),
     { 0 },
 };

@@ -1,5 +1,5 @@
-/* carried_clients.c - clients of the voice gateway: of all versions, on all kinds of machines,
- * by both kinds of addresses, and such as say too much. */
+/* carried_clients.c - voice clients of all gateway versions, platforms and address families, and
+ * excessive ones. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 #include "voice_client.h"
 
-/* What it is told to send to is no address of this machine, so that it listens on all of them. */
-static void with_both_addresses(struct config *config)
+/* The announced address is not local, so the relay listens on all addresses. */
+static void configure_both_address_families(struct config *config)
 {
     with_relay(config);
     config->listen = "[::]:0";
@@ -24,14 +24,14 @@ static bool is_number(const struct dom *d, const char *text)
     return d && d->kind == JSON_NUMBER && str_is(d->text, text);
 }
 
-static void expect_beat(struct voice_client *p)
+static void expect_heartbeat_ack(struct voice_client *p)
 {
     conn_send(p->gate, p->version < 8 ? "{'op': 3, 'd': 71}" : "{'op': 3, 'd': {'t': 71}}");
     expect(is_number(dom_at(voice_client_await(p, 6), p->version < 8 ? "d" : "d.t"), "71"));
 }
 
-/* Opcodes of encryption from end to end, and those that are no client's, are passed over. */
-static void expect_deafness_to_others(struct voice_client *p)
+/* Opcodes of end-to-end encryption and server opcodes are ignored. */
+static void expect_opcodes_ignored(struct voice_client *p)
 {
     static const int ops[] = { 2, 4, 9, 11, 13, 17, 18, 20, 21, 26, 31, 33, 63 };
 
@@ -57,7 +57,7 @@ static void voice_client_redial(struct voice_client *p, int version, const char 
     p->timestamp = 0;
 }
 
-static void all_versions_are_spoken(struct world *w)
+static void voice_gateway_versions_4_to_9_are_supported(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_join(&h, h.ada, h.voice),
@@ -66,8 +66,8 @@ static void all_versions_are_spoken(struct world *w)
     for (int version = 4; version <= 9; version++) {
         voice_client_redial(&ada, version, h.voice);
         voice_client_redial(&bob, version, h.voice);
-        expect_beat(&bob);
-        expect_deafness_to_others(&bob);
+        expect_heartbeat_ack(&bob);
+        expect_opcodes_ignored(&bob);
         conn_send(ada.gate, "{'op': 5, 'd': {'speaking': 1, 'delay': 0, 'ssrc': %u}}", ada.ssrc);
         const struct dom *m = voice_client_await(&bob, 5);
         expect(str_is(dom_at(m, "d.user_id")->text, h.ada->id));
@@ -79,16 +79,16 @@ static void all_versions_are_spoken(struct world *w)
     voice_client_hang_up(&bob);
 }
 
-/* --- what they say of themselves ------------------------------------------------------ */
+/* --- client properties ------------------------------------------------------------------ */
 
-static void connect_as(struct client *c, const char *browser)
+static void connect_with_browser(struct client *c, const char *browser)
 {
     c->gate = conn_session(
         c, "v=10", TEXT(c->world, "'properties': {'os': 'test', 'browser': '%s'}", browser));
 }
 
-static void expect_about(struct voice_client *p, int op, const struct client *about,
-                         const char *name, const char *value)
+static void expect_value_about(struct voice_client *p, int op, const struct client *about,
+                               const char *name, const char *value)
 {
     const struct dom *m = voice_client_await(p, op), *v = dom_at(m, name);
 
@@ -96,8 +96,8 @@ static void expect_about(struct voice_client *p, int op, const struct client *ab
     expect(v && (value ? is_number(v, value) : v->kind == JSON_NULL));
 }
 
-/* Of what it says only what means something is passed on. */
-static void flags_of_clients_are_told(struct world *w)
+/* Only known flags are forwarded. */
+static void voice_client_flags_are_sent_to_other_participants(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_join_with(&h, h.ada, h.voice, ", 'flags': 11"), bob;
@@ -108,52 +108,52 @@ static void flags_of_clients_are_told(struct world *w)
     voice_client_dial(&bob, 8);
     voice_client_ready(&bob);
     voice_client_await(&bob, 11);
-    expect_about(&bob, 18, h.ada, "d.flags", "3");
+    expect_value_about(&bob, 18, h.ada, "d.flags", "3");
     voice_client_await(&ada, 11);
-    expect_about(&ada, 18, h.bob, "d.flags", "4");
-    /* Who changes nothing is not told of again. */
+    expect_value_about(&ada, 18, h.bob, "d.flags", "4");
+    /* Unchanged flags are not sent again. */
     ask_voice(h.ada, h.guild, h.voice, ", 'flags': 3, 'self_mute': true");
     await_self_mute(h.bob);
     voice_client_expect_none(&bob, 18);
     ask_voice(h.ada, h.guild, h.voice, ", 'flags': 1");
-    expect_about(&bob, 18, h.ada, "d.flags", "1");
+    expect_value_about(&bob, 18, h.ada, "d.flags", "1");
     ask_voice(h.ada, h.guild, h.voice, "");
-    expect_about(&bob, 18, h.ada, "d.flags", NULL);
+    expect_value_about(&bob, 18, h.ada, "d.flags", NULL);
     voice_client_expect_none(&ada, 18);
     voice_client_hang_up(&ada);
 }
 
-static void what_clients_run_on_is_told(struct world *w)
+static void voice_client_platform_is_sent_to_other_participants(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *carl = test_voice_member(&h, "carl", 0), *robot = test_voice_bot(&h, "robot");
 
-    connect_as(h.ada, "Chat Client");
-    connect_as(h.bob, "Chat Android");
+    connect_with_browser(h.ada, "Chat Client");
+    connect_with_browser(h.bob, "Chat Android");
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES), bob, third,
                         bot;
     bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
-    expect_about(&ada, 20, h.bob, "d.platform", "1");
-    /* One in a browser and a bot are told of the others, and nothing is told of them. */
+    expect_value_about(&ada, 20, h.bob, "d.platform", "1");
+    /* A browser client and a bot get the others' platforms; theirs are not sent. */
     third = voice_client_join(&h, carl, h.voice);
     voice_client_dial(&third, 8);
     voice_client_ready(&third);
     voice_client_await(&third, 11);
-    expect_about(&third, 20, h.ada, "d.platform", "0");
-    expect_about(&third, 20, h.bob, "d.platform", "1");
+    expect_value_about(&third, 20, h.ada, "d.platform", "0");
+    expect_value_about(&third, 20, h.bob, "d.platform", "1");
     bot = voice_client_join(&h, robot, h.voice);
     voice_client_dial(&bot, 8);
     voice_client_ready(&bot);
-    expect_about(&bot, 20, h.ada, "d.platform", "0");
+    expect_value_about(&bot, 20, h.ada, "d.platform", "0");
     voice_client_expect_none(&ada, 20);
     voice_client_expect_none(&bob, 18);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
 
-/* --- who says too much, or nothing ---------------------------------------------------- */
+/* --- limits ---------------------------------------------------------------------------- */
 
-static void sockets_have_a_pace(struct world *w)
+static void voice_gateway_limits_payload_rate_and_size(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct gateway_conn *g = conn_open_at(h.ada, "/voice?v=8");
@@ -176,7 +176,7 @@ static void sockets_have_a_pace(struct world *w)
     expect_close(g, 4002);
 }
 
-static void an_address_has_so_many_strangers(struct world *w)
+static void address_is_limited_to_64_unidentified_voice_connections(struct world *w)
 {
     struct client *c = world_client(w, "ada");
     struct gateway_conn *first = conn_open_at(c, "/voice?v=8"), *g = NULL;
@@ -185,20 +185,20 @@ static void an_address_has_so_many_strangers(struct world *w)
     for (int i = 1; i < 64; i++)
         expect_op(g = conn_open_at(c, "/voice?v=8"), 8);
     expect_close(conn_open_at(c, "/voice?v=8"), 4021);
-    /* One that goes makes room for another. */
+    /* A closed connection makes room for another. */
     conn_close(g, 1000);
     bool taken = false;
     for (int i = 0; i < 1000 && !taken; i++)
         taken = conn_read(conn_open_at(c, "/voice?v=8"), 60000);
     expect(taken);
-    /* Who never says who it is does not stay. */
+    /* An unidentified connection is closed after 30 seconds. */
     world_wait(w, 31);
     expect_close(first, 4003);
 }
 
 /* --- addresses ------------------------------------------------------------------------ */
 
-static int six_socket(void)
+static int open_ipv6_socket(void)
 {
     struct sockaddr_in6 any = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
     int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -210,10 +210,10 @@ static int six_socket(void)
     return -1;
 }
 
-/* It is told its address in the form of its kind: one of IPv4 as clients can read it. */
-static void both_kinds_of_addresses_are_heard(struct world *w)
+/* The relay returns the client's address in its own family: IPv4 in dotted form. */
+static void voice_media_works_over_ipv4_and_ipv6(struct world *w)
 {
-    int six = six_socket();
+    int six = open_ipv6_socket();
     char address[64];
     int port;
 
@@ -221,7 +221,7 @@ static void both_kinds_of_addresses_are_heard(struct world *w)
         return; /* a machine without IPv6 */
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice,
-                                                VOICE_CLIENT_AES), /* looks at its address */
+                                                VOICE_CLIENT_AES), /* discovers its address */
         bob = voice_client_join(&h, h.bob, h.voice);
     voice_client_dial(&bob, 8);
     expect(str_is(dom_at(voice_client_ready(&bob), "d.ip")->text, "192.0.2.1"));
@@ -238,11 +238,11 @@ static void both_kinds_of_addresses_are_heard(struct world *w)
 }
 
 const struct test carried_clients_tests[] = {
-    TEST_WITH(all_versions_are_spoken, with_relay),
-    TEST_WITH(flags_of_clients_are_told, with_relay),
-    TEST_WITH(what_clients_run_on_is_told, with_relay),
-    TEST_WITH(sockets_have_a_pace, with_relay),
-    TEST_WITH(an_address_has_so_many_strangers, with_relay),
-    TEST_WITH(both_kinds_of_addresses_are_heard, with_both_addresses),
+    TEST_WITH(voice_gateway_versions_4_to_9_are_supported, with_relay),
+    TEST_WITH(voice_client_flags_are_sent_to_other_participants, with_relay),
+    TEST_WITH(voice_client_platform_is_sent_to_other_participants, with_relay),
+    TEST_WITH(voice_gateway_limits_payload_rate_and_size, with_relay),
+    TEST_WITH(address_is_limited_to_64_unidentified_voice_connections, with_relay),
+    TEST_WITH(voice_media_works_over_ipv4_and_ipv6, configure_both_address_families),
     { 0 },
 };

@@ -1,26 +1,25 @@
-/* ends.c - how voice ends without being left: sessions, members, channels, guilds and
- * processes that are gone. */
+/* ends.c - voice states that end with their session, member, channel, guild or process. */
 #include "test_voice.h"
 #include "waits.h"
 
 #include <string.h>
 #include <unistd.h>
 
-static void a_session_that_ends_takes_its_voice_along(struct world *w)
+static void closing_a_session_ends_its_voice_state(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     conn_close(h.bob->gate, 1000);
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", h.bob->id);
-    /* A bot that leaves does so in every guild. */
+    /* A bot leaves voice in every guild. */
     struct client *bot = test_voice_bot(&h, "robot");
     join_voice(&h, bot, h.voice, h.ada, NULL);
     conn_close(bot->gate, 1001);
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", bot->id);
 }
 
-static void a_session_that_is_away_keeps_its_voice_for_three_minutes(struct world *w)
+static void session_without_socket_keeps_its_voice_for_three_minutes(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -36,7 +35,7 @@ static void a_session_that_is_away_keeps_its_voice_for_three_minutes(struct worl
     const struct dom *m = conn_read(back, 60000);
     expect(m && str_is(dom_at(m, "t")->text, "RESUMED"));
     expect(world_number(w, "select count(*) from voice_states") == 1);
-    expect_op(h.ada->gate, 1); /* is she still there? */
+    expect_op(h.ada->gate, 1); /* is ada still connected? */
     expect_quiet(h.ada->gate);
     conn_lose(back);
     world_wait(w, 185);
@@ -47,7 +46,7 @@ static void a_session_that_is_away_keeps_its_voice_for_three_minutes(struct worl
     expect(str_is(dom_at(told, "user_id")->text, h.bob->id));
 }
 
-static void who_leaves_a_guild_leaves_its_voice(struct world *w)
+static void leaving_a_guild_ends_the_members_voice_state(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *cleo = test_voice_member(&h, "cleo", 0), *dan = test_voice_member(&h, "dan", 0);
@@ -68,7 +67,7 @@ static void who_leaves_a_guild_leaves_its_voice(struct world *w)
     expect(world_number(w, "select count(*) from voice_states") == 0);
 }
 
-static void a_deleted_channel_empties_its_voice(struct world *w)
+static void deleting_a_channel_ends_its_voice_states(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -83,7 +82,7 @@ static void a_deleted_channel_empties_its_voice(struct world *w)
     expect(world_number(w, "select count(*) from voice_states") == 0);
 }
 
-static void a_deleted_guild_has_no_voice(struct world *w)
+static void deleting_a_guild_ends_its_voice_states(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -95,19 +94,19 @@ static void a_deleted_guild_has_no_voice(struct world *w)
 
 /* --- processes ------------------------------------------------------------------------ */
 
-/* bob, as if another process held him. */
-static void put_ghost(const struct test_voice *h, int node)
+/* Puts bob into voice as if another process had his session. */
+static void insert_foreign_voice_state(const struct test_voice *h, int node)
 {
     join_voice(h, h->bob, h->voice, NULL);
     world_sql(h->world, "update voice_states set node = %d", node);
 }
 
-/* The session of a process that was restarted may be resumed: until then everybody sees it. */
-static void voice_outlives_the_process_as_long_as_its_session(struct world *w)
+/* A session of a restarted process may be resumed: until then its voice state stays. */
+static void voice_state_survives_a_restart_until_the_session_expires(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
-    put_ghost(&h, 0);
+    insert_foreign_voice_state(&h, 0);
     world_restart(w);
     expect_status(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id), 200);
     client_connect(h.ada);
@@ -122,12 +121,12 @@ static void voice_outlives_the_process_as_long_as_its_session(struct world *w)
     expect(str_is(dom_at(told, "user_id")->text, h.bob->id));
 }
 
-/* Restarted again and again: the time goes on from the first restart. */
-static void a_second_restart_does_not_prolong_the_time(struct world *w)
+/* After several restarts the time counts from the first one. */
+static void second_restart_does_not_extend_the_voice_states_time(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
-    put_ghost(&h, 0);
+    insert_foreign_voice_state(&h, 0);
     world_restart(w);
     world_wait(w, 100);
     world_restart(w);
@@ -135,7 +134,7 @@ static void a_second_restart_does_not_prolong_the_time(struct world *w)
     expect_soon(world_number(w, "select count(*) from voice_states") == 0);
 }
 
-static struct gateway_conn *resumed_gate(struct client *c, const char *id, uint64_t seq)
+static struct gateway_conn *open_resumed_gateway(struct client *c, const char *id, uint64_t seq)
 {
     struct gateway_conn *back = conn_open(c, "v=10");
 
@@ -144,7 +143,7 @@ static struct gateway_conn *resumed_gate(struct client *c, const char *id, uint6
     return back;
 }
 
-static const struct dom *await_dispatch(struct gateway_conn *g, const char *name)
+static const struct dom *read_until_dispatch(struct gateway_conn *g, const char *name)
 {
     for (;;) {
         const struct dom *m = conn_read(g, 60000);
@@ -156,8 +155,8 @@ static const struct dom *await_dispatch(struct gateway_conn *g, const char *name
     }
 }
 
-/* After SIGTERM the session goes on, and is told where its voice is now. */
-static void a_session_that_is_resumed_has_its_voice_back(struct world *w)
+/* After SIGTERM the session is resumed and gets its voice server again. */
+static void resumed_session_gets_its_voice_server_again(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     char id[64];
@@ -166,27 +165,27 @@ static void a_session_that_is_resumed_has_its_voice_back(struct world *w)
     snprintf(id, sizeof id, "%s", conn_id(h.bob->gate));
     uint64_t seq = conn_seq(h.bob->gate);
     world_restart(w);
-    struct gateway_conn *back = resumed_gate(h.bob, id, seq);
-    await_dispatch(back, "RESUMED");
-    const struct dom *m = await_dispatch(back, "VOICE_SERVER_UPDATE");
+    struct gateway_conn *back = open_resumed_gateway(h.bob, id, seq);
+    read_until_dispatch(back, "RESUMED");
+    const struct dom *m = read_until_dispatch(back, "VOICE_SERVER_UPDATE");
     expect(str_is(dom_at(m, "d.guild_id")->text, h.guild));
     expect(world_number(w, "select count(*) from voice_states where node = 0 and held_until = 0") ==
            1);
-    /* From now on it ends with its session. */
+    /* The voice state ends with its session again. */
     conn_close(back, 1000);
     expect_soon(world_number(w, "select count(*) from voice_states") == 0);
 }
 
-/* A bot whose session is gone begins another one; that it has asked for the old one shows that it
- * was in voice all the time. */
-static void a_bot_that_begins_again_has_its_voice_back(struct world *w)
+/* A bot whose session is lost identifies again; its attempt to resume shows that it was in
+ * voice. */
+static void bot_that_identifies_after_a_failed_resume_keeps_its_voice(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *bot = test_voice_bot(&h, "robot");
 
     join_voice(&h, bot, h.voice, NULL);
     world_restart(w);
-    struct gateway_conn *lost = resumed_gate(bot, "0123456789abcdef0123456789abcdef", 1);
+    struct gateway_conn *lost = open_resumed_gateway(bot, "0123456789abcdef0123456789abcdef", 1);
     expect_op(lost, 9);
     conn_close(lost, 1000);
     client_connect(h.ada);
@@ -201,8 +200,8 @@ static void a_bot_that_begins_again_has_its_voice_back(struct world *w)
     expect_soon(world_number(w, "select count(*) from voice_states") == 0);
 }
 
-/* One that was started anew is in no channel, whatever was before. */
-static void a_bot_that_was_started_anew_is_in_no_voice(struct world *w)
+/* A newly started bot is in no voice channel. */
+static void newly_started_bot_does_not_keep_an_old_voice_state(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *bot = test_voice_bot(&h, "robot");
@@ -216,8 +215,8 @@ static void a_bot_that_was_started_anew_is_in_no_voice(struct world *w)
     expect_soon(world_number(w, "select count(*) from voice_states") == 0);
 }
 
-/* Where several processes share a store, each clears after the others. */
-static void voice_of_a_dead_process_is_cleared_by_the_others(struct world *w)
+/* With several processes on one store, each cleans up after dead ones. */
+static void voice_states_of_a_dead_process_are_cleared_by_others(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -225,7 +224,7 @@ static void voice_of_a_dead_process_is_cleared_by_the_others(struct world *w)
         return;
     world_sql(w, "insert into voice_nodes (node, expires_at) values (78, %lld)",
               (long long)1 << 60);
-    put_ghost(&h, 78);
+    insert_foreign_voice_state(&h, 78);
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
     sleep(2);
     expect_quiet(h.ada->gate);
@@ -237,16 +236,16 @@ static void voice_of_a_dead_process_is_cleared_by_the_others(struct world *w)
 }
 
 const struct test voice_ends_tests[] = {
-    TEST(a_session_that_ends_takes_its_voice_along),
-    TEST(a_session_that_is_away_keeps_its_voice_for_three_minutes),
-    TEST(who_leaves_a_guild_leaves_its_voice),
-    TEST(a_deleted_channel_empties_its_voice),
-    TEST(a_deleted_guild_has_no_voice),
-    TEST(voice_outlives_the_process_as_long_as_its_session),
-    TEST(a_second_restart_does_not_prolong_the_time),
-    TEST(a_session_that_is_resumed_has_its_voice_back),
-    TEST(a_bot_that_begins_again_has_its_voice_back),
-    TEST(a_bot_that_was_started_anew_is_in_no_voice),
-    TEST(voice_of_a_dead_process_is_cleared_by_the_others),
+    TEST(closing_a_session_ends_its_voice_state),
+    TEST(session_without_socket_keeps_its_voice_for_three_minutes),
+    TEST(leaving_a_guild_ends_the_members_voice_state),
+    TEST(deleting_a_channel_ends_its_voice_states),
+    TEST(deleting_a_guild_ends_its_voice_states),
+    TEST(voice_state_survives_a_restart_until_the_session_expires),
+    TEST(second_restart_does_not_extend_the_voice_states_time),
+    TEST(resumed_session_gets_its_voice_server_again),
+    TEST(bot_that_identifies_after_a_failed_resume_keeps_its_voice),
+    TEST(newly_started_bot_does_not_keep_an_old_voice_state),
+    TEST(voice_states_of_a_dead_process_are_cleared_by_others),
     { 0 },
 };

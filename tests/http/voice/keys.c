@@ -1,6 +1,5 @@
-/* keys.c - keys of logins: uploaded, signed with themselves, matched.
- *
- * The pairs and signatures are made by the OpenSSL command line. */
+/* keys.c - persistent public keys of sessions: uploading, self-signatures, matching. The key
+ * pairs and signatures are made with the OpenSSL command line. */
 #include "gateway_conn.h"
 
 #include <sodium.h>
@@ -11,9 +10,9 @@
 #define KEYS    "/voice/public-keys"
 #define SERVICE "ServiceSelfSignature"
 
-/* --- the client's side ---------------------------------------------------------------- */
+/* --- client side ----------------------------------------------------------------------- */
 
-static void run(const char *command)
+static void run_command(const char *command)
 {
     if (system(command) != 0)
         fail_test(__FILE__, __LINE__, "failed: %s", command);
@@ -40,7 +39,7 @@ static void write_file(struct world *w, const char *name, struct str bytes)
     expect(f && fwrite(bytes.p, 1, bytes.n, f) == bytes.n && fclose(f) == 0);
 }
 
-/* A new pair under a name; its public half in one of the two forms. */
+/* Creates a key pair with a name; returns its public key in one of the two forms. */
 static struct str make_key(struct world *w, const char *name, const char *form)
 {
     char command[2000];
@@ -51,16 +50,16 @@ static struct str make_key(struct world *w, const char *name, const char *form)
              "%s.pem) 2>/dev/null && openssl ec -in %s.pem -pubout -conv_form %s -outform DER -out "
              "%s.der 2>/dev/null",
              world_folder(w), name, name, name, form, name);
-    run(command);
+    run_command(command);
     snprintf(command, sizeof command, "%s.der", name);
     struct str der = read_file(w, command);
     expect(der.n > n);
     return str_from(der, der.n - n);
 }
 
-/* What the key signs: label and content with their lengths, written here by hand. */
-static struct str sign(struct world *w, const char *name, const char *label, const char *login,
-                       struct str key)
+/* Signs label and content with their lengths, encoded here by hand. */
+static struct str sign_key(struct world *w, const char *name, const char *label, const char *login,
+                           struct str key)
 {
     struct arena *a = world_arena(w);
     struct str content = STR_CONCAT(a, str_of(login), STR(":"), key);
@@ -73,11 +72,11 @@ static struct str sign(struct world *w, const char *name, const char *label, con
     snprintf(command, sizeof command,
              "cd '%s' && openssl dgst -sha256 -sign %s.pem -out signature signed", world_folder(w),
              name);
-    run(command);
+    run_command(command);
     return read_file(w, "signature");
 }
 
-static const char *base64(struct world *w, struct str bytes)
+static const char *encode_base64(struct world *w, struct str bytes)
 {
     char *out = arena_alloc(world_arena(w), 4096);
 
@@ -85,8 +84,8 @@ static const char *base64(struct world *w, struct str bytes)
                              sodium_base64_VARIANT_ORIGINAL);
 }
 
-/* The name of the login, as READY tells it. */
-static const char *login_of(struct client *c)
+/* Returns the session id of the login from READY. */
+static const char *read_login_id(struct client *c)
 {
     struct gateway_conn *g = conn_open(c, "v=10&encoding=json");
 
@@ -98,7 +97,7 @@ static const char *login_of(struct client *c)
     return str_dupz(world_arena(c->world), id->text);
 }
 
-static struct answer put_text(struct client *c, const char *key, const char *signature)
+static struct answer put_key_text(struct client *c, const char *key, const char *signature)
 {
     return client_put(c,
                       str_printf(world_arena(c->world),
@@ -108,104 +107,104 @@ static struct answer put_text(struct client *c, const char *key, const char *sig
                       KEYS);
 }
 
-static struct answer put(struct client *c, struct str key, struct str signature)
+static struct answer put_key(struct client *c, struct str key, struct str signature)
 {
     struct world *w = c->world;
     const char *head = "data:application/octet-stream;base64,";
 
-    return put_text(c, str_printf(world_arena(w), "%s%s", head, base64(w, key)).p,
-                    str_printf(world_arena(w), "%s%s", head, base64(w, signature)).p);
+    return put_key_text(c, str_printf(world_arena(w), "%s%s", head, encode_base64(w, key)).p,
+                        str_printf(world_arena(w), "%s%s", head, encode_base64(w, signature)).p);
 }
 
-/* A new key of that name, uploaded as it should be. */
-static struct str upload(struct client *c, const char *name, const char *form)
+/* Uploads a new key of that name. */
+static struct str upload_new_key(struct client *c, const char *name, const char *form)
 {
     struct str key = make_key(c->world, name, form);
 
-    expect_status(put(c, key, sign(c->world, name, SERVICE, login_of(c), key)), 204);
+    expect_status(put_key(c, key, sign_key(c->world, name, SERVICE, read_login_id(c), key)), 204);
     return key;
 }
 
-static struct answer match(struct client *c, const char *user_id, struct str key)
+static struct answer match_key(struct client *c, const char *user_id, struct str key)
 {
     return client_post(c,
                        str_printf(world_arena(c->world), "{'key_version': 1, 'public_key': '%s'}",
-                                  base64(c->world, key))
+                                  encode_base64(c->world, key))
                            .p,
                        "/voice/%s/match-public-key", user_id);
 }
 
 /* --- uploading ------------------------------------------------------------------------ */
 
-static void a_key_signed_with_itself_is_taken_and_found(struct world *w)
+static void self_signed_public_key_is_accepted_and_matched(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
-    struct str key = upload(ada, "a", "compressed");
-    expect_json(match(bob, ada->id, key), "{'is_match': true}");
-    expect_json(match(bob, ada->id, make_key(w, "a", "uncompressed")), "{'is_match': true}");
-    expect_json(match(bob, bob->id, key), "{'is_match': false}");
-    expect_json(match(bob, ada->id, make_key(w, "b", "compressed")), "{'is_match': false}");
-    expect_json(match(ada, "@me", key), "{'is_match': true}");
-    /* Apps with the scope may ask for somebody, too. */
+    struct str key = upload_new_key(ada, "a", "compressed");
+    expect_json(match_key(bob, ada->id, key), "{'is_match': true}");
+    expect_json(match_key(bob, ada->id, make_key(w, "a", "uncompressed")), "{'is_match': true}");
+    expect_json(match_key(bob, bob->id, key), "{'is_match': false}");
+    expect_json(match_key(bob, ada->id, make_key(w, "b", "compressed")), "{'is_match': false}");
+    expect_json(match_key(ada, "@me", key), "{'is_match': true}");
+    /* Bearer tokens with the scope may match_key keys, too. */
     struct client *app = world_token(w, bob, CALLER_BEARER, "voice", 3600);
-    expect_json(match(app, ada->id, key), "{'is_match': true}");
+    expect_json(match_key(app, ada->id, key), "{'is_match': true}");
     app = world_token(w, bob, CALLER_BEARER, "identify", 3600);
-    expect_error(match(app, ada->id, key), 403, 50026);
+    expect_error(match_key(app, ada->id, key), 403, 50026);
 }
 
-static void an_uncompressed_key_is_signed_as_it_is(struct world *w)
+static void uncompressed_key_must_be_signed_uncompressed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct str whole = make_key(w, "a", "uncompressed"), half = make_key(w, "a", "compressed");
-    const char *login = login_of(ada);
+    const char *login = read_login_id(ada);
 
-    expect_invalid(put(ada, whole, sign(w, "a", SERVICE, login, half)), "signature",
+    expect_invalid(put_key(ada, whole, sign_key(w, "a", SERVICE, login, half)), "signature",
                    "SIGNATURE_INVALID");
-    expect_status(put(ada, whole, sign(w, "a", SERVICE, login, whole)), 204);
-    expect_json(match(ada, "@me", half), "{'is_match': true}");
+    expect_status(put_key(ada, whole, sign_key(w, "a", SERVICE, login, whole)), 204);
+    expect_json(match_key(ada, "@me", half), "{'is_match': true}");
 }
 
-static void the_label_and_the_login_are_signed_too(struct world *w)
+static void key_signature_covers_label_and_login(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct client *phone = world_token(w, ada, CALLER_USER, "", 0);
     struct str key = make_key(w, "a", "compressed");
-    const char *login = login_of(ada);
+    const char *login = read_login_id(ada);
 
-    expect(strcmp(login, login_of(phone)) != 0 && strcmp(login, login_of(ada)) == 0);
-    expect_invalid(put(ada, key, sign(w, "a", SERVICE, login_of(phone), key)), "signature",
-                   "SIGNATURE_INVALID");
-    expect_invalid(put(ada, key, sign(w, "a", "ServiceSelfSignaturf", login, key)), "signature",
-                   "SIGNATURE_INVALID");
+    expect(strcmp(login, read_login_id(phone)) != 0 && strcmp(login, read_login_id(ada)) == 0);
+    expect_invalid(put_key(ada, key, sign_key(w, "a", SERVICE, read_login_id(phone), key)),
+                   "signature", "SIGNATURE_INVALID");
+    expect_invalid(put_key(ada, key, sign_key(w, "a", "ServiceSelfSignaturf", login, key)),
+                   "signature", "SIGNATURE_INVALID");
     make_key(w, "b", "compressed");
-    expect_invalid(put(ada, key, sign(w, "b", SERVICE, login, key)), "signature",
+    expect_invalid(put_key(ada, key, sign_key(w, "b", SERVICE, login, key)), "signature",
                    "SIGNATURE_INVALID");
-    expect_status(put(ada, key, sign(w, "a", "DiscordSelfSignature", login, key)), 204);
+    expect_status(put_key(ada, key, sign_key(w, "a", "DiscordSelfSignature", login, key)), 204);
 }
 
-static void with_one_label(struct config *c)
+static void disable_second_label(struct config *c)
 {
     c->voice_second_label = false;
 }
 
-static void the_second_label_can_be_turned_off(struct world *w)
+static void second_signature_label_can_be_disabled(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct str key = make_key(w, "a", "compressed");
-    const char *login = login_of(ada);
+    const char *login = read_login_id(ada);
 
-    expect_invalid(put(ada, key, sign(w, "a", "DiscordSelfSignature", login, key)), "signature",
-                   "SIGNATURE_INVALID");
-    expect_status(put(ada, key, sign(w, "a", SERVICE, login, key)), 204);
+    expect_invalid(put_key(ada, key, sign_key(w, "a", "DiscordSelfSignature", login, key)),
+                   "signature", "SIGNATURE_INVALID");
+    expect_status(put_key(ada, key, sign_key(w, "a", SERVICE, login, key)), 204);
 }
 
-static void data_may_be_written_in_several_ways(struct world *w)
+static void keys_and_signatures_are_accepted_as_data_urls(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct str key = make_key(w, "a", "compressed");
-    const char *k = base64(w, key);
-    const char *s = base64(w, sign(w, "a", SERVICE, login_of(ada), key));
+    const char *k = encode_base64(w, key);
+    const char *s = encode_base64(w, sign_key(w, "a", SERVICE, read_login_id(ada), key));
     static const char *const good[] = { "%s", "data:image/png;base64,%s", "data: a/b; base64, %s",
                                         "DATA:;BASE64,%s", "data:a/b;charset=c; base64,%s" };
     static const char *const bad[] = { "%s!",
@@ -219,17 +218,17 @@ static void data_may_be_written_in_several_ways(struct world *w)
 
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         snprintf(text, sizeof text, good[i], k);
-        expect_status(put_text(ada, text, s), 204);
+        expect_status(put_key_text(ada, text, s), 204);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(text, sizeof text, bad[i], k);
-        expect_invalid(put_text(ada, text, s), "public_key", "PUBLIC_KEY_INVALID");
+        expect_invalid(put_key_text(ada, text, s), "public_key", "PUBLIC_KEY_INVALID");
         snprintf(text, sizeof text, bad[i], s);
-        expect_invalid(put_text(ada, k, text), "signature", "SIGNATURE_INVALID");
+        expect_invalid(put_key_text(ada, k, text), "signature", "SIGNATURE_INVALID");
     }
 }
 
-static void bodies_have_rules(struct world *w)
+static void invalid_key_requests_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct str key = make_key(w, "a", "compressed");
@@ -245,96 +244,99 @@ static void bodies_have_rules(struct world *w)
     expect_invalid(client_put(ada, "{'key_version': 1, 'public_key': 'AA=='}", KEYS), "signature",
                    "BASE_TYPE_REQUIRED");
     bent[0] = 5;
-    expect_invalid(put(ada, str_slice(bent, 33), STR("x")), "public_key", "PUBLIC_KEY_INVALID");
-    expect_invalid(match(ada, "@me", str_slice(bent, 33)), "public_key", "PUBLIC_KEY_INVALID");
-    expect_invalid(match(ada, "@me", str_slice(bent, 32)), "public_key", "PUBLIC_KEY_INVALID");
-    expect_error(match(ada, "123", key), 404, 10013);
+    expect_invalid(put_key(ada, str_slice(bent, 33), STR("x")), "public_key", "PUBLIC_KEY_INVALID");
+    expect_invalid(match_key(ada, "@me", str_slice(bent, 33)), "public_key", "PUBLIC_KEY_INVALID");
+    expect_invalid(match_key(ada, "@me", str_slice(bent, 32)), "public_key", "PUBLIC_KEY_INVALID");
+    expect_error(match_key(ada, "123", key), 404, 10013);
 }
 
-/* --- whose they are ------------------------------------------------------------------- */
+/* --- ownership ------------------------------------------------------------------------- */
 
 static void each_login_has_one_key_and_an_account_several(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct client *phone = world_token(w, ada, CALLER_USER, "", 0);
-    struct str first = upload(ada, "a", "compressed"), other = upload(phone, "b", "compressed");
+    struct str first = upload_new_key(ada, "a", "compressed"),
+               other = upload_new_key(phone, "b", "compressed");
 
-    expect_json(match(ada, ada->id, first), "{'is_match': true}");
-    expect_json(match(ada, ada->id, other), "{'is_match': true}");
-    struct str second = upload(ada, "c", "compressed"); /* in the place of the first */
-    expect_json(match(ada, ada->id, first), "{'is_match': false}");
-    expect_json(match(ada, ada->id, second), "{'is_match': true}");
-    expect_json(match(ada, ada->id, other), "{'is_match': true}");
+    expect_json(match_key(ada, ada->id, first), "{'is_match': true}");
+    expect_json(match_key(ada, ada->id, other), "{'is_match': true}");
+    struct str second = upload_new_key(ada, "c", "compressed"); /* replaces the first key */
+    expect_json(match_key(ada, ada->id, first), "{'is_match': false}");
+    expect_json(match_key(ada, ada->id, second), "{'is_match': true}");
+    expect_json(match_key(ada, ada->id, other), "{'is_match': true}");
 }
 
-static void a_key_belongs_to_one_login(struct world *w)
+static void public_key_can_belong_to_one_login_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct client *phone = world_token(w, ada, CALLER_USER, "", 0);
     struct client *others[] = { bob, phone };
-    struct str key = upload(ada, "a", "compressed"), whole = make_key(w, "a", "uncompressed");
+    struct str key = upload_new_key(ada, "a", "compressed"),
+               whole = make_key(w, "a", "uncompressed");
 
     for (int i = 0; i < 2; i++) {
-        const char *login = login_of(others[i]);
+        const char *login = read_login_id(others[i]);
 
-        expect_invalid(put(others[i], key, sign(w, "a", SERVICE, login, key)), "public_key",
+        expect_invalid(put_key(others[i], key, sign_key(w, "a", SERVICE, login, key)), "public_key",
                        "PUBLIC_KEY_ALREADY_USED");
-        expect_invalid(put(others[i], whole, sign(w, "a", SERVICE, login, whole)), "public_key",
-                       "PUBLIC_KEY_ALREADY_USED");
+        expect_invalid(put_key(others[i], whole, sign_key(w, "a", SERVICE, login, whole)),
+                       "public_key", "PUBLIC_KEY_ALREADY_USED");
     }
-    expect_status(put(ada, whole, sign(w, "a", SERVICE, login_of(ada), whole)), 204);
+    expect_status(put_key(ada, whole, sign_key(w, "a", SERVICE, read_login_id(ada), whole)), 204);
 }
 
-static void a_key_goes_with_its_login(struct world *w)
+static void logging_out_deletes_the_logins_key(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct client *phone = world_token(w, ada, CALLER_USER, "", 0);
-    struct str key = upload(phone, "a", "compressed"), stays = upload(ada, "b", "compressed");
+    struct str key = upload_new_key(phone, "a", "compressed"),
+               stays = upload_new_key(ada, "b", "compressed");
 
     expect_status(client_post(phone, "{}", "/auth/logout"), 204);
-    expect_json(match(bob, ada->id, key), "{'is_match': false}");
-    expect_json(match(bob, ada->id, stays), "{'is_match': true}");
-    upload(bob, "a", "compressed"); /* and may be somebody else's */
+    expect_json(match_key(bob, ada->id, key), "{'is_match': false}");
+    expect_json(match_key(bob, ada->id, stays), "{'is_match': true}");
+    upload_new_key(bob, "a", "compressed"); /* another account may upload_new_key it now */
 }
 
-static void bots_have_no_keys(struct world *w)
+static void bots_cannot_upload_or_match_keys(struct world *w)
 {
     struct client *bot = world_bot(w, "helper");
 
-    expect_error(put_text(bot, "AA==", "AA=="), 403, 20001);
-    expect_error(match(bot, "1", STR("x")), 403, 20001);
+    expect_error(put_key_text(bot, "AA==", "AA=="), 403, 20001);
+    expect_error(match_key(bot, "1", STR("x")), 403, 20001);
 }
 
-static void with_limits(struct config *c)
+static void enable_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
 
-static void uploads_and_questions_are_limited(struct world *w)
+static void key_uploads_and_matches_are_rate_limited(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 5; i++)
-        expect_status(put_text(ada, "AA==", "AA=="), 400);
-    expect_status(put_text(ada, "AA==", "AA=="), 429);
+        expect_status(put_key_text(ada, "AA==", "AA=="), 400);
+    expect_status(put_key_text(ada, "AA==", "AA=="), 429);
     for (int i = 0; i < 30; i++)
-        expect_status(match(ada, "@me", STR("x")), 400);
-    expect_status(match(ada, "@me", STR("x")), 429);
+        expect_status(match_key(ada, "@me", STR("x")), 400);
+    expect_status(match_key(ada, "@me", STR("x")), 429);
     world_wait(w, 60);
-    expect_status(put_text(ada, "AA==", "AA=="), 400);
+    expect_status(put_key_text(ada, "AA==", "AA=="), 400);
 }
 
 const struct test voice_keys_tests[] = {
-    TEST(a_key_signed_with_itself_is_taken_and_found),
-    TEST(an_uncompressed_key_is_signed_as_it_is),
-    TEST(the_label_and_the_login_are_signed_too),
-    TEST_WITH(the_second_label_can_be_turned_off, with_one_label),
-    TEST(data_may_be_written_in_several_ways),
-    TEST(bodies_have_rules),
+    TEST(self_signed_public_key_is_accepted_and_matched),
+    TEST(uncompressed_key_must_be_signed_uncompressed),
+    TEST(key_signature_covers_label_and_login),
+    TEST_WITH(second_signature_label_can_be_disabled, disable_second_label),
+    TEST(keys_and_signatures_are_accepted_as_data_urls),
+    TEST(invalid_key_requests_are_refused),
     TEST(each_login_has_one_key_and_an_account_several),
-    TEST(a_key_belongs_to_one_login),
-    TEST(a_key_goes_with_its_login),
-    TEST(bots_have_no_keys),
-    TEST_WITH(uploads_and_questions_are_limited, with_limits),
+    TEST(public_key_can_belong_to_one_login_only),
+    TEST(logging_out_deletes_the_logins_key),
+    TEST(bots_cannot_upload_or_match_keys),
+    TEST_WITH(key_uploads_and_matches_are_rate_limited, enable_rate_limits),
     { 0 },
 };

@@ -1,5 +1,5 @@
-/* places.c - one place at a time: other channels, other sessions, other guilds, and
- * how often a session is told where its voice is. */
+/* places.c - one voice state per user: other channels, sessions and guilds, and the rate of
+ * VOICE_SERVER_UPDATE. */
 #include "test_voice.h"
 
 #include <string.h>
@@ -8,28 +8,28 @@
 #include "voice/voice.h"
 #include "waits.h"
 
-static const char *token_of(struct client *c, const struct dom *d)
+static const char *copy_token(struct client *c, const struct dom *d)
 {
     return str_dupz(world_arena(c->world), dom_at(d, "token")->text);
 }
 
-static const struct dom *next_server(struct gateway_conn *g)
+static const struct dom *expect_server_update(struct gateway_conn *g)
 {
     return expect_dispatch(g, "VOICE_SERVER_UPDATE", "{}");
 }
 
-static void the_same_voice_channel_again_is_answered_unless_a_socket_lives(struct world *w)
+static void rejoining_the_same_channel_repeats_the_server_update(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
-    const char *first = token_of(h.ada, next_server(h.ada->gate));
-    /* Row 8: the state at once, the server with the same token a little later. */
+    const char *first = copy_token(h.ada, expect_server_update(h.ada->gate));
+    /* Without a voice connection: state at once, server with the same token a little later. */
     ask_voice(h.ada, h.guild, h.voice, ", 'self_mute': true");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': true}");
-    expect(strcmp(first, token_of(h.ada, next_server(h.ada->gate))) == 0);
-    /* Row 7. */
+    expect(strcmp(first, copy_token(h.ada, expect_server_update(h.ada->gate))) == 0);
+    /* With a voice connection there is no server update. */
     world_sql(w, "update voice_states set live = 1");
     ask_voice(h.ada, h.guild, h.voice, ", 'self_deaf': true");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': false, 'self_deaf': true}");
@@ -37,22 +37,22 @@ static void the_same_voice_channel_again_is_answered_unless_a_socket_lives(struc
     expect_quiet(h.ada->gate);
 }
 
-static void another_session_takes_voice_over(struct world *w)
+static void second_session_takes_over_the_voice_state(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
-    const char *first = token_of(h.ada, next_server(h.ada->gate));
+    const char *first = copy_token(h.ada, expect_server_update(h.ada->gate));
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{}");
     struct gateway_conn *second = conn_session(h.ada, "v=10", "");
     ask_voice_by(h.ada, second, h.guild, h.voice);
     expect_dispatch(second, "VOICE_STATE_UPDATE", "{'session_id': '%s', 'channel_id': '%s'}",
                     conn_id(second), h.voice);
-    expect(strcmp(first, token_of(h.ada, next_server(second))) != 0);
+    expect(strcmp(first, copy_token(h.ada, expect_server_update(second))) != 0);
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'session_id': '%s'}", conn_id(second));
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'session_id': '%s'}", conn_id(second));
-    /* The first one has lost it. */
+    /* The first session has no voice state any more. */
     ask_voice(h.ada, h.guild, NULL, "");
     expect_quiet(h.ada->gate);
     conn_close(h.ada->gate, 1000);
@@ -63,23 +63,23 @@ static void another_session_takes_voice_over(struct world *w)
     expect_quiet(h.bob->gate);
 }
 
-static void moving_in_voice_is_one_state_and_a_new_token(struct world *w)
+static void moving_in_voice_sends_one_state_and_a_new_token(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
-    const char *first = token_of(h.ada, next_server(h.ada->gate));
+    const char *first = copy_token(h.ada, expect_server_update(h.ada->gate));
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{}");
     ask_voice(h.ada, h.guild, h.other, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
-    expect(strcmp(first, token_of(h.ada, next_server(h.ada->gate))) != 0);
+    expect(strcmp(first, copy_token(h.ada, expect_server_update(h.ada->gate))) != 0);
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
     expect_quiet(h.bob->gate);
     expect(world_number(w, "select count(*) from voice_states") == 1);
 }
 
-static void a_person_is_in_voice_once(struct world *w)
+static void user_is_in_one_voice_channel_over_all_guilds(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_voice h = { .world = w, .ada = ada, .bob = bob };
@@ -100,7 +100,7 @@ static void a_person_is_in_voice_once(struct world *w)
     expect(world_number(w, "select count(*) from voice_states") == 1);
 }
 
-static void a_bot_is_in_voice_once_in_each_guild(struct world *w)
+static void bot_is_in_one_voice_channel_per_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_voice h = { .world = w, .ada = ada, .bob = bob };
@@ -113,11 +113,11 @@ static void a_bot_is_in_voice_once_in_each_guild(struct world *w)
     join_voice(&one, bot, one.voice, NULL);
     join_voice(&two, bot, two.voice, NULL);
     expect(world_number(w, "select count(*) from voice_states") == 2);
-    /* For a bot, leaving means a guild. */
+    /* A bot must name the guild to leave. */
     ask_voice(bot, NULL, NULL, "");
     leave_voice(&one, bot, NULL);
     leave_voice(&two, bot, NULL);
-    /* Its own state comes without the intent for voice, that of others does not. */
+    /* A bot's own state needs no intent; others' states do. */
     struct gateway_conn *deaf = conn_session(bot, "v=10", "'intents': 0");
     client_connect(ada);
     join_voice(&one, ada, one.voice, bot, NULL);
@@ -126,7 +126,7 @@ static void a_bot_is_in_voice_once_in_each_guild(struct world *w)
     expect_dispatch(deaf, "VOICE_SERVER_UPDATE", "{}");
 }
 
-static void voice_in_hidden_channels_is_not_told(struct world *w)
+static void voice_states_of_hidden_channels_are_not_sent(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *cleo = test_voice_member(&h, "cleo", 0);
@@ -140,7 +140,7 @@ static void voice_in_hidden_channels_is_not_told(struct world *w)
     expect_event(h.ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_event(h.ada, "CHANNEL_UPDATE", "{}");
     join_voice(&h, h.ada, h.voice, h.bob, cleo, NULL);
-    /* Out of sight is gone; back in sight is there. */
+    /* Moving to a hidden channel looks like leaving, moving back like joining. */
     ask_voice(h.ada, h.guild, h.other, "");
     expect_event(cleo, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", h.ada->id);
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
@@ -153,7 +153,7 @@ static void voice_in_hidden_channels_is_not_told(struct world *w)
     expect_quiet(h.bob->gate);
 }
 
-static void a_gateway_guild_shows_who_is_in_voice(struct world *w)
+static void guild_create_contains_visible_voice_states(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -178,7 +178,7 @@ static void a_gateway_guild_shows_who_is_in_voice(struct world *w)
     expect_dispatch(b, "GUILD_CREATE", "{'voice_states': [{'user_id': '%s'}]}", h.bob->id);
 }
 
-static void a_large_guild_shows_the_members_in_voice(struct world *w)
+static void large_guild_lists_members_in_visible_voice_channels(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -191,7 +191,7 @@ static void a_large_guild_shows_the_members_in_voice(struct world *w)
                     "{'guilds': [{'members': [{'user': {'id': '%s'}}, {'user': {'id': '%s'}}], "
                     "'voice_states': [{}]}]}",
                     h.ada->id, h.bob->id);
-    /* Who cannot view the channel does not learn that anybody is in it. */
+    /* Without view permission a member does not learn who is in the channel. */
     struct client *cleo = world_client(w, "cleo");
     put_member(h.guild, cleo);
     expect_status(client_put(h.ada,
@@ -208,9 +208,9 @@ static void a_large_guild_shows_the_members_in_voice(struct world *w)
     expect(!dom_at(d, "guilds.0.members.1"));
 }
 
-/* --- pace ----------------------------------------------------------------------------- */
+/* --- rates ----------------------------------------------------------------------------- */
 
-static void where_voice_is_is_told_once_a_second_after_three_times(struct world *w)
+static void voice_server_updates_are_limited_to_one_per_second(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     int states = 0, servers = 0;
@@ -219,8 +219,8 @@ static void where_voice_is_is_told_once_a_second_after_three_times(struct world 
     join_voice(&h, h.ada, h.voice, NULL);
     for (int i = 0; i < 20; i++)
         ask_voice(h.ada, h.guild, h.voice, "");
-    /* Every one is answered. Two more server updates come at once, and one for all the others; on a
-     * machine that takes seconds for them, one a second. */
+    /* Every request gets its state. Two more server updates come at once, and one for all
+     * others; on a slow machine, one per second. */
     while (states < 20 || servers < 3) {
         if (str_is(dom_at(next_voice(h.ada), "t")->text, "VOICE_SERVER_UPDATE"))
             servers++;
@@ -232,8 +232,8 @@ static void where_voice_is_is_told_once_a_second_after_three_times(struct world 
     expect_quiet(h.ada->gate);
 }
 
-/* As discord.py does when its voice socket was lost: it leaves and joins. */
-static void joining_again_at_once_is_answered_at_once(struct world *w)
+/* discord.py leaves and joins when its voice connection is lost. */
+static void leaving_and_rejoining_voice_is_answered_at_once(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -247,21 +247,21 @@ static void joining_again_at_once_is_answered_at_once(struct world *w)
     leave_voice(&h, h.ada, NULL);
 }
 
-static void with_limits(struct config *config)
+static void enable_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
-/* Nothing but a heartbeat's answer comes. */
-static bool hears_nothing(struct gateway_conn *g)
+/* Returns whether only a heartbeat ACK arrives. */
+static bool receives_nothing(struct gateway_conn *g)
 {
     conn_send(g, "{'op':1,'d':null}");
     const struct dom *m = conn_read(g, 60000);
     return m && str_is(dom_at(m, "op")->text, "11");
 }
 
-/* Ten times in ten seconds, which a test does not move. */
-static void who_joins_voice_too_often_waits(struct world *w)
+/* Ten joins in ten seconds of real time. */
+static void voice_joins_are_limited_to_ten_in_ten_seconds(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     int64_t before = clock_mono();
@@ -275,13 +275,13 @@ static void who_joins_voice_too_often_waits(struct world *w)
     ask_voice(h.bob, h.guild, NULL, "");
     conn_send(h.bob->gate, "{'op':1,'d':null}");
     while (!str_is(dom_at(conn_read(h.bob->gate, 60000), "op")->text, "11"))
-        ; /* both were read; what does not wait is done when the server is at rest */
+        ; /* both requests were read; all undelayed work is done */
     world_settle(w);
-    expect(hears_nothing(h.ada->gate) || clock_mono() - before >= 10 * INT64_C(1000000000));
+    expect(receives_nothing(h.ada->gate) || clock_mono() - before >= 10 * INT64_C(1000000000));
 }
 
-/* It could name any number of guilds: nothing is kept of those where it is told nothing. */
-static void nothing_is_kept_of_guilds_that_somebody_only_names(struct world *w)
+/* A client could name any number of guilds: nothing is cached for guilds that it is not in. */
+static void voice_requests_for_unknown_guilds_allocate_nothing(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *bot = test_voice_bot(&h, "robot");
@@ -296,17 +296,17 @@ static void nothing_is_kept_of_guilds_that_somebody_only_names(struct world *w)
 }
 
 const struct test voice_places_tests[] = {
-    TEST(the_same_voice_channel_again_is_answered_unless_a_socket_lives),
-    TEST(another_session_takes_voice_over),
-    TEST(moving_in_voice_is_one_state_and_a_new_token),
-    TEST(a_person_is_in_voice_once),
-    TEST(a_bot_is_in_voice_once_in_each_guild),
-    TEST(voice_in_hidden_channels_is_not_told),
-    TEST(a_gateway_guild_shows_who_is_in_voice),
-    TEST(a_large_guild_shows_the_members_in_voice),
-    TEST(where_voice_is_is_told_once_a_second_after_three_times),
-    TEST(joining_again_at_once_is_answered_at_once),
-    TEST_WITH(who_joins_voice_too_often_waits, with_limits),
-    TEST(nothing_is_kept_of_guilds_that_somebody_only_names),
+    TEST(rejoining_the_same_channel_repeats_the_server_update),
+    TEST(second_session_takes_over_the_voice_state),
+    TEST(moving_in_voice_sends_one_state_and_a_new_token),
+    TEST(user_is_in_one_voice_channel_over_all_guilds),
+    TEST(bot_is_in_one_voice_channel_per_guild),
+    TEST(voice_states_of_hidden_channels_are_not_sent),
+    TEST(guild_create_contains_visible_voice_states),
+    TEST(large_guild_lists_members_in_visible_voice_channels),
+    TEST(voice_server_updates_are_limited_to_one_per_second),
+    TEST(leaving_and_rejoining_voice_is_answered_at_once),
+    TEST_WITH(voice_joins_are_limited_to_ten_in_ten_seconds, enable_rate_limits),
+    TEST(voice_requests_for_unknown_guilds_allocate_nothing),
     { 0 },
 };

@@ -1,5 +1,4 @@
-/* status.c - what voice channels are about, since when somebody is there, and who hears it.
- */
+/* status.c - voice channel status and start time, and their events. */
 #include "test_voice.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@
 #define SAID   "VOICE_CHANNEL_STATUS_UPDATE"
 #define BEGAN  "VOICE_CHANNEL_START_TIME_UPDATE"
 
-static void hide_voice(const struct test_voice *h, const struct client *from)
+static void hide_voice_channel(const struct test_voice *h, const struct client *from)
 {
     expect_status(
         client_put(h->ada,
@@ -19,14 +18,14 @@ static void hide_voice(const struct test_voice *h, const struct client *from)
         204);
 }
 
-static void a_status_is_told_to_who_views_the_channel(struct world *w)
+static void voice_channel_status_is_sent_to_viewers_only(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *bot = test_voice_bot(&h, "helper"), *mole = test_voice_bot(&h, "mole"),
                   *cleo = test_voice_member(&h, "cleo", 0);
 
-    hide_voice(&h, mole);
-    hide_voice(&h, cleo);
+    hide_voice_channel(&h, mole);
+    hide_voice_channel(&h, cleo);
     expect_status(client_put(h.ada, "{'status': 'chess'}", STATUS, h.voice), 204);
     struct client *seers[] = { h.ada, h.bob, bot };
     for (size_t i = 0; i < 3; i++)
@@ -39,7 +38,7 @@ static void a_status_is_told_to_who_views_the_channel(struct world *w)
                 "{'status': 'chess', 'channel_id': '%s'}}]}",
                 h.voice, h.voice);
 
-    /* The same again is no change. */
+    /* The same status again is no change. */
     expect_status(client_put(h.ada, "{'status': 'chess'}", STATUS, h.voice), 204);
     expect_voice_silence(h.bob);
     expect_status(client_put(h.ada, "{'status': ''}", STATUS, h.voice), 204);
@@ -51,7 +50,7 @@ static void a_status_is_told_to_who_views_the_channel(struct world *w)
                 h.voice);
 }
 
-static void a_status_needs_its_right_and_a_place_in_the_channel(struct world *w)
+static void setting_a_status_requires_permission_and_being_in_voice(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     const char *body = "{'status': 'x'}";
@@ -72,7 +71,7 @@ static void a_status_needs_its_right_and_a_place_in_the_channel(struct world *w)
                    "status", "BASE_TYPE_MAX_LENGTH");
 }
 
-static void a_channel_begins_with_its_first_and_ends_with_its_last(struct world *w)
+static void voice_start_time_lasts_from_first_join_to_last_leave(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -115,7 +114,7 @@ static void a_channel_begins_with_its_first_and_ends_with_its_last(struct world 
     expect(world_number(w, "select count(*) from voice_rooms") == 0);
 }
 
-static void what_is_out_of_sight_is_not_answered(struct world *w)
+static void channel_info_omits_hidden_channels(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *cleo = test_voice_member(&h, "cleo", 0);
@@ -124,16 +123,16 @@ static void what_is_out_of_sight_is_not_answered(struct world *w)
     expect_voice(cleo, SAID, "{'status': 'go'}");
     conn_send(cleo->gate, "{'op':43,'d':{'guild_id':'%s'}}", h.guild);
     expect_event(cleo, "CHANNEL_INFO", "{'channels': [{'id': '%s', 'status': 'go'}]}", h.voice);
-    hide_voice(&h, cleo);
+    hide_voice_channel(&h, cleo);
     expect_event(cleo, "CHANNEL_DELETE", "{'id': '%s'}", h.voice);
     conn_send(cleo->gate, "{'op':43,'d':{'guild_id':'%s'}}", h.guild);
     expect_event(cleo, "CHANNEL_INFO", "{'channels': []}");
 }
 
 const struct test voice_status_tests[] = {
-    TEST(a_status_is_told_to_who_views_the_channel),
-    TEST(a_status_needs_its_right_and_a_place_in_the_channel),
-    TEST(a_channel_begins_with_its_first_and_ends_with_its_last),
-    TEST(what_is_out_of_sight_is_not_answered),
+    TEST(voice_channel_status_is_sent_to_viewers_only),
+    TEST(setting_a_status_requires_permission_and_being_in_voice),
+    TEST(voice_start_time_lasts_from_first_join_to_last_leave),
+    TEST(channel_info_omits_hidden_channels),
     { 0 },
 };

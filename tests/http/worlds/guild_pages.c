@@ -1,5 +1,5 @@
-/* guild_pages.c - what world files say of newer resources of guilds: forums and threads, welcome
- * screens, widgets, own codes, forms, onboarding, events, stages, sounds with files, templates. */
+/* guild_pages.c - guild resources in world files: forums and threads, welcome screens, widgets,
+ * vanity codes, forms, onboarding, events, stages, sounds, templates. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static const char FORUM[] =
     "  {'id': '95', 'name': 'secret', 'type': 'private_thread', 'parent': 'talk', 'owner': 'ada',"
     "   'invitable': false, 'people': ['ada']}]}]}";
 
-static void forums_and_threads_of_a_file_are_there_and_exported(struct world *w)
+static void world_file_forums_and_threads_are_imported_and_exported(struct world *w)
 {
     expect_file_refused(
         w,
@@ -70,7 +70,7 @@ static const char SHOWN[] =
     "'rules', 'description': 'Read me', 'emoji': 'wave'}, {'channel': '90', 'description': "
     "'Again', 'emoji': '\xf0\x9f\x94\xa5'}, {'channel': 'rules', 'description': 'Bare'}]}}]}";
 
-static void what_a_guild_shows_is_there_and_exported(struct world *w)
+static void world_file_welcome_screen_and_widget_are_imported(struct world *w)
 {
     expect_file_refused(
         w,
@@ -97,7 +97,7 @@ static void what_a_guild_shows_is_there_and_exported(struct world *w)
     expect_round_trip(w);
 }
 
-/* --- newcomers ------------------------------------------------------------------------ */
+/* --- new members ----------------------------------------------------------------------- */
 
 static const char ASKED[] =
     "{" ADA HOME
@@ -113,7 +113,7 @@ static const char ASKED[] =
     "'roles': ['Birds'], 'channels': ['rules']}, {'id': '302', 'title': 'None', 'description': "
     "'Nothing'}]}]}}]}";
 
-static void what_newcomers_are_asked_is_there_and_exported(struct world *w)
+static void world_file_forms_and_onboarding_are_imported(struct world *w)
 {
     expect_file_refused(
         w,
@@ -150,7 +150,7 @@ static void what_newcomers_are_asked_is_there_and_exported(struct world *w)
     expect_round_trip(w);
 }
 
-/* --- what is planned ------------------------------------------------------------------ */
+/* --- scheduled events -------------------------------------------------------------------- */
 
 static const char PLANNED[] =
     "{" ADA HOME
@@ -164,7 +164,7 @@ static const char PLANNED[] =
     "'2027-01-11T10:00:00+00:00', 'is_canceled': true}]}], "
     "'stages': [{'id': '600', 'channel': 'hall', 'topic': 'Birds', 'event': '500'}]}]}";
 
-static void events_and_stages_of_a_file_are_there_and_exported(struct world *w)
+static void world_file_events_and_stages_are_imported_and_exported(struct world *w)
 {
     expect_file_refused(
         w,
@@ -206,8 +206,9 @@ static void events_and_stages_of_a_file_are_there_and_exported(struct world *w)
 
 /* --- sounds and templates ------------------------------------------------------------- */
 
-/* One frame of an MP3: MPEG 1, layer III, 128 kbit/s, 44.1 kHz. */
-static const char *world_sound(struct world *w, const char *uri)
+/* Writes a world file with this sound; the test's MP3 has one frame: MPEG 1, layer III, 128
+ * kbit/s, 44.1 kHz. */
+static const char *write_world_sound(struct world *w, const char *uri)
 {
     return str_printf(world_arena(w),
                       "{" ADA HOME "'sounds': [{'id': '81', 'name': 'ding', 'by': 'bob', "
@@ -216,18 +217,18 @@ static const char *world_sound(struct world *w, const char *uri)
         .p;
 }
 
-static void sounds_of_a_file_bring_their_bytes(struct world *w)
+static void world_file_sounds_contain_their_audio(struct world *w)
 {
     static const char head[] = "data:audio/mpeg;base64,//uQ";
     char uri[sizeof head + 552] = "";
 
     memcpy(uri, head, sizeof head);
     memset(uri + sizeof head - 1, 'A', 552); /* the frame's other 414 bytes */
-    expect_file_refused(w, world_sound(w, "data:audio/mpeg;base64,AAAA"),
+    expect_file_refused(w, write_world_sound(w, "data:audio/mpeg;base64,AAAA"),
                         "guilds.0.sounds.0.sound: not an MP3 or Ogg file of at most 5.2 seconds "
                         "and 512 KiB, as a data URI\n");
-    world_file_here(w, world_sound(w, uri));
-    world_file_here(w, world_sound(w, uri));
+    world_file_here(w, write_world_sound(w, uri));
+    world_file_here(w, write_world_sound(w, uri));
     expect_files(w, "sounds", 1);
     struct answer a =
         client_request(world_stranger(w), "GET", "/soundboard-sounds/81", "", STR(""));
@@ -243,7 +244,7 @@ static const char ARRANGED[] =
     "'Like home', 'description': 'Warm', 'usage_count': 2, 'created_at': "
     "'2026-01-02T03:04:05+00:00', 'updated_at': '2026-01-03T03:04:05+00:00'}}]}";
 
-static void the_template_of_a_file_is_of_its_guild(struct world *w)
+static void world_file_template_belongs_to_its_guild(struct world *w)
 {
     expect_file_refused(
         w,
@@ -263,11 +264,11 @@ static void the_template_of_a_file_is_of_its_guild(struct world *w)
 }
 
 const struct test guild_pages_tests[] = {
-    TEST(forums_and_threads_of_a_file_are_there_and_exported),
-    TEST(what_a_guild_shows_is_there_and_exported),
-    TEST(what_newcomers_are_asked_is_there_and_exported),
-    TEST(events_and_stages_of_a_file_are_there_and_exported),
-    TEST(sounds_of_a_file_bring_their_bytes),
-    TEST(the_template_of_a_file_is_of_its_guild),
+    TEST(world_file_forums_and_threads_are_imported_and_exported),
+    TEST(world_file_welcome_screen_and_widget_are_imported),
+    TEST(world_file_forms_and_onboarding_are_imported),
+    TEST(world_file_events_and_stages_are_imported_and_exported),
+    TEST(world_file_sounds_contain_their_audio),
+    TEST(world_file_template_belongs_to_its_guild),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* world_parts.c - what world files say of single resources, each in and out again. */
+/* world_parts.c - single resources in world files, imported and exported. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,11 @@ static const char FOLLOWED_WORLD[] =
     "   'integrations': [{'platform': 'platform_a', 'account': 'streamer', 'by': 'ada',"
     "     'role': 'Subscribers', 'expire_grace_period': 14}]}]}";
 
-static void integrations_of_a_file_are_synced_and_exported(struct world *w)
+static void world_file_integrations_are_synced_and_exported(struct world *w)
 {
     world_file_here(w, FOLLOWED_WORLD);
     expect_round_trip(w);
-    world_restart(w); /* a server that runs is not told */
+    world_restart(w); /* a running server does not notice the import */
     expect_soon(world_number(w, "select subscriber_count from integrations") == 2);
     world_settle(w);
     expect(world_number(w, "select count(*) from member_roles") == 1);
@@ -42,7 +42,7 @@ static const char RINGING_WORLD[] =
     "   'sounds': [{'id': '81', 'name': 'ring', 'volume': 0.5, 'emoji': 'bell'},"
     "     {'name': 'knock', 'unicode_emoji': '!'}]}]}";
 
-static void emoji_and_sounds_of_a_file_are_there_and_exported(struct world *w)
+static void world_file_emojis_and_sounds_are_imported_and_exported(struct world *w)
 {
     world_file_here(w, RINGING_WORLD);
     world_file_here(w, RINGING_WORLD);
@@ -70,7 +70,7 @@ static const char RULED_WORLD[] =
     "     {'name': 'Off', 'by': 'ada', 'trigger_type': 3, 'actions': [{'type': 1}],"
     "     'enabled': false}]}]}";
 
-static void rules_of_a_file_are_in_force_and_exported(struct world *w)
+static void world_file_automod_rules_are_imported_and_exported(struct world *w)
 {
     expect_file_refused(
         w,
@@ -91,7 +91,7 @@ static const char REACTED_WORLD[] =
     "     'content': 'hi', 'reactions': [{'emoji': 'wave', 'users': ['ada', 'bob']},"
     "       {'emoji': '!', 'users': ['bob']}]}]}]}]}";
 
-static void reactions_of_a_file_are_there_and_exported(struct world *w)
+static void world_file_reactions_are_imported_and_exported(struct world *w)
 {
     char good[sizeof REACTED_WORLD + 8];
     const char *wrong = strstr(REACTED_WORLD, "'!'");
@@ -129,7 +129,7 @@ static const char STUCK_WORLD[] =
     "   'channels': [{'name': 'general', 'messages': [{'id': '900', 'author': 'ada',"
     "     'content': '', 'stickers': ['wave']}]}]}]}";
 
-static void stickers_of_a_file_are_there_and_exported(struct world *w)
+static void world_file_stickers_are_imported_and_exported(struct world *w)
 {
     world_file_here(w, STUCK_WORLD);
     world_file_here(w, STUCK_WORLD);
@@ -147,7 +147,7 @@ static const char ENTITLED_WORLD[] =
     "     {'sku': '51', 'guild': 'Home', 'ends_at': '2099-01-01T00:00:00+00:00'}]}],"
     " 'guilds': [{'name': 'Home', 'owner': 'ada'}]}";
 
-static void entitlements_of_a_file_are_there_and_exported(struct world *w)
+static void world_file_entitlements_are_imported_and_exported(struct world *w)
 {
     expect_file_refused(
         w,
@@ -173,7 +173,7 @@ static const char POLLED_WORLD[] =
     "       'answers': [{'text': 'one', 'emoji': 'wave', 'users': ['ada', 'bob']},"
     "         {'text': 'two', 'users': ['bob']}]}}]}]}]}";
 
-static void polls_of_a_file_are_there_and_exported(struct world *w)
+static void world_file_polls_are_imported_and_exported(struct world *w)
 {
     world_file_here(w, POLLED_WORLD);
     world_file_here(w, POLLED_WORLD);
@@ -183,7 +183,7 @@ static void polls_of_a_file_are_there_and_exported(struct world *w)
     expect_round_trip(w);
 }
 
-static void sounds_of_a_file_show_one_emoji_that_is_there(struct world *w)
+static void world_file_sound_must_have_one_existing_emoji(struct world *w)
 {
     expect_file_refused(
         w,
@@ -199,7 +199,7 @@ static void sounds_of_a_file_show_one_emoji_that_is_there(struct world *w)
         "guilds.0.sounds.0.emoji: there is no emoji 'no'\n");
 }
 
-static void integrations_of_a_file_need_their_account(struct world *w)
+static void world_file_integration_requires_an_existing_account(struct world *w)
 {
     expect_file_refused(
         w,
@@ -209,14 +209,14 @@ static void integrations_of_a_file_need_their_account(struct world *w)
 }
 
 const struct test world_parts_tests[] = {
-    TEST(integrations_of_a_file_are_synced_and_exported),
-    TEST(integrations_of_a_file_need_their_account),
-    TEST(emoji_and_sounds_of_a_file_are_there_and_exported),
-    TEST(rules_of_a_file_are_in_force_and_exported),
-    TEST(reactions_of_a_file_are_there_and_exported),
-    TEST(polls_of_a_file_are_there_and_exported),
-    TEST(stickers_of_a_file_are_there_and_exported),
-    TEST(entitlements_of_a_file_are_there_and_exported),
-    TEST(sounds_of_a_file_show_one_emoji_that_is_there),
+    TEST(world_file_integrations_are_synced_and_exported),
+    TEST(world_file_integration_requires_an_existing_account),
+    TEST(world_file_emojis_and_sounds_are_imported_and_exported),
+    TEST(world_file_automod_rules_are_imported_and_exported),
+    TEST(world_file_reactions_are_imported_and_exported),
+    TEST(world_file_polls_are_imported_and_exported),
+    TEST(world_file_stickers_are_imported_and_exported),
+    TEST(world_file_entitlements_are_imported_and_exported),
+    TEST(world_file_sound_must_have_one_existing_emoji),
     { 0 },
 };

@@ -1,5 +1,4 @@
-/* world_words.c - what was said by webhooks, and what messages took along, in and out of world
- * files; what makers say of their apps. */
+/* world_words.c - webhook messages, forwards and application texts in world files. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +26,7 @@ static const char SPOKEN_WORLD[] =
     "      'content': '', 'timestamp': '2020-01-02T03:04:05+00:00', 'edited_timestamp':"
     "      '2020-01-02T03:04:06+00:00'}}]}]}]}";
 
-static void what_webhooks_said_is_there_and_exported(struct world *w)
+static void world_file_webhook_messages_are_imported_and_exported(struct world *w)
 {
     world_file_here(w, SPOKEN_WORLD);
     world_file_here(w, SPOKEN_WORLD);
@@ -46,7 +45,7 @@ static void what_webhooks_said_is_there_and_exported(struct world *w)
     expect_round_trip(w);
 }
 
-static void what_was_taken_along_is_there_and_exported(struct world *w)
+static void world_file_forwards_are_imported_and_exported(struct world *w)
 {
     world_file_here(w, SPOKEN_WORLD);
     struct client *ada = world_client_with(w, TOKEN);
@@ -60,7 +59,7 @@ static void what_was_taken_along_is_there_and_exported(struct world *w)
         "{'type': 0, 'content': 'taken', 'timestamp': '2020-01-02T03:04:05+00:00', "
         "'edited_timestamp': null, 'flags': 4, 'mentions': [], 'mention_roles': ['12'], "
         "'embeds': [{'title': 'T'}], 'components': [], 'attachments': []}}]}]");
-    /* One that was made here leaves in the same way. */
+    /* A forward created here is exported in the same form. */
     expect_status(client_post(ada,
                               "{'message_reference': {'type': 1, 'channel_id': '41', "
                               "'message_id': '1002'}}",
@@ -71,7 +70,7 @@ static void what_was_taken_along_is_there_and_exported(struct world *w)
     expect_round_trip(w);
 }
 
-static void speakers_of_a_file_are_somebody(struct world *w)
+static void world_file_messages_require_an_author_or_webhook(struct world *w)
 {
     expect_file_refused(w, "{'users': [{'username': 'zoe', 'theme_colors': ['x']}]}",
                         "users.0.theme_colors: Must be a list of numbers.\n");
@@ -103,7 +102,7 @@ static const char DESCRIBED_WORLD[] =
     "  'event_webhooks_status': 2, 'event_webhooks_types': ['APPLICATION_AUTHORIZED'],"
     "  'role_connections_metadata': [{'type': 7, 'key': 'fast', 'name': 'Fast', 'description': 'F'}]}]}";
 
-static void what_makers_say_of_an_app_is_there_and_exported(struct world *w)
+static void world_file_application_urls_are_imported_and_exported(struct world *w)
 {
     world_file_here(w, DESCRIBED_WORLD);
     const char *words[] = { "https://x.y/terms",      "https://x.y/privacy",
@@ -125,7 +124,7 @@ static void what_makers_say_of_an_app_is_there_and_exported(struct world *w)
     expect_round_trip(w);
 }
 
-static void what_people_say_of_themselves_is_exported(struct world *w)
+static void world_file_profile_and_account_state_are_exported(struct world *w)
 {
     world_file_here(w, "{'users': [{'username': 'ada', 'pronouns': 'she/her', 'theme_colors': [1, "
                        "2]}, {'username': 'bob', 'paused': true}, {'username': 'eve', 'disabled': "
@@ -139,10 +138,10 @@ static void what_people_say_of_themselves_is_exported(struct world *w)
 }
 
 const struct test world_words_tests[] = {
-    TEST(what_webhooks_said_is_there_and_exported),
-    TEST(what_was_taken_along_is_there_and_exported),
-    TEST(speakers_of_a_file_are_somebody),
-    TEST(what_makers_say_of_an_app_is_there_and_exported),
-    TEST(what_people_say_of_themselves_is_exported),
+    TEST(world_file_webhook_messages_are_imported_and_exported),
+    TEST(world_file_forwards_are_imported_and_exported),
+    TEST(world_file_messages_require_an_author_or_webhook),
+    TEST(world_file_application_urls_are_imported_and_exported),
+    TEST(world_file_profile_and_account_state_are_exported),
     { 0 },
 };
