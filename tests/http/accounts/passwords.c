@@ -323,7 +323,7 @@ static void correct_passwords_do_not_count_towards_the_limit(struct world *w)
 static void concurrent_wrong_passwords_share_the_same_limit(struct world *w)
 {
     char call[600], text[2048];
-    int fds[15], looked_at = 0;
+    int fds[15], evaluated = 0;
 
     register_ada_from(w, "127.0.1.1");
     struct client *ada = ada_from(w, "127.0.1.2");
@@ -340,9 +340,9 @@ static void concurrent_wrong_passwords_share_the_same_limit(struct world *w)
         int status = finish_login(fds[i], text);
 
         expect(status == 400 || status == 429);
-        looked_at += status == 400;
+        evaluated += status == 400;
     }
-    expect(looked_at == 5);
+    expect(evaluated == 5);
 }
 
 static void changing_the_password_resets_known_login_addresses(struct world *w)

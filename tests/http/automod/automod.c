@@ -321,12 +321,13 @@ static void automod_event_content_requires_message_content_intent(struct world *
 
     test_guild_add_with(&g.v, bot, 1, PERMISSION(MANAGE_GUILD));
     create_rule(&g, 1, "{'keyword_filter': ['cat']}", BLOCK);
-    struct gateway_conn *blind = conn_session(bot, "v=10&encoding=json", "'intents': 2097152");
+    struct gateway_conn *without_content =
+        conn_session(bot, "v=10&encoding=json", "'intents': 2097152");
     struct gateway_conn *reads = conn_session(bot, "v=10&encoding=json", "'intents': 2129920");
     struct gateway_conn *person = conn_session(g.ada, "v=10&encoding=json", "");
 
     expect_error(send_text(g.bob, &g, "a cat"), 400, 200000);
-    expect_dispatch(blind, "AUTO_MODERATION_ACTION_EXECUTION",
+    expect_dispatch(without_content, "AUTO_MODERATION_ACTION_EXECUTION",
                     "{'content': '', 'matched_content': '', 'matched_keyword': 'cat'}");
     expect_dispatch(reads, "AUTO_MODERATION_ACTION_EXECUTION",
                     "{'content': 'a cat', 'matched_content': 'cat'}");

@@ -133,13 +133,13 @@ static void channel_type_determines_the_allowed_thread_types(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
-    const char *news = make_channel(ada, g, "{'name': 'n', 'type': 5}");
+    const char *announcements = make_channel(ada, g, "{'name': 'n', 'type': 5}");
     const char *forum = make_channel(ada, g, "{'name': 'f', 'type': 15}");
     const char *voice = make_channel(ada, g, "{'name': 'v', 'type': 2}");
     const char *cat = make_channel(ada, g, "{'name': 'c', 'type': 4}");
 
-    expect_json(client_post(ada, "{'name': 'a'}", THREADS, news), "{'type': 10}");
-    expect_invalid(client_post(ada, "{'name': 'a', 'type': 11}", THREADS, news), "type",
+    expect_json(client_post(ada, "{'name': 'a'}", THREADS, announcements), "{'type': 10}");
+    expect_invalid(client_post(ada, "{'name': 'a', 'type': 11}", THREADS, announcements), "type",
                    "BASE_TYPE_CHOICES");
     expect_invalid(client_post(ada, "{'name': 'a'}", THREADS, forum), "message",
                    "BASE_TYPE_REQUIRED");
@@ -328,7 +328,7 @@ static void thread_started_from_a_message_has_its_id_and_is_unique(struct world 
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
     const char *c = make_channel(ada, g, "{'name': 'a'}");
-    const char *news = make_channel(ada, g, "{'name': 'n', 'type': 5}");
+    const char *announcements = make_channel(ada, g, "{'name': 'n', 'type': 5}");
     struct arena *arena = world_arena(w);
 #define FROM "/channels/%s/messages/%s/threads"
 
@@ -360,12 +360,13 @@ static void thread_started_from_a_message_has_its_id_and_is_unique(struct world 
     expect_error(client_post(bob, "{'name': 'a'}", FROM, c, c), 404, 10008);
     expect_invalid(client_post(bob, "{}", FROM, c, id), "name", "BASE_TYPE_REQUIRED");
 
-    said = client_post(ada, "{'content': 'News'}", "/channels/%s/messages", news);
-    expect_status(
-        client_put(ada, DENY(CREATE_PUBLIC_THREADS), "/channels/%s/permissions/%s", news, g), 204);
-    expect_error(client_post(bob, "{'name': 'a'}", FROM, news, answer_text(said, "id")), 403,
-                 50013);
-    expect_json(client_post(ada, "{'name': 'a'}", FROM, news, answer_text(said, "id")),
+    said = client_post(ada, "{'content': 'News'}", "/channels/%s/messages", announcements);
+    expect_status(client_put(ada, DENY(CREATE_PUBLIC_THREADS), "/channels/%s/permissions/%s",
+                             announcements, g),
+                  204);
+    expect_error(client_post(bob, "{'name': 'a'}", FROM, announcements, answer_text(said, "id")),
+                 403, 50013);
+    expect_json(client_post(ada, "{'name': 'a'}", FROM, announcements, answer_text(said, "id")),
                 "{'type': 10}");
 }
 

@@ -548,13 +548,13 @@ static void group_index_lists_commands_of_apps_added_to_the_group(struct world *
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0), *eve = test_app_member(&s, "eve", 0);
     const char *direct = talk_to(bob, eve->id);
-    const char *hall = make_channel(s.ada, s.guild, "{'name': 'c'}");
+    const char *text_channel = make_channel(s.ada, s.guild, "{'name': 'c'}");
 
     make_friends(bob, eve);
     make_friends(bob, s.ada);
     expect_json(get_channel_index(bob, direct),
                 "{'applications': [], 'application_commands': [], 'version': '%s'}", direct);
-    expect_error(get_channel_index(bob, hall), 400, 50024);
+    expect_error(get_channel_index(bob, text_channel), 400, 50024);
     expect_error(get_channel_index(bob, "1"), 404, 10003);
 
     struct answer a = client_post(bob, TEXT(w, "{'recipients': ['%s', '%s']}", eve->id, s.ada->id),

@@ -50,11 +50,12 @@ static void renaming_a_command_deletes_its_permissions_in_steps(struct world *w)
 
     insert_guilds(&s);
     deny_in_all_guilds(&s, id);
-    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_patch(s.bot, "{'name': 'pong'}", "%s/%s", s.global, id), 200);
     expect_short_steps(w);
     /* Each guild gets one event and a new index version. */
-    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) ==
+           events_before + GUILDS);
     expect(world_number(w, "select count(*) from command_indexes where id <= %d", GUILDS) ==
            GUILDS);
 }
@@ -66,10 +67,10 @@ static void deleting_a_command_deletes_its_permissions_in_steps(struct world *w)
 
     insert_guilds(&s);
     deny_in_all_guilds(&s, id);
-    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_delete(s.bot, "%s/%s", s.global, id), 204);
     expect_short_steps(w);
-    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == events_before);
 }
 
 /* All commands of the request share one limit of rows per transaction. */
@@ -85,13 +86,14 @@ static void bulk_overwrite_deletes_permissions_of_removed_commands(struct world 
             make_command(s.bot, s.global, TEXT(w, "{'name': '%s', 'description': 'd'}", names[i]));
         deny_in_all_guilds(&s, ids[i]);
     }
-    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_put(s.bot,
                              TEXT(w, "[{'id': '%s', 'name': 'z', 'description': 'd'}]", ids[2]),
                              "%s", s.global),
                   200);
     expect_short_steps(w);
-    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) ==
+           events_before + GUILDS);
     expect_short_writes("overwrite_commands", 15);
 }
 
@@ -144,12 +146,13 @@ static void permissions_marked_for_deletion_are_ignored(struct world *w)
     expect(count_index_commands(bob, s.guild) == 0);
     insert_guilds(&s);
     deny_in_all_guilds(&s, id);
-    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     insert_drop_job(w, id);
     world_restart(w); /* the job's row is all that remains after a crash */
     expect_number(w, 0, DROPPING);
     expect(count_permission_rows(w) == 1);
-    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) ==
+           events_before + GUILDS);
     expect_json(client_get(s.ada, "%s", path), "{'permissions': [{'permission': false}]}");
 
     /* Renaming the command again deletes them, too. */

@@ -107,7 +107,7 @@ static void compare_lists_with_use(struct test_app *s, struct client *bob, const
                                    const struct dom *kinds, struct install_set has)
 {
     const char *direct = talk_to(bob, s->app);
-    const char *hall = make_channel(s->ada, s->guild, "{'name': 'hall'}");
+    const char *text_channel = make_channel(s->ada, s->guild, "{'name': 'hall'}");
     struct answer of_guild = client_get(bob, "/guilds/%s/application-command-index", s->guild);
     struct answer of_user = client_get(bob, "/users/@me/application-command-index");
     struct answer of_direct = client_get(bob, "/channels/%s/application-command-index", direct);
@@ -123,7 +123,7 @@ static void compare_lists_with_use(struct test_app *s, struct client *bob, const
         expect(is_command_listed(of_user, id) == own);
         /* In a guild: commands of the guild's installs, and usable ones of the user's installs. */
         expect(is_command_listed(of_guild, id) == (contexts & 1 && brought && open));
-        expect(can_use_command(bob, k, s->guild, hall) ==
+        expect(can_use_command(bob, k, s->guild, text_channel) ==
                (is_command_listed(of_guild, id) ||
                 (is_command_listed(of_user, id) && contexts & 1 && open)));
         /* In the direct channel with the bot all usable commands are listed. */
@@ -392,7 +392,7 @@ static void commands_with_only_empty_groups_are_not_listed(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0), *eve = test_app_member(&s, "eve", 0);
-    const char *hall = make_channel(s.ada, s.guild, "{'name': 'hall'}");
+    const char *text_channel = make_channel(s.ada, s.guild, "{'name': 'hall'}");
     const char *group = make_group(s.ada, bob, eve), *direct = talk_to(bob, s.app);
 
     install_on_account(bob, s.app);
@@ -409,8 +409,8 @@ static void commands_with_only_empty_groups_are_not_listed(struct world *w)
         !is_command_listed(client_get(bob, "/channels/%s/application-command-index", direct), id));
     expect(
         !is_command_listed(client_get(bob, "/channels/%s/application-command-index", group), id));
-    expect_invalid(invoke_command(bob, k.json, s.guild, hall), "data", NOT_HERE);
-    expect_invalid(invoke_subcommand_group(&s, bob, k.json, hall), "data", NOT_HERE);
+    expect_invalid(invoke_command(bob, k.json, s.guild, text_channel), "data", NOT_HERE);
+    expect_invalid(invoke_subcommand_group(&s, bob, k.json, text_channel), "data", NOT_HERE);
     /* Old rows are found with the condition of 0018-empty-groups.sql. */
     const char *before = "select count(*) from command_definitions where definition like "
                          "'%%\"options\":[{\"type\":2,%%' and definition %s like "
@@ -428,7 +428,7 @@ static void commands_with_only_empty_groups_are_not_listed(struct world *w)
     expect_status(k, 200);
     expect(world_number(w, before, "") == 1);
     expect(is_command_listed(client_get(bob, "/guilds/%s/application-command-index", s.guild), id));
-    expect_invalid(invoke_subcommand_group(&s, bob, k.json, hall), "data.options",
+    expect_invalid(invoke_subcommand_group(&s, bob, k.json, text_channel), "data.options",
                    "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID");
 }
 
@@ -438,7 +438,7 @@ static void app_with_bot_scope_only_has_no_usable_commands(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
-    const char *hall = make_channel(s.ada, s.guild, "{'name': 'hall'}");
+    const char *text_channel = make_channel(s.ada, s.guild, "{'name': 'hall'}");
     const char *direct = talk_to(bob, s.app);
     const char *at_guild = TEXT(w, "/guilds/%s/application-command-index", s.guild);
     const char *at_direct = TEXT(w, "/channels/%s/application-command-index", direct);
@@ -451,7 +451,7 @@ static void app_with_bot_scope_only_has_no_usable_commands(struct world *w)
     expect_error(client_get(s.bot, "%s", s.local), 403, 50001);
     expect_json(client_get(bob, "%s", at_guild), "{'applications': []}");
     expect(!is_command_listed(client_get(bob, "%s", at_direct), id));
-    expect_invalid(invoke_command(bob, k.json, s.guild, hall), "data", NOT_HERE);
+    expect_invalid(invoke_command(bob, k.json, s.guild, text_channel), "data", NOT_HERE);
     expect_invalid(invoke_command(bob, k.json, NULL, direct), "data", NOT_HERE);
 
     snowflake before = id_of(answer_text(client_get(bob, "%s", at_direct), "version"));
@@ -459,7 +459,7 @@ static void app_with_bot_scope_only_has_no_usable_commands(struct world *w)
     expect(is_command_listed(client_get(bob, "%s", at_guild), id));
     expect(is_command_listed(client_get(bob, "%s", at_direct), id));
     expect(id_of(answer_text(client_get(bob, "%s", at_direct), "version")) > before);
-    expect_status(invoke_command(bob, k.json, s.guild, hall), 204);
+    expect_status(invoke_command(bob, k.json, s.guild, text_channel), 204);
     expect_status(invoke_command(bob, k.json, NULL, direct), 204);
     expect_status(client_post(s.bot, "{'name': 'y', 'description': 'd'}", "%s", s.local), 201);
 }
@@ -526,11 +526,11 @@ static void app_added_to_a_group_can_be_used_by_all_recipients(struct world *w)
     expect_invalid(invoke_command(eve, k.json, NULL, group), "data", NOT_HERE);
     add_app_to_group(s.ada, s.app, group);
     struct client *each[] = { s.ada, bob, eve };
-    struct test_commands told = { .world = w, .application = s.app };
+    struct test_commands sent = { .world = w, .application = s.app };
     for (size_t i = 0; i < 3; i++) {
         expect_status(invoke_command(each[i], k.json, NULL, group), 204);
-        const struct dom *d = last_interaction(&told);
-        expect_dom(&told, d,
+        const struct dom *d = last_interaction(&sent);
+        expect_dom(&sent, d,
                    "{'context': 2, 'user': {'id': '%s'}, 'authorizing_integration_owners': {'0': "
                    "'0'}}",
                    each[i]->id);
@@ -539,7 +539,7 @@ static void app_added_to_a_group_can_be_used_by_all_recipients(struct world *w)
     /* The interaction also names the user's own install. */
     install_on_account(bob, s.app);
     expect_status(invoke_command(bob, k.json, NULL, group), 204);
-    expect_dom(&told, last_interaction(&told),
+    expect_dom(&sent, last_interaction(&sent),
                "{'authorizing_integration_owners': {'0': '0', '1': '%s'}}", bob->id);
     /* Age-restricted commands require the direct channel with the app. */
     expect_status(client_patch(s.bot, "{'nsfw': true}", "%s/%s", s.global, answer_text(k, "id")),

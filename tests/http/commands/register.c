@@ -370,9 +370,9 @@ static void registering_commands_requires_bot_or_developer_of_the_app(struct wor
     expect_error(client_get(eve, "%s", s.global), 403, 20012);
     expect_error(client_get(eve, "%s", s.local), 403, 20012);
     const char *other = make_application(eve, "Other");
-    struct client *stranger = application_bot(eve, other);
-    expect_error(client_post(stranger, json, "%s", s.global), 403, 20012);
-    expect_error(client_put(stranger, "[]", "%s", s.global), 403, 20012);
+    struct client *other_bot = application_bot(eve, other);
+    expect_error(client_post(other_bot, json, "%s", s.global), 403, 20012);
+    expect_error(client_put(other_bot, "[]", "%s", s.global), 403, 20012);
     expect_error(client_put(s.ada, "[]", "%s", s.global), 403, 20002);
     expect_error(client_post(s.ada, json, "/applications/1/commands"), 404, 10002);
     expect_status(client_post(s.ada, json, "%s", s.global), 201);

@@ -514,7 +514,7 @@ static void all_gateway_encodings_and_compressions_work(struct world *w)
     static const struct {
         const char *query;
         bool binary;
-    } ways[] = {
+    } variants[] = {
         { "v=10&encoding=json&compress=zlib-stream", true },
         { "v=10&encoding=json&compress=zstd-stream", true },
         { "v=10&encoding=etf", true },
@@ -523,15 +523,15 @@ static void all_gateway_encodings_and_compressions_work(struct world *w)
         { "v=10&encoding=json", false },
     };
 
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         struct client *ada = world_client(w, str_printf(world_arena(w), "ada%zu", i).p);
-        struct gateway_conn *g = conn_open(ada, ways[i].query);
+        struct gateway_conn *g = conn_open(ada, variants[i].query);
 
         expect_op(g, 10);
-        expect(conn_was_binary(g) == ways[i].binary);
+        expect(conn_was_binary(g) == variants[i].binary);
         conn_identify(g, "'compress': false");
         expect_dispatch(g, "READY", "{'user': {'id': '%s'}, 'notes': {}}", ada->id);
-        expect(conn_was_binary(g) == ways[i].binary);
+        expect(conn_was_binary(g) == variants[i].binary);
         expect_status(client_patch(ada, "{'global_name': 'Ada'}", "/users/@me"), 200);
         expect_dispatch(g, "USER_UPDATE", "{'id': '%s', 'global_name': 'Ada'}", ada->id);
         expect_quiet(g);

@@ -415,10 +415,10 @@ static void *publish_ahead(void *arg)
     struct publisher *f = arg;
 
     for (int i = 0; !f->stop;) {
-        uint64_t heard = (count_delivered_events(f->load_test->world) - f->before) / SESSIONS;
+        uint64_t delivered = (count_delivered_events(f->load_test->world) - f->before) / SESSIONS;
 
-        f->ran_dry |= f->ahead && heard >= (uint64_t)i;
-        if (heard + 50 > (uint64_t)i) {
+        f->ran_dry |= f->ahead && delivered >= (uint64_t)i;
+        if (delivered + 50 > (uint64_t)i) {
             publish_event(f->load_test, i++, 100);
         } else {
             f->ahead = true;

@@ -337,14 +337,14 @@ static void expect_list_after_resume(struct client *c, const char *id, uint64_t 
     conn_beat(back);
     expect_op(back, 10);
     conn_resume(back, id, seq);
-    for (bool told = false; !told;) {
+    for (bool received = false; !received;) {
         world_wait(c->world, 2);
         const struct dom *m = conn_read(back, 60000);
 
         expect(m != NULL);
         conn_count(back, m);
-        told = str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE") &&
-               str_is(dom_at(m, "d.online_count")->text, online);
+        received = str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE") &&
+                   str_is(dom_at(m, "d.online_count")->text, online);
     }
 }
 
@@ -579,12 +579,12 @@ static void many_lists_are_entered_moved_and_left_in_steps(struct world *w)
                              channel_id_of(0, 0), m.ada->id),
                   204);
     world_wait(w, 6);
-    for (bool told = false; !told;) {
+    for (bool received = false; !received;) {
         const struct dom *d = conn_read(m.gate, 60000);
 
         expect(d != NULL);
         conn_count(m.gate, d);
-        told = str_is(dom_at(d, "t")->text, "GUILD_MEMBER_LIST_UPDATE");
+        received = str_is(dom_at(d, "t")->text, "GUILD_MEMBER_LIST_UPDATE");
     }
     world_wait(w, 6);
     expect_quiet(m.gate);

@@ -109,13 +109,13 @@ static void resume_all_sessions(struct moving_sessions *m, struct gateway_conn *
 /* Expects RESUMED and this event once each, among other events. */
 static void expect_resumed_and_event(struct gateway_conn *g, const char *event, const char *id)
 {
-    int resumed = 0, heard = 0;
+    int resumed = 0, received = 0;
 
-    while (!resumed || !heard) {
+    while (!resumed || !received) {
         const struct dom *m = conn_read(g, 60000);
 
         if (!m)
-            fail_test(__FILE__, __LINE__, "resumed %d, heard %s %d", resumed, event, heard);
+            fail_test(__FILE__, __LINE__, "resumed %d, heard %s %d", resumed, event, received);
         conn_count(g, m);
         struct str t = dom_at(m, "t")->text;
         const struct dom *of = dom_at(m, "d.id");
@@ -124,10 +124,10 @@ static void expect_resumed_and_event(struct gateway_conn *g, const char *event, 
         else if (of && str_is(of->text, id) &&
                  (str_is(t, "CHANNEL_CREATE") || str_is(t, "CHANNEL_DELETE") ||
                   str_is(t, "GUILD_DELETE")))
-            heard += str_is(t, event) ? 1 : 100;
-        if (heard > 1)
+            received += str_is(t, event) ? 1 : 100;
+        if (received > 1)
             fail_test(__FILE__, __LINE__, "resumed %d, waited for %s, heard %d: %.*s", resumed,
-                      event, heard, STR_FMT(t));
+                      event, received, STR_FMT(t));
     }
 }
 
@@ -254,7 +254,7 @@ static uint64_t count_sockets(struct world *w)
 /* Returns whether a presence "offline" arrives before the heartbeat ACK. */
 static bool receives_offline_presence(struct gateway_conn *g)
 {
-    bool heard = false;
+    bool received = false;
 
     conn_send(g, "{'op':1,'d':null}");
     for (;;) {
@@ -262,10 +262,10 @@ static bool receives_offline_presence(struct gateway_conn *g)
 
         expect(m != NULL);
         if (str_is(dom_at(m, "op")->text, "11"))
-            return heard;
+            return received;
         conn_count(g, m);
         expect(str_is(dom_at(m, "d.status")->text, "offline"));
-        heard = true;
+        received = true;
     }
 }
 
@@ -292,12 +292,12 @@ static void session_cut_while_moving_goes_offline_after_a_minute(struct world *w
             conn_kill(g);
         }
         expect_soon(count_sockets(w) == 1 && conn_census(first, "connected") == 0);
-        bool heard = false;
+        bool received = false;
         for (int i = 0; i < 4; i++) { /* two minutes: the session may have arrived only now */
             world_wait(w, 31);
-            heard |= receives_offline_presence(a);
+            received |= receives_offline_presence(a);
         }
-        expect(heard);
+        expect(received);
     }
 }
 

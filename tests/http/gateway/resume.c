@@ -376,11 +376,11 @@ static void revoking_a_token_during_resume_closes_the_connection(struct world *w
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 40; i++) {
-        struct client *thief = issue_second_token(ada);
+        struct client *other_login = issue_second_token(ada);
         struct gateway_conn *own = conn_session(ada, PLAIN, "");
 
-        struct gateway_conn *g = resume_session(thief, PLAIN, conn_id(own), 1);
-        log_out(thief);
+        struct gateway_conn *g = resume_session(other_login, PLAIN, conn_id(own), 1);
+        log_out(other_login);
         expect_close_after_events(g, 4004);
         conn_kill(own);
     }
@@ -391,12 +391,12 @@ static void revoking_a_token_during_identify_closes_the_connection(struct world 
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 40; i++) {
-        struct client *thief = issue_second_token(ada);
-        struct gateway_conn *g = conn_open(thief, PLAIN);
+        struct client *other_login = issue_second_token(ada);
+        struct gateway_conn *g = conn_open(other_login, PLAIN);
 
         expect_op(g, 10);
         conn_identify(g, "");
-        log_out(thief);
+        log_out(other_login);
         expect_close_after_events(g, 4004);
     }
 }

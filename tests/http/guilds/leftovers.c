@@ -156,10 +156,10 @@ static void deleting_a_channel_deletes_active_and_archived_threads(struct world 
               v.id, v.channel);
     insert_messages(w, ada, "77");
     struct answer other = client_post(ada, "{'name': 'other'}", "/guilds/%s/channels", v.id);
-    struct answer kept =
+    struct answer stays =
         client_post(ada, "{'name': 'kept'}", "/channels/%s/threads", answer_text(other, "id"));
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
-    expect_status(client_get(ada, "/channels/%s", answer_text(kept, "id")), 200);
+    expect_status(client_get(ada, "/channels/%s", answer_text(stays, "id")), 200);
     expect_status(client_delete(ada, "/channels/%s", answer_text(other, "id")), 200);
     expect_error(client_get(ada, "/channels/77"), 404, 10003);
     expect_json(client_get(ada, "/guilds/%s/threads/active", v.id), "{'threads': []}");

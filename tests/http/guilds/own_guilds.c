@@ -202,7 +202,7 @@ static void invalid_percent_escapes_in_a_reason_are_kept(struct world *w)
     struct home p = world_home(w, 0);
     const char *path = TEXT(w, "/api/v10/guilds/%s", p.guild);
     static const struct {
-        const char *sent, *kept;
+        const char *sent, *stored;
     } cases[] = {
         { "100% a/b%20c", "100% a/b c" }, /* some libraries do not encode spaces and slashes */
         { "%zz%41%4", "%zzA%4" },
@@ -220,7 +220,7 @@ static void invalid_percent_escapes_in_a_reason_are_kept(struct world *w)
                                      STR("{}")),
                       200);
         expect_json(client_get(p.ada, "/guilds/%s/audit-logs?limit=1", p.guild),
-                    "{'audit_log_entries': [{'reason': '%s'}]}", cases[i].kept);
+                    "{'audit_log_entries': [{'reason': '%s'}]}", cases[i].stored);
     }
     expect_invalid(client_request(p.ada, "PATCH", path,
                                   "Content-Type: application/json\r\n"

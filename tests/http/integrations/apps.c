@@ -141,8 +141,8 @@ static void kicking_the_bot_keeps_an_integration_with_commands_scope(struct worl
     expect_status(client_delete(s.ada, "/guilds/%s/members/%s", s.guild, s.app), 204);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild),
                 "[{'id': '%s', 'scopes': ['applications.commands']}]", s.id);
-    const struct dom *told = world_last_event(w, "INTEGRATION_UPDATE");
-    expect(told && dom_at(told, "scopes")->count == 1 && !dom_at(told, "user"));
+    const struct dom *event = world_last_event(w, "INTEGRATION_UPDATE");
+    expect(event && dom_at(event, "scopes")->count == 1 && !dom_at(event, "user"));
     expect(store_count(w, "select count(*) from roles where bot_id is not null") == 0);
 }
 

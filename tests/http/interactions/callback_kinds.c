@@ -174,14 +174,14 @@ static void ephemeral_response_is_visible_to_the_user_and_bot_only(struct world 
     expect_event(s.ada, "MESSAGE_CREATE",
                  "{'content': 'Psst', 'flags': 68, 'nonce': 'n', 'channel_id': '%s'}",
                  s.test_guild.channel);
-    const struct dom *told = world_last_event(w, "MESSAGE_CREATE");
-    expect(!dom_at(told, "guild_id") && !dom_at(told, "member"));
+    const struct dom *event = world_last_event(w, "MESSAGE_CREATE");
+    expect(!dom_at(event, "guild_id") && !dom_at(event, "member"));
     expect_event(s.bot, "MESSAGE_CREATE", "{'content': 'Psst'}");
     expect_channel_silence(&s.room);
     expect_silence(s.ada);
     expect_silence(s.bob);
 
-    const char *id = str_dupz(world_arena(w), dom_at(told, "id")->text);
+    const char *id = str_dupz(world_arena(w), dom_at(event, "id")->text);
     struct answer a = client_get(s.ada, MESSAGES, s.test_guild.channel);
     expect_json(a, "[{'content': 'before'}]");
     expect_error(client_get(s.ada, MESSAGE, s.test_guild.channel, id), 404, 10008);
@@ -313,9 +313,10 @@ static void autocomplete_choices_reach_the_invoking_user(struct world *w)
         s.ada, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE",
         "{'nonce': 'n', 'choices': [{'name': 'Color', 'name_localized': 'Colour', "
         "'value': 'c'}, {'name': 'Same', 'value': 's'}, {'name': 'Plain', 'value': 'p'}]}");
-    const struct dom *told = world_last_event(w, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE");
-    expect(!dom_at(told, "choices.0.name_localizations"));
-    expect(!dom_at(told, "choices.1.name_localized") && !dom_at(told, "choices.2.name_localized"));
+    const struct dom *event = world_last_event(w, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE");
+    expect(!dom_at(event, "choices.0.name_localizations"));
+    expect(!dom_at(event, "choices.1.name_localized") &&
+           !dom_at(event, "choices.2.name_localized"));
     expect_silence(s.ada);
     interaction_answered(&none, "{'type': 8, 'data': {'choices': []}}");
     expect_event(s.ada, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE",

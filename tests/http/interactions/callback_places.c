@@ -21,12 +21,12 @@ static void response_in_a_direct_channel_is_visible_to_both(struct world *w)
     expect_channel_event(&room, "MESSAGE_CREATE",
                          "{'content': 'Hello', 'type': 20, 'channel_id': '%s', 'channel_type': 1}",
                          channel);
-    const struct dom *told = world_last_event(w, "MESSAGE_CREATE");
-    expect(!dom_at(told, "guild_id") && !dom_at(told, "interaction.member"));
+    const struct dom *event = world_last_event(w, "MESSAGE_CREATE");
+    expect(!dom_at(event, "guild_id") && !dom_at(event, "interaction.member"));
     expect_channel_silence(&s.room);
     expect_json(client_get(s.ada, MESSAGES, channel), "[{'content': 'Hello'}]");
     /* Ephemerality is never forced outside guilds. */
-    expect(!dom_at(told, "interaction_metadata.ephemerality_reason"));
+    expect(!dom_at(event, "interaction_metadata.ephemerality_reason"));
     struct answer a = client_post(ask.app, "{'content': 'x', 'flags': 64}", FOLLOW);
     expect_json(a, "{'flags': 64, 'message_reference': {'channel_id': '%s'}}", channel);
     expect_absent(a, "message_reference.guild_id");

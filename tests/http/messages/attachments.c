@@ -127,7 +127,7 @@ static void attachments_support_range_requests(struct world *w)
 static void attachment_filenames_are_sanitized(struct world *w)
 {
     static const struct {
-        const char *sent, *kept;
+        const char *sent, *stored;
     } cases[] = {
         { "../../etc/passwd", "_.._etc_passwd" },
         { "..", "file" },
@@ -142,15 +142,15 @@ static void attachment_filenames_are_sanitized(struct world *w)
         struct upload u[] = { { "files[0]", cases[i].sent, STR_INIT("x") }, { 0 } };
         struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
 
-        expect_json(a, "{'attachments': [{'filename': '%s'}]}", cases[i].kept);
+        expect_json(a, "{'attachments': [{'filename': '%s'}]}", cases[i].stored);
         expect_status(fetch_attachment(ada, answer_text(a, "attachments.0.url"), NULL), 200);
     }
     char name[160];
     snprintf(name, sizeof name, "%0120d.txt", 7);
     struct upload u[] = { { "files[0]", name, STR_INIT("x") }, { 0 } };
     struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
-    const char *kept = answer_text(a, "attachments.0.filename");
-    expect(strlen(kept) == 100 && strcmp(kept + 96, ".txt") == 0);
+    const char *stored = answer_text(a, "attachments.0.filename");
+    expect(strlen(stored) == 100 && strcmp(stored + 96, ".txt") == 0);
 }
 
 static void image_attachments_contain_width_and_height(struct world *w)

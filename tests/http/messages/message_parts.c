@@ -23,9 +23,9 @@ static const char *format_text(struct world *w, const char *fmt, ...)
     int n = vasprintf(&out, fmt, args);
     va_end(args);
     expect(n >= 0);
-    const char *kept = str_dupz(world_arena(w), str_of(out));
+    const char *copy = str_dupz(world_arena(w), str_of(out));
     free(out);
-    return kept;
+    return copy;
 }
 
 static const char *repeat_text(struct world *w, const char *part, int count)

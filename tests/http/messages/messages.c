@@ -539,7 +539,7 @@ static void bulk_delete_removes_2_to_100_messages(struct world *w)
     ids[0] = say_text(bob, v.channel, "a");
     ids[1] = say_text(ada, v.channel, "b");
     ids[2] = ids[0];
-    const char *kept = say_text(ada, v.channel, "c");
+    const char *remaining = say_text(ada, v.channel, "c");
     struct channel_events room = world_channel_events(w, v.channel);
 
     expect_error(client_post(bob, "{}", MESSAGES "/bulk-delete", v.channel), 403, 50013);
@@ -553,9 +553,9 @@ static void bulk_delete_removes_2_to_100_messages(struct world *w)
                          "{'ids': ['%s', '%s'], 'channel_id': '%s', 'guild_id': '%s'}", ids[0],
                          ids[1], v.channel, v.id);
     expect_channel_silence(&room);
-    expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}]", kept);
+    expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}]", remaining);
     for (size_t i = 0; i < 101; i++)
-        ids[i] = kept;
+        ids[i] = remaining;
     expect_error(
         client_post(ada, write_bulk_delete(w, ids, 101), MESSAGES "/bulk-delete", v.channel), 400,
         50016);

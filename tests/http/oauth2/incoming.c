@@ -159,12 +159,12 @@ static void reusing_a_code_deletes_its_webhook(struct world *w)
     struct consent s = world_consent(w);
     const char *channel = create_channel(s.bob, s.guild, "0"),
                *next = create_channel(s.bob, s.guild, "0");
-    const char *kept = url_part(authorize_webhook(s.bob, s.app, channel), "code");
+    const char *unused_code = url_part(authorize_webhook(s.bob, s.app, channel), "code");
     const char *code = url_part(authorize_webhook(s.bob, s.app, channel), "code");
     struct answer a = exchange(&s, code);
     const char *id = answer_text(a, "webhook.id"), *token = answer_text(a, "webhook.token");
 
-    const char *other = answer_text(exchange(&s, kept), "webhook.id");
+    const char *other = answer_text(exchange(&s, unused_code), "webhook.id");
     expect_status(client_patch(s.bob, TEXT(w, "{'channel_id': '%s'}", next), "/webhooks/%s", id),
                   200);
     forget_told(w);

@@ -254,20 +254,21 @@ static void poll_vote_events_require_the_poll_intent(struct world *w)
 {
     struct poll_test b = create_poll(w, ASK);
     struct client *one = world_bot(w, "one"), *two = world_bot(w, "two");
-    struct gateway_conn *hears, *does_not;
+    struct gateway_conn *with_intent, *without_intent;
 
     test_guild_add(&b.v, one);
     test_guild_add(&b.v, two);
-    hears = conn_session(one, "v=10&encoding=json", "'intents': 16777216");
-    does_not = conn_session(two, "v=10&encoding=json", "'intents': 512");
+    with_intent = conn_session(one, "v=10&encoding=json", "'intents': 16777216");
+    without_intent = conn_session(two, "v=10&encoding=json", "'intents': 512");
     expect_status(put_vote(&b, b.bob, "1"), 204);
-    expect_dispatch(hears, "MESSAGE_POLL_VOTE_ADD", "{'user_id': '%s', 'answer_id': 1}", b.bob->id);
-    expect_quiet(does_not);
+    expect_dispatch(with_intent, "MESSAGE_POLL_VOTE_ADD", "{'user_id': '%s', 'answer_id': 1}",
+                    b.bob->id);
+    expect_quiet(without_intent);
     /* Without the message content intent the poll is omitted. */
     expect_status(client_post(b.ada, ASK, MESSAGES, b.v.channel), 200);
-    const struct dom *d = expect_dispatch(does_not, "MESSAGE_CREATE", "{'content': ''}");
+    const struct dom *d = expect_dispatch(without_intent, "MESSAGE_CREATE", "{'content': ''}");
     expect(!dom_at(d, "poll"));
-    expect_quiet(hears);
+    expect_quiet(with_intent);
 }
 
 /* --- many voters ----------------------------------------------------------------------- */

@@ -135,12 +135,12 @@ static int64_t type_from_events(struct world *w, const struct client *c, const s
         const struct dom *d = dom_parse(w->arena, str_of(h->payload));
         if (!dom_at(d, "id") || !str_is(dom_at(d, "id")->text, other->id))
             continue;
-        int64_t told = strtoll(dom_at(d, "type")->text.p, NULL, 10) +
-                       (dom_at(d, "user_ignored")->truth ? 10 : 0);
+        int64_t reported = strtoll(dom_at(d, "type")->text.p, NULL, 10) +
+                           (dom_at(d, "user_ignored")->truth ? 10 : 0);
         if (h->event == EVENT_RELATIONSHIP_ADD)
-            type = told;
+            type = reported;
         else if (h->event == EVENT_RELATIONSHIP_UPDATE)
-            type = type == UNKNOWN ? 100 : told;
+            type = type == UNKNOWN ? 100 : reported;
         else if (h->event == EVENT_RELATIONSHIP_REMOVE)
             type = type == UNKNOWN ? 200 : UNKNOWN;
     }

@@ -17,45 +17,45 @@
 enum side { REPLY, BODY, QUERY };
 static const char *const side_names[] = { "reply", "body", "query" };
 
-struct place_row {
+struct credential_field {
     enum side side;
     const char *field, *route, *test;
     bool expect_allowed, expect_refused; /* tested here */
     bool found;                          /* in the schemas */
 };
 
-static struct place_row places[] = {
-#define FACT(side, field, why)
-#define PLACE(side, field, route, test) { side, field, route, test, false, false, false },
+static struct credential_field credential_fields[] = {
+#define PLAIN_FIELD(side, field, why)
+#define CREDENTIAL(side, field, route, test) { side, field, route, test, false, false, false },
 #define SECRET_EVENT(name, test)
 #define PLAIN_EVENT(name)
 #include "credentials.def"
-#undef FACT
-#undef PLACE
+#undef PLAIN_FIELD
+#undef CREDENTIAL
 };
-static struct fact {
+static struct plain_field {
     enum side side;
     const char *field;
     bool found;
-} facts[] = {
-#define FACT(side, field, why) { side, field, false },
-#define PLACE(side, field, route, test)
+} plain_fields[] = {
+#define PLAIN_FIELD(side, field, why) { side, field, false },
+#define CREDENTIAL(side, field, route, test)
 #include "credentials.def"
-#undef FACT
-#undef PLACE
+#undef PLAIN_FIELD
+#undef CREDENTIAL
 #undef SECRET_EVENT
 #undef PLAIN_EVENT
 };
 static const struct {
     const char *name, *test; /* NULL: the event contains no credential */
 } event_rows[] = {
-#define FACT(side, field, why)
-#define PLACE(side, field, route, test)
+#define PLAIN_FIELD(side, field, why)
+#define CREDENTIAL(side, field, route, test)
 #define SECRET_EVENT(name, test) { #name, test },
 #define PLAIN_EVENT(name)        { #name, NULL },
 #include "credentials.def"
-#undef FACT
-#undef PLACE
+#undef PLAIN_FIELD
+#undef CREDENTIAL
 #undef SECRET_EVENT
 #undef PLAIN_EVENT
 };
@@ -80,20 +80,20 @@ static bool is_credential_name(struct str name)
     return false;
 }
 
-static bool is_known_fact(enum side side, const char *field)
+static bool is_plain_field(enum side side, const char *field)
 {
-    for (size_t i = 0; i < COUNT(facts); i++)
-        if (facts[i].side == side && !strcmp(facts[i].field, field))
-            return facts[i].found = true;
+    for (size_t i = 0; i < COUNT(plain_fields); i++)
+        if (plain_fields[i].side == side && !strcmp(plain_fields[i].field, field))
+            return plain_fields[i].found = true;
     return false;
 }
 
-static struct place_row *find_row(enum side side, const char *field, const char *route)
+static struct credential_field *find_row(enum side side, const char *field, const char *route)
 {
-    for (size_t i = 0; i < COUNT(places); i++)
-        if (places[i].side == side && !strcmp(places[i].field, field) &&
-            !strcmp(places[i].route, route))
-            return &places[i];
+    for (size_t i = 0; i < COUNT(credential_fields); i++)
+        if (credential_fields[i].side == side && !strcmp(credential_fields[i].field, field) &&
+            !strcmp(credential_fields[i].route, route))
+            return &credential_fields[i];
     return NULL;
 }
 
@@ -103,10 +103,10 @@ static void classify_field(enum side side, const struct schema *s, struct str na
     char field[128];
 
     snprintf(field, sizeof field, "%s.%.*s", s->name ? s->name : "", STR_FMT(name));
-    struct place_row *row = find_row(side, field, route);
+    struct credential_field *row = find_row(side, field, route);
     if (row)
         row->found = true;
-    else if (!is_known_fact(side, field))
+    else if (!is_plain_field(side, field))
         fail_test(__FILE__, __LINE__,
                   "%s has %s in its %s: say in credentials.def whether that gives access", route,
                   field, side_names[side]);
@@ -182,16 +182,18 @@ static void expect_test_exists(const char *of, const char *name)
 static void every_credential_field_is_in_the_list(struct world *w)
 {
     each_route(w, check_route);
-    for (size_t i = 0; i < COUNT(places); i++) {
-        if (!places[i].found)
+    for (size_t i = 0; i < COUNT(credential_fields); i++) {
+        if (!credential_fields[i].found)
             fail_test(__FILE__, __LINE__, "credentials.def: %s has no %s in its %s",
-                      places[i].route, places[i].field, side_names[places[i].side]);
-        if (places[i].test)
-            expect_test_exists(places[i].route, places[i].test);
+                      credential_fields[i].route, credential_fields[i].field,
+                      side_names[credential_fields[i].side]);
+        if (credential_fields[i].test)
+            expect_test_exists(credential_fields[i].route, credential_fields[i].test);
     }
-    for (size_t i = 0; i < COUNT(facts); i++)
-        if (!facts[i].found)
-            fail_test(__FILE__, __LINE__, "credentials.def: no route has %s", facts[i].field);
+    for (size_t i = 0; i < COUNT(plain_fields); i++)
+        if (!plain_fields[i].found)
+            fail_test(__FILE__, __LINE__, "credentials.def: no route has %s",
+                      plain_fields[i].field);
 }
 
 static void every_event_is_in_the_credential_list(struct world *w)
@@ -213,9 +215,9 @@ static void every_event_is_in_the_credential_list(struct world *w)
 
 /* --- every row is tested ---------------------------------------------------------------- */
 
-static struct place_row *require_row(enum side side, const char *field, const char *route)
+static struct credential_field *require_row(enum side side, const char *field, const char *route)
 {
-    struct place_row *row = find_row(side, field, route);
+    struct credential_field *row = find_row(side, field, route);
 
     if (!row)
         fail_test(__FILE__, __LINE__, "credentials.def has no row for %s of %s", field, route);
@@ -553,10 +555,11 @@ static void every_credential_field_follows_its_access_rule(struct world *w)
     check_app_webhooks(w);
     check_app_secrets(w);
     check_app_tokens(w);
-    for (size_t i = 0; i < COUNT(places); i++)
-        if (!places[i].test && !(places[i].expect_allowed && places[i].expect_refused))
-            fail_test(__FILE__, __LINE__, "%s of %s is not exercised", places[i].field,
-                      places[i].route);
+    for (size_t i = 0; i < COUNT(credential_fields); i++)
+        if (!credential_fields[i].test &&
+            !(credential_fields[i].expect_allowed && credential_fields[i].expect_refused))
+            fail_test(__FILE__, __LINE__, "%s of %s is not exercised", credential_fields[i].field,
+                      credential_fields[i].route);
 }
 
 const struct test credentials_tests[] = {

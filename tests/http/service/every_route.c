@@ -228,7 +228,7 @@ static void check_response(const struct route *r, struct answer a)
         expect_status(a, route_status(r));
 }
 
-static size_t heard;
+static size_t event_cursor;
 
 static void check_smallest_call(struct world *w, const struct route *r)
 {
@@ -242,7 +242,7 @@ static void check_smallest_call(struct world *w, const struct route *r)
         a.status == 429)
         fail_test(__FILE__, __LINE__, "%s answered %d", a.call, a.status);
     check_response(r, a);
-    for (; (event = world_event(w, heard)); heard++)
+    for (; (event = world_event(w, event_cursor)); event_cursor++)
         if (!is_event_listed(r, event))
             fail_test(__FILE__, __LINE__, "%s fires %s, which its row does not list", a.call,
                       event_name(event));
@@ -250,7 +250,7 @@ static void check_smallest_call(struct world *w, const struct route *r)
 
 static void every_route_replies_and_emits_as_its_row_declares(struct world *w)
 {
-    heard = 0;
+    event_cursor = 0;
     each_route(w, check_smallest_call);
 }
 

@@ -77,21 +77,21 @@ static void sending_a_message_takes_two_database_round_trips(struct world *w)
     const struct {
         const char *channel;
         uint64_t most;
-    } places[] = { { channel, 2 }, { thread, 3 } };
+    } targets[] = { { channel, 2 }, { thread, 3 } };
 
-    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+    for (size_t p = 0; p < sizeof targets / sizeof *targets; p++) {
         uint64_t least = UINT64_MAX;
 
         for (int i = 0; i < TRIES; i++) {
             uint64_t before = count_round_trips(w);
 
             expect_status(client_post(s.ada, "{'content': 'Good day'}", "/channels/%s/messages",
-                                      places[p].channel),
+                                      targets[p].channel),
                           200);
             uint64_t took = count_round_trips(w) - before;
             least = took < least ? took : least;
         }
-        expect(least <= places[p].most);
+        expect(least <= targets[p].most);
     }
 }
 

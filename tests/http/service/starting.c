@@ -120,21 +120,21 @@ static void start_fails_with_a_truncated_key_file(struct world *w)
 {
     struct config good = *world_config(w);
     struct str file = str_printf(world_arena(w), "%s/pepper.key", world_folder(w));
-    struct str kept = str_printf(world_arena(w), "%s/kept.key", world_folder(w));
+    struct str backup = str_printf(world_arena(w), "%s/kept.key", world_folder(w));
     struct stat st;
 
     /* The file is readable by its owner only. */
     expect(stat(file.p, &st) == 0 && (st.st_mode & 0777) == 0600 && st.st_size == 32);
     struct client *ada = world_client(w, "ada");
     world_stop(w);
-    expect(rename(file.p, kept.p) == 0);
+    expect(rename(file.p, backup.p) == 0);
     FILE *f = fopen(file.p, "w");
     expect(f && fputs("short", f) >= 0);
     fclose(f);
     expect_start_refused(w, str_printf(world_arena(w), "cannot use the key file '%s'", file.p).p);
     /* The file was not replaced, and the original still verifies every token. */
     expect(stat(file.p, &st) == 0 && st.st_size == 5);
-    expect(rename(kept.p, file.p) == 0);
+    expect(rename(backup.p, file.p) == 0);
     *world_config(w) = good;
     expect(world_try_start(w));
     expect_status(client_get(ada, "/users/@me"), 200);

@@ -94,15 +94,15 @@ static void traffic_records_headers_without_credentials(struct world *w)
     expect(strstr(asked, "Authorization: Bot ***\nX-Mine: one\nX-Mine: two\n"));
     expect(!memmem(a.body.p, a.body.n, ada->authorization, strlen(ada->authorization)));
     expect_status(client_get(ada, "/users/@me"), 200);
-    const char *told = answer_text(get_traffic(w, "?limit=1", NULL), "records.0.reply_headers");
-    expect(strncmp(told, "Content-Type: application/json\n", 31) == 0);
+    const char *reply = answer_text(get_traffic(w, "?limit=1", NULL), "records.0.reply_headers");
+    expect(strncmp(reply, "Content-Type: application/json\n", 31) == 0);
     expect_status(client_request(ada, "DELETE", "/api/v10/gateway", NULL, STR("")), 405);
-    told = answer_text(get_traffic(w, "?limit=1", NULL), "records.0.reply_headers");
-    expect(strstr(told, "\nAllow: "));
+    reply = answer_text(get_traffic(w, "?limit=1", NULL), "records.0.reply_headers");
+    expect(strstr(reply, "\nAllow: "));
     expect_status(
         client_put(ada, "{'note': 'x'}", "/users/@me/notes/%s", world_client(w, "bob")->id), 204);
-    told = answer_text(get_traffic(w, "?limit=1", NULL), "records.0.reply_headers");
-    expect(!strstr(told, "Content-Type"));
+    reply = answer_text(get_traffic(w, "?limit=1", NULL), "records.0.reply_headers");
+    expect(!strstr(reply, "Content-Type"));
 }
 
 static int64_t read_number(struct answer a, const char *path)

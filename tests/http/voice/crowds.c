@@ -72,9 +72,9 @@ static void large_room_is_suppressed_in_steps(struct world *w)
     expect_number(w, MANY + 1, "select count(*) from voice_states where suppress = 1");
     expect(count_writes(w) - before > STEPS);
     world_settle(w);
-    const struct dom *told = world_last_event(w, "VOICE_STATE_UPDATE");
-    expect(str_is(dom_at(told, "user_id")->text, h.bob->id));
-    expect(dom_at(told, "suppress")->truth && dom_at(told, "member.user.username"));
+    const struct dom *event = world_last_event(w, "VOICE_STATE_UPDATE");
+    expect(str_is(dom_at(event, "user_id")->text, h.bob->id));
+    expect(dom_at(event, "suppress")->truth && dom_at(event, "member.user.username"));
     /* Of changes in quick succession the last one applies to everyone. */
     set_speak_permission(&h, true);
     set_speak_permission(&h, false);

@@ -46,16 +46,18 @@ static void voice_effect_is_sent_to_viewers_of_the_channel(struct world *w)
 static void voice_effect_is_not_sent_to_users_or_bots_without_view(struct world *w)
 {
     struct test_voice h = join_ada_and_bob(w);
-    struct client *blind[] = { test_voice_bot(&h, "mole"), test_voice_member(&h, "cleo", 0) };
+    struct client *without_view[] = { test_voice_bot(&h, "mole"),
+                                      test_voice_member(&h, "cleo", 0) };
     const char *hidden = TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL)));
 
     for (int i = 0; i < 2; i++)
         expect_status(
-            client_put(h.ada, hidden, "/channels/%s/permissions/%s", h.voice, blind[i]->id), 204);
+            client_put(h.ada, hidden, "/channels/%s/permissions/%s", h.voice, without_view[i]->id),
+            204);
     expect_status(client_post(h.bob, "{'emoji_name': '" HEART "'}", EFFECTS, h.voice), 204);
     expect_voice(h.ada, "VOICE_CHANNEL_EFFECT_SEND", "{'user_id': '%s'}", h.bob->id);
     for (int i = 0; i < 2; i++)
-        expect_voice_silence(blind[i]);
+        expect_voice_silence(without_view[i]);
 }
 
 static void voice_effect_requires_the_sender_in_the_channel(struct world *w)

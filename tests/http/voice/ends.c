@@ -41,9 +41,9 @@ static void session_without_socket_keeps_its_voice_for_three_minutes(struct worl
     world_wait(w, 185);
     expect_soon(world_number(w, "select count(*) from voice_states") == 0);
     world_settle(w);
-    const struct dom *told = world_last_event(w, "VOICE_STATE_UPDATE");
-    expect(dom_at(told, "channel_id")->kind == JSON_NULL);
-    expect(str_is(dom_at(told, "user_id")->text, h.bob->id));
+    const struct dom *event = world_last_event(w, "VOICE_STATE_UPDATE");
+    expect(dom_at(event, "channel_id")->kind == JSON_NULL);
+    expect(str_is(dom_at(event, "user_id")->text, h.bob->id));
 }
 
 static void leaving_a_guild_ends_the_members_voice_state(struct world *w)
@@ -116,9 +116,9 @@ static void voice_state_survives_a_restart_until_the_session_expires(struct worl
     world_wait(w, 20);
     expect_soon(world_number(w, "select count(*) from voice_states") == 0);
     world_settle(w);
-    const struct dom *told = world_last_event(w, "VOICE_STATE_UPDATE");
-    expect(dom_at(told, "channel_id")->kind == JSON_NULL);
-    expect(str_is(dom_at(told, "user_id")->text, h.bob->id));
+    const struct dom *event = world_last_event(w, "VOICE_STATE_UPDATE");
+    expect(dom_at(event, "channel_id")->kind == JSON_NULL);
+    expect(str_is(dom_at(event, "user_id")->text, h.bob->id));
 }
 
 /* After several restarts the time counts from the first one. */

@@ -270,15 +270,15 @@ static void late_packets_are_accepted_within_a_window(struct world *w)
 static void only_packets_with_the_key_change_a_clients_address(struct world *w)
 {
     struct two_voice_clients p = create_two_clients(w);
-    int thief = voice_client_socket(), own = p.bob.fd, port;
-    struct pollfd steals = { .fd = thief, .events = POLLIN };
+    int attacker = voice_client_socket(), own = p.bob.fd, port;
+    struct pollfd steals = { .fd = attacker, .events = POLLIN };
     char address[64];
 
     /* Another participant knows the SSRC, but cannot use it to receive or send. */
-    expect(voice_client_discover(w, thief, p.bob.port, p.bob.ssrc, address, &port));
+    expect(voice_client_discover(w, attacker, p.bob.port, p.bob.ssrc, address, &port));
     struct voice_client fake = p.bob;
     memset(fake.key, 7, sizeof fake.key);
-    fake.fd = thief;
+    fake.fd = attacker;
     voice_client_say(&fake, "forged");
     /* Replayed packets have no effect either. */
     struct str packet = voice_client_seal(&p.bob, STR("mine"));
@@ -294,7 +294,7 @@ static void only_packets_with_the_key_change_a_clients_address(struct world *w)
     expect_heard(&p.ada, &p.bob, "moved");
     voice_client_say(&p.ada, "follows");
     expect_heard(&p.bob, &p.ada, "follows");
-    close(thief);
+    close(attacker);
     close(own);
     hang_up_both(&p);
 }
@@ -302,9 +302,9 @@ static void only_packets_with_the_key_change_a_clients_address(struct world *w)
 static void ip_discovery_of_others_does_not_disturb_a_client(struct world *w)
 {
     struct two_voice_clients p = create_two_clients(w);
-    int thief = voice_client_socket(), answers = 0;
-    struct pollfd answered = { .fd = thief, .events = POLLIN };
-    struct voice_client fake = { .fd = thief, .port = p.bob.port, .client = p.voice.ada };
+    int attacker = voice_client_socket(), answers = 0;
+    struct pollfd answered = { .fd = attacker, .events = POLLIN };
+    struct voice_client fake = { .fd = attacker, .port = p.bob.port, .client = p.voice.ada };
     unsigned char ask[74] = { 0, 1, 0, 70 };
     uint32_t ssrc = htonl(p.bob.ssrc);
     char answer[128];
@@ -315,7 +315,7 @@ static void ip_discovery_of_others_does_not_disturb_a_client(struct world *w)
     voice_client_say(&p.bob, "still here");
     expect_heard(&p.ada, &p.bob, "still here");
     for (; poll(&answered, 1, 0) == 1; answers++)
-        expect(recv(thief, answer, sizeof answer, 0) == 74);
+        expect(recv(attacker, answer, sizeof answer, 0) == 74);
     expect(answers > 0 && answers < 250);
     /* Nor does a new SELECT send media to their address. */
     voice_client_select(&p.bob, VOICE_CLIENT_AES);
@@ -323,7 +323,7 @@ static void ip_discovery_of_others_does_not_disturb_a_client(struct world *w)
     voice_client_say(&p.ada, "for bob");
     expect_heard(&p.bob, &p.ada, "for bob");
     expect(poll(&answered, 1, 0) == 0);
-    close(thief);
+    close(attacker);
     hang_up_both(&p);
 }
 
@@ -332,8 +332,10 @@ static void ip_discovery_does_not_use_up_the_ping_limit(struct world *w)
 {
     enum { QUESTIONS = 60, PINGS = 10 };
     struct two_voice_clients p = create_two_clients(w);
-    int stranger = voice_client_socket();
-    struct voice_client elsewhere = { .fd = stranger, .port = p.bob.port, .client = p.ada.client };
+    int unknown_socket = voice_client_socket();
+    struct voice_client elsewhere = { .fd = unknown_socket,
+                                      .port = p.bob.port,
+                                      .client = p.ada.client };
     char question[74] = { 0, 1, 0, 70 }, pong[16];
     struct pollfd poller = { .fd = p.bob.fd, .events = POLLIN };
 
@@ -347,7 +349,7 @@ static void ip_discovery_does_not_use_up_the_ping_limit(struct world *w)
         voice_client_send(&p.bob, str_slice("\x13\x37\xca\xfe\0\0\0\7", 8));
     for (int i = 0; i < PINGS; i++)
         expect(poll(&poller, 1, 10000) == 1 && recv(p.bob.fd, pong, sizeof pong, 0) == 8);
-    close(stranger);
+    close(unknown_socket);
     hang_up_both(&p);
 }
 
@@ -356,13 +358,13 @@ static void unknown_addresses_get_no_ping_reply(struct world *w)
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
     char address[64];
-    int port, stranger = voice_client_socket();
-    struct pollfd answered = { .fd = stranger, .events = POLLIN };
+    int port, unknown_socket = voice_client_socket();
+    struct pollfd answered = { .fd = unknown_socket, .events = POLLIN };
 
     voice_client_dial(&p, 8);
     voice_client_ready(&p);
-    expect(!voice_client_discover(w, stranger, p.port, p.ssrc ^ 0x1000, address, &port));
-    struct voice_client ping = { .fd = stranger, .port = p.port, .client = h.ada };
+    expect(!voice_client_discover(w, unknown_socket, p.port, p.ssrc ^ 0x1000, address, &port));
+    struct voice_client ping = { .fd = unknown_socket, .port = p.port, .client = h.ada };
     voice_client_send(&ping, str_slice("\x13\x37\xca\xfe\0\0\0\1", 8));
     voice_client_send(&ping, str_slice("\x80\xc8\0\0", 4));
     voice_client_send(&ping, str_slice("\0\0\0\0\0\0\0\0", 8));
@@ -383,7 +385,7 @@ static void unknown_addresses_get_no_ping_reply(struct world *w)
     struct pollfd poller = { .fd = p.fd, .events = POLLIN };
     expect(poll(&poller, 1, 60000) == 1 && recv(p.fd, pong, sizeof pong, 0) == 8);
     expect(memcmp(pong, "\x13\x37\xf0\x0d\0\0\0\7", 8) == 0);
-    close(stranger);
+    close(unknown_socket);
     voice_client_hang_up(&p);
 }
 
@@ -392,18 +394,18 @@ static void senders_are_limited_to_250_packets_per_second(struct world *w)
 {
     enum { PIECES = 10, PIECE = 200, MOST_A_SECOND = 250 };
     struct two_voice_clients p = create_two_clients(w);
-    int64_t began = clock_mono(), heard = 0;
+    int64_t began = clock_mono(), received = 0;
 
     for (int i = 0; i < PIECES; i++) {
         for (int k = 0; k < PIECE; k++)
             voice_client_say(&p.ada, "flood");
         voice_clients_settle(w, p.bob.port);
         while (voice_client_hear(&p.bob, 0).frame.p)
-            heard++;
+            received++;
     }
     /* The started second, the elapsed seconds, and some reserve. */
     int64_t seconds = (clock_mono() - began) / 1000000000 + 3;
-    expect(heard >= 200 && heard <= seconds * MOST_A_SECOND);
+    expect(received >= 200 && received <= seconds * MOST_A_SECOND);
     hang_up_both(&p);
 }
 

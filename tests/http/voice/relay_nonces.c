@@ -31,7 +31,7 @@ static void hang_up_pair(struct nonce_pair *p)
 /* Counts how many of so many frames arrive, in pieces of half a second's limit. */
 static int count_received_frames(struct nonce_pair *p, int count)
 {
-    int heard = 0;
+    int received = 0;
 
     for (int i = 0; i < count; i++) {
         voice_client_say(&p->from, "frame");
@@ -39,10 +39,10 @@ static int count_received_frames(struct nonce_pair *p, int count)
             continue;
         voice_clients_settle(p->voice.world, p->to.port);
         while (voice_client_hear(&p->to, 0).frame.p)
-            heard++;
+            received++;
         usleep(500 * 1000);
     }
-    return heard;
+    return received;
 }
 
 /* discordgo and disgo start at 0, koe at 1 to 418, its older versions at 0x80000000. */
@@ -84,7 +84,7 @@ static void nonces_may_restart_with_each_track(struct world *w)
     struct client *cleo = test_voice_member(&p.voice, "cleo", 0);
     struct voice_client by_header =
         voice_client_call(&p.voice, cleo, p.voice.voice, VOICE_CLIENT_SALSA);
-    int heard = 0;
+    int received = 0;
 
     for (int track = 0; track < 3; track++) {
         p.from.counter = 1;
@@ -101,10 +101,10 @@ static void nonces_may_restart_with_each_track(struct world *w)
             expect(f.timestamp == (uint32_t)(track * PIECE + i) * 960);
         }
         while (voice_client_hear(&by_header, 0).frame.p)
-            heard++;
+            received++;
         usleep(500 * 1000);
     }
-    expect(heard == 3 * PIECE); /* its nonces are headers, so no frame came twice */
+    expect(received == 3 * PIECE); /* its nonces are headers, so no frame came twice */
     voice_client_hang_up(&by_header);
     hang_up_pair(&p);
 }
@@ -127,9 +127,9 @@ static void replayed_packets_are_dropped(struct world *w)
     struct str first = voice_client_seal(&p.from, STR("first")),
                second = voice_client_seal(&p.from, STR("2nd"));
     struct str lost = voice_client_seal(&p.from, STR("lost")), old = { 0 };
-    struct voice_client thief = p.from;
+    struct voice_client attacker = p.from;
 
-    thief.fd = voice_client_socket();
+    attacker.fd = voice_client_socket();
     voice_client_send(&p.from, first);
     voice_client_send(&p.from, second);
     for (int i = 0; i < 150; i++) {
@@ -145,12 +145,12 @@ static void replayed_packets_are_dropped(struct world *w)
         const struct str again[] = { first, second, lost, old };
 
         for (unsigned k = 0; k < COUNT_OF(again); k++)
-            voice_client_send(&thief, again[k]);
+            voice_client_send(&attacker, again[k]);
     }
     expect_deaf(&p.to);
     voice_client_say(&p.to, "for ada");
     expect_heard(&p.from, &p.to, "for ada");
-    close(thief.fd);
+    close(attacker.fd);
     hang_up_pair(&p);
 }
 

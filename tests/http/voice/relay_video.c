@@ -294,7 +294,7 @@ static void rtcp_feedback_to_one_sender_is_limited_per_second(struct world *w)
     enum { PIECES = 10, PIECE = 200, MOST_A_SECOND = 50 }; /* per requesting participant */
     struct cameras c = create_cameras(w);
     struct str pli = control_packet(w, 206, 1, c.bob.ssrc, c.ada.ssrc + 3);
-    int64_t heard = 0;
+    int64_t received = 0;
 
     voice_client_wants(&c.bob, "{'any': 100}");
     int64_t began = clock_mono();
@@ -303,10 +303,10 @@ static void rtcp_feedback_to_one_sender_is_limited_per_second(struct world *w)
             voice_client_control(&c.bob, pli);
         voice_clients_settle(w, c.bob.port);
         while (voice_client_hear_control(&c.ada, 0).p)
-            heard++;
+            received++;
     }
     int64_t seconds = (clock_mono() - began) / 1000000000 + 3;
-    expect(heard >= MOST_A_SECOND && heard <= seconds * MOST_A_SECOND);
+    expect(received >= MOST_A_SECOND && received <= seconds * MOST_A_SECOND);
     hang_up_cameras(&c);
 }
 

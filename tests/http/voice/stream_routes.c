@@ -317,12 +317,12 @@ static void stream_notifications_work_in_guilds_over_50_members(struct world *w)
     expect(world_number(w, "select count(*) from members") == 51);
     expect_status(client_post(h.ada, NULL, "/streams/%s/notify", key), 204);
     world_told(w); /* a busy loop may acknowledge a heartbeat first */
-    int told = 0;
+    int notifications = 0;
     const struct dom *m;
     conn_send(cleo->gate, "{'op': 1, 'd': null}");
     while ((m = conn_read(cleo->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
-        told += str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE");
-    expect(told == 1);
+        notifications += str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE");
+    expect(notifications == 1);
 }
 
 /* --- in private calls ----------------------------------------------------------------- */

@@ -238,8 +238,8 @@ static void long_github_texts_are_truncated(struct world *w)
     expect_status(post_github(&s, "push", buf_take(&commits, world_arena(w)).p), 204);
     a = client_get(s.ada, "/channels/%s/messages?limit=1", s.test_guild.channel);
     expect_json(a, "[{'embeds': [{'title': '[o/r:m] 13 new commits'}]}]");
-    struct str told = str_of(answer_text(a, "0.embeds.0.description"));
-    expect(utf8_length(told) <= 500 && told.p[told.n - 1] != '\n');
+    struct str description = str_of(answer_text(a, "0.embeds.0.description"));
+    expect(utf8_length(description) <= 500 && description.p[description.n - 1] != '\n');
 }
 
 static void github_events_without_content_send_no_message(struct world *w)
