@@ -112,7 +112,7 @@ static void export_contains_all_data_of_its_user_and_is_private(struct world *w)
     expect_soon(export_is_ready(p.ada));
 }
 
-/* A page contains_text 100 rows, and pages are ordered by creation time. */
+/* A page has 100 rows, and pages are ordered by creation time. */
 static void export_contains_sessions_with_equal_creation_times(struct world *w)
 {
     struct people p = world_people(w);
@@ -282,7 +282,7 @@ static void erasing_an_account_deletes_its_export(struct world *w)
     expect(world_number(w, "select count(*) from exports") == 0);
 }
 
-/* --- files that another server's job did not find -------------------------------------- */
+/* --- files that another server's job did not find ------------------------------------- */
 
 static bool export_is_there(struct world *w, const char *name)
 {

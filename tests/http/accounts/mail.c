@@ -1,4 +1,4 @@
-/* mail.c - mailed links that verify_email an address or reset_password a password. */
+/* mail.c - mailed links that verify an address or reset a password. */
 #include "mailbox.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void verification_link_verifies_the_address_once(struct world *w)
     expect_invalid(verify_email(w, "1.x"), "token", "TOKEN_INVALID");
     expect_invalid(verify_email(w, ""), "token", "TOKEN_INVALID");
     expect_invalid(verify_email(w, TEXT(w, "%sA", token)), "token", "TOKEN_INVALID");
-    /* A verification token is not valid as a reset_password token. */
+    /* A verification token is not valid as a reset token. */
     expect_invalid(reset_password(w, token, "another horse"), "token", "TOKEN_INVALID");
 
     struct answer a = verify_email(w, token);
@@ -163,7 +163,7 @@ static void forgot_password_does_not_reveal_which_accounts_exist(struct world *w
     expect_status(unknown, 204);
     expect(unverified.body.n == 0 && unknown.body.n == 0);
     expect(strcmp(head_without_date(w, unverified), head_without_date(w, unknown)) == 0);
-    /* An unverified address gets no reset_password mail. */
+    /* An unverified address gets no reset mail. */
     world_settle(w);
     expect(mailbox_count() == 1);
     expect_status(verify_email(w, mailbox_token(w, 1, "verify")), 200);

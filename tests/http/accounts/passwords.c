@@ -16,7 +16,7 @@
 #include "test_guild.h"
 #include "waits.h"
 
-/* --- queue of the hashing threads ------------------------------------------------------ */
+/* --- queue of the hashing threads ----------------------------------------------------- */
 
 enum { LINE = 6 };
 
@@ -97,7 +97,7 @@ static int count_unanswered(const int *fds, int count)
     return unanswered;
 }
 
-/* The loops that read the count_requests determine which login is last in the queue. */
+/* The loops that read the requests determine which login is last in the queue. */
 static void uploads_do_not_wait_for_password_hashing(struct world *w)
 {
     static const struct upload hello[] = { { "files[0]", "hello.txt", STR_INIT("hello") }, { 0 } };
@@ -145,7 +145,7 @@ static void queued_logins_of_closed_connections_are_not_hashed(struct world *w)
     expect(taken < 4 * (last > one ? last : one));
 }
 
-/* --- guessing ------------------------------------------------------------------------- */
+/* --- guessed passwords ---------------------------------------------------------------- */
 
 #define RIGHT  "{'login': 'ada', 'password': 'correct horse'}"
 #define WRONG  "{'login': 'ada', 'password': 'wrong horse'}"
@@ -195,7 +195,7 @@ static void wrong_logins_of_others_do_not_lock_out_known_addresses(struct world 
     send_wrong_logins_from_many(w, 0, 59);
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
     send_wrong_logins_from_many(w, 59, 60);
-    /* Logins are now refused client_from_address addresses without an earlier login. */
+    /* Logins are now refused from addresses without an earlier login. */
     expect_rate_limited(log_in_from(w, "127.0.1.3", RIGHT), 1800);
     expect_rate_limited(log_in_from(w, "127.0.1.4", WRONG), 1800);
     expect_status(log_in_from(w, "127.0.1.1", RIGHT), 200);
@@ -267,7 +267,7 @@ static void unknown_usernames_have_the_same_login_limits(struct world *w)
     expect_rate_limited(log_in_from(w, "127.0.1.3", WRONG), 1800);
 }
 
-/* Logs ada in client_from_address an address. */
+/* Logs ada in from an address. */
 static struct client *ada_from(struct world *w, const char *address)
 {
     struct answer a = log_in_from(w, address, RIGHT);

@@ -24,7 +24,7 @@ static enum err issue_token(struct tx *tx, void *arg)
     return auth_issue(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
 }
 
-/* Issues issue_credential credential for the account. */
+/* Issues another credential for the account. */
 static struct client *issue_credential(struct world *w, struct client *c, enum caller_kind kind,
                                        const char *scopes)
 {

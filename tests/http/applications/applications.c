@@ -9,7 +9,7 @@
 
 #define APPS "/applications"
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 static void creating_an_application_returns_all_fields(struct world *w)
 {
@@ -193,7 +193,7 @@ static void application_limit_is_50_per_user_and_25_per_team(struct world *w)
                    "", "APPLICATION_LIMIT_REACHED");
 }
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
 static void only_its_owner_can_access_an_application(struct world *w)
 {

@@ -98,7 +98,7 @@ static void channel_object_contains_the_fields_of_its_type(struct world *w)
                 "{'type': 15}");
 }
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 static void creating_a_channel_sends_channel_create_and_audit_entry(struct world *w)
 {

@@ -1,4 +1,4 @@
-/* private_channels.c - direct_channel_with channels and groups. */
+/* private_channels.c - direct channels and groups. */
 #include "channels.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const char *direct_channel_with(struct client *c, const struct client *ot
     return answer_text(a, "id");
 }
 
-/* Writes a body with these write_recipients. */
+/* Writes a body with these recipients. */
 static const char *write_recipients(struct world *w, struct client *const *others, size_t count)
 {
     struct arena *arena = world_arena(w);
@@ -38,7 +38,7 @@ static const char *write_recipients(struct world *w, struct client *const *other
     write_recipients((w), (struct client *const[]){ __VA_ARGS__ }, \
                      sizeof((struct client *const[]){ __VA_ARGS__ }) / sizeof(struct client *))
 
-/* Creates a create_group of ada with two friends. */
+/* Creates a group of ada with two friends. */
 static const char *create_group(struct client *ada, struct client *bob, struct client *cleo)
 {
     make_friends(ada, bob);
@@ -49,8 +49,7 @@ static const char *create_group(struct client *ada, struct client *bob, struct c
     return answer_text(a, "id");
 }
 
-/* --- direct_channel_with channels
- * ------------------------------------------------------------------ */
+/* --- direct channels ------------------------------------------------------------------ */
 
 static void opening_a_direct_channel_twice_returns_the_same_channel(struct world *w)
 {
@@ -77,7 +76,7 @@ static void opening_a_direct_channel_twice_returns_the_same_channel(struct world
     expect_silence(ada);
     expect(strcmp(direct_channel_with(bob, ada), id) == 0);
     expect_event(bob, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, ada->id);
-    /* A write_recipients list of one user also opens the direct_channel_with channel. */
+    /* A list of one recipient also opens the direct channel. */
     a = client_post(ada, RECIPIENTS_OF(w, bob), MINE);
     expect_json(a, "{'id': '%s', 'type': 1}", id);
     expect_json(client_get(bob, "/channels/%s", id), "{'recipients': [{'id': '%s'}]}", ada->id);
@@ -216,7 +215,7 @@ static void group_recipients_must_be_friends(struct world *w)
             cleo->id);
     expect_error(client_post(ada, RECIPIENTS_OF(w, bob, cleo), MINE), 403, 20037);
     expect_silence(bob);
-    /* With the caller in the list it becomes a create_group, even with one friend or none. */
+    /* With the caller in the list it becomes a group, even with one friend or none. */
     expect_json(client_post(ada, RECIPIENTS_OF(w, ada, bob), MINE), "{'type': 3}");
     expect_json(client_post(ada, "{'recipients': []}", MINE), "{'type': 3, 'recipients': []}");
 }

@@ -127,7 +127,7 @@ static void adding_a_thread_member_requires_permission_and_view_access(struct wo
     expect_status(client_get(h.cleo, "/channels/%s", t), 200);
     expect_json(client_get(h.cleo, "/guilds/%s/threads/active", h.guild),
                 "{'threads': [{'id': '%s'}], 'members': [{'user_id': '%s'}]}", t, h.cleo->id);
-    /* The thread is not invitable, and cleo did not start_thread it. */
+    /* The thread is not invitable, and cleo did not start it. */
     put_member(h.guild, dan);
     expect_error(client_put(h.cleo, "", MEMBER, t, dan->id), 403, 50013);
     expect_error(client_delete(h.cleo, MEMBER, t, h.bob->id), 403, 50013);

@@ -25,7 +25,7 @@ static struct answer invoke_roll_in(struct test_commands *s, struct client *by, 
 
 enum { ROLE = 1, USER = 2, CHANNEL = 3 };
 
-/* Replaces a permission set_permission_row of a command or application. */
+/* Replaces a permission row of a command or application. */
 static void set_permission_row(struct test_commands *s, const char *target, const char *entity,
                                int type, bool may)
 {

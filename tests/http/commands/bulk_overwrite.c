@@ -249,8 +249,7 @@ static void bulk_overwrite_with_one_invalid_command_changes_nothing(struct world
     expect_json(client_get(s.bot, "%s", s.global), "[{'id': '%s'}]", id);
 }
 
-/* --- how write_commands -------------------------------------------------------------------------
- */
+/* --- size limits ---------------------------------------------------------------------- */
 
 static void commands_are_limited_to_100_chat_input_and_15_per_menu_type(struct world *w)
 {

@@ -204,7 +204,7 @@ static void command_integration_types_must_be_supported_by_the_app(struct world 
     expect_json(client_get(s.bot, "%s", s.global), "[{'integration_types': [0]}]");
 }
 
-/* --- many at once --------------------------------------------------------------------- */
+/* --- several errors ------------------------------------------------------------------- */
 
 static void invalid_command_gets_all_errors_in_one_response(struct world *w)
 {

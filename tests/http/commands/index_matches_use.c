@@ -66,7 +66,7 @@ static void add_app_to_group(struct client *c, const char *app, const char *grou
                   200);
 }
 
-/* --- every install type and context ----------------------------------------------------- */
+/* --- every install type and context --------------------------------------------------- */
 
 enum { TYPES = 3, CONTEXTS = 7, LATCHES = 2, KINDS = TYPES * CONTEXTS * LATCHES };
 
@@ -289,7 +289,7 @@ static void guild_index_lists_commands_usable_in_some_channel(struct world *w)
     check_all_default_permissions(&g);
 }
 
-/* --- channels that do not count -------------------------------------------------------- */
+/* --- unusable channels ---------------------------------------------------------------- */
 
 static size_t count_listed_commands(struct test_app *s, struct client *c)
 {
@@ -366,7 +366,7 @@ static void guild_without_channels_lists_no_commands(struct world *w)
     expect(count_listed_commands(&s, s.ada) == 0);
 }
 
-/* --- commands without usable subcommands ------------------------------------------------ */
+/* --- commands without usable subcommands ---------------------------------------------- */
 
 static const char *const EMPTY =
     "{'name': 'e', 'description': 'd', 'contexts': [0, 1, 2], 'options': ["
@@ -432,7 +432,7 @@ static void commands_with_only_empty_groups_are_not_listed(struct world *w)
                    "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID");
 }
 
-/* --- the scope ------------------------------------------------------------------------ */
+/* --- scopes --------------------------------------------------------------------------- */
 
 static void app_with_bot_scope_only_has_no_usable_commands(struct world *w)
 {
@@ -464,7 +464,7 @@ static void app_with_bot_scope_only_has_no_usable_commands(struct world *w)
     expect_status(client_post(s.bot, "{'name': 'y', 'description': 'd'}", "%s", s.local), 201);
 }
 
-/* --- blocks ---------------------------------------------------------------------------- */
+/* --- blocked users -------------------------------------------------------------------- */
 
 static void blocks_prevent_commands_in_direct_channels(struct world *w)
 {

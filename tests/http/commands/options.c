@@ -229,8 +229,7 @@ static void option_value_and_length_ranges_are_validated(struct world *w)
     check_options(&s, options);
 }
 
-/* --- how repeat_option, how large --------------------------------------------------------------
- */
+/* --- counts and sizes ----------------------------------------------------------------- */
 
 static const char *repeat_option(struct test_app *s, size_t count, const char *item)
 {

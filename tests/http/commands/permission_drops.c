@@ -97,7 +97,7 @@ static void bulk_overwrite_deletes_permissions_of_removed_commands(struct world 
     expect_short_writes("overwrite_commands", 15);
 }
 
-/* --- before the rows are deleted -------------------------------------------------------- */
+/* --- before the rows are deleted ------------------------------------------------------ */
 
 /* State between two steps: rows of the first round are marked for deletion. */
 static void mark_permissions_deleted(struct test_app *s, const char *command)

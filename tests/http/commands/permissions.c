@@ -144,7 +144,7 @@ static void permission_targets_must_be_in_the_guild(struct world *w)
                   200);
 }
 
-/* Writes permission count_permission_rows for these roles of the guild. */
+/* Writes permission rows for these roles of the guild. */
 static const char *write_permission_rows(struct permission_test *b, const char *const *roles,
                                          int from, int to)
 {
@@ -177,7 +177,7 @@ static void command_permissions_may_grow_by_ten_up_to_100(struct world *w)
     expect_status(client_put(b.s.ada, write_permission_rows(&b, roles, 1, 101), "%s", b.path), 200);
 }
 
-/* --- who may change permissions -------------------------------------------------------- */
+/* --- who may change permissions ------------------------------------------------------- */
 
 static void changing_command_permissions_requires_manage_guild_and_use(struct world *w)
 {
@@ -247,7 +247,7 @@ static void managers_can_change_permissions_of_lower_roles_only(struct world *w)
     expect_error(client_put(r.bob, "{'permissions': []}", "%s", b.path), 403, 50013);
     expect_error(put_permission(r.bob, &b, r.high, 1, false), 403, 50013);
     expect_status(client_put(r.ada, "{'permissions': []}", "%s", b.path), 200);
-    /* Rows for a channel require MANAGE_CHANNELS there; count_permission_rows for all channels
+    /* Rows for a channel require MANAGE_CHANNELS there; rows for all channels
      * require it in the guild. */
     expect_status(
         client_put(r.ada,
@@ -286,7 +286,7 @@ static void bearer_token_can_set_permissions_with_the_update_scope(struct world 
         20012);
 }
 
-/* --- deletion of permissions ------------------------------------------------------------ */
+/* --- deletion of permissions ---------------------------------------------------------- */
 
 static int64_t count_permission_rows(struct permission_test *b)
 {

@@ -6,7 +6,7 @@
 #include "waits.h"
 #include "test_app.h"
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 static void creating_a_command_returns_all_its_fields(struct world *w)
 {
@@ -284,7 +284,7 @@ static void changed_command_is_validated_as_a_whole(struct world *w)
                    "options.0.name", "APPLICATION_COMMAND_INVALID_NAME");
 }
 
-/* --- events ---------------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
 static size_t count_index_events(struct world *w)
 {
@@ -355,7 +355,7 @@ static void command_is_found_only_in_its_own_scope(struct world *w)
     expect_error(client_get(s.ada, "/applications/%s/commands/%s", app, global), 404, 10063);
 }
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
 static void registering_commands_requires_bot_or_developer_of_the_app(struct world *w)
 {

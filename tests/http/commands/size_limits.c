@@ -286,7 +286,7 @@ static void concurrent_changes_of_long_commands_are_all_applied(struct world *w)
     expect(count_commands(client_get(s.bot, "%s", s.local)) == 2);
 }
 
-/* --- corrupt rows ---------------------------------------------------------------------- */
+/* --- corrupt rows --------------------------------------------------------------------- */
 
 #define OTHERS_ENTRIES \
     "entries = (select entries from command_lists order by guild_id desc limit 1)"
@@ -336,7 +336,7 @@ static void corrupt_command_definition_hides_only_that_command(struct world *w)
     expect_json(get_guild_index(&s), "{'application_commands': [{'name': 'gut'}]}");
 }
 
-/* --- how often ------------------------------------------------------------------------ */
+/* --- rate limits ---------------------------------------------------------------------- */
 
 static void enable_rate_limits(struct config *config)
 {

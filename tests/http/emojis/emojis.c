@@ -25,7 +25,7 @@ static const char *create_emoji(struct client *c, const char *guild, const char 
     return answer_text(a, "id");
 }
 
-/* --- creating and reading -------------------------------------------------------------- */
+/* --- creating and reading ------------------------------------------------------------- */
 
 static void creating_an_emoji_sends_guild_emojis_update_and_audit_entry(struct world *w)
 {

@@ -177,7 +177,7 @@ static void deleting_a_role_hides_its_channels(struct world *w)
     expect_quiet(s.of_bob);
 }
 
-/* --- many at once --------------------------------------------------------------------- */
+/* --- bulk changes --------------------------------------------------------------------- */
 
 enum { WATCHERS = 40, CHANNELS = 120 };
 

@@ -507,7 +507,7 @@ static void metrics_count_sessions_identifies_and_dispatches(struct world *w)
     expect(memmem(a.body.p, a.body.n, "\nguildhall_dispatches_total 1\n", 30));
 }
 
-/* --- encodings ------------------------------------------------------------------------- */
+/* --- encodings ------------------------------------------------------------------------ */
 
 static void all_gateway_encodings_and_compressions_work(struct world *w)
 {
@@ -571,7 +571,7 @@ static void malformed_etf_payloads_close_with_4002(struct world *w)
     expect_close(g, 4002);
 }
 
-/* --- closing --------------------------------------------------------------------------- */
+/* --- closing -------------------------------------------------------------------------- */
 
 static void draining_gateway_sends_reconnect(struct world *w)
 {

@@ -13,7 +13,7 @@
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-/* --- a delayed data source ------------------------------------------------------------- */
+/* --- a delayed data source ------------------------------------------------------------ */
 
 static atomic_int to_delay, waiting; /* number of reads to delay, and of delayed reads */
 static atomic_bool delaying, was_delayed;
@@ -154,7 +154,7 @@ static void older_presence_is_not_delivered_after_a_newer_one(struct world *w)
     expect_presence(friend, ada, "dnd");
 }
 
-/* --- member list requests -------------------------------------------------------------- */
+/* --- member list requests ------------------------------------------------------------- */
 
 /* Reads everything that has arrived; returns the number of member chunks. */
 static int count_member_chunks(struct gateway_conn *g)

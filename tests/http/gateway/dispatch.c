@@ -42,7 +42,7 @@ static const char *send_message(struct client *c, const char *channel, const cha
     return answer_text(a, "id");
 }
 
-/* --- connecting ------------------------------------------------------------------------ */
+/* --- connecting ----------------------------------------------------------------------- */
 
 static void bot_gets_guild_create_for_each_guild_after_ready(struct world *w)
 {
@@ -123,7 +123,7 @@ static void guilds_are_distributed_over_shards(struct world *w)
     expect_quiet(shards[1]);
 }
 
-/* --- recipients ------------------------------------------------------------------------ */
+/* --- recipients ----------------------------------------------------------------------- */
 
 static void message_create_goes_only_to_viewers_of_the_channel(struct world *w)
 {
@@ -295,7 +295,7 @@ static void direct_messages_are_delivered_to_both_recipients(struct world *w)
     expect_dispatch(late, "MESSAGE_CREATE", "{'content': 'again'}");
 }
 
-/* --- joining and leaving --------------------------------------------------------------- */
+/* --- joining and leaving -------------------------------------------------------------- */
 
 static void creating_updating_and_deleting_a_guild_sends_events(struct world *w)
 {
@@ -389,7 +389,7 @@ static void connected_test_clients_receive_message_create(struct world *w)
     expect_silence(bot);
 }
 
-/* --- requests -------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------- */
 
 static void enable_rate_limits(struct config *c)
 {

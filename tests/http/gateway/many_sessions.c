@@ -26,7 +26,7 @@ enum { SESSIONS = 1000 };
 #endif
 enum { READERS = 20, EVENTS = 300, WAIT_MS = 600000, MAX_IN = 4 << 20 };
 
-/* --- one session ----------------------------------------------------------------------- */
+/* --- one session ---------------------------------------------------------------------- */
 
 /* A minimal non-blocking session client. */
 struct load_session {
@@ -189,7 +189,7 @@ static bool load_session_read(struct load_test *c, struct load_session *f)
     return true;
 }
 
-/* --- all sessions ---------------------------------------------------------------------- */
+/* --- all sessions --------------------------------------------------------------------- */
 
 static void load_test_open(struct load_test *c, struct world *w, int count)
 {
@@ -281,7 +281,7 @@ static void publish_event(struct load_test *c, int i, size_t padding)
     mem_free(payload);
 }
 
-/* --- cut ------------------------------------------------------------------------------ */
+/* --- dropped connections -------------------------------------------------------------- */
 
 static void *publish_all_events(void *arg)
 {
@@ -294,7 +294,7 @@ static void *publish_all_events(void *arg)
     return NULL;
 }
 
-/* Cuts the session's socket when its time has come, in the middle of the stream. */
+/* Cuts the session's socket in the middle of the stream, once the event cut_at is reached. */
 static bool received_all_events(struct load_test *c, struct load_session *f)
 {
     if (f->kills && f->next >= f->cut_at) {
@@ -323,7 +323,7 @@ static void sessions_cut_mid_stream_resume_without_loss_or_duplicates(struct wor
     load_test_close(&c);
 }
 
-/* --- slow readers ---------------------------------------------------------------------- */
+/* --- slow readers --------------------------------------------------------------------- */
 
 static bool received_published_events(struct load_test *c, struct load_session *f)
 {
@@ -358,7 +358,7 @@ static void sessions_that_do_not_read_are_cut_without_delaying_others(struct wor
     load_test_close(&c);
 }
 
-/* --- iterations of a loop -------------------------------------------------------------- */
+/* --- iterations of a loop ------------------------------------------------------------- */
 
 static uint64_t count_delivered_events(struct world *w)
 {

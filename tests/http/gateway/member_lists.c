@@ -211,7 +211,7 @@ static void hoisted_roles_form_the_groups_of_the_member_list(struct world *w)
     expect(dom_at(d, "groups")->count == 3);
 }
 
-/* --- members of a list, and its subscribers --------------------------------------------- */
+/* --- members of a list, and its subscribers ------------------------------------------- */
 
 static const char *create_hidden_channel(struct list_guild *h)
 {
@@ -374,7 +374,7 @@ static void resumed_session_gets_the_whole_member_list(struct world *w)
     expect_list_after_resume(h.ada, conn_id(h.of_ada), conn_seq(h.of_ada), "1");
 }
 
-/* --- a failing store ------------------------------------------------------------------- */
+/* --- a failing store ------------------------------------------------------------------ */
 
 static _Atomic int failures;
 
@@ -593,7 +593,7 @@ static void many_lists_are_entered_moved_and_left_in_steps(struct world *w)
     expect_short_turns("member_lists", 15);
 }
 
-/* --- invalid subscriptions ------------------------------------------------------------- */
+/* --- invalid subscriptions ------------------------------------------------------------ */
 
 static void malformed_subscriptions_close_with_4001_or_4002(struct world *w)
 {

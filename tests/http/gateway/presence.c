@@ -338,7 +338,7 @@ static void guild_member_add_is_sent_to_users_in_small_guilds_only(struct world 
     expect_quiet(a);
 }
 
-/* --- client status --------------------------------------------------------------------- */
+/* --- client status -------------------------------------------------------------------- */
 
 static struct gateway_conn *open_session_as(struct client *c, const char *browser,
                                             const char *status)
@@ -437,7 +437,7 @@ static void sessions_replace_lists_the_sessions_of_the_account(struct world *w)
     expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", conn_id(first));
 }
 
-/* --- presence counts ------------------------------------------------------------------- */
+/* --- presence counts ------------------------------------------------------------------ */
 
 static int64_t read_count(struct client *c, const char *path, const char *name)
 {

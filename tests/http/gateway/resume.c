@@ -315,7 +315,7 @@ static void session_that_does_not_read_is_cut_and_can_resume(struct world *w)
     expect_quiet(other);
 }
 
-/* --- ownership of a session ------------------------------------------------------------ */
+/* --- ownership of a session ----------------------------------------------------------- */
 
 /* Creates another token of the same account. */
 static struct client *issue_second_token(struct client *c)

@@ -15,7 +15,7 @@ enum { SESSIONS = 8, ROUNDS = 60, PACE_US = 40 };
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-/* --- a request without waiting for its response ---------------------------------------- */
+/* --- a request without waiting for its response --------------------------------------- */
 
 static int dial_server(struct world *w)
 {
@@ -185,7 +185,7 @@ static void moving_sessions_get_each_channel_visibility_change_once(struct world
     close(m.fd);
 }
 
-/* --- deleted guilds and channels ------------------------------------------------------- */
+/* --- deleted guilds and channels ------------------------------------------------------ */
 
 static void moving_sessions_get_channel_delete_once(struct world *w)
 {
@@ -241,7 +241,7 @@ static void moving_sessions_get_guild_delete_once(struct world *w)
     close(m.fd);
 }
 
-/* --- sessions that do not arrive ------------------------------------------------------- */
+/* --- sessions that do not arrive ------------------------------------------------------ */
 
 static uint64_t count_sockets(struct world *w)
 {

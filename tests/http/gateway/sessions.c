@@ -145,7 +145,7 @@ static void moving_session_gets_events_for_it_once(struct world *w)
     expect_quiet(g);
 }
 
-/* --- guilds that are still being sent -------------------------------------------------- */
+/* --- guilds that are still being sent ------------------------------------------------- */
 
 enum { GUILDS = 24, ROUNDS = 12 };
 

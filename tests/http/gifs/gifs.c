@@ -17,7 +17,7 @@ static void import_cat(struct world *w)
     expect(done.made == 1 && done.refused == 0);
 }
 
-/* Returns the URL of a file_url of the GIF. */
+/* Returns the URL of a file of the GIF. */
 static const char *file_url(struct world *w, const char *name)
 {
     return str_printf(world_arena(w), "http://127.0.0.1:%d/gifs/Cat_1/%s", world_port(w), name).p;
@@ -234,7 +234,7 @@ static void gif_routes_return_empty_lists_without_gifs(struct world *w)
     expect_json(client_get(nobody, "/gifs/trending"), "{'categories': [], 'gifs': []}");
 }
 
-/* --- who may call --------------------------------------------------------------------- */
+/* --- callers -------------------------------------------------------------------------- */
 
 static void gif_routes_need_no_token_but_refuse_invalid_ones(struct world *w)
 {

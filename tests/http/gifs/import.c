@@ -144,7 +144,7 @@ static void imported_gif_without_id_gets_a_unique_id(struct world *w)
         200);
 }
 
-/* --- GIFs of the demo ------------------------------------------------------------------ */
+/* --- GIFs of the demo ----------------------------------------------------------------- */
 
 /* Decodes a GIF frame and returns its number of pixels, or 0 if the codes are invalid. Only the
  * lengths of the LZW words are needed. */

@@ -98,7 +98,7 @@ static void trending_gifs_contain_only_the_requested_locale(struct world *w)
     expect_list(w, "/gifs/trending-gifs?locale=pt-BR", "a b c br d");
 }
 
-/* --- start page ------------------------------------------------------------------------ */
+/* --- start page ----------------------------------------------------------------------- */
 
 static void trending_route_returns_one_gif_and_categories(struct world *w)
 {
@@ -278,7 +278,7 @@ static void gif_selections_survive_a_restart(struct world *w)
     expect_list(w, "/gifs/suggest?q=gold", "goldfish");
 }
 
-/* --- counting and expiry --------------------------------------------------------------- */
+/* --- counting and expiry -------------------------------------------------------------- */
 
 static int64_t count_clicks(struct world *w, const char *term)
 {

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "waits.h"
 
-/* --- the test provider ----------------------------------------------------------------- */
+/* --- the test provider ---------------------------------------------------------------- */
 
 enum mode { GOOD, REFUSES, HANGS, HUGE, GARBAGE, LIES };
 
@@ -183,7 +183,7 @@ static void configure_merged(struct config *c)
     configure_provider(c, "merged");
 }
 
-/* --- valid responses ------------------------------------------------------------------- */
+/* --- valid responses ------------------------------------------------------------------ */
 
 static void upstream_gifs_are_returned_as_gif_objects(struct world *w)
 {
@@ -255,7 +255,7 @@ static void selections_of_upstream_gifs_are_sent_to_the_provider(struct world *w
     provider_stop();
 }
 
-/* --- caching --------------------------------------------------------------------------- */
+/* --- caching -------------------------------------------------------------------------- */
 
 static void upstream_responses_are_cached_for_five_minutes(struct world *w)
 {
@@ -292,7 +292,7 @@ static void expired_upstream_response_is_used_while_the_provider_fails(struct wo
     provider_stop();
 }
 
-/* --- invalid responses ----------------------------------------------------------------- */
+/* --- invalid responses ---------------------------------------------------------------- */
 
 static void invalid_upstream_response_is_503_without_local_gifs(struct world *w)
 {

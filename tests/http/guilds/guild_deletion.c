@@ -499,7 +499,7 @@ static void role_being_deleted_is_unknown_to_all_routes(struct world *w)
     expect_number(w, 0, "select count(*) from roles where position < 0");
 }
 
-/* --- during the deletion ---------------------------------------------------------------- */
+/* --- during the deletion -------------------------------------------------------------- */
 
 static void guild_being_deleted_is_unknown_to_all_routes(struct world *w)
 {

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-/* --- creating -------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 static void new_guild_has_everyone_role_and_default_channels(struct world *w)
 {

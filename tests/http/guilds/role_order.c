@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-/* --- positions ------------------------------------------------------------------------- */
+/* --- positions ------------------------------------------------------------------------ */
 
 static void role_positions_can_be_changed_with_role_update_events(struct world *w)
 {

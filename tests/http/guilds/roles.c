@@ -43,7 +43,7 @@ static void role_of_another_guild_is_404_10011(struct world *w)
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", other, r.low), 404, 10011);
 }
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 static void new_role_gets_position_1_above_everyone(struct world *w)
 {

@@ -3,7 +3,7 @@
 #include "guilds.h"
 #include "test_guild.h"
 
-/* --- the caller's guilds --------------------------------------------------------------- */
+/* --- the caller's guilds -------------------------------------------------------------- */
 
 static void users_guild_list_contains_the_callers_permissions(struct world *w)
 {

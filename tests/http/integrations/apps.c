@@ -132,7 +132,7 @@ static void removing_an_integration_stores_the_audit_log_reason(struct world *w)
                 "{'audit_log_entries': [{'reason': 'no dice', 'user_id': '%s'}]}", s.bob->id);
 }
 
-/* --- bot leaves the guild --------------------------------------------------------------- */
+/* --- bot leaves the guild ------------------------------------------------------------- */
 
 static void kicking_the_bot_keeps_an_integration_with_commands_scope(struct world *w)
 {
@@ -240,7 +240,7 @@ static void integration_application_ids_are_listed_for_all_guilds(struct world *
     expect_error(client_get(s.bot, "/users/@me/guilds/integration-application-ids"), 403, 20001);
 }
 
-/* --- recipients of events --------------------------------------------------------------- */
+/* --- recipients of events ------------------------------------------------------------- */
 
 static void integration_events_go_to_managers_and_bots_with_intent(struct world *w)
 {

@@ -177,7 +177,7 @@ static void connection_link_page_escapes_html(struct world *w)
     expect(!strstr(a.body.p, "<script>") && strstr(a.body.p, "&quot;&gt;&lt;script&gt;"));
 }
 
-/* --- using them ----------------------------------------------------------------------- */
+/* --- use of connections --------------------------------------------------------------- */
 
 static void changing_a_connection_sends_an_event(struct world *w)
 {

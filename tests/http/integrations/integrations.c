@@ -46,7 +46,7 @@ static const char *integration_of(struct world *w, const char *app)
         (long long)world_number(w, "select id from integrations where application_id = %s", app));
 }
 
-/* --- reading --------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
 static void platform_integration_contains_all_fields(struct world *w)
 {
@@ -235,7 +235,7 @@ static void has_commands_filters_integrations_with_commands(struct world *w)
     expect(client_get(s.ada, INTEGRATIONS "?has_commands=false", s.guild).json->count == 2);
 }
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
 static void integration_routes_require_manage_guild(struct world *w)
 {
@@ -260,7 +260,7 @@ static void integration_routes_require_manage_guild(struct world *w)
     expect_nothing_told(w);
 }
 
-/* --- creating -------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 static void creating_an_integration_creates_a_role_and_sends_events(struct world *w)
 {

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 
-/* --- a test provider -------------------------------------------------------------------- */
+/* --- a test provider ------------------------------------------------------------------ */
 
 enum provider_mode {
     GOOD,
@@ -187,7 +187,7 @@ static void stop_provider(void)
     close(provider.fd);
 }
 
-/* --- requests to the provider ----------------------------------------------------------- */
+/* --- requests to the provider --------------------------------------------------------- */
 
 struct provider_guild {
     struct client *ada, *bob;
@@ -261,7 +261,7 @@ static void provider_is_asked_again_before_a_role_is_removed(struct world *w)
     stop_provider();
 }
 
-/* --- failing provider ------------------------------------------------------------------- */
+/* --- failing provider ----------------------------------------------------------------- */
 
 static void invalid_provider_response_is_503_after_retries(struct world *w)
 {
@@ -348,7 +348,7 @@ static void disabled_platform_is_403_40006(struct world *w)
     stop_provider();
 }
 
-/* --- writing to a local platform -------------------------------------------------------- */
+/* --- writing to a local platform ------------------------------------------------------ */
 
 static void configure_local_key(struct config *c)
 {
@@ -415,7 +415,7 @@ static void local_platform_routes_require_the_platform_key(struct world *w)
     expect(store_count(w, "select count(*) from platform_account") == 0);
 }
 
-/* --- configured type names -------------------------------------------------------------- */
+/* --- configured type names ------------------------------------------------------------ */
 
 static void configure_type_names(struct config *c)
 {

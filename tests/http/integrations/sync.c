@@ -246,7 +246,7 @@ static void sync_reads_all_pages_of_subscribers_and_members(struct world *w)
     expect(store_count(w, "select count(*) from integration_subscribers") == 1);
 }
 
-/* --- failures --------------------------------------------------------------------------- */
+/* --- failures ------------------------------------------------------------------------- */
 
 static void removing_the_owners_connection_revokes_the_integration(struct world *w)
 {

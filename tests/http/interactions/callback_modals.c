@@ -39,7 +39,7 @@ static void modal_callback_reaches_the_invoking_user(struct world *w)
     expect_json(client_post(ask.app, "{'content': 'x'}", FOLLOW), "{'type': 20}");
 }
 
-/* Expects that a modal with these components is expect_modal_refused with this error. */
+/* Expects that a modal with these components is refused with this error. */
 static void expect_modal_refused(struct test_bot *s, const char *components, const char *path,
                                  const char *code)
 {

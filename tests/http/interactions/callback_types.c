@@ -11,7 +11,7 @@
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
 
-/* --- with_response ------------------------------------------------------------------------- */
+/* --- with_response -------------------------------------------------------------------- */
 
 static void callback_with_response_returns_the_created_resource(struct world *w)
 {
@@ -57,7 +57,7 @@ static void callback_with_response_returns_the_created_resource(struct world *w)
     expect_status(interaction_answer(&last, "?with_response=false", "{'type': 5}"), 204);
 }
 
-/* --- deferred responses ---------------------------------------------------------------- */
+/* --- deferred responses --------------------------------------------------------------- */
 
 static void deferred_response_creates_a_loading_message(struct world *w)
 {
@@ -159,7 +159,7 @@ static void first_followup_completes_a_deferred_response(struct world *w)
     expect_channel_silence(&s.room);
 }
 
-/* --- ephemeral responses --------------------------------------------------------------- */
+/* --- ephemeral responses -------------------------------------------------------------- */
 
 static void ephemeral_response_is_visible_to_the_user_and_bot_only(struct world *w)
 {

@@ -227,7 +227,7 @@ static void files_of_a_deferred_response_are_not_stored(struct world *w)
     expect(world_number(w, "select count(*) from files") == 0);
 }
 
-/* --- who may respond, and when ---------------------------------------------------------- */
+/* --- who may respond, and when -------------------------------------------------------- */
 
 static void callback_requires_the_interactions_token(struct world *w)
 {
@@ -276,7 +276,7 @@ static void callback_after_three_seconds_is_404_10062(struct world *w)
     expect_error(interaction_answer(&waited, "", "%s", body), 404, 10062);
 }
 
-/* --- refused responses ------------------------------------------------------------------ */
+/* --- refused responses ---------------------------------------------------------------- */
 
 static void refused_callback_can_be_sent_again(struct world *w)
 {

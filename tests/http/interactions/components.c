@@ -1,4 +1,4 @@
-/* components.c - use_component of buttons, select menus and modals. */
+/* components.c - use of buttons, select menus and modals. */
 #include "test_commands.h"
 
 #include "channels.h"
@@ -180,7 +180,7 @@ static void entity_select_menus_contain_resolved_objects(struct world *w)
         "data.values", FAILED);
 }
 
-/* --- components of responses ------------------------------------------------------------ */
+/* --- components of responses ---------------------------------------------------------- */
 
 static const char *respond_to_last(struct test_commands *s, const char *json)
 {
@@ -227,7 +227,7 @@ static void components_of_ephemeral_messages_need_the_same_user(struct world *w)
     world_wait(w, 14 * 60);
     expect_status(use_component(&s, s.bob, m, press), 204);
     expect_dom(&s, last_interaction(&s), "{'message': {'id': '%s', 'flags': 64}}", m);
-    /* Each use_component extends the message's lifetime. */
+    /* Each use extends the message's lifetime. */
     world_wait(w, 14 * 60);
     expect_status(use_component(&s, s.bob, m, press), 204);
     world_wait(w, 16 * 60);

@@ -52,7 +52,7 @@ static void interaction_create_goes_to_the_guilds_shard(struct world *w)
     expect_quiet(one);
 }
 
-/* --- the invoking user ------------------------------------------------------------------ */
+/* --- the invoking user ---------------------------------------------------------------- */
 
 static void interaction_events_reach_the_named_session_or_all(struct world *w)
 {
@@ -87,7 +87,7 @@ static void interaction_events_reach_the_named_session_or_all(struct world *w)
     expect_quiet(ada);
 }
 
-/* --- deadlines ------------------------------------------------------------------------- */
+/* --- deadlines ------------------------------------------------------------------------ */
 
 static struct answer respond_to_last(struct test_commands *s)
 {

@@ -17,7 +17,7 @@ static struct test_interaction answer_interaction(struct test_bot *s)
     return ask;
 }
 
-/* --- valid followups ------------------------------------------------------------------- */
+/* --- valid followups ------------------------------------------------------------------ */
 
 static void first_followup_is_a_reply_to_the_original_response(struct world *w)
 {
@@ -147,7 +147,7 @@ static void bots_can_edit_their_responses_through_the_channel(struct world *w)
     expect_status(client_delete(s.bot, MESSAGES "/%s", s.test_guild.channel, id), 204);
 }
 
-/* --- refused followups ----------------------------------------------------------------- */
+/* --- refused followups ---------------------------------------------------------------- */
 
 static void followup_before_the_first_response_is_404_10015(struct world *w)
 {
@@ -220,7 +220,7 @@ static void empty_or_invalid_followups_are_refused(struct world *w)
     expect_channel_silence(&s.room);
 }
 
-/* --- user-installed apps ---------------------------------------------------------------- */
+/* --- user-installed apps -------------------------------------------------------------- */
 
 static const char *user_install_owners(struct test_bot *s)
 {
@@ -347,7 +347,7 @@ static void user_installed_app_files_are_ephemeral_without_attach_files(struct w
                    "{'ephemerality_reason': 11}}}}");
 }
 
-/* --- webhooks, and after a restart ------------------------------------------------------ */
+/* --- webhooks, and after a restart ---------------------------------------------------- */
 
 static void webhooks_and_interaction_tokens_share_the_webhook_routes(struct world *w)
 {

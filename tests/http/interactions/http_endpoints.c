@@ -13,7 +13,7 @@
 #define JSON "application/json"
 #define URL  "APPLICATION_INTERACTIONS_ENDPOINT_URL_INVALID"
 
-/* --- setting the endpoint --------------------------------------------------------------- */
+/* --- setting the endpoint ------------------------------------------------------------- */
 
 static struct endpoint *open_endpoint(struct test_commands *s)
 {
@@ -148,7 +148,7 @@ static void private_endpoints_are_refused_unless_allowed(struct world *w)
     endpoint_close(e);
 }
 
-/* --- calls of the endpoint -------------------------------------------------------------- */
+/* --- calls of the endpoint ------------------------------------------------------------ */
 
 static void invoke_roll_as_bob(struct test_commands *s)
 {

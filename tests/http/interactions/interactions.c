@@ -143,7 +143,7 @@ static void interaction_token_contains_a_long_random_part(struct world *w)
     expect(store_count(w, "select count(*) from interactions where state = 0") == 1);
 }
 
-/* --- contexts -------------------------------------------------------------------------- */
+/* --- contexts ------------------------------------------------------------------------- */
 
 static struct answer invoke_roll_in(struct test_commands *s, struct client *by, const char *command,
                                     const char *channel)
@@ -229,7 +229,7 @@ static void command_contexts_and_integration_types_are_enforced(struct world *w)
                    "INTERACTION_APPLICATION_COMMAND_INVALID");
 }
 
-/* --- nonces ---------------------------------------------------------------------------- */
+/* --- nonces --------------------------------------------------------------------------- */
 
 static void repeated_nonce_creates_one_interaction(struct world *w)
 {

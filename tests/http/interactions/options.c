@@ -34,7 +34,7 @@ static void expect_value_accepted(struct test_commands *s, const char *id, int t
                "{'data': {'options': [{'name': 'o', 'type': %d, 'value': %s}]}}", type, value);
 }
 
-/* --- words and numbers ---------------------------------------------------------------- */
+/* --- strings and numbers -------------------------------------------------------------- */
 
 static void string_option_length_is_checked(struct world *w)
 {
@@ -149,7 +149,7 @@ static void options_with_600_kb_of_text_arrive_complete(struct world *w)
     buf_clear(&given);
 }
 
-/* --- list of options --------------------------------------------------------------------- */
+/* --- list of options ------------------------------------------------------------------ */
 
 static void required_options_must_be_given_and_unknown_are_refused(struct world *w)
 {

@@ -9,7 +9,7 @@
 #include "test_commands.h"
 #include "pool.h"
 
-/* --- a command that changes after it was read -------------------------------------------- */
+/* --- a command that changes after it was read ----------------------------------------- */
 
 #define PART(head) "--x\r\nContent-Disposition: form-data; " head "\r\n\r\n"
 
@@ -82,7 +82,7 @@ static void command_changed_during_its_invocation_is_outdated(struct world *w)
     expect(world_number(w, "select count(*) from interaction_files") == 1);
 }
 
-/* --- concurrent invocations ------------------------------------------------------------- */
+/* --- concurrent invocations ----------------------------------------------------------- */
 
 enum { ROUNDS = 10, RACERS = 4 };
 

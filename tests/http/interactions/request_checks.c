@@ -7,7 +7,7 @@
 #define VERSION     "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION"
 #define PERMISSIONS "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS"
 
-/* --- body ------------------------------------------------------------------------------ */
+/* --- body ----------------------------------------------------------------------------- */
 
 static void invalid_interaction_bodies_are_refused_first(struct world *w)
 {
@@ -54,7 +54,7 @@ static void only_users_can_create_interactions(struct world *w)
     expect(interactions_told(&s) == 0);
 }
 
-/* --- channel --------------------------------------------------------------------------- */
+/* --- channel -------------------------------------------------------------------------- */
 
 static struct answer invoke_in_channel(struct test_commands *s, struct client *by,
                                        const char *channel, const char *guild,
@@ -114,7 +114,7 @@ static void interaction_application_and_command_must_exist(struct world *w)
                    INVALID);
 }
 
-/* --- outdated commands ------------------------------------------------------------------ */
+/* --- outdated commands ---------------------------------------------------------------- */
 
 static void outdated_command_version_or_name_is_refused(struct world *w)
 {
@@ -142,7 +142,7 @@ static void outdated_command_version_or_name_is_refused(struct world *w)
     expect(interactions_told(&s) == 0);
 }
 
-/* --- permissions ----------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
 static void insert_permission(struct test_commands *s, const char *target, const char *entity,
                               int type, int yes)
@@ -207,7 +207,7 @@ static void nsfw_command_requires_an_adult_and_an_nsfw_channel(struct world *w)
     expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
 }
 
-/* --- targets --------------------------------------------------------------------------- */
+/* --- targets -------------------------------------------------------------------------- */
 
 static struct answer invoke_context_menu(struct test_commands *s, const char *id, int type,
                                          const char *target)

@@ -20,7 +20,7 @@ static struct answer invoke_with_value(struct test_commands *s, const char *id, 
                 value);
 }
 
-/* --- people --------------------------------------------------------------------------- */
+/* --- users ---------------------------------------------------------------------------- */
 
 static void resolved_users_contain_their_member_object(struct world *w)
 {

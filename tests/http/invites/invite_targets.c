@@ -91,7 +91,7 @@ static void invite_with_roles_gives_them_to_joining_members(struct world *w)
                    "BASE_TYPE_CHOICES");
 }
 
-/* --- visibility of invites that give roles ---------------------------------------------- */
+/* --- visibility of invites that give roles -------------------------------------------- */
 
 /* Creates an invite that gives a role and returns its code. */
 static const char *create_role_invite(struct client *maker, const char *channel, const char *role)
@@ -185,7 +185,7 @@ static void role_invite_events_go_only_to_members_who_can_give_the_roles(struct 
     expect_silence(h.bob);
 }
 
-/* --- which roles an invite gives --------------------------------------------------------- */
+/* --- which roles an invite gives ------------------------------------------------------ */
 
 static void expect_joined_with_role(struct client *owner, const char *guild, const char *name,
                                     const char *code, const char *role)

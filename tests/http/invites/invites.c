@@ -16,7 +16,7 @@ static const char *create_invite(struct client *c, struct test_guild *p, const c
     return answer_text(a, "code");
 }
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 static void invite_shows_its_guild_channel_and_counts(struct world *w)
 {

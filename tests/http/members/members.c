@@ -151,7 +151,7 @@ static void global_name_change_is_sent_to_450_guilds_in_steps(struct world *w)
     expect_silence(ada);
 }
 
-/* --- leaving and coming back ---------------------------------------------------------- */
+/* --- leaving and rejoining ------------------------------------------------------------ */
 
 static void leave_and_rejoin(struct client *owner, struct client *c, const char *guild,
                              const char *channel)
@@ -388,7 +388,7 @@ static void patching_member_roles_checks_only_changed_roles(struct world *w)
     expect_guild_silence(&p);
 }
 
-/* --- time-outs, voice, flags ----------------------------------------------------------- */
+/* --- time-outs, voice, flags ---------------------------------------------------------- */
 
 static struct answer time_out_member(struct client *c, struct test_guild *p, struct client *who,
                                      double days)
@@ -500,7 +500,7 @@ static void kicking_a_member_requires_permission_and_a_higher_role(struct world 
     expect(world_number(w, "select count(*) from member_roles where user_id = %s", bob->id) == 0);
 }
 
-/* --- adding by apps -------------------------------------------------------------------- */
+/* --- adding by apps ------------------------------------------------------------------- */
 
 struct issue {
     struct world *world;

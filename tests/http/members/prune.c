@@ -247,7 +247,7 @@ static void role_member_counts_and_ids_are_listed(struct world *w)
                  50001);
 }
 
-/* --- non-members ----------------------------------------------------------------------- */
+/* --- non-members ---------------------------------------------------------------------- */
 
 static void guild_preview_is_public_only_for_discoverable_guilds(struct world *w)
 {

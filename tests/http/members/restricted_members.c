@@ -192,7 +192,7 @@ static void every_write_route_refuses_restricted_members(struct world *w)
     expect_bob_can_send(&at, 0);
 }
 
-/* --- time-outs ------------------------------------------------------------------------- */
+/* --- time-outs ------------------------------------------------------------------------ */
 
 static void timed_out_member_cannot_edit_vote_react_or_join_threads(struct world *w)
 {

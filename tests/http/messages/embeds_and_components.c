@@ -75,7 +75,7 @@ static void deprecated_embed_field_is_accepted(struct world *w)
     expect_error(client_patch(ada, "{'embed': {'title': 'a'}}", MESSAGE, v.channel, m), 403, 50005);
 }
 
-/* There are no standard stickers to greet send_components. */
+/* There are no standard stickers to greet with. */
 static void greeting_with_an_unknown_sticker_is_400_50081(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
@@ -135,7 +135,7 @@ static void embeds_and_components_of_users_are_dropped(struct world *w)
 static void embed_fields_have_length_limits(struct world *w)
 {
     static const struct {
-        const char *form; /* send_components a place for a format_text */
+        const char *form; /* with a place for a text */
         int most;
         const char *path, *code;
     } cases[] = {

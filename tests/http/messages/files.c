@@ -176,7 +176,7 @@ static void row_of_a_missing_file_is_deleted(struct world *w)
     expect_number(w, 0, "select count(*) from files");
 }
 
-/* --- damage --------------------------------------------------------------------------- */
+/* --- damaged files -------------------------------------------------------------------- */
 
 static void truncate_blob(struct world *w, const char *name, long size)
 {

@@ -48,10 +48,10 @@ static void forwarded_message_contains_a_snapshot_of_the_original(struct world *
     expect_json(client_get(ada, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);
     client_delete(ada, MESSAGE, v.channel, said);
     expect_json(client_get(ada, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);
-    /* Forwarding a forward_message copies its snapshot, without nesting. */
+    /* Forwarding a forward copies its snapshot, without nesting. */
     a = forward_message(ada, other.channel, answer_text(a, "id"), v.channel);
     expect_json(a, "{'message_snapshots': [{'message': {'content': 'hello <@1>', 'flags': 0}}]}");
-    /* A forward_message may have content of its own. */
+    /* A forward may have content of its own. */
     const char *both =
         TEXT(w,
              "{'content': 'look', 'message_reference': {'type': 1, 'message_id': '%s', "

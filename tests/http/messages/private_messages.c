@@ -1,4 +1,4 @@
-/* private_messages.c - messages in open_direct_channel channels, and who may send them. */
+/* private_messages.c - messages in direct channels, and who may send them. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -151,7 +151,7 @@ static void bot_can_message_users_it_shares_a_guild_with(struct world *w)
     say_text(ada, dm, "hi");
 }
 
-/* --- settings of the recipient ---------------------------------------------------------- */
+/* --- settings of the recipient -------------------------------------------------------- */
 
 static const char *dm_between(struct client *from, struct client *to)
 {

@@ -1,4 +1,4 @@
-/* search_messages.c - message search_messages: words, filters, permissions, pages and indexing. */
+/* search.c - message search: words, filters, permissions, pages and indexing. */
 #include <stdio.h>
 #include <time.h>
 
@@ -285,7 +285,7 @@ static void invalid_search_parameters_are_refused(struct world *w)
         search_messages(ada, v.id, "content=%22%27+OR+NOT+(*)&attachment_filename=%27%22"), 200);
 }
 
-/* --- permissions ----------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
 static void search_omits_messages_of_hidden_channels(struct world *w)
 {
@@ -317,7 +317,7 @@ static void search_omits_messages_of_hidden_channels(struct world *w)
         expect_found(bob, v.id, TEXT(w, "content=badger&channel_id=%s", secret), 0, "");
         wait_for_indexing(w);
     }
-    /* Without a readable channel the search_messages is refused. */
+    /* Without a readable channel the search is refused. */
     client_patch(
         ada, TEXT(w, "{'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '65536'}]}", v.id),
         "/channels/%s", v.channel);
@@ -393,7 +393,7 @@ static void bots_without_the_content_flag_cannot_search(struct world *w)
     expect_error(client_get(bot, "/channels/%s/messages/search", v.channel), 403, 20001);
 }
 
-/* --- large indexes --------------------------------------------------------------------- */
+/* --- large indexes -------------------------------------------------------------------- */
 
 /* Parsing these messages takes longer than one run of the job may take. */
 static void long_messages_are_indexed_in_several_runs(struct world *w)
@@ -426,7 +426,7 @@ static void search_is_202_while_too_many_messages_are_unindexed(struct world *w)
     expect_status(a, 202);
     expect_json(a, "{'code': 110000, 'message': 'Index not yet available. Try again later', "
                    "'retry_after': 5}");
-    /* The search_messages has scheduled the job. */
+    /* The search has scheduled the job. */
     wait_for_indexing(w);
     expect_found(ada, v.id, "content=badger", 2600, "badger");
 }

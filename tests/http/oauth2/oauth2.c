@@ -8,7 +8,7 @@
 #include "guilds.h"
 #include "test_guild.h"
 
-/* --- authorization page ----------------------------------------------------------------- */
+/* --- authorization page --------------------------------------------------------------- */
 
 static void authorize_returns_application_scopes_and_guilds(struct world *w)
 {
@@ -109,7 +109,7 @@ static void denying_an_authorization_redirects_with_access_denied(struct world *
     expect_nothing_told(w);
 }
 
-/* --- implicit grant --------------------------------------------------------------------- */
+/* --- implicit grant ------------------------------------------------------------------- */
 
 #define IMPLICIT AUTHORIZE "?client_id=%s&response_type=token&scope="
 
@@ -168,7 +168,7 @@ static void implicit_grant_is_refused_for_bots_and_without_redirect_uri(struct w
                    "redirect_uri", "BASE_TYPE_REQUIRED");
 }
 
-/* --- guild installs --------------------------------------------------------------------- */
+/* --- guild installs ------------------------------------------------------------------- */
 
 static void installing_in_a_guild_adds_the_bot_and_sends_events(struct world *w)
 {
@@ -221,7 +221,7 @@ static void installing_in_a_guild_adds_the_bot_and_sends_events(struct world *w)
     expect_json(client_get(s.bob, "/oauth2/tokens"), "[]");
 }
 
-/* --- removal from a guild --------------------------------------------------------------- */
+/* --- removal from a guild ------------------------------------------------------------- */
 
 static void expect_bot_scope_removed(struct world *w, const struct consent *s)
 {
@@ -553,7 +553,7 @@ static void guild_is_limited_to_50_integrations(struct world *w)
     expect_nothing_told(w);
 }
 
-/* --- user installs ---------------------------------------------------------------------- */
+/* --- user installs -------------------------------------------------------------------- */
 
 static void bot_can_message_users_who_installed_its_app(struct world *w)
 {

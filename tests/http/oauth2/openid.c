@@ -23,7 +23,7 @@ static struct client *bearer_client(struct answer a)
     return world_client_with(w, TEXT(w, "Bearer %s", answer_text(a, "access_token")));
 }
 
-/* --- verifying signatures --------------------------------------------------------------- */
+/* --- verifying signatures ------------------------------------------------------------- */
 
 static struct str decode_part(struct world *w, struct str text)
 {

@@ -283,7 +283,7 @@ static void refresh_token_can_be_used_once(struct world *w)
     struct answer first = granted(&s, "identify%20guilds");
     const char *token = answer_text(first, "refresh_token");
 
-    /* A refresh_tokens token is not an access token. */
+    /* A refresh token is not an access token. */
     expect_error(client_get(world_client_with(w, TEXT(w, "Bearer %s", token)), "/oauth2/@me"), 401,
                  0);
     world_wait(w, 604801);
@@ -343,7 +343,7 @@ static void revoking_a_token_revokes_all_of_the_user_and_app(struct world *w)
     expect_json(client_get(s.bob, "/oauth2/tokens"), "[]");
     expect_status(client_get(s.bob, "/users/@me"), 200);
 
-    /* Other users' tokens stay valid; a refresh_tokens token revokes them as well. */
+    /* Other users' tokens stay valid; a refresh token revokes them as well. */
     expect_status(client_get(bearer_client(hers), "/oauth2/@me"), 200);
     a = client_form(s.nobody, REVOKE, "token=%s", answer_text(hers, "refresh_token"));
     expect_status(a, 200);
@@ -389,7 +389,7 @@ static void client_credentials_of_team_apps_have_few_scopes(struct world *w)
     expect_oauth2_error(client_form(nobody, TOKEN, "%s&scope=guilds", form), 400, "invalid_scope");
 }
 
-/* --- authorizations --------------------------------------------------------------------- */
+/* --- authorizations ------------------------------------------------------------------- */
 
 static void authorizations_can_be_listed_and_revoked(struct world *w)
 {
@@ -446,7 +446,7 @@ static void authorizations_of_one_app_are_merged(struct world *w)
 }
 
 extern const struct test oauth2_tokens_tests[];
-/* --- leaked codes and PKCE --------------------------------------------------------------- */
+/* --- leaked codes and PKCE ------------------------------------------------------------ */
 
 /* The example of RFC 7636, appendix B. */
 #define VERIFIER  "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"

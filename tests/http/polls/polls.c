@@ -46,7 +46,7 @@ static struct answer get_poll_message(struct poll_test *b, struct client *c)
     return client_get(c, MESSAGE, b->v.channel, b->message);
 }
 
-/* --- creating -------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
 static void message_can_contain_a_poll(struct world *w)
 {
@@ -159,7 +159,7 @@ static void webhooks_can_send_polls(struct world *w)
                 "[{'type': 46, 'author': {'username': 'hook'}, 'mentions': []}]");
 }
 
-/* --- voting ---------------------------------------------------------------------------- */
+/* --- voting --------------------------------------------------------------------------- */
 
 static void vote_is_counted_and_sends_an_event(struct world *w)
 {
@@ -271,7 +271,7 @@ static void poll_vote_events_require_the_poll_intent(struct world *w)
     expect_quiet(with_intent);
 }
 
-/* --- many voters ----------------------------------------------------------------------- */
+/* --- many voters ---------------------------------------------------------------------- */
 
 enum { PEOPLE = 10, VOTERS = 2000 };
 
@@ -375,7 +375,7 @@ static void deleting_a_channel_deletes_its_polls(struct world *w)
     expect(world_number(w, "select count(*) from messages") == 0);
 }
 
-/* --- expiry ---------------------------------------------------------------------------- */
+/* --- expiry --------------------------------------------------------------------------- */
 
 static void only_the_author_can_end_a_poll_early(struct world *w)
 {

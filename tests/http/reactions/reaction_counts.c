@@ -29,7 +29,7 @@ static void expect_reaction_rows_deleted(struct world *w)
     expect(count_reaction_rows(w) == 0);
 }
 
-/* --- concurrency ----------------------------------------------------------------------- */
+/* --- concurrency ---------------------------------------------------------------------- */
 
 struct reactor {
     struct client *client;
@@ -165,7 +165,7 @@ static void reaction_counts_stay_exact_under_concurrent_removal(struct world *w)
                            "reaction_users u where u.reaction_id = r.id)") == 0);
 }
 
-/* --- many users ------------------------------------------------------------------------ */
+/* --- many users ----------------------------------------------------------------------- */
 
 /* Inserts reactions of so many deleted accounts, in a counter shard that nobody else uses. */
 static void insert_reactions(struct world *w)

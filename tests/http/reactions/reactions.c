@@ -159,7 +159,7 @@ static void reaction_field_me_is_correct_for_any_number_of_users(struct world *w
                 "{'reactions': [{'me': true}, {'me': false}]}");
 }
 
-/* --- emojis ---------------------------------------------------------------------------- */
+/* --- emojis --------------------------------------------------------------------------- */
 
 static void emoji_with_and_without_variation_selector_are_the_same(struct world *w)
 {
@@ -302,7 +302,7 @@ static void removing_reactions_of_others_requires_manage_messages(struct world *
     expect_json(get_message(&s, s.bob), "{'reactions': [{'count': 1, 'me': true}]}");
 }
 
-/* --- users of an emoji ------------------------------------------------------------------- */
+/* --- users of an emoji ---------------------------------------------------------------- */
 
 static void users_of_a_reaction_are_listed_by_id_in_pages(struct world *w)
 {

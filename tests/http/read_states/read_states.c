@@ -26,7 +26,7 @@ static void expect_ready(struct client *c, const char *capabilities, const char 
     conn_close(g, 1000);
 }
 
-/* --- acknowledging ---------------------------------------------------------------------- */
+/* --- acknowledging -------------------------------------------------------------------- */
 
 static void acknowledging_is_stored_and_sent_to_the_account_only(struct world *w)
 {
@@ -181,7 +181,7 @@ static void read_states_can_be_acknowledged_in_bulk_and_deleted(struct world *w)
     expect(world_number(w, "select count(*) from read_states where kind = 0") == 0);
 }
 
-/* --- effects of messages ---------------------------------------------------------------- */
+/* --- effects of messages -------------------------------------------------------------- */
 
 static void own_messages_are_read_and_mentions_are_counted(struct world *w)
 {
@@ -252,7 +252,7 @@ static void mentions_by_blocked_users_are_not_counted(struct world *w)
     expect_json(client_get(bob, "/users/@me/mentions"), "[]");
 }
 
-/* --- recent mentions --------------------------------------------------------------------- */
+/* --- recent mentions ------------------------------------------------------------------ */
 
 static void recent_mentions_of_a_week_are_listed(struct world *w)
 {

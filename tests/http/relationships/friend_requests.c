@@ -57,7 +57,7 @@ static void delete_one_friend(struct client *c)
                 BIND(v_client(c)));
 }
 
-/* --- recipients ------------------------------------------------------------------------ */
+/* --- recipients ----------------------------------------------------------------------- */
 
 static void friend_request_to_an_unknown_name_is_400_80004(struct world *w)
 {
@@ -122,7 +122,7 @@ static void unverified_or_quarantined_users_cannot_send_friend_requests(struct w
     expect_silence(p.bob);
 }
 
-/* --- fields ---------------------------------------------------------------------------- */
+/* --- fields --------------------------------------------------------------------------- */
 
 static void relationship_type_must_be_friend_block_or_minus_one(struct world *w)
 {
@@ -174,7 +174,7 @@ static void empty_friend_request_note_is_omitted(struct world *w)
     expect_absent(a, "1.note");
 }
 
-/* --- patch_settings of the recipient ---------------------------------------------------------- */
+/* --- settings of the recipient -------------------------------------------------------- */
 
 static void friend_source_flags_decide_who_may_send_requests(struct world *w)
 {
@@ -232,7 +232,7 @@ static void suggested_users_can_be_sent_friend_requests(struct world *w)
     expect_silence(p.bob);
 }
 
-/* --- stranger and spam requests --------------------------------------------------------- */
+/* --- stranger and spam requests ------------------------------------------------------- */
 
 static void accepting_a_stranger_request_requires_confirmation(struct world *w)
 {
@@ -337,7 +337,7 @@ static void twenty_unanswered_friend_requests_make_further_ones_spam(struct worl
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'is_spam_request': true}");
 }
 
-/* --- limits ---------------------------------------------------------------------------- */
+/* --- limits --------------------------------------------------------------------------- */
 
 static void user_is_limited_to_1000_friends(struct world *w)
 {
@@ -407,7 +407,7 @@ static void user_is_limited_to_5000_blocked_or_ignored_users(struct world *w)
     expect_status(client_put(p.ada, NULL, THEM "/ignore", p.eve->id), 204);
 }
 
-/* --- rate limits ----------------------------------------------------------------------- */
+/* --- rate limits ---------------------------------------------------------------------- */
 
 /* Expects these values of the rate limit headers. */
 static void expect_rate_limit_headers(struct answer a, int limit, int remaining)

@@ -54,7 +54,7 @@ static size_t count_suggestions(struct client *c)
     return client_get(c, SUGGESTIONS).json->count;
 }
 
-/* --- contacts -------------------------------------------------------------------------- */
+/* --- contacts ------------------------------------------------------------------------- */
 
 static void uploaded_contacts_create_friend_suggestions(struct world *w)
 {
@@ -124,7 +124,7 @@ static struct answer upload_contact_range(struct client *c, int from, int to, co
     return upload_contacts(c, entries, "");
 }
 
-/* More contacts than one statement writes; a later upload_contacts replaces the earlier one. */
+/* More contacts than one statement writes; a later upload replaces the earlier one. */
 static void contact_upload_replaces_all_earlier_contacts(struct world *w)
 {
     struct people p = create_users_with_phones(w);
@@ -276,7 +276,7 @@ static void blocked_ignored_and_disabled_users_are_not_suggested(struct world *w
     expect(count_suggestions(p.ada) == 1);
 }
 
-/* --- removal --------------------------------------------------------------------------- */
+/* --- removal -------------------------------------------------------------------------- */
 
 static void dismissed_suggestion_does_not_return_for_180_days(struct world *w)
 {
@@ -359,7 +359,7 @@ static void friend_suggestions_are_limited_to_the_100_best(struct world *w)
     expect(str_is(dom_at(a.json, "99.suggested_user.id")->text, "1002"));
 }
 
-/* --- suggestions of the daily job ------------------------------------------------------- */
+/* --- suggestions of the daily job ----------------------------------------------------- */
 
 /* Expects this number of suggestions after the daily job. */
 static void expect_suggestions_after_a_day(struct client *c, size_t count)
@@ -437,8 +437,7 @@ static void disabled_users_are_not_listed_as_suggestions(struct world *w)
     expect(count_suggestions(p.ada) == 2);
 }
 
-/* --- bulk_add_friends requests
- * --------------------------------------------------------------------- */
+/* --- bulk requests -------------------------------------------------------------------- */
 
 static struct answer bulk_add_friends(struct client *c, const char *token, const char *ids)
 {

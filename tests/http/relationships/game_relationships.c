@@ -56,7 +56,7 @@ static int64_t game_relationship_type(struct client *c, const struct client *oth
     return NOTHING;
 }
 
-/* --- requesting and accepting ----------------------------------------------------------- */
+/* --- requesting and accepting --------------------------------------------------------- */
 
 static void game_friend_request_sends_events_to_both_users(struct world *w)
 {
@@ -200,7 +200,7 @@ static void game_relationships_of_two_apps_are_separate(struct world *w)
     expect(client_get(t.p.ada, GAMES).json->count == 1);
 }
 
-/* --- ending ---------------------------------------------------------------------------- */
+/* --- ending --------------------------------------------------------------------------- */
 
 static void ending_a_game_friendship_sends_events_to_both_users(struct world *w)
 {

@@ -195,7 +195,7 @@ static void nickname_requires_a_friendship_and_ends_with_it(struct world *w)
     expect_json(client_get(p.ada, RELATIONSHIPS), "[{'type': 1, 'nickname': null}, {}]");
 }
 
-/* --- declining many requests ------------------------------------------------------------ */
+/* --- declining many requests ---------------------------------------------------------- */
 
 /* Requests to ada: one of a spammer, one of an ignored user, one of an ignored spammer, a plain
  * one, and one that she sent. */
@@ -301,7 +301,7 @@ static void unknown_decline_filters_are_refused(struct world *w)
     expect(type_of(c.ada, c.spam) == INCOMING);
 }
 
-/* --- effects of blocks and friendships --------------------------------------------------- */
+/* --- effects of blocks and friendships ------------------------------------------------ */
 
 static void block_prevents_direct_messages_in_both_directions(struct world *w)
 {
@@ -383,7 +383,7 @@ static void profile_requires_friendship_request_or_suggestion(struct world *w)
     expect_error(client_get(p.ada, "/users/%s/profile", p.bob->id), 403, 50001);
 }
 
-/* --- cached list ----------------------------------------------------------------------- */
+/* --- cached list ---------------------------------------------------------------------- */
 
 static void cached_relationship_list_follows_changes(struct world *w)
 {

@@ -19,7 +19,7 @@
 #define ACCEPT  "{\"type\":1,\"confirm_stranger_request\":true}"
 #define BLOCK   "{\"type\":2}"
 
-/* --- requests without the test client, which is for one thread -------------------------- */
+/* --- requests without the test client, which is for one thread ------------------------ */
 
 struct action {
     const char *method, *suffix, *body;
@@ -105,7 +105,7 @@ static void run_actors(struct actor *actors, unsigned count)
         expect(actors[i].failures == 0);
 }
 
-/* --- invariants ------------------------------------------------------------------------ */
+/* --- invariants ----------------------------------------------------------------------- */
 
 /* Every row matches the other side's, and no row is empty. */
 static void expect_consistent_pairs(struct world *w)

@@ -21,7 +21,7 @@ static void expect_all_silent(struct people *p)
     expect_silence(p->eve);
 }
 
-/* --- requesting ------------------------------------------------------------------------ */
+/* --- requesting ----------------------------------------------------------------------- */
 
 static void friend_request_sends_relationship_add_to_both_users(struct world *w)
 {

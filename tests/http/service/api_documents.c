@@ -8,7 +8,7 @@
 #include "api/internal.h"
 #include "schema_fault.h"
 
-/* --- route rows ------------------------------------------------------------------------ */
+/* --- route rows ----------------------------------------------------------------------- */
 
 static void check_route_row(struct world *w, const struct route *r)
 {

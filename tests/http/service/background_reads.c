@@ -7,7 +7,7 @@
 #include "guilds.h"
 #include "http/walk.h"
 
-/* --- routes ---------------------------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------------------- */
 
 /* Routes listed in docs/what-takes-long.md; there may be more. */
 static const char *const long_reads[] = {
@@ -45,7 +45,7 @@ static void long_read_routes_are_marked_as_background_reads(struct world *w)
     expect(found == LONG_READS);
 }
 
-/* --- threads --------------------------------------------------------------------------- */
+/* --- threads -------------------------------------------------------------------------- */
 
 static pthread_t prepared_on, handled_on;
 static uint64_t owned_by;

@@ -62,7 +62,7 @@ static const struct {
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
-/* --- the list is complete --------------------------------------------------------------- */
+/* --- the list is complete ------------------------------------------------------------- */
 
 static bool is_credential_name(struct str name)
 {
@@ -213,7 +213,7 @@ static void every_event_is_in_the_credential_list(struct world *w)
     }
 }
 
-/* --- every row is tested ---------------------------------------------------------------- */
+/* --- every row is tested -------------------------------------------------------------- */
 
 static struct credential_field *require_row(enum side side, const char *field, const char *route)
 {
@@ -303,7 +303,7 @@ static void check_guild_invites(struct world *w)
                         client_get(h.ada, "/guilds/%s/invites", h.guild));
     expect_both_refused(CODE, ROLES, "get_guild_invites",
                         client_get(h.bob, "/guilds/%s/invites", h.guild));
-    /* Whoever has the code expect_allowed read the invite; the code is required. */
+    /* Every caller may read an invite by its code; the code is required. */
     expect_both_allowed("Invite.code", "Invite.roles", "get_invite",
                         client_get(eve, "/invites/%s", code));
     expect_both_refused("Invite.code", "Invite.roles", "get_invite",

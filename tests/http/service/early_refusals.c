@@ -172,7 +172,7 @@ static void unauthenticated_bodies_are_refused_beyond_a_memory_limit(struct worl
         close(fds[i]);
 }
 
-/* --- file descriptors ------------------------------------------------------------------- */
+/* --- file descriptors ----------------------------------------------------------------- */
 
 static void descriptor_limit_is_raised_to_the_hard_limit(struct world *w)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- callers --------------------------------------------------------------------------- */
+/* --- callers -------------------------------------------------------------------------- */
 
 static void expect_route_refuses(const struct route *r, struct client *c, int status, int code)
 {
@@ -197,7 +197,7 @@ static void every_route_names_invalid_ids_in_its_path(struct world *w)
     each_route(w, check_invalid_ids);
 }
 
-/* --- effects --------------------------------------------------------------------------- */
+/* --- effects -------------------------------------------------------------------------- */
 
 static bool is_event_listed(const struct route *r, enum event event)
 {

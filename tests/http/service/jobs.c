@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "platform/accounts/accounts.h"
 
-/* --- a test domain whose jobs write into accounts ---------------------------------------- */
+/* --- a test domain whose jobs write into accounts ------------------------------------- */
 
 static _Atomic int failures_left, starts;
 

@@ -79,7 +79,7 @@ static void long_unauthenticated_body_is_401_like_a_short_one(struct world *w)
     expect_error(send_body(nobody, "PATCH", "/api/users/@me", pad_body(w, body)), 401, 0);
 }
 
-/* --- images ---------------------------------------------------------------------------- */
+/* --- images --------------------------------------------------------------------------- */
 
 /* Writes a body with images of so many bytes each; nearly all bytes are zero. */
 static struct str write_images(struct world *w, const char *const *names, size_t count,
@@ -135,7 +135,7 @@ static void guild_accepts_all_five_images_in_one_request(struct world *w)
     expect(str_starts(refused, STR("HTTP/1.1 413 ")));
 }
 
-/* --- responses ------------------------------------------------------------------------- */
+/* --- responses ------------------------------------------------------------------------ */
 
 static void long_responses_can_be_gzip_compressed(struct world *w)
 {

@@ -399,7 +399,7 @@ static void address_bans_apply_to_clients_behind_a_proxy(struct world *w)
     expect(status_for_forwarded_address(ada, "198.51.100.8") == 200);
 }
 
-/* --- registration codes ----------------------------------------------------------------- */
+/* --- registration codes --------------------------------------------------------------- */
 
 static void configure_registration_by_invite(struct config *config)
 {

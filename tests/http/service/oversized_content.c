@@ -10,7 +10,7 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/accounts.h"
 
-/* --- a test domain that produces content of the requested size --------------------------- */
+/* --- a test domain that produces content of the requested size ------------------------ */
 
 struct size_request {
     int64_t bytes;
@@ -204,7 +204,7 @@ static void oversized_event_is_413_and_not_sent(struct world *w)
     expect_event(ada, "USER_UPDATE", "{'word': 'xxx'}");
 }
 
-/* --- guilds too large for READY --------------------------------------------------------- */
+/* --- guilds too large for READY ------------------------------------------------------- */
 
 /* Writes a guild of 3 MiB. */
 static enum err write_large_guild(struct tx *tx, const struct member *m,

@@ -62,7 +62,7 @@ static void expect_refused(struct world *w, const char *what, struct str request
     expect_server_alive(w);
 }
 
-/* --- malformed ------------------------------------------------------------------------ */
+/* --- malformed requests --------------------------------------------------------------- */
 
 #define SMUGGLED "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -126,7 +126,7 @@ static void ambiguous_requests_are_refused(struct world *w)
         expect_refused(w, malformed[i].what, malformed[i].request, malformed[i].status);
 }
 
-/* --- size limits ----------------------------------------------------------------------- */
+/* --- size limits ---------------------------------------------------------------------- */
 
 static struct str repeat_char(struct world *w, const char *before, char c, size_t n,
                               const char *after)
@@ -301,7 +301,7 @@ static void early_disconnects_do_not_harm_the_server(struct world *w)
     }
 }
 
-/* --- responses ------------------------------------------------------------------------- */
+/* --- responses ------------------------------------------------------------------------ */
 
 static struct answer fetch_path(struct world *w, const char *path, const char *headers)
 {

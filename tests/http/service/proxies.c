@@ -137,7 +137,7 @@ static void proxy_protocol_preamble_of_an_untrusted_client_is_400(struct world *
     expect(status_with_preamble(w, 1, false) == 400);
 }
 
-/* --- private endpoints ------------------------------------------------------------------ */
+/* --- private endpoints ---------------------------------------------------------------- */
 
 static void configure_public_url(struct config *config)
 {

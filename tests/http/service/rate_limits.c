@@ -51,7 +51,7 @@ static bool has_three_decimals(struct str s)
     return i > 0 && s.n == i + 4 && s.p[i] == '.' && strspn(s.p + i + 1, "0123456789") >= 3;
 }
 
-/* --- headers --------------------------------------------------------------------------- */
+/* --- headers -------------------------------------------------------------------------- */
 
 static void responses_contain_the_remaining_rate_limit(struct world *w)
 {
@@ -142,7 +142,7 @@ static void disabled_rate_limits_send_no_headers(struct world *w)
     expect(!memmem(head.p, head.n, "X-RateLimit", 11));
 }
 
-/* --- exact counts ---------------------------------------------------------------------- */
+/* --- exact counts --------------------------------------------------------------------- */
 
 struct request_burst {
     pthread_t thread;

@@ -9,7 +9,7 @@
 #include "people.h"
 #include "platform/accounts/accounts.h"
 
-/* --- a test domain --------------------------------------------------------------------- */
+/* --- a test domain -------------------------------------------------------------------- */
 
 /* Things with these ids are refused at different steps. */
 enum { THING_UNKNOWN = 404, THING_HIDDEN = 403, THING_LOCKED = 13, THING_BUSY = 9 };
@@ -155,7 +155,7 @@ static const struct domain things_domain = { "Things", "Things.", routes, resolv
                                              check_permission };
 static const struct domain *const domains[] = { &accounts_domain, &things_domain, NULL };
 
-/* --- order of checks ------------------------------------------------------------------- */
+/* --- order of checks ------------------------------------------------------------------ */
 
 static struct answer put_json(struct client *c, const char *path, const char *body)
 {
@@ -209,7 +209,7 @@ static void rate_limit_is_checked_after_the_credential(struct world *w)
     expect_status(client_get(ada, "/limited/x"), 429);
 }
 
-/* --- rollback -------------------------------------------------------------------------- */
+/* --- rollback ------------------------------------------------------------------------- */
 
 static void refused_request_has_no_events_headers_or_writes(struct world *w)
 {
@@ -345,7 +345,7 @@ static void route_row_determines_the_transaction_of_its_handler(struct world *w)
     expect_json(client_post(ada, NULL, "/read"), "{'name': 'written'}");
 }
 
-/* --- rate limits of rows ---------------------------------------------------------------- */
+/* --- rate limits of rows -------------------------------------------------------------- */
 
 static void rate_limits_count_per_major_parameter(struct world *w)
 {

@@ -18,7 +18,7 @@ static struct answer call_service(struct world *w, const char *method, const cha
     return client_request(world_stranger(w), method, path, headers, (struct str){ 0 });
 }
 
-/* --- health ---------------------------------------------------------------------------- */
+/* --- health --------------------------------------------------------------------------- */
 
 static void health_and_readiness_of_a_running_server_are_ok(struct world *w)
 {
@@ -280,7 +280,7 @@ static void metrics_behind_a_proxy_require_a_token(struct world *w)
     expect_status(call_service(w, "GET", "/readyz", NULL), 200);
 }
 
-/* --- OpenAPI document ------------------------------------------------------------------- */
+/* --- OpenAPI document ----------------------------------------------------------------- */
 
 static void openapi_document_supports_etag_and_304(struct world *w)
 {
@@ -309,7 +309,7 @@ static void openapi_document_supports_etag_and_304(struct world *w)
     expect(str_eq(answer_header(head, "Content-Length"), answer_header(a, "Content-Length")));
 }
 
-/* --- CORS ------------------------------------------------------------------------------ */
+/* --- CORS ----------------------------------------------------------------------------- */
 
 static void allow_any_origin(struct config *config)
 {
@@ -424,7 +424,7 @@ static void responses_have_no_cors_headers_without_allowed_origin(struct world *
     expect_error(call_service(w, "OPTIONS", "/api/v10/nowhere", PREFLIGHT), 404, 0);
 }
 
-/* --- gateway URLs ---------------------------------------------------------------------- */
+/* --- gateway URLs --------------------------------------------------------------------- */
 
 static void gateway_url_is_returned_to_any_caller(struct world *w)
 {

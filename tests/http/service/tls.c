@@ -31,7 +31,7 @@ static void configure_http_proxy(struct config *config)
     config->public_url = "http://chat.example:8080";
 }
 
-/* --- a client that trusts the server's certificate --------------------------------------- */
+/* --- a client that trusts the server's certificate ------------------------------------ */
 
 static SSL_CTX *create_trusting_context(struct world *w)
 {

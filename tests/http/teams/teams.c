@@ -16,7 +16,7 @@ static struct team_with_bob team_with_bob(struct world *w, const char *role)
     return c;
 }
 
-/* --- making and reading --------------------------------------------------------------- */
+/* --- creating and reading ------------------------------------------------------------- */
 
 static void creator_of_a_team_is_its_owner_and_member(struct world *w)
 {

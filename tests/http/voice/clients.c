@@ -79,7 +79,7 @@ static void voice_gateway_versions_4_to_9_are_supported(struct world *w)
     voice_client_hang_up(&bob);
 }
 
-/* --- client properties ------------------------------------------------------------------ */
+/* --- client properties ---------------------------------------------------------------- */
 
 static void connect_with_browser(struct client *c, const char *browser)
 {
@@ -151,7 +151,7 @@ static void voice_client_platform_is_sent_to_other_participants(struct world *w)
     voice_client_hang_up(&bob);
 }
 
-/* --- limits ---------------------------------------------------------------------------- */
+/* --- limits --------------------------------------------------------------------------- */
 
 static void voice_gateway_limits_payload_rate_and_size(struct world *w)
 {

@@ -36,7 +36,7 @@ static void expect_heard_again(struct voice_client *p, struct voice_client *by)
     expect_heard(by, p, "again");
 }
 
-/* --- leaving --------------------------------------------------------------------------- */
+/* --- leaving -------------------------------------------------------------------------- */
 
 static void kick_member(const struct test_voice *h, struct client *c)
 {
@@ -104,7 +104,7 @@ static void voice_media_is_cut_for_members_who_left_in_any_way(struct world *w)
     voice_client_hang_up(&ada);
 }
 
-/* --- muting ---------------------------------------------------------------------------- */
+/* --- muting --------------------------------------------------------------------------- */
 
 static void time_out_member(const struct test_voice *h, const struct client *c, const char *until)
 {
@@ -240,7 +240,7 @@ static void time_out_ends_speaking_on_a_stage(struct world *w)
     voice_client_hang_up(&bob);
 }
 
-/* --- moving rooms ---------------------------------------------------------------------- */
+/* --- moving rooms --------------------------------------------------------------------- */
 
 /* Reconnects with the next token from VOICE_SERVER_UPDATE. */
 static void voice_client_reconnect(struct voice_client *p)
@@ -282,7 +282,7 @@ static void region_change_moves_all_participants_and_keeps_mutes(struct world *w
     voice_client_hang_up(&bob);
 }
 
-/* --- channel size ---------------------------------------------------------------------- */
+/* --- channel size --------------------------------------------------------------------- */
 
 /* Whatever user_limit and permissions say. */
 static void voice_channel_is_limited_to_10000_participants(struct world *w)

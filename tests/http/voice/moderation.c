@@ -154,7 +154,7 @@ static void moving_a_member_applies_the_new_channels_camera_limit(struct world *
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_video': false}", h.voice);
 }
 
-/* --- permissions ----------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
 static void members_without_speak_permission_are_suppressed(struct world *w)
 {

@@ -10,7 +10,7 @@
 #define KEYS    "/voice/public-keys"
 #define SERVICE "ServiceSelfSignature"
 
-/* --- client side ----------------------------------------------------------------------- */
+/* --- client side ---------------------------------------------------------------------- */
 
 static void run_command(const char *command)
 {
@@ -146,7 +146,7 @@ static void self_signed_public_key_is_accepted_and_matched(struct world *w)
     expect_json(match_key(bob, bob->id, key), "{'is_match': false}");
     expect_json(match_key(bob, ada->id, make_key(w, "b", "compressed")), "{'is_match': false}");
     expect_json(match_key(ada, "@me", key), "{'is_match': true}");
-    /* Bearer tokens with the scope may match_key keys, too. */
+    /* Bearer tokens with the scope may match keys, too. */
     struct client *app = world_token(w, bob, CALLER_BEARER, "voice", 3600);
     expect_json(match_key(app, ada->id, key), "{'is_match': true}");
     app = world_token(w, bob, CALLER_BEARER, "identify", 3600);
@@ -250,7 +250,7 @@ static void invalid_key_requests_are_refused(struct world *w)
     expect_error(match_key(ada, "123", key), 404, 10013);
 }
 
-/* --- ownership ------------------------------------------------------------------------- */
+/* --- ownership ------------------------------------------------------------------------ */
 
 static void each_login_has_one_key_and_an_account_several(struct world *w)
 {
@@ -296,7 +296,7 @@ static void logging_out_deletes_the_logins_key(struct world *w)
     expect_status(client_post(phone, "{}", "/auth/logout"), 204);
     expect_json(match_key(bob, ada->id, key), "{'is_match': false}");
     expect_json(match_key(bob, ada->id, stays), "{'is_match': true}");
-    upload_new_key(bob, "a", "compressed"); /* another account may upload_new_key it now */
+    upload_new_key(bob, "a", "compressed"); /* another account may upload it now */
 }
 
 static void bots_cannot_upload_or_match_keys(struct world *w)

@@ -24,7 +24,7 @@ static void disable_xsalsa20(struct config *config)
     config->voice_xsalsa20 = false;
 }
 
-/* --- endpoint -------------------------------------------------------------------------- */
+/* --- endpoint ------------------------------------------------------------------------- */
 
 static void voice_endpoint_is_this_server_by_default(struct world *w)
 {
@@ -53,7 +53,7 @@ static void voice_endpoint_option_names_another_host(struct world *w)
     expect_voice(h.ada, "VOICE_SERVER_UPDATE", "{'endpoint': 'voice.example'}");
 }
 
-/* --- identify -------------------------------------------------------------------------- */
+/* --- identify ------------------------------------------------------------------------- */
 
 static void voice_ready_contains_address_ssrc_and_modes(struct world *w)
 {
@@ -239,7 +239,7 @@ static void voice_connection_without_heartbeats_closes_with_4009(struct world *w
     voice_client_hang_up(&p);
 }
 
-/* --- other participants ------------------------------------------------------------------ */
+/* --- other participants --------------------------------------------------------------- */
 
 static bool lists_only(const struct dom *ids, const struct client *c)
 {
@@ -336,7 +336,7 @@ static void private_calls_are_identified_by_their_channel_id(struct world *w)
     voice_client_hang_up(&p);
 }
 
-/* --- resume ---------------------------------------------------------------------------- */
+/* --- resume --------------------------------------------------------------------------- */
 
 static void voice_client_resume_in(struct voice_client *p, int version, long seq_ack,
                                    const char *more)

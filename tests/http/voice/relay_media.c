@@ -213,7 +213,7 @@ static void deleting_a_guild_closes_its_voice_connections(struct world *w)
     hang_up_both(&p);
 }
 
-/* --- forged packets --------------------------------------------------------------------- */
+/* --- forged packets ------------------------------------------------------------------- */
 
 static struct str flip_bit(struct world *w, struct str packet, size_t at)
 {

@@ -208,7 +208,7 @@ static void large_guild_lists_members_in_visible_voice_channels(struct world *w)
     expect(!dom_at(d, "guilds.0.members.1"));
 }
 
-/* --- rates ----------------------------------------------------------------------------- */
+/* --- rates ---------------------------------------------------------------------------- */
 
 static void voice_server_updates_are_limited_to_one_per_second(struct world *w)
 {

@@ -228,7 +228,7 @@ static void member_without_view_can_still_leave_the_speakers(struct world *w)
     expect_error(client_patch(cleo, there, OWN, h.guild), 403, 50001);
 }
 
-/* --- PATCH of another user's state ------------------------------------------------------ */
+/* --- PATCH of another user's state ---------------------------------------------------- */
 
 static void stage_moderators_can_invite_and_suppress_members(struct world *w)
 {

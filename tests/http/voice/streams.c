@@ -270,7 +270,7 @@ static void stream_can_be_paused_right_after_its_creation(struct world *w)
     expect_stream(h.ada, "STREAM_UPDATE", "{'paused': true}");
 }
 
-/* --- end of a stream -------------------------------------------------------------------- */
+/* --- end of a stream ------------------------------------------------------------------ */
 
 static void stream_ends_when_its_owner_leaves_voice(struct world *w)
 {

@@ -261,7 +261,7 @@ static void github_events_without_content_send_no_message(struct world *w)
     expect(count_messages(&s) == 0);
 }
 
-/* --- Slack and GitHub ------------------------------------------------------------------- */
+/* --- Slack and GitHub ----------------------------------------------------------------- */
 
 static void service_webhooks_post_into_threads_but_not_forums(struct world *w)
 {

@@ -24,7 +24,7 @@ static struct hook create_test_webhook(struct client *c, const char *channel)
     return (struct hook){ answer_text(a, "id"), answer_text(a, "token") };
 }
 
-/* --- making and listing --------------------------------------------------------------- */
+/* --- creating and listing ------------------------------------------------------------- */
 
 static void creating_a_webhook_returns_its_token_and_sends_an_event(struct world *w)
 {

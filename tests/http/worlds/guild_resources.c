@@ -97,7 +97,7 @@ static void world_file_welcome_screen_and_widget_are_imported(struct world *w)
     expect_round_trip(w);
 }
 
-/* --- new members ----------------------------------------------------------------------- */
+/* --- new members ---------------------------------------------------------------------- */
 
 static const char ASKED[] =
     "{" ADA HOME
@@ -150,7 +150,7 @@ static void world_file_forms_and_onboarding_are_imported(struct world *w)
     expect_round_trip(w);
 }
 
-/* --- scheduled events -------------------------------------------------------------------- */
+/* --- scheduled events ----------------------------------------------------------------- */
 
 static const char PLANNED[] =
     "{" ADA HOME

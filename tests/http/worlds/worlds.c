@@ -228,7 +228,7 @@ static void importing_a_changed_world_file_updates_objects(struct world *w)
     expect(world_number(w, "select member_count from guilds") == 1);
 }
 
-/* --- errors ---------------------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------------------- */
 
 static void world_file_errors_name_the_json_path(struct world *w)
 {
