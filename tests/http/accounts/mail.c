@@ -203,7 +203,7 @@ static void verification_mails_are_limited_to_five_per_address_and_hour(struct w
 }
 
 /* Limits per account and per client address prevent mails to many foreign addresses. */
-static void accounts_and_ip_addresses_can_mail_few_different_addresses(struct world *w)
+static void mails_to_different_addresses_are_limited_per_account_and_ip(struct world *w)
 {
     struct client *ada = register_user(w, ADA);
     int sent = 1;
@@ -348,7 +348,7 @@ const struct test mail_tests[] = {
     TEST_WITH(mailed_reset_link_sets_a_new_password_and_revokes_tokens, with_mail),
     TEST_WITH(forgot_password_does_not_reveal_which_accounts_exist, with_mail),
     TEST_WITH(verification_mails_are_limited_to_five_per_address_and_hour, with_mail),
-    TEST_WITH(accounts_and_ip_addresses_can_mail_few_different_addresses, with_mail),
+    TEST_WITH(mails_to_different_addresses_are_limited_per_account_and_ip, with_mail),
     TEST_WITH(resending_a_verification_mail_does_not_extend_its_link, with_mail),
     TEST_WITH(failed_mail_is_retried_five_times_with_growing_delays, with_mail),
     TEST_WITH(unfinished_mail_is_sent_after_a_restart, with_mail),

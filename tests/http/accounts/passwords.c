@@ -189,7 +189,7 @@ static void expect_rate_limited(struct answer a, int most_s)
     expect(atoi(answer_header(a, "Retry-After").p) <= most_s);
 }
 
-static void wrong_logins_of_others_do_not_lock_out_known_addresses(struct world *w)
+static void failed_logins_elsewhere_do_not_lock_out_known_ip_addresses(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
     send_wrong_logins_from_many(w, 0, 59);
@@ -208,7 +208,7 @@ static void wrong_logins_of_others_do_not_lock_out_known_addresses(struct world 
     expect_status(log_in_from(w, "127.0.1.3", RIGHT), 200);
 }
 
-static void known_login_addresses_survive_a_restart(struct world *w)
+static void known_login_ip_addresses_survive_a_restart(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
     world_restart(w);
@@ -217,7 +217,7 @@ static void known_login_addresses_survive_a_restart(struct world *w)
     expect_status(log_in_from(w, "127.0.1.1", RIGHT), 200);
 }
 
-static void only_the_last_twenty_login_addresses_are_known(struct world *w)
+static void only_the_last_twenty_login_ip_addresses_are_known(struct world *w)
 {
     char address[20];
 
@@ -233,7 +233,7 @@ static void only_the_last_twenty_login_addresses_are_known(struct world *w)
     expect_status(log_in_from(w, "127.0.1.21", RIGHT), 200);
 }
 
-static void login_is_limited_to_ten_wrong_passwords_per_address(struct world *w)
+static void login_is_limited_to_ten_wrong_passwords_per_ip_address(struct world *w)
 {
     static const char *const spellings[] = { "ada", "ADA", " ada ", "Ada", "adA" };
     char body[100];
@@ -254,7 +254,7 @@ static void login_is_limited_to_ten_wrong_passwords_per_address(struct world *w)
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
 }
 
-static void unknown_usernames_have_the_same_login_limits(struct world *w)
+static void logins_with_unknown_usernames_have_the_same_rate_limits(struct world *w)
 {
     for (int i = 0; i < 10; i++) {
         if (i == 5)
@@ -285,7 +285,7 @@ static struct answer rename_with(struct client *c, const char *password)
     return client_patch(c, body, "/users/@me");
 }
 
-static void wrong_passwords_on_all_routes_share_one_limit(struct world *w)
+static void wrong_passwords_on_all_routes_share_one_rate_limit(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
     struct client *here = ada_from(w, "127.0.1.2"), *there = ada_from(w, "127.0.1.3");
@@ -307,7 +307,7 @@ static void wrong_passwords_on_all_routes_share_one_limit(struct world *w)
     expect_rate_limited(rename_with(here, "correct horse"), 1800);
 }
 
-static void correct_passwords_do_not_count_towards_the_limit(struct world *w)
+static void correct_passwords_do_not_count_towards_the_login_limit(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
     struct client *ada = ada_from(w, "127.0.1.2");
@@ -320,7 +320,7 @@ static void correct_passwords_do_not_count_towards_the_limit(struct world *w)
     expect_rate_limited(rename_with(ada, "wrong horse"), 60);
 }
 
-static void concurrent_wrong_passwords_share_the_same_limit(struct world *w)
+static void concurrent_wrong_passwords_share_one_rate_limit(struct world *w)
 {
     char call[600], text[2048];
     int fds[15], evaluated = 0;
@@ -345,7 +345,7 @@ static void concurrent_wrong_passwords_share_the_same_limit(struct world *w)
     expect(evaluated == 5);
 }
 
-static void changing_the_password_resets_known_login_addresses(struct world *w)
+static void changing_the_password_resets_known_login_ip_addresses(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
     expect_status(client_patch(ada_from(w, "127.0.1.2"),
@@ -359,15 +359,15 @@ static void changing_the_password_resets_known_login_addresses(struct world *w)
 }
 
 const struct test passwords_tests[] = {
-    TEST_WITH(wrong_logins_of_others_do_not_lock_out_known_addresses, buckets_only),
-    TEST_WITH(known_login_addresses_survive_a_restart, buckets_only),
-    TEST_WITH(only_the_last_twenty_login_addresses_are_known, buckets_only),
-    TEST_WITH(login_is_limited_to_ten_wrong_passwords_per_address, buckets_only),
-    TEST_WITH(unknown_usernames_have_the_same_login_limits, buckets_only),
-    TEST_WITH(wrong_passwords_on_all_routes_share_one_limit, buckets_only),
-    TEST_WITH(correct_passwords_do_not_count_towards_the_limit, buckets_only),
-    TEST_WITH(concurrent_wrong_passwords_share_the_same_limit, buckets_only),
-    TEST_WITH(changing_the_password_resets_known_login_addresses, buckets_only),
+    TEST_WITH(failed_logins_elsewhere_do_not_lock_out_known_ip_addresses, buckets_only),
+    TEST_WITH(known_login_ip_addresses_survive_a_restart, buckets_only),
+    TEST_WITH(only_the_last_twenty_login_ip_addresses_are_known, buckets_only),
+    TEST_WITH(login_is_limited_to_ten_wrong_passwords_per_ip_address, buckets_only),
+    TEST_WITH(logins_with_unknown_usernames_have_the_same_rate_limits, buckets_only),
+    TEST_WITH(wrong_passwords_on_all_routes_share_one_rate_limit, buckets_only),
+    TEST_WITH(correct_passwords_do_not_count_towards_the_login_limit, buckets_only),
+    TEST_WITH(concurrent_wrong_passwords_share_one_rate_limit, buckets_only),
+    TEST_WITH(changing_the_password_resets_known_login_ip_addresses, buckets_only),
     TEST_WITH(login_gets_503_retry_after_when_the_hash_queue_is_full, configure_slow_hashing),
     TEST_WITH(uploads_do_not_wait_for_password_hashing, configure_slow_hashing),
     TEST_WITH(queued_logins_of_closed_connections_are_not_hashed, configure_slow_hashing),

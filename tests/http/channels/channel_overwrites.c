@@ -294,7 +294,7 @@ static void expect_synced_updates(struct world *w, const char *g, const char *ca
     expect_nothing_told(w);
 }
 
-static void overwrite_changes_of_a_large_category_sync_in_steps(struct world *w)
+static void overwrite_changes_of_a_large_category_sync_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
@@ -385,7 +385,7 @@ const struct test channel_overwrites_tests[] = {
     TEST(overwrites_are_limited_by_the_callers_channel_permissions),
     TEST(channel_is_limited_to_1000_overwrites),
     TEST(synced_channels_copy_overwrite_changes_of_their_category),
-    TEST(overwrite_changes_of_a_large_category_sync_in_steps),
+    TEST(overwrite_changes_of_a_large_category_sync_in_batches),
     TEST(replacing_900_category_overwrites_syncs_all_its_channels),
     TEST(category_overwrites_are_refused_beyond_the_guild_limit),
     TEST(category_sync_continues_after_a_restart),

@@ -402,7 +402,7 @@ static const char *create_full_channels(struct world *w, struct client *ada, con
 }
 
 /* 50,000 overwrites are read and sent in several transactions; the test fails if one takes long. */
-static void updates_of_many_large_channels_are_sent_in_steps(struct world *w)
+static void updates_of_many_large_channels_are_sent_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -680,7 +680,7 @@ const struct test channels_tests[] = {
     TEST(moving_channels_sends_channel_update_for_each_moved_one),
     TEST(moving_unknown_channels_changes_nothing),
     TEST(lock_permissions_copies_overwrites_of_the_category),
-    TEST(updates_of_many_large_channels_are_sent_in_steps),
+    TEST(updates_of_many_large_channels_are_sent_in_batches),
     TEST(at_most_500_channels_can_be_moved_in_one_request),
     TEST(lock_permissions_is_limited_by_the_number_of_overwrites),
     TEST(channel_patch_keeps_absent_fields_and_resets_null_fields),

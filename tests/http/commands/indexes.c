@@ -478,7 +478,7 @@ static void direct_channel_index_changes_when_a_guild_installs_the_app(struct wo
 }
 
 /* The bot's direct channels are updated page by page. */
-static void direct_channel_indexes_of_a_popular_bot_update_in_steps(struct world *w)
+static void direct_channel_indexes_of_a_popular_bot_update_in_batches(struct world *w)
 {
     static const char NUMBERS[] =
         "with recursive n (i) as (select 0 union all select i + 1 from n where i < 119) ";
@@ -597,7 +597,7 @@ const struct test commands_indexes_tests[] = {
     TEST(direct_channel_index_lists_commands_of_its_bot),
     TEST(direct_channel_index_version_changes_with_app_installs),
     TEST(direct_channel_index_changes_when_a_guild_installs_the_app),
-    TEST(direct_channel_indexes_of_a_popular_bot_update_in_steps),
+    TEST(direct_channel_indexes_of_a_popular_bot_update_in_batches),
     TEST(account_index_version_changes_with_user_installs_only),
     TEST(group_index_lists_commands_of_apps_added_to_the_group),
     { 0 },

@@ -43,7 +43,7 @@ static void expect_short_steps(struct world *w)
     expect_short_writes("permission-drops", 15);
 }
 
-static void renaming_a_command_deletes_its_permissions_in_steps(struct world *w)
+static void renaming_a_command_deletes_its_permissions_in_batches(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
@@ -60,7 +60,7 @@ static void renaming_a_command_deletes_its_permissions_in_steps(struct world *w)
            GUILDS);
 }
 
-static void deleting_a_command_deletes_its_permissions_in_steps(struct world *w)
+static void deleting_a_command_deletes_its_permissions_in_batches(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
@@ -197,8 +197,8 @@ static void deleting_an_application_ends_its_permission_deletions(struct world *
 }
 
 const struct test commands_permission_drops_tests[] = {
-    TEST(renaming_a_command_deletes_its_permissions_in_steps),
-    TEST(deleting_a_command_deletes_its_permissions_in_steps),
+    TEST(renaming_a_command_deletes_its_permissions_in_batches),
+    TEST(deleting_a_command_deletes_its_permissions_in_batches),
     TEST(bulk_overwrite_deletes_permissions_of_removed_commands),
     TEST(permissions_marked_for_deletion_are_ignored),
     TEST(second_deletion_includes_permissions_set_after_the_first),

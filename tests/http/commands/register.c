@@ -299,7 +299,7 @@ static void expect_index_event_count(struct world *w, size_t count)
 }
 
 /* An app may be in any number of guilds, and each gets the event. */
-static void global_command_change_notifies_1300_guilds_in_steps(struct world *w)
+static void global_command_change_notifies_1300_guilds_in_batches(struct world *w)
 {
     enum { GUILDS = 1300 };
     struct test_app s = world_test_app(w);
@@ -480,6 +480,6 @@ const struct test commands_register_tests[] = {
     TEST(guild_commands_require_the_application_in_the_guild),
     TEST(guild_commands_return_when_the_app_is_installed_again),
     TEST(bulk_editing_command_permissions_is_405),
-    TEST(global_command_change_notifies_1300_guilds_in_steps),
+    TEST(global_command_change_notifies_1300_guilds_in_batches),
     { 0 },
 };

@@ -48,7 +48,7 @@ static void close_quiet(struct gateway_conn *g)
     conn_close(g, 1000);
 }
 
-static void ready_without_capabilities_has_the_plain_form(struct world *w)
+static void ready_without_capabilities_uses_the_format_for_old_clients(struct world *w)
 {
     struct ready_fixture s = create_ready_fixture(w);
     struct gateway_conn *g = identify_with_capabilities(s.ada, 0);
@@ -110,7 +110,7 @@ static void capabilities_omit_notes_and_legacy_user_settings(struct world *w)
     close_quiet(g);
 }
 
-static void capabilities_version_read_states_and_guild_settings(struct world *w)
+static void versioned_capabilities_wrap_read_states_and_guild_settings(struct world *w)
 {
     struct ready_fixture s = create_ready_fixture(w);
     struct gateway_conn *g = identify_with_capabilities(s.ada, 1 << 2);
@@ -193,7 +193,7 @@ static void supplemental_capability_splits_ready_into_two_events(struct world *w
     close_quiet(g);
 }
 
-static void properties_capability_nests_the_guilds_own_fields(struct world *w)
+static void capability_moves_guild_fields_into_a_properties_object(struct world *w)
 {
     struct ready_fixture s = create_ready_fixture(w);
     struct gateway_conn *g = identify_with_capabilities(s.ada, 1 << 10);
@@ -210,7 +210,7 @@ static void properties_capability_nests_the_guilds_own_fields(struct world *w)
     close_quiet(g);
 }
 
-static void bots_get_the_plain_ready_whatever_their_capabilities(struct world *w)
+static void capabilities_do_not_change_the_ready_of_bots(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
     struct gateway_conn *g = conn_open(bot, "v=10");
@@ -250,14 +250,14 @@ static void calls_capability_sends_running_calls_after_ready(struct world *w)
 }
 
 const struct test gateway_capabilities_tests[] = {
-    TEST(ready_without_capabilities_has_the_plain_form),
+    TEST(ready_without_capabilities_uses_the_format_for_old_clients),
     TEST(ready_contains_the_accounts_settings),
     TEST(capabilities_omit_notes_and_legacy_user_settings),
-    TEST(capabilities_version_read_states_and_guild_settings),
+    TEST(versioned_capabilities_wrap_read_states_and_guild_settings),
     TEST(deduplicated_users_capability_moves_users_to_one_list),
     TEST(supplemental_capability_splits_ready_into_two_events),
-    TEST(properties_capability_nests_the_guilds_own_fields),
-    TEST(bots_get_the_plain_ready_whatever_their_capabilities),
+    TEST(capability_moves_guild_fields_into_a_properties_object),
+    TEST(capabilities_do_not_change_the_ready_of_bots),
     TEST(calls_capability_sends_running_calls_after_ready),
     { 0 },
 };

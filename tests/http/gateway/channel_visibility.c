@@ -273,7 +273,7 @@ static enum err slow_channel(struct tx *tx, snowflake id, struct json *j)
     return e ? e : gateway_source.channel(tx, id, j);
 }
 
-static void channels_are_complete_when_their_read_is_restarted(struct world *w)
+static void hiding_channels_sends_each_channel_delete_despite_slow_reads(struct world *w)
 {
     static struct gateway_source slow;
     const char *channels[4];
@@ -364,7 +364,7 @@ const struct test gateway_channel_visibility_tests[] = {
     TEST(role_permission_changes_show_and_hide_channels),
     TEST(deleting_a_role_hides_its_channels),
     TEST_WITH(channels_are_shown_to_many_sessions_before_their_messages, configure_one_loop),
-    TEST(channels_are_complete_when_their_read_is_restarted),
+    TEST(hiding_channels_sends_each_channel_delete_despite_slow_reads),
     TEST(private_thread_events_go_only_to_creator_and_managers),
     TEST(unarchived_thread_sends_thread_update_to_channel_viewers),
     { 0 },

@@ -210,7 +210,7 @@ static void private_channel_events_reach_sessions_with_their_intent(struct world
     }
 }
 
-static void event_permissions_restrict_its_recipients(struct world *w)
+static void events_with_required_permissions_reach_only_members_who_have_them(struct world *w)
 {
     struct listeners h;
 
@@ -235,6 +235,6 @@ const struct test gateway_events_tests[] = {
     TEST(guild_events_reach_exactly_sessions_with_their_intent),
     TEST(events_of_hidden_channels_reach_only_viewers),
     TEST(private_channel_events_reach_sessions_with_their_intent),
-    TEST(event_permissions_restrict_its_recipients),
+    TEST(events_with_required_permissions_reach_only_members_who_have_them),
     { 0 },
 };

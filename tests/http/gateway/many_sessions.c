@@ -383,7 +383,7 @@ static bool received_all_or_left(struct load_test *c, struct load_session *f)
 
 /* All sockets are on one loop. The loop serves requests before all sessions have received
  * everything, and remaining sessions receive each event once though every third one leaves. */
-static void loop_serves_requests_while_delivering_to_many_sessions(struct world *w)
+static void event_loop_serves_requests_while_delivering_to_many_sessions(struct world *w)
 {
     struct load_test c;
 
@@ -471,7 +471,7 @@ static void configure_four_loops(struct config *c)
 const struct test gateway_many_sessions_tests[] = {
     TEST_WITH(sessions_cut_mid_stream_resume_without_loss_or_duplicates, configure_four_loops),
     TEST_WITH(sessions_that_do_not_read_are_cut_without_delaying_others, configure_four_loops),
-    TEST_WITH(loop_serves_requests_while_delivering_to_many_sessions, configure_one_loop),
+    TEST_WITH(event_loop_serves_requests_while_delivering_to_many_sessions, configure_one_loop),
     TEST_WITH(session_starts_while_the_event_queue_is_never_empty, configure_one_loop),
     { 0 },
 };

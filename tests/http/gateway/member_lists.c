@@ -111,7 +111,7 @@ static void member_list_contains_only_the_requested_ranges(struct world *w)
     conn_close(of_cleo, 1000);
 }
 
-static void member_list_follows_status_nick_and_member_changes(struct world *w)
+static void member_list_reflects_status_nick_and_member_changes(struct world *w)
 {
     struct list_guild h = create_list_guild(w);
 
@@ -563,7 +563,7 @@ static struct gateway_conn *resume_on_another_loop(struct client *c, struct gate
     }
 }
 
-static void many_lists_are_entered_moved_and_left_in_steps(struct world *w)
+static void many_lists_are_entered_moved_and_left_in_batches(struct world *w)
 {
     struct many_lists m = { .ada = world_client(w, "ada") };
 
@@ -656,7 +656,7 @@ static void configure_four_loops(struct config *c)
 const struct test gateway_member_lists_tests[] = {
     TEST(subscribing_sends_the_member_list_at_once),
     TEST_WITH(member_list_contains_only_the_requested_ranges, configure_four_loops),
-    TEST(member_list_follows_status_nick_and_member_changes),
+    TEST(member_list_reflects_status_nick_and_member_changes),
     TEST(hoisted_roles_form_the_groups_of_the_member_list),
     TEST(member_list_of_a_hidden_channel_has_only_its_viewers),
     TEST(unsubscribed_session_gets_no_list_updates),
@@ -666,7 +666,7 @@ const struct test gateway_member_lists_tests[] = {
     TEST_WITH(member_list_subscription_survives_a_server_restart, configure_four_loops),
     TEST(member_list_is_sent_after_failed_reads_are_retried),
     TEST(large_guild_lists_only_online_members),
-    TEST_WITH(many_lists_are_entered_moved_and_left_in_steps, configure_four_loops),
+    TEST_WITH(many_lists_are_entered_moved_and_left_in_batches, configure_four_loops),
     TEST(malformed_subscriptions_close_with_4001_or_4002),
     TEST(subscription_to_unknown_guild_or_by_a_bot_is_ignored),
     { 0 },

@@ -63,7 +63,7 @@ static struct gateway_conn *resume_session(struct client *c, struct gateway_conn
 }
 
 /* The test world fails if a loop is blocked. */
-static void very_many_direct_channels_do_not_block_the_loop(struct world *w)
+static void very_many_direct_channels_do_not_block_the_event_loop(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
@@ -161,7 +161,7 @@ static void removed_group_recipient_gets_channel_delete_and_no_more(struct world
 }
 
 const struct test gateway_private_channels_tests[] = {
-    TEST(very_many_direct_channels_do_not_block_the_loop),
+    TEST(very_many_direct_channels_do_not_block_the_event_loop),
     TEST(private_channel_events_go_to_shard_0_only),
     TEST(closed_direct_channel_still_receives_events),
     TEST(removed_group_recipient_gets_channel_delete_and_no_more),

@@ -163,7 +163,7 @@ static void resume_200_seconds_after_a_restart_is_invalid(struct world *w)
 }
 
 /* The second server sent events that this session never received. */
-static void session_that_missed_a_restart_is_invalid(struct world *w)
+static void session_not_resumed_between_two_restarts_is_invalid(struct world *w)
 {
     struct restart_guild h = create_restart_guild(w);
     struct resume_state bob = lose_socket(h.bob, conn_session(h.bob, PLAIN, ""));
@@ -199,7 +199,7 @@ const struct test gateway_restart_tests[] = {
     TEST(channel_hidden_during_a_restart_is_deleted_on_resume),
     TEST(resume_after_restart_requires_the_sessions_user_and_sequence),
     TEST(resume_200_seconds_after_a_restart_is_invalid),
-    TEST(session_that_missed_a_restart_is_invalid),
+    TEST(session_not_resumed_between_two_restarts_is_invalid),
     TEST(resume_with_a_revoked_token_closes_with_4004),
     { 0 },
 };

@@ -402,7 +402,7 @@ static void revoking_a_token_during_identify_closes_the_connection(struct world 
 }
 
 /* The session may already belong to the new token, or have ended. */
-static void revoking_the_old_token_during_resume_keeps_or_ends_session(struct world *w)
+static void revoking_the_old_token_during_resume_gives_op_9_or_resumed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -466,7 +466,7 @@ const struct test gateway_resume_tests[] = {
     TEST(suspended_session_ends_when_its_token_is_revoked),
     TEST_WITH(revoking_a_token_during_resume_closes_the_connection, configure_four_loops),
     TEST_WITH(revoking_a_token_during_identify_closes_the_connection, configure_four_loops),
-    TEST_WITH(revoking_the_old_token_during_resume_keeps_or_ends_session, configure_four_loops),
+    TEST_WITH(revoking_the_old_token_during_resume_gives_op_9_or_resumed, configure_four_loops),
     TEST(ready_auth_session_id_hash_matches_the_sessions_list),
     { 0 },
 };

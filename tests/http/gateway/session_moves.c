@@ -172,7 +172,7 @@ static void change_visibility_while_moving(struct moving_sessions *m, int round)
         expect_no_event_about(m->gates[i], id);
 }
 
-static void moving_sessions_get_each_channel_visibility_change_once(struct world *w)
+static void sessions_moving_between_loops_get_each_visibility_change_once(struct world *w)
 {
     struct moving_sessions m = open_moving_sessions(w);
 
@@ -187,7 +187,7 @@ static void moving_sessions_get_each_channel_visibility_change_once(struct world
 
 /* --- deleted guilds and channels ------------------------------------------------------ */
 
-static void moving_sessions_get_channel_delete_once(struct world *w)
+static void sessions_moving_between_loops_get_channel_delete_once(struct world *w)
 {
     struct moving_sessions m = open_moving_sessions(w);
     struct gateway_conn *next[SESSIONS];
@@ -211,7 +211,7 @@ static void moving_sessions_get_channel_delete_once(struct world *w)
 }
 
 /* The guild is deleted, or the member is kicked. */
-static void moving_sessions_get_guild_delete_once(struct world *w)
+static void sessions_moving_between_loops_get_guild_delete_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *guilds[ROUNDS / 2];
@@ -271,7 +271,7 @@ static bool receives_offline_presence(struct gateway_conn *g)
 
 /* A socket is cut while its session moves to it: the session is shown online for one more
  * minute, not for three. */
-static void session_cut_while_moving_goes_offline_after_a_minute(struct world *w)
+static void session_lost_while_moving_between_loops_goes_offline_in_a_minute(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *guild = found_guild(ada, "Hall");
@@ -307,9 +307,10 @@ static void configure_four_loops(struct config *c)
 }
 
 const struct test gateway_session_moves_tests[] = {
-    TEST_WITH(moving_sessions_get_each_channel_visibility_change_once, configure_four_loops),
-    TEST_WITH(moving_sessions_get_channel_delete_once, configure_four_loops),
-    TEST_WITH(moving_sessions_get_guild_delete_once, configure_four_loops),
-    TEST_WITH(session_cut_while_moving_goes_offline_after_a_minute, configure_four_loops),
+    TEST_WITH(sessions_moving_between_loops_get_each_visibility_change_once, configure_four_loops),
+    TEST_WITH(sessions_moving_between_loops_get_channel_delete_once, configure_four_loops),
+    TEST_WITH(sessions_moving_between_loops_get_guild_delete_once, configure_four_loops),
+    TEST_WITH(session_lost_while_moving_between_loops_goes_offline_in_a_minute,
+              configure_four_loops),
     { 0 },
 };

@@ -112,7 +112,7 @@ static void session_is_found_only_by_its_user_while_it_lives(struct world *w)
 }
 
 /* A session that moves between loops gets each event once. */
-static void moving_session_gets_events_for_it_once(struct world *w)
+static void session_moving_between_loops_gets_each_event_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
@@ -303,7 +303,7 @@ static void configure_four_loops(struct config *c)
 const struct test gateway_sessions_tests[] = {
     TEST(event_for_one_session_reaches_only_that_session),
     TEST(session_is_found_only_by_its_user_while_it_lives),
-    TEST(moving_session_gets_events_for_it_once),
+    TEST(session_moving_between_loops_gets_each_event_once),
     TEST_WITH(bot_that_resumes_during_startup_gets_each_guild_once, configure_four_loops),
     TEST_WITH(concurrent_resumes_leave_at_least_one_resumed_socket, configure_four_loops),
     TEST(revoking_an_apps_tokens_does_not_close_user_sessions),

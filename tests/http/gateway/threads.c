@@ -181,7 +181,7 @@ static void hiding_a_channel_hides_its_thread_events(struct world *w)
 }
 
 /* The test world fails if a loop is blocked. */
-static void very_many_archived_threads_do_not_block_the_loop(struct world *w)
+static void very_many_archived_threads_do_not_block_the_event_loop(struct world *w)
 {
     struct listeners l = create_listeners(w);
 
@@ -224,7 +224,7 @@ const struct test gateway_threads_tests[] = {
     TEST(private_thread_events_reach_creator_and_managers_only),
     TEST(restricted_moderators_get_no_private_thread_events),
     TEST(hiding_a_channel_hides_its_thread_events),
-    TEST(very_many_archived_threads_do_not_block_the_loop),
+    TEST(very_many_archived_threads_do_not_block_the_event_loop),
     TEST(guild_is_limited_to_1000_active_threads),
     { 0 },
 };

@@ -298,7 +298,7 @@ static void insert_selections(struct world *w, const char *id, int times, const 
               times, id, q, (long long)clock_us());
 }
 
-static void many_gif_selections_are_counted_in_steps(struct world *w)
+static void many_gif_selections_are_counted_in_batches(struct world *w)
 {
     import_four_gifs(w);
     insert_selections(w, "d", 450, "crowd");
@@ -359,7 +359,7 @@ static void unused_search_terms_are_deleted_after_two_months(struct world *w)
     expect(store_count(w, "select count(*) from gif_pairs") == 0);
 }
 
-static void expired_gif_selections_are_deleted_in_steps(struct world *w)
+static void expired_gif_selections_are_deleted_in_batches(struct world *w)
 {
     import_four_gifs(w);
     insert_selections(w, "a", 1100, "crowd");
@@ -388,10 +388,10 @@ const struct test gifs_trends_tests[] = {
     TEST(suggestions_are_terms_then_tags_then_related_terms),
     TEST(recently_used_search_terms_come_first),
     TEST(gif_selections_survive_a_restart),
-    TEST(many_gif_selections_are_counted_in_steps),
+    TEST(many_gif_selections_are_counted_in_batches),
     TEST(selection_of_a_deleted_gif_is_dropped),
     TEST(pending_gif_selections_are_counted_by_a_job),
     TEST(unused_search_terms_are_deleted_after_two_months),
-    TEST(expired_gif_selections_are_deleted_in_steps),
+    TEST(expired_gif_selections_are_deleted_in_batches),
     { 0 },
 };

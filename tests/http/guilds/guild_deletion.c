@@ -45,7 +45,7 @@ static void expect_deletion_finished(struct world *w)
 
 /* --- steps ---------------------------------------------------------------------------- */
 
-static void large_guild_is_deleted_in_steps(struct world *w)
+static void large_guild_is_deleted_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
@@ -71,7 +71,7 @@ static void large_guild_is_deleted_in_steps(struct world *w)
     expect_guild_silence(&v);
 }
 
-static void large_channel_is_deleted_in_steps(struct world *w)
+static void large_channel_is_deleted_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -88,7 +88,7 @@ static void large_channel_is_deleted_in_steps(struct world *w)
 }
 
 /* Each thread takes a dozen statements, even if it is empty. */
-static void many_archived_threads_are_deleted_in_short_steps(struct world *w)
+static void many_archived_threads_are_deleted_in_small_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -225,7 +225,7 @@ static void insert_orphans(struct world *w)
 }
 
 /* Rows of message 901 belong to another job. */
-static void orphaned_poll_and_reaction_rows_are_deleted_in_steps(struct world *w)
+static void orphaned_poll_and_reaction_rows_are_deleted_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -457,7 +457,7 @@ static void empty_group_is_deleted_with_its_icon(struct world *w)
     expect_number(w, 0, "select count(*) from channels");
 }
 
-static void role_of_2000_members_is_deleted_in_steps(struct world *w)
+static void role_of_2000_members_is_deleted_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -560,7 +560,7 @@ static void channel_being_deleted_is_unknown_to_all_routes(struct world *w)
 
 /* --- bans ----------------------------------------------------------------------------- */
 
-static void ban_deletes_messages_in_steps_with_bulk_delete_events(struct world *w)
+static void ban_deletes_messages_in_batches_with_bulk_delete_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
@@ -616,24 +616,24 @@ static void bulk_ban_deletes_messages_of_all_banned_users(struct world *w)
 }
 
 const struct test guild_deletion_tests[] = {
-    TEST(large_guild_is_deleted_in_steps),
-    TEST(large_channel_is_deleted_in_steps),
-    TEST(many_archived_threads_are_deleted_in_short_steps),
+    TEST(large_guild_is_deleted_in_batches),
+    TEST(large_channel_is_deleted_in_batches),
+    TEST(many_archived_threads_are_deleted_in_small_batches),
     TEST(deleting_guild_channel_or_app_deletes_its_index_version),
     TEST(deletion_of_guild_and_channel_continues_after_a_restart),
     TEST(deleting_a_channel_deletes_active_and_archived_threads),
     TEST(deleting_a_channel_deletes_its_polls_reactions_and_jobs),
-    TEST(orphaned_poll_and_reaction_rows_are_deleted_in_steps),
+    TEST(orphaned_poll_and_reaction_rows_are_deleted_in_batches),
     TEST(deleting_a_guild_deletes_jobs_of_its_scheduled_events),
     TEST(deleting_a_category_keeps_its_channels),
     TEST(deleting_a_guild_deletes_all_its_rows_and_files),
     TEST(deleting_a_guild_deletes_its_rows_in_every_table),
     TEST(empty_group_is_deleted_with_its_icon),
-    TEST(role_of_2000_members_is_deleted_in_steps),
+    TEST(role_of_2000_members_is_deleted_in_batches),
     TEST(role_being_deleted_is_unknown_to_all_routes),
     TEST(guild_being_deleted_is_unknown_to_all_routes),
     TEST(channel_being_deleted_is_unknown_to_all_routes),
-    TEST(ban_deletes_messages_in_steps_with_bulk_delete_events),
+    TEST(ban_deletes_messages_in_batches_with_bulk_delete_events),
     TEST(bulk_ban_deletes_messages_of_all_banned_users),
     { 0 },
 };

@@ -81,7 +81,7 @@ static void moderators_without_mfa_cannot_moderate(struct world *w)
 }
 
 /* The overwrite gives a permission in one channel only. */
-static void channel_permission_from_an_overwrite_requires_mfa(struct world *w)
+static void permissions_granted_by_an_overwrite_require_mfa_too(struct world *w)
 {
     struct home h = create_mfa_guild(w, 0);
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
@@ -117,7 +117,7 @@ static void request_lacking_other_permissions_is_50013_not_mfa_required(struct w
 }
 
 /* The guild of a webhook, of an invite and of a body are not in the path. */
-static void mfa_is_required_where_the_guild_is_not_in_the_path(struct world *w)
+static void mfa_is_required_on_routes_without_a_guild_id_in_the_path(struct world *w)
 {
     struct home h = create_mfa_guild(w, PERMISSION(MANAGE_WEBHOOKS) | PERMISSION(MANAGE_GUILD));
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
@@ -162,9 +162,9 @@ static void bot_needs_mfa_of_its_applications_owner(struct world *w)
 const struct test guild_mfa_tests[] = {
     TEST(only_an_owner_with_mfa_can_set_the_guilds_mfa_level),
     TEST(moderators_without_mfa_cannot_moderate),
-    TEST(channel_permission_from_an_overwrite_requires_mfa),
+    TEST(permissions_granted_by_an_overwrite_require_mfa_too),
     TEST(request_lacking_other_permissions_is_50013_not_mfa_required),
-    TEST(mfa_is_required_where_the_guild_is_not_in_the_path),
+    TEST(mfa_is_required_on_routes_without_a_guild_id_in_the_path),
     TEST(bot_needs_mfa_of_its_applications_owner),
     { 0 },
 };

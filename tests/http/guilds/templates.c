@@ -246,7 +246,7 @@ static void fill_guild_to_limits(struct world *w, const char *guild)
                  "where c.id between 10001 and 10496");
 }
 
-static void largest_guild_template_is_stored_and_used_in_steps(struct world *w)
+static void largest_guild_template_is_stored_and_used_in_batches(struct world *w)
 {
     struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *eve = world_client(w, "eve");
@@ -278,6 +278,6 @@ const struct test templates_tests[] = {
     TEST(guild_can_be_created_from_a_template),
     TEST(guild_from_template_has_no_custom_emojis_of_the_source),
     TEST(template_use_is_refused_at_the_guild_limit),
-    TEST(largest_guild_template_is_stored_and_used_in_steps),
+    TEST(largest_guild_template_is_stored_and_used_in_batches),
     { 0 },
 };

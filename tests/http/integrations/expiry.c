@@ -125,7 +125,7 @@ static void expired_subscription_does_not_kick_the_guild_owner(struct world *w)
     expect(is_member(s.guild, s.bob));
 }
 
-static void expiry_checks_the_subscription_once_more(struct world *w)
+static void member_who_subscribes_again_before_expiry_keeps_the_role(struct world *w)
 {
     struct expiry_guild s = create_expiry_guild(w);
 
@@ -172,7 +172,7 @@ const struct test integrations_expiry_tests[] = {
     TEST(expired_subscription_kicks_members_if_so_configured),
     TEST(expired_subscription_does_not_kick_guild_managers),
     TEST(expired_subscription_does_not_kick_the_guild_owner),
-    TEST(expiry_checks_the_subscription_once_more),
+    TEST(member_who_subscribes_again_before_expiry_keeps_the_role),
     TEST(expiry_waits_while_the_integration_is_revoked_or_disabled),
     TEST(removing_the_connection_expires_the_subscriber_role),
     { 0 },

@@ -116,7 +116,7 @@ static void integration_join_counts_towards_the_limit_of_100_guilds(struct world
     expect_error(client_post(s.bob, NULL, JOIN, s.id), 400, 30001);
 }
 
-static void owner_of_the_followed_account_joins_without_the_role(struct world *w)
+static void owner_of_the_integrated_account_joins_without_subscriber_role(struct world *w)
 {
     struct join_guild s = create_join_guild(w);
     const char *other = found_guild(s.bob, "Other");
@@ -265,7 +265,7 @@ static void join_source_records_joins_through_an_integration(struct world *w)
                         s.guild, s.ada->id) == 0);
 }
 
-static void partners_can_join_the_partners_guild(struct world *w)
+static void users_with_a_partner_connection_can_join_the_partners_guild(struct world *w)
 {
     struct client *ada = create_partners_guild(w), *bob = world_client(w, "bob");
 
@@ -290,13 +290,13 @@ const struct test integrations_join_tests[] = {
     TEST(joining_through_an_integration_checks_new_subscriptions),
     TEST(invalid_integration_joins_are_refused),
     TEST(integration_join_counts_towards_the_limit_of_100_guilds),
-    TEST(owner_of_the_followed_account_joins_without_the_role),
+    TEST(owner_of_the_integrated_account_joins_without_subscriber_role),
     TEST(removing_the_connection_leaves_guilds_joined_through_it),
     TEST(removing_the_connection_keeps_members_who_joined_otherwise),
     TEST(removing_the_connection_keeps_the_guild_owner),
     TEST(removing_one_of_two_subscribed_connections_keeps_member),
     TEST(join_source_records_joins_through_an_integration),
-    TEST_WITH(partners_can_join_the_partners_guild, configure_partners),
+    TEST_WITH(users_with_a_partner_connection_can_join_the_partners_guild, configure_partners),
     TEST_WITH(removing_the_last_partner_connection_leaves_partners_guild, configure_partners),
     TEST_WITH(removing_partner_connection_keeps_member_who_joined_earlier, configure_partners),
     { 0 },

@@ -60,7 +60,7 @@ static void expect_all_removed(struct world *w)
     expect(store_count(w, "select count(*) from jobs where kind like 'integration-%'") == 0);
 }
 
-static void large_integration_is_removed_in_steps(struct world *w)
+static void large_integration_is_removed_in_batches(struct world *w)
 {
     struct large_integration s = create_large_integration(w);
 
@@ -167,7 +167,7 @@ static void guild_can_be_deleted_during_an_integration_removal(struct world *w)
 }
 
 const struct test integrations_removal_tests[] = {
-    TEST(large_integration_is_removed_in_steps),
+    TEST(large_integration_is_removed_in_batches),
     TEST(integration_being_removed_is_unknown_to_all_routes),
     TEST(integration_being_removed_does_not_count_for_the_limit),
     TEST(interrupted_integration_removal_continues_after_a_restart),

@@ -194,7 +194,7 @@ static void sync_ignores_revoked_and_unverified_connections(struct world *w)
     expect(!is_member(s.guild, eve));
 }
 
-static void one_subscribed_connection_is_enough_for_the_role(struct world *w)
+static void one_subscribed_connection_is_enough_for_the_subscriber_role(struct world *w)
 {
     struct sync_guild s = create_sync_guild(w);
 
@@ -337,7 +337,7 @@ const struct test integrations_sync_tests[] = {
     TEST(sync_marks_members_whose_subscription_has_expired),
     TEST(sync_restores_a_removed_subscriber_role),
     TEST(sync_ignores_revoked_and_unverified_connections),
-    TEST(one_subscribed_connection_is_enough_for_the_role),
+    TEST(one_subscribed_connection_is_enough_for_the_subscriber_role),
     TEST(sync_reads_all_pages_of_subscribers_and_members),
     TEST(removing_the_owners_connection_revokes_the_integration),
     TEST(integration_revoked_for_30_days_is_disabled),

@@ -195,7 +195,7 @@ static const char *respond_to_last(struct test_commands *s, const char *json)
 }
 
 /* The owners are those of the command, whoever presses the button. */
-static void button_of_a_response_keeps_the_commands_install_owner(struct world *w)
+static void button_interaction_has_the_commands_authorizing_integration_owners(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "'integration_types': [1]");
@@ -242,7 +242,7 @@ const struct test interactions_components_tests[] = {
     TEST(select_menu_accepts_only_its_offered_values),
     TEST(select_menu_with_min_values_0_accepts_no_value),
     TEST(entity_select_menus_contain_resolved_objects),
-    TEST(button_of_a_response_keeps_the_commands_install_owner),
+    TEST(button_interaction_has_the_commands_authorizing_integration_owners),
     TEST(components_of_ephemeral_messages_need_the_same_user),
     { 0 },
 };

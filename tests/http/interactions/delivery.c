@@ -200,7 +200,7 @@ static void entry_point_command_requires_an_embedded_app(struct world *w)
     expect(dom_at(d, "data")->count == 3);
 }
 
-static void handler_2_launches_the_activity_without_the_app(struct world *w)
+static void entry_point_handler_2_launches_the_activity_without_the_app(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
 
@@ -218,7 +218,7 @@ static void handler_2_launches_the_activity_without_the_app(struct world *w)
     expect_silence(s.bob);
 }
 
-static void handler_3_accepts_only_the_launch_callback(struct world *w)
+static void entry_point_handler_3_accepts_only_the_launch_callback(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
 
@@ -240,7 +240,7 @@ const struct test interactions_delivery_tests[] = {
     TEST(interaction_deadlines_survive_a_restart),
     TEST(finished_interactions_are_deleted_after_an_hour),
     TEST(entry_point_command_requires_an_embedded_app),
-    TEST(handler_2_launches_the_activity_without_the_app),
-    TEST(handler_3_accepts_only_the_launch_callback),
+    TEST(entry_point_handler_2_launches_the_activity_without_the_app),
+    TEST(entry_point_handler_3_accepts_only_the_launch_callback),
     { 0 },
 };

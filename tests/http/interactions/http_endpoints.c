@@ -39,7 +39,7 @@ static struct endpoint *set_app_endpoint(struct test_commands *s)
 
 /* A page of another site whose name resolves to this machine, or a client of a proxy, must not
  * make the server call programs on this machine. */
-static void private_endpoints_require_a_local_caller(struct world *w)
+static void only_local_callers_can_set_endpoints_on_private_addresses(struct world *w)
 {
     static const char *const others[] = { "X-Forwarded-For: 192.0.2.1\r\n",
                                           "Origin: http://rebound.example\r\n" };
@@ -138,7 +138,7 @@ static void disable_private_endpoints(struct config *c)
     c->private_endpoints = "off";
 }
 
-static void private_endpoints_are_refused_unless_allowed(struct world *w)
+static void endpoints_on_private_addresses_are_refused_unless_allowed(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     struct endpoint *e = open_endpoint(&s);
@@ -393,11 +393,11 @@ static void endpoint_response_can_contain_autocomplete_choices(struct world *w)
 }
 
 const struct test interactions_http_endpoints_tests[] = {
-    TEST(private_endpoints_require_a_local_caller),
+    TEST(only_local_callers_can_set_endpoints_on_private_addresses),
     TEST(valid_endpoint_is_verified_with_two_requests),
     TEST(endpoint_with_invalid_verification_response_is_refused),
     TEST(endpoint_url_is_limited_to_2048_characters),
-    TEST_WITH(private_endpoints_are_refused_unless_allowed, disable_private_endpoints),
+    TEST_WITH(endpoints_on_private_addresses_are_refused_unless_allowed, disable_private_endpoints),
     TEST(endpoint_response_answers_the_interaction),
     TEST(endpoint_response_of_29_mib_does_not_block_the_server),
     TEST(endpoint_request_body_is_compact_json),

@@ -129,7 +129,7 @@ static void member_search_uses_current_names(struct world *w)
 }
 
 /* More guilds than one step of the job notifies. */
-static void global_name_change_is_sent_to_450_guilds_in_steps(struct world *w)
+static void global_name_change_is_sent_to_450_guilds_in_batches(struct world *w)
 {
     enum { GUILDS = 450 };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -614,7 +614,7 @@ static void banned_users_or_expired_tokens_cannot_be_added(struct world *w)
     expect_error(add_member(bot, &p, bob, token, ""), 401, 50025);
 }
 
-static void guild_without_join_requests_lists_none(struct world *w)
+static void join_request_list_of_a_guild_without_requests_is_empty(struct world *w)
 {
     struct home h = world_home(w, 0);
 
@@ -629,13 +629,13 @@ static void guild_without_join_requests_lists_none(struct world *w)
 }
 
 const struct test members_tests[] = {
-    TEST(guild_without_join_requests_lists_none),
+    TEST(join_request_list_of_a_guild_without_requests_is_empty),
     TEST(reading_a_member_requires_membership),
     TEST(bots_list_members_by_user_id_in_pages),
     TEST(listing_members_requires_the_members_intent_flag),
     TEST(member_search_matches_prefixes_of_names_and_nicks),
     TEST(member_search_uses_current_names),
-    TEST(global_name_change_is_sent_to_450_guilds_in_steps),
+    TEST(global_name_change_is_sent_to_450_guilds_in_batches),
     TEST(timeout_mute_and_deaf_persist_after_rejoining),
     TEST(changing_nicks_requires_manage_nicknames_and_a_higher_role),
     TEST(members_with_equal_or_older_top_role_cannot_be_changed),

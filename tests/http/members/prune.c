@@ -76,7 +76,7 @@ static void prune_counts_and_removes_inactive_members(struct world *w)
     expect_error(client_get(ada, "/guilds/%s/members/%s", guild, dan->id), 404, 10007);
 }
 
-static void pruning_60_members_runs_in_steps(struct world *w)
+static void pruning_60_members_runs_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Home");
@@ -98,7 +98,7 @@ static void pruning_60_members_runs_in_steps(struct world *w)
     " with recursive n (i) as (select 0 union all select i + 1 from n where i < " #count " - 1) "
 
 /* A step reads 500 members; the next step continues behind the last member read. */
-static void prune_steps_skip_no_members(struct world *w)
+static void prune_batches_skip_no_members(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Home");
@@ -127,7 +127,7 @@ static int64_t count_writes(struct world *w)
 
 /* Members have 100 roles that may be pruned and one that may not: steps with many roles read
  * fewer members. */
-static void prune_with_100_roles_runs_in_short_steps(struct world *w)
+static void prune_with_100_roles_runs_in_small_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Home");
@@ -291,9 +291,9 @@ static void guilds_members_read_scope_gives_access_to_own_member(struct world *w
 
 const struct test prune_tests[] = {
     TEST(prune_counts_and_removes_inactive_members),
-    TEST(pruning_60_members_runs_in_steps),
-    TEST(prune_steps_skip_no_members),
-    TEST(prune_with_100_roles_runs_in_short_steps),
+    TEST(pruning_60_members_runs_in_batches),
+    TEST(prune_batches_skip_no_members),
+    TEST(prune_with_100_roles_runs_in_small_batches),
     TEST_WITH(prune_count_uses_indexes_only, watch_statements),
     TEST(pruning_requires_permissions_and_a_higher_role),
     TEST_WITH(guild_can_be_pruned_twice_a_minute, enable_rate_limits),

@@ -100,7 +100,7 @@ static void check_exception(struct world *w, const struct route *r)
         fail_test(__FILE__, __LINE__, "%s: .quiet and the list of exceptions differ", r->name);
 }
 
-static void routes_open_to_restricted_members_match_the_list(struct world *w)
+static void routes_allowed_for_restricted_members_match_the_tests_list(struct world *w)
 {
     each_route(w, check_exception);
 }
@@ -380,7 +380,7 @@ static void invites_disabled_feature_refuses_new_members(struct world *w)
 }
 
 const struct test restricted_members_tests[] = {
-    TEST(routes_open_to_restricted_members_match_the_list),
+    TEST(routes_allowed_for_restricted_members_match_the_tests_list),
     TEST(every_write_route_refuses_restricted_members),
     TEST(timed_out_member_cannot_edit_vote_react_or_join_threads),
     TEST(quarantined_member_can_change_only_the_nick),

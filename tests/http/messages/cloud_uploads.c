@@ -163,7 +163,7 @@ static void expect_response_to_head(struct world *w, const char *path, const cha
     close(fd);
 }
 
-static void upload_is_refused_by_its_head_without_a_valid_token(struct world *w)
+static void upload_without_a_valid_token_is_refused_before_its_body(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -288,7 +288,7 @@ const struct test cloud_uploads_tests[] = {
     TEST(upload_url_requires_attach_files_and_10_mib_at_most),
     TEST_WITH(uploaded_bytes_count_for_the_uploaders_quota, configure_quota_of_1_mib),
     TEST(account_is_limited_to_100_pending_uploads),
-    TEST(upload_is_refused_by_its_head_without_a_valid_token),
+    TEST(upload_without_a_valid_token_is_refused_before_its_body),
     TEST(refresh_urls_renews_attachment_urls_of_visible_channels),
     TEST(application_attachment_is_deleted_after_a_day),
     { 0 },

@@ -151,7 +151,7 @@ static void many_orphaned_files_are_deleted_in_pages(struct world *w)
     expect_files(w, "avatars", 1);
 }
 
-static void files_marked_as_gone_are_deleted_after_a_restart(struct world *w)
+static void files_marked_for_deletion_are_deleted_after_a_restart(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -299,7 +299,7 @@ const struct test files_tests[] = {
     TEST(refused_image_change_leaves_no_file),
     TEST(orphaned_files_are_deleted_at_server_start),
     TEST(many_orphaned_files_are_deleted_in_pages),
-    TEST(files_marked_as_gone_are_deleted_after_a_restart),
+    TEST(files_marked_for_deletion_are_deleted_after_a_restart),
     TEST(row_of_a_missing_file_is_deleted),
     TEST(missing_or_truncated_file_is_500_and_logged_once),
     TEST_WITH(uploads_over_the_accounts_quota_are_413, configure_quota_of_1_mib),

@@ -35,7 +35,7 @@ static const char *send_message(struct client *c, const char *channel, const cha
     return answer_text(a, "id");
 }
 
-static void message_page_follows_edits_and_other_changes(struct world *w)
+static void message_page_shows_edits_and_other_changes(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -251,7 +251,7 @@ static void messages_without_cached_json_are_listed_correctly(struct world *w)
 }
 
 const struct test message_pages_tests[] = {
-    TEST(message_page_follows_edits_and_other_changes),
+    TEST(message_page_shows_edits_and_other_changes),
     TEST(message_page_contains_the_callers_own_reactions),
     TEST(cached_message_page_marks_reactions_per_caller),
     TEST(message_page_contains_current_user_names),

@@ -117,7 +117,7 @@ static void search_result_contains_only_the_matching_message(struct world *w)
     expect_absent(client_get(ada, MESSAGES, v.channel), "0.hit");
 }
 
-static void search_follows_edits_and_deletions(struct world *w)
+static void search_results_reflect_edits_and_deletions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -483,7 +483,7 @@ static void very_common_word_is_not_searched_as_a_prefix(struct world *w)
 const struct test search_tests[] = {
     TEST(search_finds_words_before_and_after_indexing),
     TEST(search_result_contains_only_the_matching_message),
-    TEST(search_follows_edits_and_deletions),
+    TEST(search_results_reflect_edits_and_deletions),
     TEST(deleting_a_channel_deletes_its_search_index),
     TEST(search_filters_work_before_and_after_indexing),
     TEST(search_pages_and_id_bounds_are_exact),

@@ -154,7 +154,7 @@ static void webhook_incoming_requires_the_authorization_code_grant(struct world 
 }
 
 /* A leaked code also leaks the webhook's token. */
-static void reusing_a_code_deletes_its_webhook(struct world *w)
+static void reusing_an_authorization_code_deletes_its_webhook(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *channel = create_channel(s.bob, s.guild, "0"),
@@ -188,6 +188,6 @@ const struct test incoming_webhooks_tests[] = {
     TEST(bot_is_not_added_when_the_webhook_cannot_be_created),
     TEST(webhook_channel_must_be_in_the_bots_guild),
     TEST(webhook_incoming_requires_the_authorization_code_grant),
-    TEST(reusing_a_code_deletes_its_webhook),
+    TEST(reusing_an_authorization_code_deletes_its_webhook),
     { 0 },
 };

@@ -33,7 +33,7 @@ static void expect_oauth2_error(struct answer a, int status, const char *error)
 
 /* --- codes ---------------------------------------------------------------------------- */
 
-static void code_can_be_exchanged_for_tokens(struct world *w)
+static void authorization_code_can_be_exchanged_for_tokens(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer a = client_post(s.bob, "{'authorize': true}",
@@ -62,7 +62,7 @@ static void code_can_be_exchanged_for_tokens(struct world *w)
     expect_json(client_get(s.bob, "/oauth2/tokens"), "[{'scopes': ['identify', 'guilds']}]");
 }
 
-static void code_can_be_used_once_within_ten_minutes(struct world *w)
+static void authorization_code_can_be_used_once_within_ten_minutes(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *code = get_code(s.bob, s.app, "identify");
@@ -81,7 +81,7 @@ static void code_can_be_used_once_within_ten_minutes(struct world *w)
     expect(store_count(w, "select count(*) from authorization_codes") == 1);
 }
 
-static void code_is_bound_to_application_and_redirect_uri(struct world *w)
+static void authorization_code_is_bound_to_application_and_redirect_uri(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *code = get_code(s.bob, s.app, "identify");
@@ -165,7 +165,7 @@ static void unknown_grant_types_are_refused(struct world *w)
 }
 
 /* The install takes effect only when the code is exchanged. */
-static void code_grant_requirement_delays_the_install_to_the_exchange(struct world *w)
+static void bot_requiring_code_grant_is_installed_by_the_code_exchange(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *body =
@@ -202,7 +202,7 @@ static void code_grant_requirement_delays_the_install_to_the_exchange(struct wor
     expect(store_count(w, "select count(*) from authorizations where installed = 1") == 1);
 }
 
-static void exchange_fails_when_the_user_lost_manage_guild(struct world *w)
+static void code_exchange_fails_when_the_user_lost_manage_guild(struct world *w)
 {
     struct consent s = world_consent(w);
     struct client *cleo = world_client(w, "cleo");
@@ -373,7 +373,7 @@ static void client_credentials_grant_gives_a_token_of_the_owner(struct world *w)
     expect_json(client_get(s.ada, "/oauth2/tokens"), "[]");
 }
 
-static void client_credentials_of_team_apps_have_few_scopes(struct world *w)
+static void client_credentials_grant_of_a_team_app_refuses_most_scopes(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
     const char *team = make_team(ada, "Makers");
@@ -452,7 +452,7 @@ extern const struct test oauth2_tokens_tests[];
 #define VERIFIER  "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 #define CHALLENGE "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
-static void reusing_a_code_revokes_its_tokens(struct world *w)
+static void reusing_an_authorization_code_revokes_its_tokens(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer other = granted(&s, "identify");
@@ -490,7 +490,7 @@ static struct answer exchange_with_fields(const struct consent *s, const char *c
                        code, s->app, more);
 }
 
-static void code_with_a_challenge_requires_its_verifier(struct world *w)
+static void authorization_code_with_a_pkce_challenge_requires_its_verifier(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *code = get_code_with_challenge(&s),
@@ -540,23 +540,23 @@ static void public_client_exchanges_a_code_with_pkce_only(struct world *w)
 }
 
 const struct test oauth2_tokens_tests[] = {
-    TEST(reusing_a_code_revokes_its_tokens),
-    TEST(code_with_a_challenge_requires_its_verifier),
+    TEST(reusing_an_authorization_code_revokes_its_tokens),
+    TEST(authorization_code_with_a_pkce_challenge_requires_its_verifier),
     TEST(public_client_exchanges_a_code_with_pkce_only),
-    TEST(code_can_be_exchanged_for_tokens),
-    TEST(code_can_be_used_once_within_ten_minutes),
-    TEST(code_is_bound_to_application_and_redirect_uri),
+    TEST(authorization_code_can_be_exchanged_for_tokens),
+    TEST(authorization_code_can_be_used_once_within_ten_minutes),
+    TEST(authorization_code_is_bound_to_application_and_redirect_uri),
     TEST(token_request_requires_client_authentication),
     TEST(unknown_grant_types_are_refused),
-    TEST(code_grant_requirement_delays_the_install_to_the_exchange),
-    TEST(exchange_fails_when_the_user_lost_manage_guild),
+    TEST(bot_requiring_code_grant_is_installed_by_the_code_exchange),
+    TEST(code_exchange_fails_when_the_user_lost_manage_guild),
     TEST(access_token_expires_after_a_week),
     TEST(access_token_is_limited_to_its_scopes),
     TEST(changing_the_password_revokes_tokens_of_apps),
     TEST(refresh_token_can_be_used_once),
     TEST(revoking_a_token_revokes_all_of_the_user_and_app),
     TEST(client_credentials_grant_gives_a_token_of_the_owner),
-    TEST(client_credentials_of_team_apps_have_few_scopes),
+    TEST(client_credentials_grant_of_a_team_app_refuses_most_scopes),
     TEST(authorizations_can_be_listed_and_revoked),
     TEST(authorizations_of_one_app_are_merged),
     { 0 },

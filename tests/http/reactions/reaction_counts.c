@@ -184,7 +184,7 @@ static void insert_reactions(struct world *w)
     world_sql(w, "update messages set reacted = 2 where id = %lld", (long long)message);
 }
 
-static void reactions_of_many_users_are_deleted_in_steps(struct world *w)
+static void reactions_of_many_users_are_deleted_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -234,7 +234,7 @@ static void deleting_a_channel_deletes_its_reactions(struct world *w)
 const struct test reaction_counts_tests[] = {
     TEST(concurrent_reactions_are_all_counted),
     TEST(reaction_counts_stay_exact_under_concurrent_removal),
-    TEST(reactions_of_many_users_are_deleted_in_steps),
+    TEST(reactions_of_many_users_are_deleted_in_batches),
     TEST(deleting_messages_deletes_their_reactions),
     TEST(deleting_a_channel_deletes_its_reactions),
     { 0 },

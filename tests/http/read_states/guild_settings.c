@@ -59,7 +59,7 @@ static void guild_settings_are_stored_sent_and_in_ready(struct world *w)
     conn_close(g, 1000);
 }
 
-static void private_channels_and_several_guilds_can_be_configured(struct world *w)
+static void settings_of_several_guilds_and_of_private_channels_can_be_set(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, eve);
@@ -262,7 +262,7 @@ static void suppressed_everyone_mentions_are_not_counted(struct world *w)
 
 const struct test guild_settings_tests[] = {
     TEST(guild_settings_are_stored_sent_and_in_ready),
-    TEST(private_channels_and_several_guilds_can_be_configured),
+    TEST(settings_of_several_guilds_and_of_private_channels_can_be_set),
     TEST(guild_settings_are_limited_to_1000_channel_overrides),
     TEST(settings_request_is_limited_to_4000_channel_overrides),
     TEST(notification_settings_flags_are_stored_and_sent),

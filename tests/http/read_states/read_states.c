@@ -28,7 +28,7 @@ static void expect_ready(struct client *c, const char *capabilities, const char 
 
 /* --- acknowledging -------------------------------------------------------------------- */
 
-static void acknowledging_is_stored_and_sent_to_the_account_only(struct world *w)
+static void acknowledging_a_message_is_sent_only_to_the_same_account(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -292,7 +292,7 @@ static void recent_mentions_of_a_week_are_listed(struct world *w)
 }
 
 const struct test read_states_tests[] = {
-    TEST(acknowledging_is_stored_and_sent_to_the_account_only),
+    TEST(acknowledging_a_message_is_sent_only_to_the_same_account),
     TEST(acknowledged_message_need_not_exist),
     TEST(acknowledging_requires_access_to_the_channel),
     TEST(acknowledging_pins_sends_an_event_only_if_there_are_pins),

@@ -288,7 +288,7 @@ static void members_of_a_small_shared_guild_are_not_strangers(struct world *w)
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'stranger_request': true}");
 }
 
-static void request_of_a_new_unknown_account_is_spam_without_notice(struct world *w)
+static void request_of_a_new_unknown_account_is_marked_spam_and_not_notified(struct world *w)
 {
     struct people p = world_people(w);
     struct client *newcomer = world_client(w, "newcomer"), *known = world_client(w, "known");
@@ -474,7 +474,7 @@ const struct test friend_requests_tests[] = {
     TEST(accepting_by_username_needs_no_confirmation),
     TEST(friend_request_with_a_mutual_friend_is_no_stranger_request),
     TEST(members_of_a_small_shared_guild_are_not_strangers),
-    TEST(request_of_a_new_unknown_account_is_spam_without_notice),
+    TEST(request_of_a_new_unknown_account_is_marked_spam_and_not_notified),
     TEST(request_of_a_flagged_spammer_sends_no_notification),
     TEST(twenty_unanswered_friend_requests_make_further_ones_spam),
     TEST(user_is_limited_to_1000_friends),

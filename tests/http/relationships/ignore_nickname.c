@@ -385,7 +385,7 @@ static void profile_requires_friendship_request_or_suggestion(struct world *w)
 
 /* --- cached list ---------------------------------------------------------------------- */
 
-static void cached_relationship_list_follows_changes(struct world *w)
+static void cached_relationship_list_is_updated_by_changes(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -446,7 +446,7 @@ const struct test relationships_ignore_nickname_tests[] = {
     TEST(only_friends_can_be_added_to_groups),
     TEST(friend_invite_respects_blocks_and_removes_suggestions),
     TEST(profile_requires_friendship_request_or_suggestion),
-    TEST(cached_relationship_list_follows_changes),
+    TEST(cached_relationship_list_is_updated_by_changes),
     TEST_WITH(relationship_changes_share_a_rate_limit, buckets_only),
     { 0 },
 };

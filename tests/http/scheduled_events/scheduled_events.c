@@ -70,7 +70,7 @@ static void wait_for_event_status(struct world *w, const char *id, int status)
         w, "select count(*) from scheduled_events where id = %s and status = %d", id, status));
 }
 
-static void creating_changing_and_deleting_an_event_sends_events(struct world *w)
+static void scheduled_event_create_update_and_delete_are_dispatched(struct world *w)
 {
     struct event_guild f = create_event_guild(w, PERMISSION(CREATE_EVENTS));
     struct subject guild = to_guild(id_of(f.h.guild));
@@ -460,7 +460,7 @@ static void stage_instances_and_invites_can_refer_to_an_event(struct world *w)
 }
 
 const struct test scheduled_events_tests[] = {
-    TEST(creating_changing_and_deleting_an_event_sends_events),
+    TEST(scheduled_event_create_update_and_delete_are_dispatched),
     TEST(scheduled_event_routes_require_permissions),
     TEST(invalid_scheduled_events_are_refused),
     TEST(scheduled_event_starts_and_ends_at_its_times),

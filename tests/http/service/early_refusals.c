@@ -189,7 +189,7 @@ static void descriptor_limit_is_raised_to_the_hard_limit(struct world *w)
 }
 
 /* A connection that cannot be accepted for lack of descriptors must not cause busy waiting. */
-static void control_socket_does_not_spin_without_descriptors(struct world *w)
+static void control_socket_does_not_busy_loop_without_free_descriptors(struct world *w)
 {
     struct sockaddr_un at = { .sun_family = AF_UNIX };
     int folder = open(world_folder(w), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -223,6 +223,6 @@ const struct test early_refusals_tests[] = {
     TEST_WITH(unauthenticated_bodies_are_refused_beyond_a_memory_limit,
               configure_body_memory_of_8_mib),
     TEST(descriptor_limit_is_raised_to_the_hard_limit),
-    TEST(control_socket_does_not_spin_without_descriptors),
+    TEST(control_socket_does_not_busy_loop_without_free_descriptors),
     { 0 },
 };

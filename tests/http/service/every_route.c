@@ -248,7 +248,7 @@ static void check_smallest_call(struct world *w, const struct route *r)
                       event_name(event));
 }
 
-static void every_route_replies_and_emits_as_its_row_declares(struct world *w)
+static void every_route_sends_the_status_and_events_its_row_declares(struct world *w)
 {
     event_cursor = 0;
     each_route(w, check_smallest_call);
@@ -261,6 +261,6 @@ const struct test every_route_tests[] = {
     TEST(every_route_tells_malformed_json_from_invalid_fields),
     TEST(every_route_names_missing_required_fields),
     TEST(every_route_names_invalid_ids_in_its_path),
-    TEST(every_route_replies_and_emits_as_its_row_declares),
+    TEST(every_route_sends_the_status_and_events_its_row_declares),
     { 0 },
 };

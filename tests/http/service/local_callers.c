@@ -105,7 +105,7 @@ static void configure_trusted_loopback(struct config *config)
 }
 
 /* With loopback configured as a proxy, even a request without proxy headers is not local. */
-static void no_caller_is_local_behind_a_configured_proxy(struct world *w)
+static void callers_behind_a_configured_proxy_are_never_treated_as_local(struct world *w)
 {
     const char *got = send_raw_request(w, "GET /metrics HTTP/1.1", "localhost", "", "");
 
@@ -167,7 +167,8 @@ static void attachment_urls_in_events_ignore_the_senders_host_header(struct worl
 
 const struct test local_callers_tests[] = {
     TEST_WITH(registration_console_and_metrics_detect_local_callers_alike, configure_defaults),
-    TEST_WITH(no_caller_is_local_behind_a_configured_proxy, configure_trusted_loopback),
+    TEST_WITH(callers_behind_a_configured_proxy_are_never_treated_as_local,
+              configure_trusted_loopback),
     TEST_WITH(unconfigured_proxy_is_logged_once, configure_log_warnings),
     TEST(attachment_urls_in_events_ignore_the_senders_host_header),
     { 0 },

@@ -104,7 +104,7 @@ static void operator_can_delete_private_messages(struct world *w)
     expect_channel_silence(&room);
 }
 
-static void operator_can_delete_all_messages_of_an_account_in_steps(struct world *w)
+static void operator_can_delete_all_messages_of_an_account_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -457,7 +457,7 @@ static void plain_text_registration_codes_are_valid_and_become_digests(struct wo
 const struct test operator_moderation_tests[] = {
     TEST(operator_can_show_and_delete_a_message),
     TEST(operator_can_delete_private_messages),
-    TEST(operator_can_delete_all_messages_of_an_account_in_steps),
+    TEST(operator_can_delete_all_messages_of_an_account_in_batches),
     TEST(operator_can_delete_a_file_from_all_messages),
     TEST(deleting_the_file_of_an_empty_message_deletes_the_message),
     TEST(report_stores_the_messages_content_at_that_time),

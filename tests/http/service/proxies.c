@@ -149,17 +149,17 @@ static void expect_private_endpoints(struct world *w, bool allowed)
     expect(api_options(guildhall_api(world_server(w)))->private_endpoints == allowed);
 }
 
-static void local_server_may_call_private_endpoints(struct world *w)
+static void local_server_may_call_endpoints_on_private_addresses(struct world *w)
 {
     expect_private_endpoints(w, true);
 }
 
-static void server_with_a_public_url_may_not_call_private_endpoints(struct world *w)
+static void server_with_public_url_may_not_call_private_address_endpoints(struct world *w)
 {
     expect_private_endpoints(w, false);
 }
 
-static void server_behind_a_proxy_may_not_call_private_endpoints(struct world *w)
+static void server_behind_a_proxy_may_not_call_private_address_endpoints(struct world *w)
 {
     expect_private_endpoints(w, false);
 }
@@ -169,7 +169,7 @@ static void configure_listen_on_all_addresses(struct config *config)
     config->listen = "0.0.0.0:0";
 }
 
-static void server_listening_publicly_may_not_call_private_endpoints(struct world *w)
+static void server_on_a_public_address_may_not_call_private_address_endpoints(struct world *w)
 {
     expect_private_endpoints(w, false);
 }
@@ -180,10 +180,11 @@ const struct test proxies_tests[] = {
     TEST_WITH(gateway_url_uses_the_clients_forwarded_scheme, configure_trusted_proxies),
     TEST_WITH(proxy_protocol_preamble_sets_the_client_address, configure_proxy_protocol),
     TEST_WITH(proxy_protocol_preamble_of_an_untrusted_client_is_400, configure_trusted_proxies),
-    TEST(local_server_may_call_private_endpoints),
-    TEST_WITH(server_with_a_public_url_may_not_call_private_endpoints, configure_public_url),
-    TEST_WITH(server_behind_a_proxy_may_not_call_private_endpoints, configure_trusted_proxies),
-    TEST_WITH(server_listening_publicly_may_not_call_private_endpoints,
+    TEST(local_server_may_call_endpoints_on_private_addresses),
+    TEST_WITH(server_with_public_url_may_not_call_private_address_endpoints, configure_public_url),
+    TEST_WITH(server_behind_a_proxy_may_not_call_private_address_endpoints,
+              configure_trusted_proxies),
+    TEST_WITH(server_on_a_public_address_may_not_call_private_address_endpoints,
               configure_listen_on_all_addresses),
     { 0 },
 };

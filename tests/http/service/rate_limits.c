@@ -300,7 +300,7 @@ static struct answer call_service_route(struct client *c, const char *path)
     return client_request(c, "GET", path, NULL, (struct str){ 0 });
 }
 
-static void health_probes_are_not_limited_like_api_routes(struct world *w)
+static void health_probes_do_not_count_towards_the_api_rate_limit(struct world *w)
 {
     struct client *nobody = world_stranger(w);
 
@@ -391,7 +391,7 @@ const struct test rate_limits_tests[] = {
     TEST_WITH(scaled_rate_limit_allows_at_least_one_request, configure_1_percent),
     TEST_WITH(account_is_limited_to_50_requests_per_second, enable_rate_limits),
     TEST_WITH(address_is_limited_to_20_anonymous_requests_per_second, enable_rate_limits),
-    TEST_WITH(health_probes_are_not_limited_like_api_routes, enable_rate_limits),
+    TEST_WITH(health_probes_do_not_count_towards_the_api_rate_limit, enable_rate_limits),
     TEST_WITH(service_routes_are_limited_per_address, enable_rate_limits),
     TEST_WITH(readiness_probes_have_a_default_rate_limit, configure_1_percent),
     TEST_WITH(address_is_limited_to_five_login_attempts_per_minute, enable_rate_limits),

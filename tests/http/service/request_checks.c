@@ -248,7 +248,7 @@ static void query_parameters_are_parsed_by_type(struct world *w)
     expect_invalid(a, "all", "BOOLEAN_TYPE_CONVERT");
 }
 
-static void path_words_are_decoded_utf8(struct world *w)
+static void path_parameters_are_percent_decoded_and_must_be_utf8(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -335,7 +335,7 @@ static void route_can_have_a_smaller_body_limit(struct world *w)
 
 /* --- the store ------------------------------------------------------------------------ */
 
-static void route_row_determines_the_transaction_of_its_handler(struct world *w)
+static void route_row_selects_a_read_or_write_transaction_for_its_handler(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -383,11 +383,11 @@ const struct test request_checks_tests[] = {
     TEST_LIMITED(rate_limit_is_checked_after_the_credential),
     TEST_HERE(refused_request_has_no_events_headers_or_writes),
     TEST_HERE(query_parameters_are_parsed_by_type),
-    TEST_HERE(path_words_are_decoded_utf8),
+    TEST_HERE(path_parameters_are_percent_decoded_and_must_be_utf8),
     TEST_HERE(form_and_multipart_bodies_are_accepted),
     TEST_HERE(snowflakes_in_bodies_may_be_integers),
     TEST_HERE(route_can_have_a_smaller_body_limit),
-    TEST_HERE(route_row_determines_the_transaction_of_its_handler),
+    TEST_HERE(route_row_selects_a_read_or_write_transaction_for_its_handler),
     TEST_LIMITED(rate_limits_count_per_major_parameter),
     TEST_LIMITED(shared_rate_limit_counts_all_callers_together),
     { 0 },

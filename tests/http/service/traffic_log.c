@@ -362,7 +362,7 @@ static void configure_8_mib_of_traffic(struct config *c)
 }
 
 /* Three hundred bodies of 15 KB are searched without blocking a loop. */
-static void searching_traffic_bodies_does_not_block_the_loop(struct world *w)
+static void searching_traffic_bodies_does_not_block_the_event_loop(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     char *body = arena_alloc(world_arena(w), 15001);
@@ -390,6 +390,6 @@ const struct test traffic_log_tests[] = {
     TEST_WITH(server_with_a_public_url_requires_the_console_key, enable_workbench_with_public_url),
     TEST_WITH(live_traffic_can_be_followed_over_a_websocket, enable_workbench),
     TEST(traffic_is_recorded_only_while_a_client_follows),
-    TEST_WITH(searching_traffic_bodies_does_not_block_the_loop, configure_8_mib_of_traffic),
+    TEST_WITH(searching_traffic_bodies_does_not_block_the_event_loop, configure_8_mib_of_traffic),
     { 0 },
 };

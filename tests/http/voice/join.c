@@ -57,7 +57,7 @@ static void voice_endpoint_contains_the_channels_region(struct world *w)
     expect_event(dan, "VOICE_SERVER_UPDATE", "{'endpoint': 'eu.voice.example/v'}");
 }
 
-static void leaving_voice_affects_only_the_sessions_own_voice(struct world *w)
+static void session_can_end_only_its_own_voice_state_in_that_guild(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -224,7 +224,7 @@ static void voice_state_ids_may_be_integers(struct world *w)
 const struct test voice_join_tests[] = {
     TEST(joining_voice_sends_state_update_then_server_update),
     TEST_WITH(voice_endpoint_contains_the_channels_region, configure_voice_endpoint),
-    TEST(leaving_voice_affects_only_the_sessions_own_voice),
+    TEST(session_can_end_only_its_own_voice_state_in_that_guild),
     TEST(voice_leave_event_keeps_only_guild_user_and_session),
     TEST(joining_voice_in_an_invalid_channel_is_ignored),
     TEST(joining_voice_requires_view_channel_and_connect),

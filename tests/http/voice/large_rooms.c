@@ -63,7 +63,7 @@ static void set_speak_permission(const struct test_voice *h, bool may)
     expect_status(client_put(h->ada, body, "/channels/%s/permissions/%s", h->voice, h->guild), 204);
 }
 
-static void large_room_is_suppressed_in_steps(struct world *w)
+static void large_room_is_suppressed_in_batches(struct world *w)
 {
     struct test_voice h = create_full_room(w);
     int64_t before = count_writes(w);
@@ -84,7 +84,7 @@ static void large_room_is_suppressed_in_steps(struct world *w)
 }
 
 /* A step reads its 64 members without scanning others. */
-static void step_of_a_large_room_reads_only_its_own_rows(struct world *w)
+static void each_batch_of_a_large_room_reads_only_its_own_rows(struct world *w)
 {
     struct test_voice h = create_full_room(w);
 
@@ -122,7 +122,7 @@ static void set_rtc_region(const struct test_voice *h, const char *region)
                   200);
 }
 
-static void large_room_moves_to_another_region_in_steps(struct world *w)
+static void large_room_moves_to_another_region_in_batches(struct world *w)
 {
     struct test_voice h = create_full_room(w);
     int64_t before = count_writes(w);
@@ -140,7 +140,7 @@ static void large_room_moves_to_another_region_in_steps(struct world *w)
 
 /* The guild gets events of the first members; all others go with CHANNEL_DELETE and get their
  * own event. */
-static void deleting_a_channel_empties_a_large_room_in_steps(struct world *w)
+static void deleting_a_channel_empties_a_large_room_in_batches(struct world *w)
 {
     struct test_voice h = create_full_room(w);
     int64_t before = count_writes(w);
@@ -159,7 +159,7 @@ static void deleting_a_channel_empties_a_large_room_in_steps(struct world *w)
     expect_number(w, 0, "select count(*) from voice_rooms");
 }
 
-static void deleting_a_guild_empties_a_large_room_in_steps(struct world *w)
+static void deleting_a_guild_empties_a_large_room_in_batches(struct world *w)
 {
     struct test_voice h = create_full_room(w);
     int64_t before = count_writes(w);
@@ -171,7 +171,7 @@ static void deleting_a_guild_empties_a_large_room_in_steps(struct world *w)
     expect_voice_silence(h.bob);
 }
 
-static void afk_timeout_change_updates_a_large_room_in_steps(struct world *w)
+static void afk_timeout_change_updates_a_large_room_in_batches(struct world *w)
 {
     struct test_voice h = create_full_room(w);
     const char *body = TEXT(w, "{'afk_channel_id': '%s', 'afk_timeout': 3600}", h.other);
@@ -185,12 +185,12 @@ static void afk_timeout_change_updates_a_large_room_in_steps(struct world *w)
 }
 
 const struct test voice_large_rooms_tests[] = {
-    TEST_WITH(large_room_is_suppressed_in_steps, configure_regions),
-    TEST_WITH(step_of_a_large_room_reads_only_its_own_rows, configure_watched_statements),
+    TEST_WITH(large_room_is_suppressed_in_batches, configure_regions),
+    TEST_WITH(each_batch_of_a_large_room_reads_only_its_own_rows, configure_watched_statements),
     TEST_WITH(role_change_suppresses_members_in_all_rooms_of_the_guild, configure_regions),
-    TEST_WITH(large_room_moves_to_another_region_in_steps, configure_regions),
-    TEST_WITH(deleting_a_channel_empties_a_large_room_in_steps, configure_regions),
-    TEST_WITH(deleting_a_guild_empties_a_large_room_in_steps, configure_regions),
-    TEST_WITH(afk_timeout_change_updates_a_large_room_in_steps, configure_regions),
+    TEST_WITH(large_room_moves_to_another_region_in_batches, configure_regions),
+    TEST_WITH(deleting_a_channel_empties_a_large_room_in_batches, configure_regions),
+    TEST_WITH(deleting_a_guild_empties_a_large_room_in_batches, configure_regions),
+    TEST_WITH(afk_timeout_change_updates_a_large_room_in_batches, configure_regions),
     { 0 },
 };

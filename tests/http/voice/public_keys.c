@@ -188,7 +188,7 @@ static void disable_second_label(struct config *c)
     c->voice_second_label = false;
 }
 
-static void second_signature_label_can_be_disabled(struct world *w)
+static void discord_signature_label_can_be_disabled_for_public_keys(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct str key = make_key(w, "a", "compressed");
@@ -330,7 +330,7 @@ const struct test voice_public_keys_tests[] = {
     TEST(self_signed_public_key_is_accepted_and_matched),
     TEST(uncompressed_key_must_be_signed_uncompressed),
     TEST(key_signature_covers_label_and_login),
-    TEST_WITH(second_signature_label_can_be_disabled, disable_second_label),
+    TEST_WITH(discord_signature_label_can_be_disabled_for_public_keys, disable_second_label),
     TEST(keys_and_signatures_are_accepted_as_data_urls),
     TEST(invalid_key_requests_are_refused),
     TEST(each_login_has_one_key_and_an_account_several),

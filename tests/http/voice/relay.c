@@ -503,7 +503,7 @@ static void voice_client_without_version_gets_version_4(struct world *w)
 }
 
 /* The request may be processed before the closed connection is noticed: then the update follows. */
-static void closed_voice_client_that_asks_again_gets_a_server_update(struct world *w)
+static void rejoining_after_a_lost_voice_connection_sends_server_update(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
@@ -526,7 +526,7 @@ static void closed_voice_client_that_asks_again_gets_a_server_update(struct worl
 }
 
 const struct test voice_relay_tests[] = {
-    TEST_WITH(closed_voice_client_that_asks_again_gets_a_server_update, with_relay),
+    TEST_WITH(rejoining_after_a_lost_voice_connection_sends_server_update, with_relay),
     TEST_WITH(voice_client_without_version_gets_version_4, with_relay),
     TEST_WITH(voice_endpoint_is_this_server_by_default, with_relay),
     TEST_WITH(voice_endpoint_follows_the_public_url, configure_public_url),

@@ -63,7 +63,7 @@ static void second_session_takes_over_the_voice_state(struct world *w)
     expect_quiet(h.bob->gate);
 }
 
-static void moving_in_voice_sends_one_state_and_a_new_token(struct world *w)
+static void moving_between_voice_channels_sends_one_state_and_a_new_token(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -298,7 +298,7 @@ static void voice_requests_for_unknown_guilds_allocate_nothing(struct world *w)
 const struct test voice_single_state_tests[] = {
     TEST(rejoining_the_same_channel_repeats_the_server_update),
     TEST(second_session_takes_over_the_voice_state),
-    TEST(moving_in_voice_sends_one_state_and_a_new_token),
+    TEST(moving_between_voice_channels_sends_one_state_and_a_new_token),
     TEST(user_is_in_one_voice_channel_over_all_guilds),
     TEST(bot_is_in_one_voice_channel_per_guild),
     TEST(voice_states_of_hidden_channels_are_not_sent),

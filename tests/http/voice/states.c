@@ -328,7 +328,7 @@ static void stage_without_speakers_is_closed_after_five_minutes(struct world *w)
         str_is(dom_at(world_last_event(w, "STAGE_INSTANCE_DELETE"), "channel_id")->text, h.stage));
 }
 
-static void stage_without_its_last_speaker_is_closed(struct world *w)
+static void stage_closes_five_minutes_after_its_last_speaker_left(struct world *w)
 {
     struct test_voice h = create_stage_with_bob(w);
 
@@ -358,6 +358,6 @@ const struct test voice_states_tests[] = {
     TEST(unsuppressed_bots_speak_on_a_stage_without_accepting),
     TEST(moderating_a_stage_requires_mute_members_there),
     TEST(stage_without_speakers_is_closed_after_five_minutes),
-    TEST(stage_without_its_last_speaker_is_closed),
+    TEST(stage_closes_five_minutes_after_its_last_speaker_left),
     { 0 },
 };

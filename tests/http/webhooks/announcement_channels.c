@@ -143,7 +143,7 @@ static void polls_and_plain_channel_messages_cannot_be_crossposted(struct world 
 }
 
 /* Many followers get copies step by step, each once, with shared files. */
-static void many_followers_get_one_copy_each(struct world *w)
+static void each_of_many_following_channels_gets_one_crosspost(struct world *w)
 {
     static const struct upload files[] = { { "files[0]", "a.txt", STR_INIT("one") }, { 0 } };
     enum { MANY = 45 };
@@ -172,6 +172,6 @@ const struct test announcement_channels_tests[] = {
     TEST(following_requires_view_of_source_and_manage_webhooks),
     TEST(crossposted_message_is_copied_to_followers),
     TEST(polls_and_plain_channel_messages_cannot_be_crossposted),
-    TEST(many_followers_get_one_copy_each),
+    TEST(each_of_many_following_channels_gets_one_crosspost),
     { 0 },
 };
