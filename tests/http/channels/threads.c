@@ -123,7 +123,7 @@ static void thread_fields_outside_their_limits_are_refused(struct world *w)
                    "rate_limit_per_user", "NUMBER_TYPE_MAX");
     expect_json(client_post(ada, "{'name': 'a', 'auto_archive_duration': 4320}", THREADS, c),
                 "{'thread_metadata': {'auto_archive_duration': 4320}}");
-    /* Defaults: private, and archived after 4,320 minutes, whatever the channel's default says. */
+    /* Defaults: private, and archived after 4,320 minutes, independent of the channel's default. */
     expect_json(client_post(ada, "{'name': 'a'}", THREADS, c),
                 "{'type': 12, 'thread_metadata': {'auto_archive_duration': 4320, 'invitable': "
                 "true}}");

@@ -70,8 +70,8 @@ static void add_app_to_group(struct client *c, const char *app, const char *grou
 
 enum { TYPES = 3, CONTEXTS = 7, LATCHES = 2, KINDS = TYPES * CONTEXTS * LATCHES };
 
-/* Creates a command of each combination: types and contexts are bit sets; latched ones are
- * denied to everyone in guilds. */
+/* Creates a command of each combination: types and contexts are bit sets; latched commands
+ * are denied to everyone in guilds. */
 static const struct dom *make_all_combinations(struct test_app *s)
 {
     struct world *w = s->world;

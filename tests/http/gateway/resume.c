@@ -328,7 +328,7 @@ static void log_out(struct client *c)
     expect_status(client_post(c, "{}", "/auth/logout"), 204);
 }
 
-/* Reads until the close, whatever events come before. */
+/* Skips events until the connection closes. */
 static void expect_close_after_events(struct gateway_conn *g, int code)
 {
     while (conn_read(g, 60000))

@@ -194,7 +194,7 @@ static const char *respond_to_last(struct test_commands *s, const char *json)
                                                            : "";
 }
 
-/* The owners are those of the command, whoever presses the button. */
+/* The owners are the same as for the command, also when another user presses the button. */
 static void button_interaction_has_the_commands_authorizing_integration_owners(struct world *w)
 {
     struct test_commands s = world_test_commands(w);

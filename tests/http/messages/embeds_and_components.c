@@ -135,7 +135,7 @@ static void embeds_and_components_of_users_are_dropped(struct world *w)
 static void embed_fields_have_length_limits(struct world *w)
 {
     static const struct {
-        const char *form; /* with a place for a text */
+        const char *form; /* format with one %s */
         int most;
         const char *path, *code;
     } cases[] = {

@@ -766,7 +766,7 @@ static void reply_mentioning_another_bot_hides_the_referenced_content(struct wor
     expect_json(client_get(two, MESSAGES "?limit=1", v.channel),
                 "[{'referenced_message': " NO_CONTENT "}]");
 
-    /* A message that mentions the reading bot is visible to it, whoever replies. */
+    /* A message that mentions the reading bot is visible to it, also in replies of others. */
     a = client_post(one, TEXT(w, reply, two->id, seen), MESSAGES, v.channel);
     expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': '<@%s> look'}}",
                     two->id);

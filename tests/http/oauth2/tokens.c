@@ -258,7 +258,7 @@ static void access_token_is_limited_to_its_scopes(struct world *w)
     expect_error(client_get(world_client_with(w, app->authorization + 7), "/users/@me"), 401, 0);
 }
 
-/* Whoever knew the old password may have authorized an app. */
+/* A user who knew the old password may have authorized an app. */
 static void changing_the_password_revokes_tokens_of_apps(struct world *w)
 {
     struct consent s = world_consent(w);

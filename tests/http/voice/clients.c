@@ -1,5 +1,5 @@
 /* clients.c - voice clients of all gateway versions, platforms and address families, and
- * excessive ones. */
+ * their limits. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdlib.h>

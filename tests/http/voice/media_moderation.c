@@ -284,7 +284,7 @@ static void region_change_moves_all_participants_and_keeps_mutes(struct world *w
 
 /* --- channel size --------------------------------------------------------------------- */
 
-/* Whatever user_limit and permissions say. */
+/* The limit does not depend on user_limit and permissions. */
 static void voice_channel_is_limited_to_10000_participants(struct world *w)
 {
     struct test_voice h = world_test_voice(w);

@@ -257,7 +257,7 @@ static void participants_get_join_speaking_and_leave_payloads(struct world *w)
     voice_client_ready(&bob);
     expect(lists_only(dom_at(voice_client_await(&bob, 11), "d.user_ids"), h.ada));
     expect(lists_only(dom_at(voice_client_await(&ada, 11), "d.user_ids"), h.bob));
-    /* A late participant is told who is speaking once media can flow. */
+    /* A late participant gets the current speakers once media can flow. */
     voice_client_select(&bob, VOICE_CLIENT_CHACHA);
     const struct dom *m = voice_client_await(&bob, 5);
     expect(str_is(dom_at(m, "d.user_id")->text, h.ada->id));

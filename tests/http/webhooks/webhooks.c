@@ -112,7 +112,7 @@ static void webhook_changes_by_token_have_no_user_in_the_audit_log(struct world 
                 "'user_id': null}]}");
 }
 
-/* Whoever has the token acts for the app. */
+/* A caller with the token acts for the app. */
 static void token_of_an_apps_webhook_is_returned_to_the_app_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"),
