@@ -1,14 +1,14 @@
-/* walk.c - going through the rows of the interface. */
+/* walk.c - iterates over the rows of all routes. */
 #include "walk.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void each_route(struct world *w, void (*look)(struct world *w, const struct route *r))
+void each_route(struct world *w, void (*check)(struct world *w, const struct route *r))
 {
     for (const struct domain *const *d = guildhall_domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
-            look(w, r);
+            check(w, r);
 }
 
 const struct resolver *resolver_named(struct str name)
@@ -22,9 +22,9 @@ const struct resolver *resolver_named(struct str name)
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-/* Copies the path; at each parameter the given function writes what stands there. */
-static struct str fill(struct arena *a, const struct route *r, const char *id, size_t bad,
-                       const char **ret_field)
+/* Copies the path and replaces each parameter. */
+static struct str fill_path(struct arena *a, const struct route *r, const char *id, size_t bad,
+                            const char **ret_field)
 {
     struct str rest = str_of(r->path);
     struct buf out;
@@ -56,14 +56,14 @@ const char *route_url(struct world *w, const struct route *r, const char *id)
 {
     const char *field;
 
-    return fill(world_arena(w), r, id, SIZE_MAX, &field).p;
+    return fill_path(world_arena(w), r, id, SIZE_MAX, &field).p;
 }
 
 const char *route_url_with_bad(struct world *w, const struct route *r, const char *id, size_t bad,
                                const char **ret_field)
 {
     *ret_field = NULL;
-    const char *url = fill(world_arena(w), r, id, bad, ret_field).p;
+    const char *url = fill_path(world_arena(w), r, id, bad, ret_field).p;
 
     return *ret_field ? url : NULL;
 }

@@ -347,7 +347,7 @@ def every_order_that_changes_something_is_in_the_log(executable):
                  ["guild", "show", guild["id"]], ["app", "list"], ["app", "show", app["id"]],
                  ["report", "list"], ["report", "show", report["id"]], ["ban", "list"],
                  ["invite", "list"], ["message", "purging", "bob"], ["stats"], ["log"]]
-        files = {("file", "show"), ("file", "delete")}  # tests/http/service/moderation.c has them
+        files = {("file", "show"), ("file", "delete")}  # tests/http/service/operator_moderation.c has them
         for words in reads:
             s.order(*words)
         for words in changes:

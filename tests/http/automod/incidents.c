@@ -1,4 +1,4 @@
-/* incidents.c - a guild stops invites and direct messages for a while. */
+/* incidents.c - incident actions that disable invites and direct messages for a time. */
 #include "base/clock.h"
 #include "guilds.h"
 #include "json/schema.h"
@@ -8,7 +8,7 @@
 
 #define INCIDENTS "/guilds/%s/incident-actions"
 
-/* So many hours from now, with its quotes. */
+/* Returns the quoted time so many hours from now. */
 static const char *in_hours(struct world *w, int hours)
 {
     int64_t at = clock_us() + hours * INT64_C(3600000000);
@@ -16,7 +16,7 @@ static const char *in_hours(struct world *w, int hours)
     return TEXT(w, "%.*s", STR_FMT(column_encode(world_arena(w), &type_time, &at)));
 }
 
-static void invites_are_stopped_and_let_in_again(struct world *w)
+static void invites_disabled_until_blocks_and_unblocks_joining(struct world *w)
 {
     struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *eve = world_client(w, "eve");
@@ -49,7 +49,7 @@ static void invites_are_stopped_and_let_in_again(struct world *w)
     expect_status(client_post(eve, NULL, "/invites/%s", code), 200);
 }
 
-static void a_stop_ends_by_itself(struct world *w)
+static void invites_disabled_until_expires(struct world *w)
 {
     struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
@@ -64,7 +64,7 @@ static void a_stop_ends_by_itself(struct world *w)
     expect_status(client_post(world_client(w, "eve"), NULL, "/invites/%s", code), 200);
 }
 
-static void direct_messages_of_strangers_are_stopped(struct world *w)
+static void dms_disabled_until_blocks_direct_messages_of_members(struct world *w)
 {
     struct home h = world_home(w, 0);
     const char *dm = answer_text(
@@ -79,7 +79,7 @@ static void direct_messages_of_strangers_are_stopped(struct world *w)
     expect_status(client_post(h.bob, "{'content': 'x'}", "/channels/%s/messages", dm), 200);
 }
 
-static void stops_are_checked(struct world *w)
+static void incident_actions_require_manage_guild_and_24_hours_at_most(struct world *w)
 {
     struct home h = world_home(w, 0);
 
@@ -90,9 +90,9 @@ static void stops_are_checked(struct world *w)
 }
 
 const struct test incidents_tests[] = {
-    TEST(invites_are_stopped_and_let_in_again),
-    TEST(a_stop_ends_by_itself),
-    TEST(direct_messages_of_strangers_are_stopped),
-    TEST(stops_are_checked),
+    TEST(invites_disabled_until_blocks_and_unblocks_joining),
+    TEST(invites_disabled_until_expires),
+    TEST(dms_disabled_until_blocks_direct_messages_of_members),
+    TEST(incident_actions_require_manage_guild_and_24_hours_at_most),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* channels.c - channels of guilds: listing, making, moving, changing and deleting them. */
+/* channels.c - listing, creating, moving, changing and deleting guild channels. */
 #include "channels.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define CHANNELS "/guilds/%s/channels"
 
-static const char *text_of(struct world *w, size_t n)
+static const char *repeat_letter(struct world *w, size_t n)
 {
     char *text = arena_alloc(world_arena(w), n + 1);
 
@@ -21,7 +21,7 @@ static const char *text_of(struct world *w, size_t n)
 
 /* --- listing and reading -------------------------------------------------------------- */
 
-static void members_list_the_channels_they_see(struct world *w)
+static void channel_list_contains_only_visible_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -52,7 +52,7 @@ static void members_list_the_channels_they_see(struct world *w)
     expect_status(client_get(ada, "/channels/%s", secret), 200);
 }
 
-static void listing_shows_rights_where_asked(struct world *w)
+static void channel_list_contains_permissions_when_requested(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -64,7 +64,7 @@ static void listing_shows_rights_where_asked(struct world *w)
         expect(dom_member(&a.json->items[i], STR("permissions")));
 }
 
-static void kinds_show_what_they_have(struct world *w)
+static void channel_object_contains_the_fields_of_its_type(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -79,7 +79,7 @@ static void kinds_show_what_they_have(struct world *w)
     expect_absent(a, "recipients");
     expect_absent(a, "owner_id");
     expect_json(a, "{'default_thread_rate_limit_per_user': 0}");
-    expect(a.json->count == 13); /* with id and position: nothing else */
+    expect(a.json->count == 13); /* exactly these fields, plus id and position */
     a = client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'voice', 'type': 2}"));
     expect_json(a, "{'type': 2, 'bitrate': 64000, 'user_limit': 0, 'rtc_region': null, "
                    "'video_quality_mode': 1}");
@@ -98,9 +98,9 @@ static void kinds_show_what_they_have(struct world *w)
                 "{'type': 15}");
 }
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
-static void making_a_channel_tells_its_viewers_and_the_log(struct world *w)
+static void creating_a_channel_sends_channel_create_and_audit_entry(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -119,7 +119,7 @@ static void making_a_channel_tells_its_viewers_and_the_log(struct world *w)
     expect_silence(ada);
 }
 
-static void a_reason_goes_with_the_entry(struct world *w)
+static void audit_log_reason_header_is_stored_in_the_entry(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -135,7 +135,7 @@ static void a_reason_goes_with_the_entry(struct world *w)
                 "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'reason': 'more room'}");
 }
 
-static void new_channels_come_last(struct world *w)
+static void new_channel_gets_the_last_position(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -144,10 +144,10 @@ static void new_channels_come_last(struct world *w)
     expect_json(try_channel(ada, g, ""), "{'position': 41}");
 }
 
-static void channel_bodies_have_limits(struct world *w)
+static void channel_fields_outside_their_limits_are_refused(struct world *w)
 {
     static const struct {
-        const char *rest, *field, *code; /* code NULL: taken */
+        const char *rest, *field, *code; /* code NULL: accepted */
     } cases[] = {
         { "'type': 1", "type", "BASE_TYPE_CHOICES" },
         { "'type': 3", "type", "BASE_TYPE_CHOICES" },
@@ -198,13 +198,13 @@ static void channel_bodies_have_limits(struct world *w)
     }
 }
 
-static void names_and_topics_have_lengths(struct world *w)
+static void channel_name_and_topic_have_length_limits(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
     struct arena *arena = world_arena(w);
-#define NAMED(n) str_printf(arena, "{'name': '%s'}", text_of(w, n)).p
-#define TOPIC(n) str_printf(arena, "'topic': '%s'", text_of(w, n)).p
+#define NAMED(n) str_printf(arena, "{'name': '%s'}", repeat_letter(w, n)).p
+#define TOPIC(n) str_printf(arena, "'topic': '%s'", repeat_letter(w, n)).p
 
     expect_invalid(client_post(ada, "{}", CHANNELS, g), "name", "BASE_TYPE_REQUIRED");
     expect_invalid(client_post(ada, "{'name': '  '}", CHANNELS, g), "name", "BASE_TYPE_BAD_LENGTH");
@@ -215,14 +215,14 @@ static void names_and_topics_have_lengths(struct world *w)
     expect_invalid(try_channel(ada, g, TOPIC(1025)), "topic", "BASE_TYPE_MAX_LENGTH");
 }
 
-static void making_takes_manage_channels(struct world *w)
+static void creating_a_channel_requires_manage_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
 
     put_member(g, bob);
     expect_error(try_channel(bob, g, ""), 403, 50013);
-    /* Rights are told before the form. */
+    /* The permission is checked before the body. */
     expect_error(client_post(bob, "{}", CHANNELS, g), 403, 50013);
     expect_error(client_patch(bob, "[]", CHANNELS, g), 403, 50013);
     struct client *cleo = member_with(ada, g, "cleo", PERMISSION(MANAGE_CHANNELS));
@@ -230,7 +230,7 @@ static void making_takes_manage_channels(struct world *w)
     expect_error(try_channel(world_client(w, "stranger"), g, ""), 403, 50001);
 }
 
-static void parents_are_categories_of_the_guild(struct world *w)
+static void parent_id_must_be_a_category_of_the_same_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *other = found_guild(ada, "Other");
@@ -248,7 +248,7 @@ static void parents_are_categories_of_the_guild(struct world *w)
                    "parent_id", "CHANNEL_PARENT_INVALID_TYPE");
 }
 
-static void a_category_holds_50_channels(struct world *w)
+static void category_is_limited_to_50_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -263,12 +263,12 @@ static void a_category_holds_50_channels(struct world *w)
         last = answer_text(a, "id");
     }
     expect_invalid(try_channel(ada, g, under), "parent_id", "CHANNEL_PARENT_MAX_CHANNELS");
-    /* One that is in it already may say so. */
+    /* A channel that is already in the category may repeat its parent_id. */
     expect_status(
         client_patch(ada, str_printf(world_arena(w), "{%s}", under).p, "/channels/%s", last), 200);
 }
 
-static void a_guild_has_500_channels(struct world *w)
+static void guild_is_limited_to_500_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -288,7 +288,7 @@ static void a_guild_has_500_channels(struct world *w)
 
 /* --- moving --------------------------------------------------------------------------- */
 
-static void moving_tells_of_each_that_moved(struct world *w)
+static void moving_channels_sends_channel_update_for_each_moved_one(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -317,7 +317,7 @@ static void moving_tells_of_each_that_moved(struct world *w)
     expect_json(client_get(ada, "/channels/%s", b), "{'parent_id': null, 'position': 10}");
 }
 
-static void moving_refuses_what_is_not_there(struct world *w)
+static void moving_unknown_channels_changes_nothing(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *other = found_guild(ada, "Other");
@@ -332,7 +332,7 @@ static void moving_refuses_what_is_not_there(struct world *w)
                 .p,
             CHANNELS, g),
         404, 10003);
-    /* All or nothing. */
+    /* No position of the request was applied. */
     expect_json(client_get(ada, "/channels/%s", a), "{'position': 10}");
     expect_nothing_told(w);
     expect_invalid(client_patch(ada, "[{'position': 1}]", CHANNELS, g), "0.id",
@@ -354,7 +354,7 @@ static void moving_refuses_what_is_not_there(struct world *w)
     expect_nothing_told(w);
 }
 
-static void locking_takes_over_the_category(struct world *w)
+static void lock_permissions_copies_overwrites_of_the_category(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -380,14 +380,14 @@ static void locking_takes_over_the_category(struct world *w)
     expect_nothing_told(w);
 }
 
-enum { FULL = 1000, CROWDED = 50 }; /* overwrites of a channel; channels of a guild with as many */
+enum { FULL = 1000, FULL_CHANNELS = 50 }; /* overwrites per channel, and number of such channels */
 
 #define NUMBERS(first, count)                                                                    \
     " with recursive n (i) as (select cast(" #first " as bigint) union all select i + 1 from n " \
     "where i < " #first " + " #count " - 1) "
 
-/* Channels 5000 and on, in a category, each with all the overwrites that it may have. */
-static const char *crowd_of_channels(struct world *w, struct client *ada, const char *g)
+/* Creates a category with channels 5000 and up, each with the maximum number of overwrites. */
+static const char *create_full_channels(struct world *w, struct client *ada, const char *g)
 {
     const char *cat = make_channel(ada, g, "{'name': 'cat', 'type': 4}");
 
@@ -401,22 +401,22 @@ static const char *crowd_of_channels(struct world *w, struct client *ada, const 
     return cat;
 }
 
-/* Fifty thousand overwrites are read and told: not in one transaction, which the world watches. */
-static void many_large_channels_are_told_of_in_steps(struct world *w)
+/* 50,000 overwrites are read and sent in several transactions; the test fails if one takes long. */
+static void updates_of_many_large_channels_are_sent_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
-    const char *cat = crowd_of_channels(w, ada, g);
+    const char *cat = create_full_channels(w, ada, g);
     struct buf body;
 
     buf_init(&body, 1 << 20);
-    for (int i = 0; i < CROWDED; i++)
+    for (int i = 0; i < FULL_CHANNELS; i++)
         buf_printf(&body, "%s{'id': '%d', 'position': %d}", i ? ", " : "[", 5000 + i, 100 - i);
     buf_add_lit(&body, "]");
     expect_status(client_patch(ada, str_dupz(world_arena(w), buf_str(&body)), CHANNELS, g), 204);
     buf_clear(&body);
     expect_number(w, 0, "select count(*) from jobs where kind = 'channel-news'");
-    for (int i = 0; i < CROWDED; i++) {
+    for (int i = 0; i < FULL_CHANNELS; i++) {
         const char *id = TEXT(w, "%d", 5000 + i);
 
         expect_told(w, viewers(g, id), "CHANNEL_UPDATE", "{'id': '%s', 'position': %d}", id,
@@ -428,7 +428,7 @@ static void many_large_channels_are_told_of_in_steps(struct world *w)
     expect_number(w, 0, TEXT(w, "select count(*) from channels where parent_id = %s", cat));
 }
 
-static void so_many_channels_are_moved_at_once(struct world *w)
+static void at_most_500_channels_can_be_moved_in_one_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -447,8 +447,8 @@ static void so_many_channels_are_moved_at_once(struct world *w)
     expect_json(client_get(ada, "/channels/%s", a), "{'position': 500}");
 }
 
-/* Each costs a comparison or a write for all of its overwrites. */
-static void channels_are_locked_up_to_a_number_of_overwrites(struct world *w)
+/* Each locked channel costs a comparison or a write of all of its overwrites. */
+static void lock_permissions_is_limited_by_the_number_of_overwrites(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -483,7 +483,7 @@ static void channels_are_locked_up_to_a_number_of_overwrites(struct world *w)
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static void changing_leaves_what_is_absent_and_clears_what_is_null(struct world *w)
+static void channel_patch_keeps_absent_fields_and_resets_null_fields(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -505,13 +505,13 @@ static void changing_leaves_what_is_absent_and_clears_what_is_null(struct world 
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_patch(ada, "{'name': ''}", "/channels/%s", c), "name",
                    "BASE_TYPE_BAD_LENGTH");
-    /* What the kind does not have is ignored. */
+    /* Fields that the channel type does not have are ignored. */
     a = client_patch(ada, "{'bitrate': 9000, 'user_limit': 4}", "/channels/%s", c);
     expect_status(a, 200);
     expect_absent(a, "bitrate");
 }
 
-static void voice_channels_keep_their_limits_when_changed(struct world *w)
+static void voice_channel_fields_are_validated_when_changed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -533,7 +533,7 @@ static void voice_channels_keep_their_limits_when_changed(struct world *w)
                 "{'user_limit': 10000}");
 }
 
-static void text_becomes_news_and_nothing_else(struct world *w)
+static void channel_type_changes_only_between_text_and_announcement(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -550,7 +550,7 @@ static void text_becomes_news_and_nothing_else(struct world *w)
     expect_status(client_patch(ada, "{'type': 2}", "/channels/%s", voice), 200);
 }
 
-static void changing_takes_rights(struct world *w)
+static void changing_a_channel_requires_manage_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -569,12 +569,12 @@ static void changing_takes_rights(struct world *w)
     expect_status(client_patch(dan, "{'permission_overwrites': []}", "/channels/%s", c), 200);
 }
 
-static void with_limits(struct config *config)
+static void enable_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
-static void a_channel_is_renamed_twice_in_ten_minutes(struct world *w)
+static void channel_can_be_renamed_twice_in_ten_minutes(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -586,9 +586,9 @@ static void a_channel_is_renamed_twice_in_ten_minutes(struct world *w)
     struct answer a = client_patch(bob, "{'name': 'c'}", "/channels/%s", c);
     expect_status(a, 429);
     expect(str_is(answer_header(a, "X-RateLimit-Scope"), "shared"));
-    /* Libraries then let this call wait, not the others of the route. */
+    /* Client libraries then delay only this call, not the others of the route. */
     expect(atoi(answer_header(a, "X-RateLimit-Remaining").p) > 0);
-    /* What says nothing new, or something else, is not counted. */
+    /* Unchanged names and other fields do not count. */
     expect_status(client_patch(ada, "{'name': 'b', 'nsfw': true}", "/channels/%s", c), 200);
     world_wait(w, 601);
     expect_status(client_patch(ada, "{'name': 'c'}", "/channels/%s", c), 200);
@@ -596,7 +596,7 @@ static void a_channel_is_renamed_twice_in_ten_minutes(struct world *w)
 
 /* --- deleting ------------------------------------------------------------------------- */
 
-static void deleting_a_channel_returns_it_and_tells(struct world *w)
+static void deleting_a_channel_returns_it_and_sends_channel_delete(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -611,7 +611,7 @@ static void deleting_a_channel_returns_it_and_tells(struct world *w)
     expect_error(client_get(ada, "/channels/%s", c), 404, 10003);
 }
 
-static void deleting_a_category_lets_its_channels_go(struct world *w)
+static void deleting_a_category_removes_its_channels_parent_id(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -628,7 +628,7 @@ static void deleting_a_category_lets_its_channels_go(struct world *w)
     expect_nothing_told(w);
 }
 
-static void a_guild_forgets_a_channel_that_is_gone(struct world *w)
+static void deleting_the_system_channel_clears_the_guild_field(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -645,7 +645,7 @@ static void a_guild_forgets_a_channel_that_is_gone(struct world *w)
     expect_told(w, viewers(g, voice), "CHANNEL_DELETE", "{}");
 }
 
-static void files_go_with_their_channel(struct world *w)
+static void deleting_a_channel_deletes_its_attachments(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -665,32 +665,32 @@ static void files_go_with_their_channel(struct world *w)
 }
 
 const struct test channels_tests[] = {
-    TEST(members_list_the_channels_they_see),
-    TEST(listing_shows_rights_where_asked),
-    TEST(kinds_show_what_they_have),
-    TEST(making_a_channel_tells_its_viewers_and_the_log),
-    TEST(a_reason_goes_with_the_entry),
-    TEST(new_channels_come_last),
-    TEST(channel_bodies_have_limits),
-    TEST(names_and_topics_have_lengths),
-    TEST(making_takes_manage_channels),
-    TEST(parents_are_categories_of_the_guild),
-    TEST(a_category_holds_50_channels),
-    TEST(a_guild_has_500_channels),
-    TEST(moving_tells_of_each_that_moved),
-    TEST(moving_refuses_what_is_not_there),
-    TEST(locking_takes_over_the_category),
-    TEST(many_large_channels_are_told_of_in_steps),
-    TEST(so_many_channels_are_moved_at_once),
-    TEST(channels_are_locked_up_to_a_number_of_overwrites),
-    TEST(changing_leaves_what_is_absent_and_clears_what_is_null),
-    TEST(voice_channels_keep_their_limits_when_changed),
-    TEST(text_becomes_news_and_nothing_else),
-    TEST(changing_takes_rights),
-    TEST_WITH(a_channel_is_renamed_twice_in_ten_minutes, with_limits),
-    TEST(deleting_a_channel_returns_it_and_tells),
-    TEST(deleting_a_category_lets_its_channels_go),
-    TEST(a_guild_forgets_a_channel_that_is_gone),
-    TEST(files_go_with_their_channel),
+    TEST(channel_list_contains_only_visible_channels),
+    TEST(channel_list_contains_permissions_when_requested),
+    TEST(channel_object_contains_the_fields_of_its_type),
+    TEST(creating_a_channel_sends_channel_create_and_audit_entry),
+    TEST(audit_log_reason_header_is_stored_in_the_entry),
+    TEST(new_channel_gets_the_last_position),
+    TEST(channel_fields_outside_their_limits_are_refused),
+    TEST(channel_name_and_topic_have_length_limits),
+    TEST(creating_a_channel_requires_manage_channels),
+    TEST(parent_id_must_be_a_category_of_the_same_guild),
+    TEST(category_is_limited_to_50_channels),
+    TEST(guild_is_limited_to_500_channels),
+    TEST(moving_channels_sends_channel_update_for_each_moved_one),
+    TEST(moving_unknown_channels_changes_nothing),
+    TEST(lock_permissions_copies_overwrites_of_the_category),
+    TEST(updates_of_many_large_channels_are_sent_in_batches),
+    TEST(at_most_500_channels_can_be_moved_in_one_request),
+    TEST(lock_permissions_is_limited_by_the_number_of_overwrites),
+    TEST(channel_patch_keeps_absent_fields_and_resets_null_fields),
+    TEST(voice_channel_fields_are_validated_when_changed),
+    TEST(channel_type_changes_only_between_text_and_announcement),
+    TEST(changing_a_channel_requires_manage_channels),
+    TEST_WITH(channel_can_be_renamed_twice_in_ten_minutes, enable_rate_limits),
+    TEST(deleting_a_channel_returns_it_and_sends_channel_delete),
+    TEST(deleting_a_category_removes_its_channels_parent_id),
+    TEST(deleting_the_system_channel_clears_the_guild_field),
+    TEST(deleting_a_channel_deletes_its_attachments),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* widgets.c - what a guild shows on other pages. */
+/* widgets.c - guild widgets. */
 #include <string.h>
 
 #include "gateway_conn.h"
@@ -7,7 +7,7 @@
 
 #define WIDGET "/guilds/%s/widget"
 
-static void a_widget_is_turned_on_and_shows_who_is_there(struct world *w)
+static void enabled_widget_shows_channels_and_online_members(struct world *w)
 {
     struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
@@ -38,7 +38,7 @@ static void a_widget_is_turned_on_and_shows_who_is_there(struct world *w)
     expect(strstr(answer_text(a, "instant_invite"), "/invite/"));
     expect(strstr(answer_text(a, "members.0.avatar_url"), "/embed/avatars/"));
     expect_absent(a, "members.0.channel_id");
-    /* A channel that is not for everybody is not shown. */
+    /* Channels hidden from @everyone are omitted. */
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values (%s, %s, "
               "0, 0, %llu)",
@@ -53,7 +53,7 @@ static void a_widget_is_turned_on_and_shows_who_is_there(struct world *w)
                    "BASE_TYPE_CHOICES");
 }
 
-static void settings_of_widgets_are_refused_with_reasons(struct world *w)
+static void invalid_widget_requests_are_refused(struct world *w)
 {
     struct home h = world_home(w, 0);
 
@@ -64,8 +64,8 @@ static void settings_of_widgets_are_refused_with_reasons(struct world *w)
                    "BASE_TYPE_CHOICES");
 }
 
-/* The widget shows its invite to anybody: one that gives more than being a member is not shown. */
-static void a_widget_shows_no_invite_that_gives_more(struct world *w)
+/* The widget shows its invite to everyone: an invite that gives roles or more is not used. */
+static void widget_does_not_use_invites_that_give_roles(struct world *w)
 {
     struct ranks h = world_ranks(w, 0);
     const char *text = answer_text(client_get(h.ada, "/guilds/%s/channels", h.guild), "2.id");
@@ -89,8 +89,8 @@ static void a_widget_shows_no_invite_that_gives_more(struct world *w)
 }
 
 const struct test widgets_tests[] = {
-    TEST(a_widget_is_turned_on_and_shows_who_is_there),
-    TEST(a_widget_shows_no_invite_that_gives_more),
-    TEST(settings_of_widgets_are_refused_with_reasons),
+    TEST(enabled_widget_shows_channels_and_online_members),
+    TEST(widget_does_not_use_invites_that_give_roles),
+    TEST(invalid_widget_requests_are_refused),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* sounds.c - the soundboard: bringing, changing, deleting and playing sounds. */
+/* sounds.c - soundboard sounds: creating, changing, deleting and playing. */
 #include <string.h>
 
 #include "files.h"
@@ -11,7 +11,7 @@
 #define SOUNDS "/guilds/%s/soundboard-sounds"
 #define SOUND  SOUNDS "/%s"
 
-static const char *base64(struct world *w, struct str bytes)
+static const char *encode_base64(struct world *w, struct str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char *out = arena_alloc(world_arena(w), bytes.n * 4 / 3 + 8), *at = out;
@@ -27,18 +27,18 @@ static const char *base64(struct world *w, struct str bytes)
     return out;
 }
 
-/* An MP3 of so many frames, 26 milliseconds each: MPEG 1, layer III, 128 kbit/s, 44.1 kHz. */
-static const char *mp3(struct world *w, size_t frames)
+/* Writes an MP3 of so many frames of 26 ms: MPEG 1, layer III, 128 kbit/s, 44.1 kHz. */
+static const char *write_mp3(struct world *w, size_t frames)
 {
     char *bytes = arena_alloc(world_arena(w), frames * 417);
 
     for (size_t i = 0; i < frames; i++)
         memcpy(bytes + i * 417, "\xff\xfb\x90\x00", 4);
-    return TEXT(w, "data:audio/mpeg;base64,%s", base64(w, str_slice(bytes, frames * 417)));
+    return TEXT(w, "data:audio/mpeg;base64,%s", encode_base64(w, str_slice(bytes, frames * 417)));
 }
 
-/* An Ogg of Opus whose last page says when it ends. */
-static const char *ogg(struct world *w, uint64_t samples)
+/* Writes an Ogg Opus file whose last page has this end position. */
+static const char *write_ogg(struct world *w, uint64_t samples)
 {
     char *bytes = arena_alloc(world_arena(w), 200);
 
@@ -47,20 +47,21 @@ static const char *ogg(struct world *w, uint64_t samples)
     memcpy(bytes + 28, "OpusHead", 8);
     memcpy(bytes + 100, "OggS", 4);
     memcpy(bytes + 106, &samples, 8);
-    return TEXT(w, "data:audio/ogg;base64,%s", base64(w, str_slice(bytes, 200)));
+    return TEXT(w, "data:audio/ogg;base64,%s", encode_base64(w, str_slice(bytes, 200)));
 }
 
-static struct answer bring(struct client *c, const char *guild, const char *name, const char *file)
+static struct answer create_sound(struct client *c, const char *guild, const char *name,
+                                  const char *file)
 {
     return client_post(c, TEXT(c->world, "{'name': '%s', 'sound': '%s'}", name, file), SOUNDS,
                        guild);
 }
 
-static void a_sound_is_brought_changed_and_deleted(struct world *w)
+static void sound_can_be_created_changed_and_deleted(struct world *w)
 {
     struct home h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
     struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
-    struct answer a = bring(h.bob, h.guild, "ding", mp3(w, 10));
+    struct answer a = create_sound(h.bob, h.guild, "ding", write_mp3(w, 10));
     const char *id;
 
     expect_status(a, 201);
@@ -92,23 +93,24 @@ static void a_sound_is_brought_changed_and_deleted(struct world *w)
     expect_files(w, "sounds", 0);
 }
 
-static void files_are_checked(struct world *w)
+static void invalid_or_long_sounds_are_refused(struct world *w)
 {
     struct home h = world_home(w, 0);
 
-    expect_error(bring(h.bob, h.guild, "ding", mp3(w, 1)), 403, 50013);
-    expect_invalid(bring(h.ada, h.guild, "ding", "data:image/png;base64,AAAA"), "sound",
+    expect_error(create_sound(h.bob, h.guild, "ding", write_mp3(w, 1)), 403, 50013);
+    expect_invalid(create_sound(h.ada, h.guild, "ding", "data:image/png;base64,AAAA"), "sound",
                    "BINARY_TYPE_INVALID");
-    expect_invalid(bring(h.ada, h.guild, "d", mp3(w, 1)), "name", "BASE_TYPE_BAD_LENGTH");
-    expect_error(bring(h.ada, h.guild, "ding", "data:audio/mpeg;base64,AAAA"), 400, 50192);
-    expect_status(bring(h.ada, h.guild, "ding", mp3(w, 199)), 201); /* 5.198 s */
-    expect_error(bring(h.ada, h.guild, "ding", mp3(w, 200)), 400, 50124);
-    expect_status(bring(h.ada, h.guild, "ding", ogg(w, 48000 * 52 / 10)), 201);
-    expect_error(bring(h.ada, h.guild, "ding", ogg(w, 48000 * 53 / 10)), 400, 50124);
+    expect_invalid(create_sound(h.ada, h.guild, "d", write_mp3(w, 1)), "name",
+                   "BASE_TYPE_BAD_LENGTH");
+    expect_error(create_sound(h.ada, h.guild, "ding", "data:audio/mpeg;base64,AAAA"), 400, 50192);
+    expect_status(create_sound(h.ada, h.guild, "ding", write_mp3(w, 199)), 201); /* 5.198 s */
+    expect_error(create_sound(h.ada, h.guild, "ding", write_mp3(w, 200)), 400, 50124);
+    expect_status(create_sound(h.ada, h.guild, "ding", write_ogg(w, 48000 * 52 / 10)), 201);
+    expect_error(create_sound(h.ada, h.guild, "ding", write_ogg(w, 48000 * 53 / 10)), 400, 50124);
     for (int i = 0; i < 6; i++)
         world_sql(w, "insert into sounds (id, guild_id, name) values (%d, %s, 'x')", 70 + i,
                   h.guild);
-    expect_error(bring(h.ada, h.guild, "ding", mp3(w, 1)), 400, 30045);
+    expect_error(create_sound(h.ada, h.guild, "ding", write_mp3(w, 1)), 400, 30045);
     expect_invalid(client_patch(h.ada, "{'emoji_id': '5'}", SOUND, h.guild, "70"), "emoji_id",
                    "BASE_TYPE_CHOICES");
     expect_error(client_patch(h.bob, "{}", SOUND, h.guild, "70"), 403, 50013);
@@ -116,7 +118,7 @@ static void files_are_checked(struct world *w)
     expect_absent(client_get(h.bob, SOUND, h.guild, "70"), "user");
 }
 
-static void sounds_lose_an_emoji_that_is_deleted(struct world *w)
+static void deleting_an_emoji_removes_it_from_sounds(struct world *w)
 {
     struct home h = world_home(w, 0);
     struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
@@ -142,7 +144,7 @@ static void sounds_lose_an_emoji_that_is_deleted(struct world *w)
     expect_nothing_told(w);
 }
 
-static void every_server_has_some(struct world *w)
+static void six_default_sounds_are_listed_and_served(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_get(ada, "/soundboard-default-sounds");
@@ -157,7 +159,7 @@ static void every_server_has_some(struct world *w)
                   404);
 }
 
-static void sessions_are_shown_sounds(struct world *w)
+static void sounds_are_in_guild_create_and_sent_on_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
@@ -173,7 +175,7 @@ static void sessions_are_shown_sounds(struct world *w)
     expect_quiet(g);
 }
 
-static void sounds_are_played_in_voice(struct world *w)
+static void playing_a_sound_requires_being_in_the_voice_channel(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct test_guild away = world_test_guild(w, h.bob);
@@ -201,11 +203,11 @@ static void sounds_are_played_in_voice(struct world *w)
 }
 
 const struct test sounds_tests[] = {
-    TEST(sounds_are_played_in_voice),
-    TEST(a_sound_is_brought_changed_and_deleted),
-    TEST(files_are_checked),
-    TEST(every_server_has_some),
-    TEST(sounds_lose_an_emoji_that_is_deleted),
-    TEST(sessions_are_shown_sounds),
+    TEST(playing_a_sound_requires_being_in_the_voice_channel),
+    TEST(sound_can_be_created_changed_and_deleted),
+    TEST(invalid_or_long_sounds_are_refused),
+    TEST(six_default_sounds_are_listed_and_served),
+    TEST(deleting_an_emoji_removes_it_from_sounds),
+    TEST(sounds_are_in_guild_create_and_sent_on_request),
     { 0 },
 };
