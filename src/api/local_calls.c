@@ -1,4 +1,4 @@
-/* local_calls.c - detects calls from this machine, and what only they may do. */
+/* local_calls.c - detects calls from this machine, and decides what only they may do. */
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -6,7 +6,7 @@
 
 #define HOUR_NS (INT64_C(3600) * 1000 * 1000 * 1000)
 
-/* Is the server configured to run behind a proxy? */
+/* Returns true if the server is configured to run behind a proxy. */
 static bool has_known_proxy(const struct api *api)
 {
     return api->options.public_url || api->options.trusts_proxies;

@@ -59,7 +59,7 @@ void api_stop(struct api *api)
             loop_call(loops_at(api->loops, i), end_fetcher, api);
         api_wait(api);
     } while (any_fetcher(api));
-    /* Before the loops stop: a password thread may still post to one of them. */
+    /* Free the hasher before the loops stop: a password thread may still post to one of them. */
     hashing_free(api->hashing);
     api->hashing = NULL;
     mem_free(api->fetchers);

@@ -15,8 +15,6 @@
 
 static const char KEY_NAME[] = "pepper.key";
 
-/* --- the file ------------------------------------------------------------------------- */
-
 static bool read_key(const char *path, unsigned char *key)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -27,8 +25,8 @@ static bool read_key(const char *path, unsigned char *key)
     return n == AUTH_KEY_BYTES;
 }
 
-/* The key is complete and synced before it is used, because tokens cannot be verified without
- * it. */
+/* Writes the key file and syncs it before it is used, because tokens cannot be verified without the
+ * key. */
 static bool write_key(const char *path, const unsigned char *key)
 {
     char temporary[4096];
@@ -50,10 +48,8 @@ static enum err make_key(const char *path, unsigned char *key)
     return ERR_INTERNAL;
 }
 
-/* --- the database --------------------------------------------------------------------- */
-
 struct server_key {
-    bool was_used; /* it has tokens, made with some key */
+    bool was_used; /* the database contains tokens that were made with some key */
     bool is_known;
     char digest[2 * crypto_generichash_BYTES + 1];
 };

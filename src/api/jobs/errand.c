@@ -11,7 +11,7 @@
 struct running {
     struct call_run run;
     struct errand errand;
-    struct route row; /* a route for the stages to use */
+    struct route row; /* route that the stages of this call use */
 };
 
 enum err errand_decode(struct call *call)

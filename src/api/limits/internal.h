@@ -15,10 +15,10 @@ struct counter {
     uint64_t who, limit, major;
     int64_t ends_ms;
     unsigned count;
-    unsigned others;          /* counted by other nodes */
-    unsigned told;            /* part of count that was sent */
-    bool is_due;              /* it is in the list of counters to send */
-    struct counter *next_due; /* next in that list */
+    unsigned others;          /* calls that other nodes have counted */
+    unsigned told;            /* part of count that was sent to other nodes */
+    bool is_due;              /* the counter is in the list of counters to send */
+    struct counter *next_due; /* next in the list of counters to send */
 };
 
 struct limit_shard {

@@ -1,7 +1,7 @@
 /* durations.c - histogram of the durations of calls, per domain.
  *
- * Each loop counts in its own cells, so loops share no lock and no cache line. Readers add them
- * up. */
+ * Each loop counts in its own cells, so loops share no lock and no cache line; readers add them up.
+ */
 #include "api/monitoring/durations.h"
 
 #include <stdatomic.h>
@@ -47,7 +47,7 @@ void durations_free(struct durations *d)
     mem_free(d);
 }
 
-/* Only this loop writes the cell, so no atomic read-modify-write is needed. */
+/* Adds to a cell without an atomic read-modify-write, because only this loop writes the cell. */
 static void cell_add(_Atomic uint64_t *cell, uint64_t n)
 {
     atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + n,

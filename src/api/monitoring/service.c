@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* Counted per address, like all service routes; far above what scrapers and tools need. */
+/* Limits of service routes, counted per address; far above what scrapers and tools need. */
 static const struct limit limit_metrics = {
     .name = "metrics", .count = 100, .window_s = 10, .by_address = true
 };
@@ -47,7 +47,7 @@ static const struct schema status_schema = {
 static const struct type status_reply = { .kind = KIND_OBJECT, .schema = &status_schema };
 static const struct type any_reply = { .kind = KIND_RAW };
 
-/* GET /healthz: the process runs. */
+/* GET /healthz: 200 while the process runs. */
 static enum err get_health(struct call *call)
 {
     bool draining = api_draining(call->api);
@@ -68,9 +68,9 @@ const char *api_trouble(struct api *api)
     return store_full(o->store) ? "disk full" : NULL;
 }
 
-/* GET /readyz: the store is reachable and has space, other nodes are reachable, and the server is
- * not stopping. A wrong clock is only a warning: a load balancer that removed the server for it
- * would turn misordered messages into an outage. */
+/* GET /readyz: 200 if the store is reachable and has space, other nodes are reachable, and the
+ * server is not stopping. A wrong clock is only a warning: if a load balancer removed the server
+ * for it, misordered messages would become an outage. */
 static enum err get_readiness(struct call *call)
 {
     const char *trouble = api_trouble(call->api), *warning = clock_watch_warning();
@@ -94,7 +94,7 @@ static void server_metrics(struct api *api, struct buf *out)
     struct server *server = api->server;
     struct server_stats s = { 0 };
 
-    /* Calls may arrive before api_set_server. */
+    /* Calls may arrive before api_set_server has been called. */
     if (server)
         server_stats(server, &s);
     api_metric(out, "guildhall_connections_accepted_total", "counter", "Connections taken.",
@@ -174,7 +174,7 @@ static void add_hold(const struct hold_record *r, void *arg)
                    (double)r->longest_ns / 1e9);
 }
 
-/* The longest operations that may have delayed other calls. */
+/* Writes the durations of the longest operations, which may have delayed other calls. */
 static void hold_metrics(struct buf *out, const char *kind, const char *help)
 {
     buf_printf(out,
@@ -242,7 +242,7 @@ static void memory_metrics(struct buf *out)
                (uint64_t)(m.uordblks + m.hblkhd));
 }
 
-/* The disk of the data folder, and the SQLite database in it. */
+/* Writes the free space of the data folder's disk, and the size of the SQLite database. */
 static void disk_metrics(const struct api *api, struct buf *out)
 {
     const char *folder = api->options.data;
@@ -299,7 +299,8 @@ static bool shows_token(const struct call *call, struct str token)
     return shown.n == token.n && sodium_memcmp(shown.p, token.p, token.n) == 0;
 }
 
-/* Load and errors of the server are not public. */
+/* Allows /metrics with the metrics token or, if none is set, from this machine: load and errors are
+ * not public. */
 static enum err admit_metrics(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
@@ -319,8 +320,8 @@ static enum err get_metrics(struct call *call)
     return call_reply_buf(call, STR(API_METRICS_TYPE), &out);
 }
 
-/* On the pool, because it writes and compresses half a megabyte. If two callers create it at the
- * same time, one of the two is freed. */
+/* Builds the OpenAPI document on the pool, because it writes and compresses half a megabyte. If two
+ * callers build it at the same time, one document is freed. */
 static enum err make_openapi(struct call *call)
 {
     struct api *api = call->api;
