@@ -9,11 +9,11 @@
 #define UPDATE_SCOPE      "applications.commands.update"
 #define PERMISSIONS_SCOPE "applications.commands.permissions.update"
 
-/* A hundred commands in all languages fit. */
+/* Large enough for a hundred commands in all languages. */
 enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
-/* Rate limit per caller over all guilds; a route's own limit counts per guild. It is keyed by
- * caller and not by application, so that callers without access cannot exhaust it. */
+/* Rate limit per caller over all guilds; a route's own limit counts per guild. The key is the
+ * caller and not the application, so that callers without access cannot exhaust it. */
 static const struct limit limit_writes = {
     .name = "command-writes", .count = 60, .window_s = 10, .strict = true
 };

@@ -1,8 +1,6 @@
 /* schema.c - bodies and queries of the routes of application commands. */
 #include "commands/internal.h"
 
-/* --- localizations -------------------------------------------------------------------- */
-
 /* Ignores entries with a null value: client libraries send null to remove a localization. */
 #define DICTIONARY_OF(type_)                                                     \
     {                                                                            \
@@ -17,8 +15,6 @@ static const struct type command_descriptions = DICTIONARY_OF(type_command_descr
 static const struct type option_names = DICTIONARY_OF(type_option_name);
 static const struct type option_descriptions = DICTIONARY_OF(type_option_description);
 static const struct type choice_names = DICTIONARY_OF(type_choice_name);
-
-/* --- options -------------------------------------------------------------------------- */
 
 static const struct field choice_fields[] = {
     { FIELD(struct command_choice, name), .type = &type_choice_name },
@@ -80,9 +76,7 @@ static const struct type option_bodies = { .kind = KIND_ARRAY,
                                            .max = COMMAND_MOST_OPTIONS,
                                            .of = &option_body };
 
-/* --- commands ------------------------------------------------------------------------- */
-
-/* Entry points are global only. */
+/* Types of guild commands; entry points are global only. */
 static const struct choice guild_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
     { .value = COMMAND_USER, .name = "USER", .doc = "In the menu of a user" },
@@ -123,7 +117,7 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
       .flags = OPTIONAL | NULLABLE, .doc = "Entry points only" }
 /* clang-format on */
 
-/* Further checks of a change need the stored command; see make_changed. */
+/* Checks a change as far as possible without the stored command; make_changed does the rest. */
 static void check_change(struct form *form, const struct place *here, const void *object)
 {
     const struct command_patch *in = object;
@@ -218,8 +212,6 @@ static const struct type guild_item = { .kind = KIND_OBJECT, .schema = &guild_it
 const struct type guild_commands_body = { .kind = KIND_ARRAY,
                                           .flags = TYPE_NULL_NONE,
                                           .of = &guild_item };
-
-/* --- other bodies --------------------------------------------------------------------- */
 
 static const struct field query_fields[] = {
     { FIELD(struct commands_query, with_localizations), .type = &type_bool, .flags = OPTIONAL,
