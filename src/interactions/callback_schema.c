@@ -66,7 +66,8 @@ static const struct field callback_fields[] = {
     { 0 },
 };
 
-/* Checks the data against the callback type; check_type in callback.c checks the interaction. */
+/* Checks the data against the callback type; check_type in callback.c checks the type against the
+ * interaction. */
 static void check_callback(struct form *form, const struct place *here, const void *object)
 {
     const struct callback *in = object;

@@ -34,7 +34,8 @@ static enum err component_refuse(struct call *call, const char *field, const cha
     return ERR_INVALID_FORM_BODY;
 }
 
-/* The message must be visible to the caller and sent by the app: by its bot or as a response. */
+/* Reads the message, which must be visible to the caller and sent by the app: by its bot or as a
+ * response. */
 static enum err find_message(struct call *call)
 {
     struct invoking *v = invoking_of(call);
@@ -43,7 +44,7 @@ static enum err find_message(struct call *call)
     const struct application *a = &v->application;
     enum err e = message_find_ephemeral(call, call->target.channel->id, in->message_id.value, m);
 
-    m->reactions.given = ABSENT; /* they would have the user's "me" flags */
+    m->reactions.given = ABSENT; /* reactions would have the user's "me" flags */
 
     if (e)
         return e;

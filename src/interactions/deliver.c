@@ -9,8 +9,6 @@
 
 enum { MOST_ANSWER = 32 * 1024 * 1024 };
 
-/* --- HTTP endpoint -------------------------------------------------------------------- */
-
 struct interaction_post {
     struct api *api;
     struct loop *loop;
@@ -34,7 +32,7 @@ void interaction_start_failing(struct api *api, struct loop *loop, snowflake id,
 {
     struct interaction_failure f = { id, reason };
 
-    /* When the process stops, the timeout job fails the interaction instead. */
+    /* While the process stops, no failure is written: the timeout job fails the interaction. */
     if (api_draining(api))
         return;
     errand_start(api, loop,
@@ -106,8 +104,6 @@ static void deliver_post(struct call *call)
                             .arg = d,
                         });
 }
-
-/* --- gateway -------------------------------------------------------------------------- */
 
 void interaction_deliver(struct call *call)
 {

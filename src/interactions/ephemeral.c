@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "platform/messages/messages.h"
 
-/* The job's key is the message, its data the channel. */
+/* Deletes an ephemeral message. The job's key is the message id, its data the channel id. */
 static enum err ephemeral_forget(struct call *call, const struct job *job)
 {
     snowflake channel_id;

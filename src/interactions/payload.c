@@ -23,7 +23,7 @@ struct around {
     struct list entitlements; /* struct entitlement */
 };
 
-/* Permissions of an app without a bot in the channel: @everyone's, limited to these. */
+/* Maximum permissions of an app whose bot is not in the channel; it has @everyone's among them. */
 enum {
     APP_RIGHTS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
     APP_RIGHTS = 442368,         /* and USE_EXTERNAL_EMOJIS */

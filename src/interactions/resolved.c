@@ -29,7 +29,8 @@ struct message_item {
     struct message message;
 };
 struct seen_attachment {
-    struct attachment attachment; /* first: shares the field table */
+    struct attachment
+        attachment; /* must be the first member: shares the field table of attachments */
     bool ephemeral;
 };
 struct attachment_item {
@@ -42,7 +43,7 @@ static struct str key_of(struct arena *arena, snowflake id)
     return str_printf(arena, "%" PRIu64, id);
 }
 
-/* The key is the first member of each entry type. */
+/* Returns true if the map has this key, which is the first member of each entry type. */
 static bool has_key(const struct opt_list *map, size_t size, struct str key)
 {
     for (size_t i = 0; i < map->value.count; i++)
