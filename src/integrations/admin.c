@@ -1,7 +1,7 @@
 /* admin.c - routes that change the accounts of a local platform while the server runs.
  *
- * For programs of the operator, which send the platform's key. Platforms without a key, or with an
- * external provider, do not have these routes. */
+ * These routes are for programs of the operator, which send the platform's key. Platforms without a
+ * key, or with an external provider, do not have these routes. */
 #include "integrations/internal.h"
 
 #include <sodium.h>
@@ -62,8 +62,6 @@ static const struct schema code_schema = {
 };
 static const struct type code_reply = { .kind = KIND_OBJECT, .schema = &code_schema };
 
-/* --- access --------------------------------------------------------------------------- */
-
 static enum err must_have_key(struct call *call)
 {
     enum platform p = path_platform(call);
@@ -82,8 +80,6 @@ static enum err check_id(struct call *call, const char *name, struct str *ret)
     *ret = call_text(call, name);
     return ret->n >= 1 && ret->n <= LONGEST_ACCOUNT_ID ? OK : ERR_NOT_FOUND;
 }
-
-/* --- handlers ------------------------------------------------------------------------- */
 
 static enum err put_platform_account(struct call *call)
 {
@@ -122,8 +118,6 @@ static enum err delete_platform_subscriber(struct call *call)
     return local_subscription_end(call->tx, path_platform(call), call_text(call, "connection.id"),
                                   call_text(call, "subscriber.id"));
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {

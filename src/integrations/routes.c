@@ -7,7 +7,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/channels/channels.h"
 
-/* {integration.id} in the path's guild. Handlers of private channels read theirs themselves. */
+/* Resolves {integration.id} in the path's guild. Handlers of private channels read their
+ * integration themselves. */
 static enum err resolve_integration(struct call *call)
 {
     if (!call->target.guild)
@@ -38,7 +39,7 @@ static enum err guild_describe(struct tx *tx, snowflake application_id, struct i
     return e;
 }
 
-/* Leaves out the user if nobody added the integration, or the account was deleted. */
+/* Reads the user who added the integration; none if nobody did, or if the account was deleted. */
 static enum err load_adder(struct tx *tx, snowflake id, struct integration *ret)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);

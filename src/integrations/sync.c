@@ -16,7 +16,8 @@ static struct sync *sync_of(const struct chain *c)
     return c->state;
 }
 
-/* Ends the chain on an error or if gone is set. The lease stays: on expiry the job restarts. */
+/* Ends the chain on an error or if gone is set. The lease stays: when it expires, the job starts
+ * again. */
 static bool sync_ends(struct chain *c, enum err e, bool gone)
 {
     if (!e && !gone)

@@ -3,8 +3,6 @@
 
 #include "model/fields/rows.h"
 
-/* --- schemas -------------------------------------------------------------------------- */
-
 static const struct field guild_fields[] = {
     { FIELD(struct integration_guild, id), .type = &type_id },
     { FIELD(struct integration_guild, name), .type = &type_text },
@@ -65,8 +63,6 @@ static const struct schema connection_schema = {
 };
 const struct type type_connection = { .kind = KIND_OBJECT, .schema = &connection_schema };
 const struct type type_connections = { .kind = KIND_ARRAY, .of = &type_connection };
-
-/* --- rows ----------------------------------------------------------------------------- */
 
 #define COLUMNS                                                                            \
     "select user_id, type, id, name, verified, revoked, visibility, metadata_visibility, " \

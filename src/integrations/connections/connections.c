@@ -71,7 +71,7 @@ static enum err own_connection(struct call *call, struct linked_account *ret)
                            call_text(call, "connection.id"), ret);
 }
 
-/* Reports an unknown connection before errors of the body. */
+/* Checks that the connection exists before errors of the body are reported. */
 static enum err must_be_own(struct call *call)
 {
     struct linked_account c;
@@ -81,7 +81,7 @@ static enum err must_be_own(struct call *call)
 
 /* --- GET /users/@me/connections ------------------------------------------------------- */
 
-/* Apps with a bearer token do not see which guilds the user could join. */
+/* Leaves out the guilds that the user could join if an app with a bearer token calls. */
 static enum err list_connections(struct call *call)
 {
     bool full = call->caller->kind == CALLER_USER;

@@ -23,8 +23,6 @@ static const struct schema link_query_schema = {
 };
 static const struct type link_body = { .kind = KIND_OBJECT, .schema = &link_query_schema };
 
-/* --- HTML ----------------------------------------------------------------------------- */
-
 static enum err reply_page(struct call *call, int status, struct buf *content)
 {
     struct str page = STR_CONCAT(
@@ -76,8 +74,6 @@ static enum err reply_form(struct call *call, const struct link_query *q, const 
     return reply_page(call, 200, &out);
 }
 
-/* --- the page ------------------------------------------------------------------------- */
-
 static enum err page_expired(struct call *call)
 {
     return reply_words(call, 400, "This link has ended",
@@ -99,12 +95,13 @@ static enum err show_link_page(struct call *call)
     return e ? e : reply_form(call, q, &user);
 }
 
-/* Limits guessing of codes. */
+/* Limits the guessing of link codes. */
 static const struct limit guess_limit = {
     .name = "connection-code", .count = 10, .window_s = 60, .strict = true
 };
 
-/* A code needs a valid state. If there is none, the handler reports the error. */
+/* Finds the user of the state. If the state is invalid, the provider is not asked, and the handler
+ * reports the error. */
 static enum err look_at_state(struct call *call)
 {
     struct linking *l = call_passed(call, "linking");

@@ -126,7 +126,7 @@ static bool value_fits(const struct role_connection_metadata *m, struct str valu
     return str_is(value, "0") || str_is(value, "1");
 }
 
-/* An app may set only the keys that its own metadata declares. */
+/* Checks the values: an app may set only keys that its own metadata declares. */
 static enum err check_values(struct call *call, const struct list *values)
 {
     const struct pair *all = values->items;
@@ -173,7 +173,7 @@ static enum err delete_role_connection(struct call *call)
                    BIND(v_id(call->caller->id), v_id(call->target.application->id)), NULL);
 }
 
-/* A user may delete the values of any app; a bearer token works for its own app only. */
+/* Allows a user to delete the values of any app, but a bearer token only those of its own app. */
 static enum err own_application_or_self(struct call *call)
 {
     return call->caller->kind == CALLER_USER ? OK : application_of_caller(call);
