@@ -80,7 +80,8 @@ static bool get_file(struct gif_import_run *im, struct str where, struct buf *ou
     return true;
 }
 
-/* If the file does not state its size, uses that of the row. */
+/* Checks the type and size of a file. If the file does not state its size, that of the row is used.
+ */
 static bool look_at_file(struct gif_import_run *im, const struct gif_draft *d, struct str where,
                          struct gif_file *f)
 {
@@ -124,7 +125,8 @@ static void refuse_form(struct gif_import_run *im, const struct form *form)
     struct buf text;
     struct json j = json_to(&text);
 
-    buf_init(&text, 1024 * 1024); /* a form has a limited number of problems */
+    buf_init(&text,
+             1024 * 1024); /* large enough, because a form has a limited number of problems */
     if (form_failed(form))
         form_write(form, &j);
     else
@@ -165,7 +167,8 @@ static enum err import_all(struct tx *tx, void *arg)
             refuse_form(im, &form);
             im->report->refused++;
         }
-        /* No query result is open here; a large catalogue must not accumulate memory. */
+        /* Free the row's memory, so that a large catalogue does not accumulate it; no query result
+         * is open here. */
         arena_reset(im->arena);
     }
     return e ? e : gifs_count_tags(tx);

@@ -8,7 +8,7 @@ static const struct limit gif_limit = { .name = "gifs", .count = 40, .window_s =
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Results of our own catalogue come before those of the provider. */
+/* Replies with the results of the local catalogue, followed by those of the provider. */
 static enum err reply_gifs(struct gif_request *w, struct list *list)
 {
     enum err e = upstream_add_gifs(w, list);

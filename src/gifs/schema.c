@@ -3,8 +3,6 @@
 
 #include "model/fields/types.h"
 
-/* --- objects -------------------------------------------------------------------------- */
-
 static const struct type type_media = { .kind = KIND_STRING, .doc = "Address of a file" };
 
 static const struct field gif_fields[] = {
@@ -57,8 +55,6 @@ static const struct schema trends_schema = {
 };
 const struct type gif_trends_reply = { .kind = KIND_OBJECT, .schema = &trends_schema };
 const struct type gif_terms_reply = { .kind = KIND_ARRAY, .max = 50, .of = &type_text };
-
-/* --- queries -------------------------------------------------------------------------- */
 
 static const struct type type_q = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = GIFS_MAX_QUERY, .doc = "What to search for"
@@ -123,8 +119,6 @@ const struct schema gif_trends_query = { .size = sizeof(struct gif_query),
 
 static const struct field list_fields[] = { LIMIT(&type_many, 100), FORMAT, LOCALE, { 0 } };
 const struct schema gif_list_query = { .size = sizeof(struct gif_query), .fields = list_fields };
-
-/* --- selection ------------------------------------------------------------------------ */
 
 static const struct type type_gif_id = { .kind = KIND_STRING };
 static const struct field choice_fields[] = {
