@@ -70,7 +70,7 @@ static enum err check_whole(const struct call_run *run)
     if (!answer && !arena_spoiled(call->arena))
         return OK;
     log_warn("api: %s: %s", call->route->name,
-             answer ? "the answer would be too large" : "something does not fit its place");
+             answer ? "the response exceeds its size limit" : "the call exceeds its memory limit");
     return answer ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 

@@ -176,8 +176,6 @@ static void run_handle(struct call_run *run)
     }
 }
 
-/* --- HASH and COMPUTE ----------------------------------------------------------------- */
-
 static void answer_hash(struct post *p)
 {
     struct call_run *run = container_of(p, struct call_run, hashed);
@@ -231,8 +229,6 @@ static void start_compute(struct call_run *run)
     run->stage = STAGE_COMPUTE;
     uv_queue_work(loop_uv(run->call.loop), &run->compute, run_compute, compute_done);
 }
-
-/* --- before a long body --------------------------------------------------------------- */
 
 /* Lets the body be received after the head was accepted. The connection may close before the body
  * has arrived, without a callback, so the call holds nothing but its arena until then. */

@@ -27,7 +27,7 @@ void api_note_proxy(struct api *api, const struct exchange *x)
     if ((before && now - before < HOUR_NS) ||
         !atomic_compare_exchange_strong(&api->proxy_noted_at, &before, now))
         return;
-    log_warn("api: a proxy on this machine forwards requests (sign: %s), but public-url and "
+    log_warn("api: a proxy on this machine forwards requests (header: %s), but public-url and "
              "trusted-proxies are not set: its clients share one address in rate limits, and "
              "links may be wrong. Set both; docs/HOSTING.md has an example",
              sign);

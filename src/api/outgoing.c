@@ -14,7 +14,7 @@ void api_start(struct api *api, struct loops *loops)
     api->hashing = hashing_new(api->options.password_threads, api->options.password_queue);
     if (api->options.auth && api->options.store &&
         bans_load(auth_bans(api->options.auth), api->options.store))
-        log_error("api: cannot read the banned addresses; restart the server to try again");
+        log_error("api: cannot read the banned addresses; restart the server to retry");
     jobs_start(api->jobs, loops_at(loops, 0));
     file_removal_start(api->file_removal, loops_at(loops, 0));
     token_uses_start(api->token_uses, loops_at(loops, 0));

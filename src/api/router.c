@@ -99,7 +99,8 @@ static struct node *grow_parameter(struct node *n, const struct resolver *resolv
         if (p->resolver == resolver)
             return p;
         if (!choosy && !p->choosy)
-            router_contradiction(route, "another parameter stands at the same place");
+            router_contradiction(route,
+                                 "another route has a different parameter at the same segment");
     }
     return add_parameter(n, resolver, choosy);
 }
@@ -121,7 +122,7 @@ static struct node *router_grow(struct node *n, struct str segment, const struct
 
     const struct resolver *r = router_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
     if (!r)
-        router_contradiction(route, "no such resolver");
+        router_contradiction(route, "a parameter of the path has no resolver");
     return grow_parameter(n, r, route, choosy);
 }
 
@@ -146,12 +147,12 @@ static void add_route(struct router *router, const struct route *r, uint16_t gro
     struct path path;
 
     if (!router_split(str_of(r->path), &path))
-        router_contradiction(r, "not a path");
+        router_contradiction(r, "the path is malformed");
     bool choosy = is_choosy(&path, domains);
     for (size_t i = 0; i < path.count; i++)
         n = router_grow(n, path.segments[i], r, domains, choosy);
     if (n->routes[r->method])
-        router_contradiction(r, "stands twice");
+        router_contradiction(r, "the route is declared twice");
     if (!r->handle || !r->name || !r->doc || !(r->auth || r->service))
         router_contradiction(r, "needs a handler, a name, a doc and an auth");
     n->routes[r->method] = r;

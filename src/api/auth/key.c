@@ -44,7 +44,8 @@ static enum err make_key(const char *path, unsigned char *key)
     randombytes_buf(key, AUTH_KEY_BYTES);
     if (access(path, F_OK) != 0 && write_key(path, key))
         return OK;
-    log_error("cannot use the key file '%s'", path);
+    log_error("auth: cannot read or create the key file '%s'; check its size and permissions",
+              path);
     return ERR_INTERNAL;
 }
 
@@ -98,8 +99,8 @@ static enum err compare_key(struct store *store, const char *path, const struct 
         return store_run(store, STORE_WRITE, NULL, keep_key, &mine);
     if (strcmp(mine.digest, q->digest) == 0)
         return OK;
-    log_error("the key file '%s' is not the one that this database was used with; put that one "
-              "back, from a backup of the data folder",
+    log_error("auth: the key file '%s' does not belong to this database; restore the right one "
+              "from a backup of the data folder",
               path);
     return ERR_INTERNAL;
 }
@@ -116,9 +117,10 @@ enum err auth_key_read(const char *folder, struct store *store, unsigned char ke
         return ERR_INTERNAL;
     if (!read_key(path, key)) {
         if (access(path, F_OK) != 0 && (q.is_known || q.was_used)) {
-            log_error("the key file '%s' is missing, and this database cannot be used without it: "
-                      "put it back, from a backup of the data folder",
-                      path);
+            log_error(
+                "auth: the key file '%s' is missing, and this database cannot be used without "
+                "it; restore it from a backup of the data folder",
+                path);
             return ERR_INTERNAL;
         }
         e = make_key(path, key);

@@ -152,7 +152,8 @@ static void marked_forgotten(struct call *call, enum err e, void *arg)
     for (size_t i = 0; i < r->count; i++)
         progress |= !r->page[i].stays;
     if (e)
-        log_warn("files: cannot forget what was deleted: %s", error_info(e)->message);
+        log_warn("files: cannot delete the rows of deleted files, will retry: %s",
+                 error_info(e)->message);
     end_page(r, !e && progress && r->count == PAGE);
 }
 

@@ -32,7 +32,7 @@ void errand_end(struct call_run *run, enum err e)
     if (r->errand.done)
         r->errand.done(call, e, r->errand.arg);
     else if (e)
-        log_warn("errand: %s", error_info(e)->message);
+        log_warn("api: an internal call failed: %s", error_info(e)->message);
     buf_clear(&call->reply);
     buf_clear(&run->answer.headers);
     arena_free(arena);

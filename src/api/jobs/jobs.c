@@ -183,7 +183,7 @@ static void job_postponed(struct call *call, enum err e, void *arg)
     const struct job_taking *t = call_passed(call, "job_taking");
 
     if (e)
-        log_error("jobs: cannot postpone '%s': %s", t->kind, error_info(e)->message);
+        log_error("jobs: cannot postpone a job of kind '%s': %s", t->kind, error_info(e)->message);
     job_end(arg);
 }
 
@@ -201,8 +201,8 @@ static void job_taken(struct call *call, enum err e, void *arg)
     struct jobs *jobs = arg;
 
     if (e) {
-        log_warn("jobs: '%s' of %llu: %s", t->kind, (unsigned long long)t->job.key,
-                 error_info(e)->message);
+        log_warn("jobs: job '%s' with key %llu failed, will retry: %s", t->kind,
+                 (unsigned long long)t->job.key, error_info(e)->message);
         job_postpone(jobs, t, RETRY_S);
         job_end(jobs);
         return;
@@ -304,7 +304,7 @@ static void job_looked(struct call *call, enum err e, void *arg)
     size_t begun = 0;
 
     if (e)
-        log_error("jobs: cannot look: %s", error_info(e)->message);
+        log_error("jobs: cannot read due jobs, will retry: %s", error_info(e)->message);
     for (size_t i = 0; !e && i < l->count; i++) {
         if (l->due[i].job.kind) {
             job_begin(jobs, &l->due[i]);

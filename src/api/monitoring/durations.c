@@ -115,7 +115,7 @@ static void write_group(const struct durations *d, size_t group, struct buf *out
 
 void durations_write(const struct durations *d, struct buf *out)
 {
-    buf_add_lit(out, "# HELP guildhall_call_seconds How long calls took, by what they are about.\n"
+    buf_add_lit(out, "# HELP guildhall_call_seconds Duration of API calls by domain.\n"
                      "# TYPE guildhall_call_seconds histogram\n");
     for (size_t group = 0; group < d->groups; group++)
         write_group(d, group, out);

@@ -122,15 +122,15 @@ static const struct {
     int status;
     const char *words;
 } refusal_words[] = {
-    { 400, "these bytes are no request of HTTP/1.1" },
-    { 408, "the request did not come to its end in time" },
-    { 413, "the body is longer than this route takes" },
+    { 400, "the bytes are not an HTTP/1.1 request" },
+    { 408, "the request was not complete in time" },
+    { 413, "the body is longer than the route allows" },
     { 414, "the request line is longer than 8 KiB" },
-    { 426, "WebSockets have version 13 here" },
-    { 431, "the headers are longer than 32 KiB, or more than 100 lines" },
-    { 501, "this way of sending a body is not known here" },
-    { 503, "bodies of all callers together need more memory than there is for them" },
-    { 505, "versions of HTTP other than 1.1 and 1.0 are not spoken here" },
+    { 426, "only version 13 of WebSocket is supported" },
+    { 431, "the headers exceed 32 KiB or 100 lines" },
+    { 501, "this transfer encoding of the body is not supported" },
+    { 503, "the bodies of all callers together exceed the option body-memory" },
+    { 505, "only HTTP versions 1.0 and 1.1 are supported" },
 };
 
 static struct str words_of_refusal(int status)
@@ -138,7 +138,7 @@ static struct str words_of_refusal(int status)
     for (size_t i = 0; i < COUNT_OF(refusal_words); i++)
         if (refusal_words[i].status == status)
             return str_of(refusal_words[i].words);
-    return STR("the server refused to read it");
+    return STR("the server refused the request");
 }
 
 /* Returns the request target if the bytes begin like a request line. Other bytes may be a misplaced

@@ -131,7 +131,8 @@ static void a_key_file_that_is_cut(struct world *w)
     FILE *f = fopen(file.p, "w");
     expect(f && fputs("short", f) >= 0);
     fclose(f);
-    expect_refusal(w, str_printf(world_arena(w), "cannot use the key file '%s'", file.p).p);
+    expect_refusal(w,
+                   str_printf(world_arena(w), "cannot read or create the key file '%s'", file.p).p);
     /* It was not replaced, and the old one still opens every token. */
     expect(stat(file.p, &st) == 0 && st.st_size == 5);
     expect(rename(kept.p, file.p) == 0);
