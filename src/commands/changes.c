@@ -67,7 +67,7 @@ static enum err tell_later(struct call *call, const struct job *job)
 
 const struct job_kind command_news_job = {
     .name = "command_news",
-    .doc = "Tells guilds that global commands of an application changed again.",
+    .doc = "Sends guilds the event that global commands of an application have changed.",
     .run = tell_later,
 };
 

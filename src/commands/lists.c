@@ -42,7 +42,8 @@ static enum err show_whole(const struct rows *r, struct json *j)
     struct command k;
 
     if (!is_whole(text)) {
-        log_warn("commands: command %llu is unreadable", (unsigned long long)row_id(r, 2));
+        log_warn("commands: the definition of command %llu is damaged; it is not listed",
+                 (unsigned long long)row_id(r, 2));
         return OK;
     }
     if (!row_bool(r, 1)) {

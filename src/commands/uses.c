@@ -62,8 +62,9 @@ static enum err use_forget(struct call *call, const struct job *job)
 
 const struct job_kind command_uses_job = {
     .name = "command_uses",
-    .doc = "Forgets how often an application's commands were used on days that count no more, and "
-           "that it is active when none is left.",
+    .doc =
+        "Deletes use counts of an application's commands older than 30 days, and its active flag "
+        "when none are left.",
     .run = use_forget,
 };
 

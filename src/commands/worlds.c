@@ -10,8 +10,6 @@
 #include "platform/applications/applications.h"
 #include "platform/worlds/file.h"
 
-/* --- import --------------------------------------------------------------------------- */
-
 struct known {
     struct command_row row;
     bool met; /* an entry of the file matched this command */

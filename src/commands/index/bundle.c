@@ -57,8 +57,8 @@ enum err bundle_read(struct tx *tx, snowflake application_id, snowflake guild_id
         (struct bundle){ .application_id = application_id, .guild_id = guild_id, .texts = texts };
     if (bundle_decode(tx_arena(tx), entries, texts, &ret->entries, &ret->count))
         return OK;
-    log_warn("commands: the list of application %llu in guild %llu is of an older format or "
-             "unreadable; it is made anew",
+    log_warn("commands: the command list of application %llu in guild %llu has an old format or "
+             "is damaged; it will be rebuilt",
              (unsigned long long)application_id, (unsigned long long)guild_id);
     enum err e = load_entries(tx, application_id, guild_id, &made);
     if (e)
@@ -213,7 +213,8 @@ static size_t drop_unmeasured(struct bundle_entry *k, size_t count)
         if (k[i].length)
             k[left++] = k[i];
         else
-            log_warn("commands: command %llu is unreadable", (unsigned long long)k[i].id);
+            log_warn("commands: the definition of command %llu is damaged; it is not listed",
+                     (unsigned long long)k[i].id);
     }
     return left;
 }

@@ -170,7 +170,8 @@ static enum err run_index_walk(struct call *call, const struct job *job)
 
 const struct job_kind command_index_job = {
     .name = "command-indexes",
-    .doc = "Indexes of the direct channels of a bot that came into a guild, or left it, move.",
+    .doc =
+        "Invalidates command indexes of a bot's direct channels after it joined or left a guild.",
     .run = run_index_walk,
 };
 

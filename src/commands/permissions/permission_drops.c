@@ -145,7 +145,7 @@ static enum err run_permission_drop(struct call *call, const struct job *job)
 
 const struct job_kind permission_drop_job = {
     .name = "permission-drops",
-    .doc = "Takes away who may use a command that was renamed or deleted, guild by guild.",
+    .doc = "Deletes the permissions of a renamed or deleted command, guild by guild.",
     .run = run_permission_drop,
 };
 

@@ -10,8 +10,6 @@
 
 enum { MOST_NEW_ROWS = 10 };
 
-/* --- access --------------------------------------------------------------------------- */
-
 static snowflake target_of(const struct call *call)
 {
     return call_id(call, "command.id");
@@ -48,8 +46,6 @@ enum err admit_modify_permissions(struct call *call)
         return e;
     return command_judge_person(&q) == COMMAND_ALLOWED ? OK : ERR_MISSING_PERMISSIONS;
 }
-
-/* --- reading -------------------------------------------------------------------------- */
 
 static const char PERMISSIONS_OF_APPLICATION[] =
     "select p.target_id, p.entity_id, p.type, p.permission from command_permissions p "

@@ -310,7 +310,7 @@ static void lists_of_commands_that_lie_are_made_anew(struct world *w)
                                    answer_text(client_get(s.bot, "%s", s.global), "0.id")),
                       200);
         const char *log = world_log_end(w);
-        expect(strstr(log, "it is made anew"));
+        expect(strstr(log, "it will be rebuilt"));
         expect_json(client_get(s.bot, "%s", s.global), "[{'description': 'd%zu'}, {'name': 'b'}]",
                     i);
     }
