@@ -22,7 +22,7 @@ static const struct schema data_schema = {
     .name = "ComponentData",
     .size = sizeof(struct component_data),
     .fields = data_fields,
-    .doc = "Which component was used, and what was chosen.",
+    .doc = "The component that was used, and the selected values.",
 };
 static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
 
@@ -71,7 +71,7 @@ static enum err take_values(struct call *call, const struct component *c,
     data->values.given = GIVEN;
     enum err e = menu_take(call, c, &in->values.value, &data->values.value, &good);
     if (!e && !good)
-        e = component_refuse(call, "values", "These values cannot be chosen here.");
+        e = component_refuse(call, "values", "One of the values cannot be selected in this menu.");
     return e;
 }
 
@@ -85,7 +85,8 @@ static enum err take_component(struct call *call)
     const struct component *c = component_find(&components, in->custom_id.value);
 
     if (!c || !can_be_used(c))
-        return component_refuse(call, "custom_id", "There is no such component to use.");
+        return component_refuse(call, "custom_id",
+                                "The message has no usable component with this custom_id.");
     if (c->type != type->value)
         return component_refuse(call, "component_type", "The component is of another type.");
     struct component_data data = {

@@ -21,7 +21,7 @@ static enum err ephemeral_forget(struct call *call, const struct job *job)
 
 const struct job_kind ephemeral_job = {
     .name = "ephemeral",
-    .doc = "Messages for one account go 15 minutes after they were last touched.",
+    .doc = "Deletes ephemeral messages 15 minutes after their last use or change.",
     .run = ephemeral_forget,
 };
 

@@ -44,7 +44,7 @@ static enum err fail_waiting(struct call *call, const struct job *job)
 
 static const struct job_kind deadlines = {
     .name = "interaction_deadlines",
-    .doc = "Fails interactions that nobody acknowledged in time.",
+    .doc = "Fails interactions that the app has not acknowledged in time.",
     .run = fail_waiting,
 };
 
@@ -97,7 +97,7 @@ static enum err keep_sweep(struct call *call, const struct job *job)
 
 static const struct job_kind sweeping = {
     .name = "interaction_sweep",
-    .doc = "Drops what is left of interactions that are over.",
+    .doc = "Deletes rows and files of old interactions.",
     .run = keep_sweep,
 };
 

@@ -262,7 +262,7 @@ static enum err write_data(struct call *call, const struct kept_modal *modal)
 
     if (!str_eq(modal->custom_id, in->custom_id.value) || !all_known(&parts, &in->components.value))
         return refuse_data(call, "COMPONENT_VALIDATION_FAILED",
-                           "This is not the modal that was sent.");
+                           "The submission does not match the modal that was sent.");
     buf_init(&out, CALL_MAX_REPLY);
     json_object(&j);
     json_name(&j, "custom_id");

@@ -246,7 +246,7 @@ static const struct schema resolved_attachment = {
     .name = "ResolvedAttachment",
     .size = sizeof(struct seen_attachment),
     .fields = attachment_fields,
-    .doc = "A file that came with an option; it is kept for a while.",
+    .doc = "An uploaded file of an option; it is stored for 15 minutes.",
 };
 static const struct type type_resolved_attachment = { .kind = KIND_OBJECT,
                                                       .schema = &resolved_attachment };
@@ -272,7 +272,7 @@ static const struct schema resolved_schema = {
     .name = "Resolved",
     .size = sizeof(struct resolved),
     .fields = resolved_fields,
-    .doc = "Whom and what an interaction speaks of, by id.",
+    .doc = "Objects that an interaction refers to, by id.",
 };
 static const struct type type_resolved = { .kind = KIND_OBJECT, .schema = &resolved_schema };
 

@@ -220,8 +220,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/interactions",
         .name = "create_interaction",
-        .doc = "Use a command, a component or a modal of an app. What becomes of it is told "
-               "through the gateway.",
+        .doc = "Use a command, a component or a modal of an app. The result is sent through the "
+               "gateway.",
         .auth = AUTH_USER,
         .body = &invocation_body,
         .body_kinds = BODY_MULTIPART,
@@ -239,7 +239,7 @@ static const struct route routes[] = {
 
 const struct domain interactions_domain = {
     .name = "Interactions",
-    .doc = "What people ask of apps: commands, components, modals.",
+    .doc = "Invocation of commands, components and modals of apps.",
     .routes = routes,
     .jobs = interaction_jobs,
 };
