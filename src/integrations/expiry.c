@@ -249,7 +249,7 @@ static void start_expiry(struct api *api, struct loop *loop, const struct job *j
 
 const struct job_kind expiry_kind = {
     .name = "integration-expiry",
-    .doc = "Takes the role from members whose subscription has ended, or removes them.",
+    .doc = "Removes the role of members whose subscription has ended, or the members.",
     .start = start_expiry,
     .lease_ms = LEASE_MS,
 };

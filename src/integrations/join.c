@@ -165,8 +165,6 @@ static enum err may_come(const struct joining *j, bool listed)
     return OK;
 }
 
-/* --- joining -------------------------------------------------------------------------- */
-
 static const char KEEP_SUBSCRIBER[] =
     "insert into integration_subscribers (integration_id, subscriber_id, round) "
     "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "

@@ -76,6 +76,6 @@ static enum err run_removal(struct call *call, const struct job *job)
 
 const struct job_kind removal_kind = {
     .name = "integration-removal",
-    .doc = "Removes what a platform's integration leaves behind.",
+    .doc = "Deletes the remaining rows of a deleted platform integration.",
     .run = run_removal,
 };

@@ -199,7 +199,7 @@ static void start_friends(struct api *api, struct loop *loop, const struct job *
 
 const struct job_kind friends_kind = {
     .name = "connection-friends",
-    .doc = "Asks platforms whom somebody knows there.",
+    .doc = "Reads the friends of a user's connected accounts from their platforms.",
     .start = start_friends,
     .lease_ms = LEASE_MS,
 };

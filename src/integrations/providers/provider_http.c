@@ -127,13 +127,16 @@ static void provider_http_complain(const struct http_question *k, enum fetch_res
                                    int status)
 {
     static const char *const words[] = {
-        [FETCH_OK] = "the answer makes no sense",     [FETCH_BAD_URL] = "the URL is wrong",
-        [FETCH_FORBIDDEN] = "its address is private", [FETCH_UNREACHABLE] = "it cannot be reached",
-        [FETCH_TIMEOUT] = "no answer in time",        [FETCH_TOO_LARGE] = "the answer is too large",
+        [FETCH_OK] = "the response is invalid",
+        [FETCH_BAD_URL] = "the URL is malformed",
+        [FETCH_FORBIDDEN] = "its address is private and not allowed",
+        [FETCH_UNREACHABLE] = "it is unreachable",
+        [FETCH_TIMEOUT] = "the request timed out",
+        [FETCH_TOO_LARGE] = "the response is too large",
     };
 
-    log_warn("integrations: provider of %s: %s (status %d)", platform_name(k->question.platform).p,
-             words[result], status);
+    log_warn("integrations: request to the provider of %s failed: %s (HTTP status %d)",
+             platform_name(k->question.platform).p, words[result], status);
 }
 
 static enum provider_result result_of(enum fetch_result result, int status)
