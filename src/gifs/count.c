@@ -264,6 +264,6 @@ static enum err run_count(struct call *call, const struct job *job)
 
 const struct job_kind gif_count_kind = {
     .name = "gif-choices",
-    .doc = "Counts which GIFs were chosen, and forgets what nobody uses any more.",
+    .doc = "Counts chosen GIFs and deletes old statistics.",
     .run = run_count,
 };

@@ -41,13 +41,13 @@ static bool is_locale(struct str s)
 }
 
 static const struct rule id_rule = { is_id, "STRING_TYPE_REGEX",
-                                     "An id is made of A-Z, a-z, 0-9, _ and -." };
+                                     "An id may contain only A-Z, a-z, 0-9, _ and -." };
 static const struct rule locale_rule = { is_locale, "STRING_TYPE_REGEX",
                                          "A language tag such as en-US, or *." };
 static const struct choice ratings[] = {
     { .text = "g", .name = "G", .doc = "For everybody" },
-    { .text = "pg", .name = "PG", .doc = "With somebody at hand" },
-    { .text = "pg13", .name = "PG13", .doc = "From thirteen on" },
+    { .text = "pg", .name = "PG", .doc = "Parental guidance" },
+    { .text = "pg13", .name = "PG13", .doc = "For ages 13 and over" },
     { .text = "r", .name = "R", .doc = "For adults" },
     { 0 },
 };

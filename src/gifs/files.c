@@ -137,7 +137,7 @@ static const struct resolver resolvers[] = {
     { .name = "gif.name",
       .field = "gif_id",
       .is_text = true,
-      .doc = "A GIF's id; of pages, its title's words before it." },
+      .doc = "A GIF's id; for pages, preceded by the words of its title." },
     { .name = "gif.file", .field = "file", .is_text = true, .doc = "A format and its extension." },
     { 0 },
 };
@@ -168,7 +168,7 @@ static const struct route routes[] = {
 
 const struct domain gif_files_domain = {
     .name = "GIF files",
-    .doc = "Files and pages of GIFs, at the root, for anybody.",
+    .doc = "Files and pages of GIFs, at the root, without credentials.",
     .routes = routes,
     .resolvers = resolvers,
 };

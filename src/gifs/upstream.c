@@ -59,8 +59,9 @@ static void upstream_answered(void *arg, enum fetch_result result, int status, s
     if (good) {
         upstream_cache_put(str_of(q->key), buf_str(body));
     } else {
-        log_warn("gifs: the provider gave no good answer (result %d, status %d)", (int)result,
-                 status);
+        log_warn(
+            "gifs: the provider failed or sent an invalid response (result %d, HTTP status %d)",
+            (int)result, status);
         upstream_cache_give_up(str_of(q->key));
     }
     breaker_note(good);
