@@ -51,7 +51,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->token_uses = token_uses_new(api);
     for (const struct domain *const *d = domains; *d; d++) {
         if (((*d)->permit && api->permit) || ((*d)->people && api->people)) {
-            fprintf(stderr, "guildhall: two domains implement .permit or .people; only one may\n");
+            fprintf(stderr, "guildhall: two domains implement the same callback; only one may\n");
             abort();
         }
         if ((*d)->permit)

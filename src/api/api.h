@@ -5,10 +5,10 @@
  * store/, model/ and cluster/. The caller of api_new passes the list of domains (route.h).
  *
  *   route.h, call.h   the interface between api/ and the domains: start here
- *   life.c            moves a call from stage to stage, with checks.c, attempt.c and answer.c
+ *   stages.c          moves a call from stage to stage, with checks.c and transaction_attempt.c
  *   auth/             tokens, banned addresses, password-hashing threads
  *   limits/           rate limits: counters, exchange between nodes, headers
- *   jobs/             internal calls (errand.h) and scheduled jobs (jobs.h)
+ *   jobs/             internal calls (internal_call.h) and scheduled jobs (jobs.h)
  *   files/            rows of uploaded files, and their deletion
  *   openapi/          the OpenAPI document and the reference, generated from the routes
  *   monitoring/       /metrics and probes, durations, traffic records
@@ -52,7 +52,7 @@ struct api_events {
     /* Publishes events, in commit order, on a thread of the store. */
     void (*announce)(void *arg, const struct announcement *list);
     /* Called after the commit and before the response when a credential is revoked. token NULL: all
-     * tokens of the account. Credentials whose lookup began at the count `forgets` (auth_forgets)
+     * tokens of the account. Credentials whose lookup began at the count forgets (auth_forgets)
      * or later stay valid. */
     void (*forgotten)(void *arg, snowflake account, const unsigned char *token, uint64_t forgets);
     /* Called when addresses are banned, after the commit. */

@@ -59,9 +59,9 @@ struct multipart; /* net/http/multipart.h */
 struct shared_text;
 struct voice_fact;
 
-/* The stages of a call, in order. life.c moves a call from one stage to the next. A stage that
+/* The stages of a call, in order. stages.c moves a call from one stage to the next. A stage that
  * the route does not need is skipped. An error in any stage ends the call with an error response,
- * which is written on the loop. An internal call (errand.h) begins with DECODE and sends no
+ * which is written on the loop. An internal call (internal_call.h) begins with DECODE and sends no
  * response.
  *
  *   stage       runs on           what it does, and what it may use
@@ -71,12 +71,12 @@ struct voice_fact;
  *                                 credential is then checked again
  *   HEAD        read tx           service routes: resolvers and admit, before a long body is read
  *   KNOWN_BODY  read tx           a body that before_decode recognises: resolvers, permissions,
- *                                 admit, then call->look writes the response, or returns
+ *                                 admit, then call->read writes the response, or returns
  *                                 call_look_again, which continues with DECODE
  *   DECODE      loop, or pool     decodes query and body into structs; on the pool if they are long
  *   (prepare)   loop              route->prepare checks the body and may request the four stages
  *                                 below; no transaction
- *   READ        read tx           resolvers, permissions, admit, then call->look, which may set or
+ *   READ        read tx           resolvers, permissions, admit, then call->read, which may set or
  *                                 clear await, hash and compute
  *   AWAIT       loop              call->await sends a request to another server and returns; no
  *                                 transaction is open. call_resume continues, once, on this loop
@@ -103,7 +103,7 @@ struct call {
     struct api *api;
     const struct route *route;
     struct arena *arena;
-    struct exchange *exchange;     /* NULL: internal call (errand.h) */
+    struct exchange *exchange;     /* NULL: internal call (internal_call.h) */
     const struct multipart *parts; /* multipart parts; NULL: none */
     struct loop *loop;             /* the event loop of the call */
     struct tx *tx;                 /* set in transactions only, else NULL */
@@ -112,8 +112,7 @@ struct call {
     struct str token;            /* the credential without its scheme ("Bot", "Bearer") */
     struct target target;
     const void *query, *body;
-    enum err
-        decoded; /* error of the query or body, reported after path errors; prepare may set it */
+    enum err decoded; /* error of the query or body; prepare may set it */
     struct form form; /* validation errors of the body, by field */
     struct buf reply; /* response body so far */
 
@@ -141,7 +140,7 @@ void *call_passed(const struct call *call, const char *type);
  * returns. */
 void call_resume(struct call *call, enum err e);
 
-/* Returned by a handler if the rows have changed since call->look read them: the transaction is
+/* Returned by a handler if the rows have changed since call->read read them: the transaction is
  * rolled back, and the call returns to the READ stage, up to eight times. In the KNOWN_BODY stage
  * the call continues with DECODE. */
 enum err call_look_again(struct call *call);
@@ -159,7 +158,7 @@ uint64_t call_owner(const struct call *call);
 /* Returns true if prefetch has run for the whole batch of APPEND calls. */
 bool call_was_prefetched(const struct call *call);
 
-/* A call->look that reads nothing: the READ stage only resolves the path and checks permissions. */
+/* A call->read that reads nothing: the READ stage only resolves the path and checks permissions. */
 enum err call_looked(struct call *call);
 
 /* Responds with an object of the type route->reply. */
@@ -260,7 +259,7 @@ void call_forget_application(struct call *call, snowflake id);
 struct network;
 void call_ban_addresses(struct call *call, const struct network *n, bool banned);
 
-/* --- refusals.c ------------------------------------------------------------------------ */
+/* --- refusal_log.c --------------------------------------------------------------------- */
 
 enum refusal_kind { REFUSED_PASSWORD, REFUSED_TOO_MANY };
 

@@ -32,7 +32,7 @@ enum deletion_phase {
     DELETE_LAST,  /* the row of the object */
 };
 
-/* The budget of one step. If room is 0 after a step, rows may be left. */
+/* The budget of one step. If rows_left is 0 after a step, rows may be left. */
 struct deletion_step {
     int64_t room;    /* rows */
     int64_t portion; /* rows per statement */
@@ -85,7 +85,7 @@ void deletion_count(struct deletion_step *step, int64_t rows);
 /* Returns the number of rows that the next statement may delete. */
 int64_t deletion_portion(const struct deletion_step *step);
 
-/* Applies the rules of all domains to this object. If room is left afterwards, all rows are
+/* Applies the rules of all domains to this object. If rows_left is not 0 afterwards, all rows are
  * deleted. */
 enum err deletion_walk(struct call *call, enum deletion_object with, snowflake id,
                        struct deletion_step *step);
@@ -95,7 +95,7 @@ enum err deletion_run(struct call *call, const struct job_kind *kind, enum delet
 /* Runs the statements of one rule once. */
 enum err deletion_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
                         int64_t portion, int64_t *ret_gone);
-/* Schedules the job that repeats the step if no room is left. */
+/* Schedules the job that repeats the step if rows_left is 0. */
 enum err deletion_continue(struct call *call, const struct job_kind *kind, snowflake id,
                            const struct deletion_step *step, struct str data);
 

@@ -58,7 +58,7 @@ struct voice_order {
     const struct member *member;
     struct opt_bool mute, deaf;
     struct opt_id to; /* channel to move to; null: disconnect */
-    bool silenced;    /* voice_ordered only: mute or deaf has changed */
+    bool silenced;    /* voice_moderation_apply only: mute or deaf has changed */
 };
 /* A text that auto moderation checks, and the result. */
 struct text_judged {
@@ -67,9 +67,9 @@ struct text_judged {
     snowflake version;           /* version of the guild's rules */
     struct str title, text;
     bool edited;          /* an edit of an existing message */
-    snowflake message_id; /* in text_written only */
+    snowflake message_id; /* in flagged_message_written only */
     /* Set by the listener. refused: the message is not written, and the call already has a
-     * response. found: a rule matched; text_written is called with it. */
+     * response. found: a rule matched; flagged_message_written is called with it. */
     bool refused;
     const void *found;
 };

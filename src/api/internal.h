@@ -147,7 +147,7 @@ struct call_run {
     struct verdict verdict;
     bool admitting;      /* the body has not been received yet */
     bool admitted;       /* head checks were done before the body arrived */
-    size_t lines_before; /* length of answer.headers before this stage */
+    size_t lines_before; /* length of response.headers before this stage */
     struct hash_task hash;
     struct post hashed;
     uv_work_t compute;
@@ -164,7 +164,7 @@ static inline struct call_run *run_of(const struct call *call)
     return container_of(call, struct call_run, call);
 }
 
-/* --- files.c --------------------------------------------------------------------------- */
+/* --- blob_rows.c ----------------------------------------------------------------------- */
 
 /* A blob that COMPUTE has written. */
 struct kept_blob {
@@ -183,7 +183,7 @@ void files_forget_attempt(struct call *call);
 /* Deletes the blobs that got no row, on the pool. Called on the loop at the end of the call. */
 void files_finish(struct call *call, enum err e);
 
-/* --- removal.c ------------------------------------------------------------------------- */
+/* --- file_removal.c -------------------------------------------------------------------- */
 
 struct file_removal *file_removal_new(struct api *api);
 /* Starts the deletion of blobs, beginning with those that a crashed process has left. */
@@ -194,7 +194,7 @@ void file_removal_free(struct file_removal *r);
 /* Call when rows of `files` were marked as deleted; from any thread. */
 void file_removal_expect(struct file_removal *r);
 
-/* --- life.c ---------------------------------------------------------------------------- */
+/* --- stages.c -------------------------------------------------------------------------- */
 
 /* Initialises a call. */
 void call_init(struct call_run *run, struct api *api, struct arena *arena, struct loop *loop);
@@ -208,14 +208,14 @@ void run_identify(struct call_run *run);
 /* Starts an internal call at DECODE; input_is_long: decode on the pool. */
 void run_follow(struct call_run *run, bool input_is_long);
 
-/* --- errand.c ---------------------------------------------------------------------- */
+/* --- internal_call.c --------------------------------------------------------------- */
 
-/* Runs errand->decode. */
+/* Runs decode of the internal call. */
 enum err errand_decode(struct call *call);
-/* Calls errand->done and frees the internal call. */
+/* Calls done of the internal call and frees the internal call. */
 void errand_end(struct call_run *run, enum err e);
 
-/* --- attempt.c --------------------------------------------------------------------- */
+/* --- transaction_attempt.c --------------------------------------------------------- */
 
 /* Resets the results of an earlier attempt, because the store may retry. */
 void attempt_forget(struct call_run *run);
@@ -226,7 +226,7 @@ void attempt_prefetch(struct work *w, struct tx *tx);
 /* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
 void call_committed(struct work *w);
 
-/* --- answer.c ---------------------------------------------------------------------- */
+/* --- response.c -------------------------------------------------------------------- */
 
 /* The functions below up to answer_options end the call, which must not be used afterwards. */
 void answer_success(struct call_run *run);
@@ -242,7 +242,7 @@ void reply_forget(struct call_run *run);
 /* Adds a header with this name that lists the methods of the path. */
 void answer_add_allow(struct call_run *run, const char *name);
 
-/* --- record.c -------------------------------------------------------------------------- */
+/* --- traffic_records.c ----------------------------------------------------------------- */
 
 /* Records a call and its response for the traffic view; now is clock_mono. */
 void call_record(const struct call_run *run, int64_t now, int status, struct str type,
@@ -250,7 +250,7 @@ void call_record(const struct call_run *run, int64_t now, int status, struct str
 /* Records a request that was refused before it became a call; arg is the api. */
 void refusal_record(void *arg, int status, const struct refused_request *r);
 
-/* --- spoil.c --------------------------------------------------------------------------- */
+/* --- apply_fault.c --------------------------------------------------------------------- */
 
 /* Applies an injected fault. Returns false if none matches; true if the call has ended or continues
  * later. */
@@ -265,14 +265,14 @@ bool cors_is_preflight(const struct api *api, const struct http_request *r);
 /* Adds the response headers of a preflight. */
 void cors_allow(struct call *call);
 
-/* --- known.c ----------------------------------------------------------------------- */
+/* --- documented_operations.c ------------------------------------------------------- */
 
 /* Returns true if Discord documents this operation. path: as requested. */
 bool known_operation(enum http_method method, struct str path);
 /* Lists the operations that Discord documents and no route implements, for the reference. */
 void known_write(const struct domain *const *domains, struct buf *out);
 
-/* --- token_uses.c ------------------------------------------------------------------ */
+/* --- token_last_used.c ------------------------------------------------------------- */
 
 struct token_uses *token_uses_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
@@ -293,7 +293,7 @@ void jobs_free(struct jobs *jobs);
 void jobs_expect(struct jobs *jobs, int64_t due);
 uint64_t jobs_taken(const struct jobs *jobs); /* number of jobs that this process has run */
 
-/* --- life.c, checks.c ------------------------------------------------------------------ */
+/* --- stages.c, checks.c ---------------------------------------------------------------- */
 
 /* Checks the head of a request: refuses it, or lets the body be received. */
 void call_admit(struct api *api, struct exchange *x);

@@ -96,12 +96,12 @@ struct route {
      * members may. call->query is NULL if the query was invalid. */
     enum err (*visitors)(struct call *call);
     /* Called on the loop before the body is decoded, on routes that mostly receive a body that they
-     * have received before. For such a body it sets call->look, which writes the response in a read
+     * have received before. For such a body it sets call->read, which writes the response in a read
      * transaction after the path, `needs` and `admit` were checked. If the rows have changed,
-     * call->look returns call_look_again, and the body is decoded. */
+     * call->read returns call_look_again, and the body is decoded. */
     enum err (*before_decode)(struct call *call);
     /* Called on the loop before any transaction: checks the body; may request stages by setting
-     * call->look, call->await, call->hash or call->compute. */
+     * call->read, call->await, call->hash or call->compute. */
     enum err (*prepare)(struct call *call);
     /* Called in the handler's transaction before the path is resolved: declares the queries of the
      * handler (tx_prefetch), so that they share the first round trip. The ids of path and query are
@@ -157,7 +157,7 @@ struct domain {
 int route_status(const struct route *r);
 enum route_store route_store(const struct route *r);
 /* Returns true if other members can see what the route does in the path's guild: writes without
- * .quiet. */
+ * .allowed_when_restricted. */
 bool route_speaks(const struct route *r);
 
 #endif

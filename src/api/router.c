@@ -21,7 +21,7 @@ struct node {
     const struct resolver *resolver; /* set if the segment is a parameter */
     bool choosy;                     /* a parameter of the route has a prefix */
     struct node *children;           /* literals */
-    struct node *parameters;         /* parameters of routes with choosy come first */
+    struct node *parameters;         /* parameters of routes with has_prefix come first */
     struct node *next;
     const struct route *routes[HTTP_METHODS];
     uint16_t groups[HTTP_METHODS];     /* index of the route's domain */

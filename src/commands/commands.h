@@ -4,8 +4,8 @@
  * and platform/; interactions/ uses it. Invariants: every change of a command gives it a new
  * version, rewrites the bundle of its scope and invalidates indexes, in one transaction;
  * command_judge alone decides what an index lists and what may be invoked. Start with routes.c,
- * then register.c (one command), bulk.c (a whole scope), permissions/verdict.c and
- * index/indexes.c. */
+ * then create_command.c (one command), bulk_overwrite.c (a whole scope), permissions/evaluate.c and
+ * index/index_routes.c. */
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H
 
@@ -69,8 +69,7 @@ enum command_verdict command_judge_person(const struct command_question *q);
 /* Sets the fields of q that describe the member. */
 void command_ask_of(struct command_question *q, const struct standing *s);
 
-/* The user who invokes a command, and the channel. standing is NULL outside guilds; rights are the
- * user's permissions in the channel. */
+/* The user who invokes a command, and the channel. member_access is NULL outside guilds. */
 struct command_invoker {
     const struct user *user;
     const struct application *application;

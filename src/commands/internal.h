@@ -32,7 +32,7 @@ extern const struct schema commands_query_schema;
 extern const struct type command_body, guild_command_body, command_patch_body,
     guild_command_patch_body, commands_body, guild_commands_body, permissions_body, embedded_body;
 
-/* --- check.c, options_check.c, siblings.c, localizations.c, size.c -------------------- */
+/* --- validation of commands ----------------------------------------------------------- */
 
 /* Reports every problem of a command; call after command_apply. */
 void command_check(struct form *form, const struct place *here, const struct command *k);
@@ -68,7 +68,7 @@ bool command_is_too_large(struct arena *arena, const struct command *k);
 /* Returns the value of a choice as text; a number as it was written. */
 struct str choice_text(struct arena *arena, const struct command_choice *c);
 
-/* --- draft.c: builds commands from bodies --------------------------------------------- */
+/* --- build_command.c: builds commands from bodies ------------------------------------- */
 
 /* Returns an empty command of a guild, or a global one if guild_id is 0. */
 struct command command_blank(snowflake guild_id);
@@ -129,7 +129,7 @@ enum { COMMANDS_DIGEST = 16 };
 void commands_digest(const struct call *call, const void *p, size_t n,
                      unsigned char ret[COMMANDS_DIGEST]);
 
-/* --- lists.c -------------------------------------------------------------------------- */
+/* --- list_commands.c ------------------------------------------------------------------ */
 
 /* Caches the reply for kept_find_text on the same thread; ids: all commands of the scope, on which
  * the reply depends. */
@@ -139,7 +139,7 @@ void commands_keep_text(struct call *call, const struct kept_key *key, const str
 enum err commands_shown(struct tx *tx, snowflake application_id, snowflake guild_id,
                         struct list *ret);
 
-/* --- drafts.c: prepares changes before the transaction -------------------------------- */
+/* --- prepared_changes.c: prepares changes before the transaction ---------------------- */
 
 /* A command ready to be written. */
 struct command_draft {
@@ -183,7 +183,7 @@ enum err drafts_settle(struct call *call, struct command_drafts **ret);
  * if it is too large. */
 enum err draft_finish(struct call *call, struct command_draft *d, const struct place *here);
 
-/* --- register.c ----------------------------------------------------------------------- */
+/* --- create_command.c ----------------------------------------------------------------- */
 
 /* Sets missing installation contexts of a global command to those of the application; rejects
  * contexts that the application does not support. */
@@ -203,7 +203,7 @@ enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake 
 enum err count_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
                        const snowflake *ids, size_t count);
 
-/* --- changes.c: effects of a change --------------------------------------------------- */
+/* --- change_effects.c: effects of a change -------------------------------------------- */
 
 /* Call after commands of a scope were changed: rewrites the bundle and invalidates indexes. If the
  * scope has too many bytes, reports that at `here` and returns ERR_INVALID_FORM_BODY. */
@@ -215,7 +215,7 @@ enum err commands_changed(struct call *call, const struct application *a, snowfl
 void commands_tell_guild(struct call *call, snowflake guild_id);
 extern const struct job_kind command_news_job;
 
-/* --- permit.c, permissions.c ---------------------------------------------------------- */
+/* --- check_permission.c, permissions.c ------------------------------------------------ */
 
 /* Reads the permission rows of a target in a guild (struct command_permission), in the order in
  * which they were supplied. */
@@ -238,13 +238,13 @@ enum err installed_in_group(struct tx *tx, snowflake application_id, snowflake c
 /* Reads whether the user has enabled age-restricted commands in direct channels with apps. */
 enum err wants_adult_commands(struct tx *tx, snowflake user_id, bool *ret);
 
-/* --- uses.c --------------------------------------------------------------------------- */
+/* --- use_counts.c --------------------------------------------------------------------- */
 
 /* Returns the day after which uses count for ranks. */
 int64_t ranked_since(void);
 extern const struct job_kind command_uses_job;
 
-/* --- access.c ------------------------------------------------------------------------- */
+/* --- path_resolvers.c ----------------------------------------------------------------- */
 
 /* Resolve {app_guild.id}, a guild that has the application, and {command.id}, a command of the
  * application and of the path's guild, if there is one. */

@@ -1,5 +1,5 @@
 /* recall.c - the KNOWN_BODY stage of a bulk overwrite: replies to a repeated body from the cache,
- * without decoding it; known_bodies.h describes when that is valid. */
+ * without decoding it; known_overwrite_bodies.h describes when that is valid. */
 #include "commands/known_bodies.h"
 
 #include "model/fields/ids.h"

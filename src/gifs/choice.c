@@ -1,4 +1,4 @@
-/* choice.c - records that a user selected a GIF, in one small row (see count.c). */
+/* choice.c - records that a user selected a GIF, in one small row (see count_choices.c). */
 #include "gifs/internal.h"
 
 #include <stdatomic.h>
@@ -63,7 +63,7 @@ static bool term_counts(struct arena *a, struct str term)
 }
 
 /* Time until which a choice only inserts its row, because this process has already scheduled a
- * count; a count schedules the next one while it finds rows (count.c). */
+ * count; a count schedules the next one while it finds rows (count_choices.c). */
 static _Atomic int64_t planned;
 
 void gif_choices_begin(void)

@@ -126,8 +126,7 @@ static void refuse_form(struct gif_import_run *im, const struct form *form)
     struct buf text;
     struct json j = json_to(&text);
 
-    buf_init(&text,
-             1024 * 1024); /* large enough, because a form has a limited number of problems */
+    buf_init(&text, 1024 * 1024); /* a form has a limited number of problems */
     if (form_failed(form))
         form_write(form, &j);
     else

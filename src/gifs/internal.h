@@ -20,10 +20,9 @@ enum {
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-#define GIFS_PICK_PATIENCE \
-    (10 * MINUTE)                    /* within this time an account's choices of a GIF count once */
-#define GIFS_TERM_PATIENCE (7 * DAY) /* how long a user of a term counts */
-#define GIFS_COUNT_EVERY   SECOND    /* interval of counting while there are choices */
+#define GIFS_PICK_PATIENCE (10 * MINUTE) /* an account's choices of a GIF count once */
+#define GIFS_TERM_PATIENCE (7 * DAY)     /* how long a user of a term counts */
+#define GIFS_COUNT_EVERY   SECOND        /* interval of counting while there are choices */
 
 /* --- config.c ------------------------------------------------------------------------- */
 
@@ -39,7 +38,7 @@ const struct gif_config *gif_config(void);
 /* Parses a rating: "g" is 0, "r" is 3; -1: unknown. */
 int64_t gif_rating(struct str name);
 
-/* --- formats.c ------------------------------------------------------------------------ */
+/* --- file_formats.c ------------------------------------------------------------------- */
 
 /* Formats of the API; PREVIEW is a still picture. */
 #define GIF_FORMATS(F)                            \
@@ -116,7 +115,7 @@ extern const struct schema gif_schema, gif_term_query, gif_suggest_query, gif_se
     gif_trends_query, gif_list_query;
 extern const struct type gifs_reply, gif_trends_reply, gif_terms_reply, gif_choice_body;
 
-/* --- request.c: query of a request ---------------------------------------------------- */
+/* --- gif_request.c: query of a request ------------------------------------------------ */
 
 struct gif_request {
     struct call *call;
@@ -134,8 +133,8 @@ double gif_day(int64_t us);
 /* Returns the part of a locale before the first '-'. */
 struct str gif_language(struct str locale);
 
-/* Heat is a logarithmic popularity (request.c). gif_popularity computes today's popularity from it,
- * gif_heat_after the heat after one more choice. */
+/* Heat is a logarithmic popularity (gif_request.c). gif_popularity computes today's popularity from
+ * it, gif_heat_after the heat after one more choice. */
 double gif_popularity(double heat, double today);
 double gif_heat_after(double heat, double today);
 
@@ -153,7 +152,7 @@ struct gif_hit {
 enum err gifs_show(const struct gif_request *w, const struct gif_hit *hits, size_t count,
                    struct list *ret);
 
-/* --- index.c: full-text index of the engine ------------------------------------------- */
+/* --- full_text_index.c: full-text index of the engine --------------------------------- */
 
 enum match { MATCH_ALL, MATCH_ANY };
 
@@ -165,7 +164,7 @@ enum err index_put(struct tx *tx, const char *engine, int64_t n, struct str titl
 /* Reads rows of `gifs` by number: n, id, title, media. */
 enum err index_load(struct call *call, const struct gif_hit *hits, size_t count, struct rows *ret);
 
-/* --- search.c, trending.c, suggest.c: lists ------------------------------------------- */
+/* --- search.c, trending.c, suggestions.c: lists --------------------------------------- */
 
 enum err gifs_search(const struct gif_request *w, struct list *ret);
 enum err gifs_trending(const struct gif_request *w, size_t limit, struct list *ret);
@@ -176,7 +175,7 @@ enum err gif_suggestions(const struct gif_request *w, struct list *ret);
 /* Adds a term, unless it is a duplicate, the query itself, or above the limit. */
 void terms_add(const struct gif_request *w, struct list *terms, struct str term);
 
-/* --- upstream.c: the provider --------------------------------------------------------- */
+/* --- provider_queries.c: the provider ------------------------------------------------- */
 
 /* Functions for .prepare: fail if GIFs are off, query the provider if there is one, and pass its
  * responses to the handler. */
@@ -208,7 +207,7 @@ struct inquiry {
 /* Returns true if the local catalogue must be searched, too. */
 bool upstream_wants_local(const struct call *call);
 
-/* --- upstream_read.c ------------------------------------------------------------------ */
+/* --- provider_responses.c ------------------------------------------------------------- */
 
 /* Returns true if the body is a valid response of this kind. */
 bool upstream_valid(enum upstream_kind kind, struct str body);
@@ -218,7 +217,7 @@ enum err upstream_add_gifs(const struct gif_request *w, struct list *gifs);
 enum err upstream_add_categories(const struct gif_request *w, struct list *categories);
 enum err upstream_add_terms(const struct gif_request *w, struct list *terms);
 
-/* --- upstream_cache.c: cached answers of the provider --------------------------------- */
+/* --- provider_cache.c: cached answers of the provider --------------------------------- */
 
 enum cached { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
 
@@ -232,7 +231,7 @@ void upstream_cache_give_up(struct str key);
 bool breaker_allows(void);
 void breaker_note(bool success);
 
-/* --- choice.c ------------------------------------------------------------------------- */
+/* --- record_choice.c ------------------------------------------------------------------ */
 
 /* Resets the schedule of counts when a server starts. */
 void gif_choices_begin(void);
@@ -240,19 +239,19 @@ void gif_choices_begin(void);
 void gif_choice_prepare(struct call *call);
 enum err gif_choose(struct call *call, struct str id, struct str locale);
 
-/* --- count.c, forget.c ---------------------------------------------------------------- */
+/* --- count_choices.c, statistics_cleanup.c -------------------------------------------- */
 
 extern const struct job_kind gif_count_kind;
 /* Deletes a limited number of old rows. *more: rows are left. */
 enum err gif_forget_some(struct call *call, bool *more);
 
-/* --- files.c -------------------------------------------------------------------------- */
+/* --- gif_file_routes.c ---------------------------------------------------------------- */
 
 void gif_blob_name(char out[64], int64_t n, enum gif_format format);
 /* Returns "{slug}-{id}", the last part of a page's URL. */
 struct str gif_page_name(struct arena *a, struct str title, struct str id);
 
-/* --- probe.c: file type and size ------------------------------------------------------ */
+/* --- probe_file.c: file type and size ------------------------------------------------- */
 
 /* Returns true if the bytes have the format. *ret is 0 if the file does not state its size. */
 bool gif_probe(struct str bytes, enum gif_format format, struct gif_size *ret);
@@ -273,7 +272,7 @@ struct gif_draft {
 };
 extern const struct type gif_draft_type;
 
-/* Reads the rows of an import file in any of its forms (draft.c). */
+/* Reads the rows of an import file in any of its forms (import_reader.c). */
 struct draft_reader {
     struct str rest;
     struct list columns; /* CSV: struct str */

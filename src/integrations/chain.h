@@ -14,7 +14,7 @@ struct chain {
     struct loop *loop;
     void *state; /* the caller's struct */
 
-    /* private to chain.c */
+    /* private to step_chain.c */
     struct post post;
     void (*step)(struct chain *c);
     const char *type;

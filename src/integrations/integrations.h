@@ -3,7 +3,8 @@
  * Owns the tables of subscribers, connections, role connections and local platforms; the table
  * integrations belongs to platform/applications. Uses api/, model/ and platform/. Invariants: a
  * provider is never asked inside a transaction; a platform account has at most one owner. Start
- * with routes.c; then changes.c, sync.c, connections/linking.c and providers/provider.h. */
+ * with routes.c; then platform_integrations.c, sync.c, connections/linking.c and
+ * providers/provider.h. */
 #ifndef INTEGRATIONS_INTEGRATIONS_H
 #define INTEGRATIONS_INTEGRATIONS_H
 

@@ -92,25 +92,25 @@ enum err integration_change(struct call *call, const struct integration_row *i);
 enum err integration_audit(struct call *call, const struct integration_row *before,
                            const struct integration_row *now);
 enum err integrations_in_audit(struct call *call, struct audit_shown *log);
-/* apps.c */
+/* guild_apps.c */
 enum err migrate_command_scope(struct call *call);
 enum err list_application_ids(struct call *call);
-/* channel.c */
+/* channel_apps.c */
 enum err list_channel_integrations(struct call *call);
 enum err delete_channel_integration(struct call *call);
-/* changes.c */
+/* platform_integrations.c */
 enum err prepare_create_integration(struct call *call);
 enum err create_integration(struct call *call);
 enum err sync_integration(struct call *call);
 enum err modify_integration(struct call *call);
-/* delete.c */
+/* delete_integration.c */
 enum err delete_integration(struct call *call);
 enum err integrations_mark_of_guild(struct call *call, snowflake guild_id);
-/* join.c */
+/* join_guild.c */
 enum err prepare_join_integration(struct call *call);
 enum err join_integration(struct call *call);
 
-/* --- sync.c, expiry.c, friends.c, removal.c: jobs ------------------------------------- */
+/* --- sync.c, subscription_expiry.c, friend_sync.c, integration_removal.c: jobs -------- */
 
 extern const struct job_kind sync_kind, expiry_kind, friends_kind, removal_kind;
 
@@ -122,7 +122,7 @@ enum err removal_begin(struct call *call, const struct integration_row *i);
 /* Schedules the job that reads the friends of a user's connections. */
 enum err friends_begin(struct call *call, snowflake user_id);
 
-/* --- members.c: a member and its subscriber role -------------------------------------- */
+/* --- subscriber_roles.c: a member and its subscriber role ----------------------------- */
 
 /* State of one member in a sync. */
 struct subscriber {

@@ -7,9 +7,8 @@
 /* Results that earlier stages pass to the handler. */
 struct joining {
     bool partners;
-    snowflake id; /* integration id */
-    struct linked_account
-        mine; /* connection that lists the integration, or that the provider is asked about */
+    snowflake id;               /* integration id */
+    struct linked_account mine; /* connection that the caller joins with */
     struct str account_id, secret;
     enum platform platform;
     bool asked;

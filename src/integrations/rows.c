@@ -53,7 +53,7 @@ static enum err read_rows(struct tx *tx, struct rows *rows, struct list *ret)
 
 /* --- finding -------------------------------------------------------------------------- */
 
-/* SQL: neither the integration (removal.c) nor its application is being deleted. */
+/* SQL: neither the integration (integration_removal.c) nor its application is being deleted. */
 #define NOT_REMOVED "i.type <> 'removed' and " APP_STAYS
 
 static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1 and " NOT_REMOVED;

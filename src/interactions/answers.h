@@ -69,10 +69,10 @@ struct response {
     const struct interaction *it;
     struct application application;
     struct channel channel;
-    struct user user;       /* the user who invoked the interaction */
-    struct str user_text;   /* JSON: partial user, for response_words.c */
-    struct sender from;     /* the app as sender in the channel; rights are read only if needed */
-    bool by_user_only;      /* the app is installed only on the user's account */
+    struct user user;     /* the user who invoked the interaction */
+    struct str user_text; /* JSON: partial user, for response_metadata.c */
+    struct sender from; /* the app as sender in the channel; permissions are read only if needed */
+    bool by_user_only;  /* the app is installed only on the user's account */
     snowflake follow_up_to; /* id of the first response; 0: this is the first */
     struct opt_int forced;  /* reason why the response must be ephemeral, if any */
 };
@@ -95,7 +95,7 @@ enum err response_send(struct call *call, const struct message_draft *draft, str
  * more minutes. */
 enum err response_edit(struct call *call, const struct response *r, struct message *m);
 
-/* --- response_words.c: interaction data of a message ---------------------------------- */
+/* --- response_metadata.c: interaction data of a message ------------------------------- */
 
 /* Encode `interaction` (for older clients) and `interaction_metadata` of a message as JSON. */
 enum err response_interaction(struct call *call, const struct response *r, struct str *ret);

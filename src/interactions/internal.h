@@ -38,8 +38,7 @@ enum interaction_state {
 #define INTERACTION_PATIENCE INT64_C(3000000)   /* time limit of the first callback */
 #define INTERACTION_LIFE     INT64_C(900000000) /* life of the token and of an open modal */
 #define INTERACTION_KEPT     INT64_C(3600000000)
-#define EPHEMERAL_LIFE \
-    INT64_C(900000000) /* life of an ephemeral message after its last use or change */
+#define EPHEMERAL_LIFE       INT64_C(900000000) /* of a message, after its last use or change */
 
 struct interaction {
     snowflake id, application_id, user_id, channel_id;
@@ -105,13 +104,13 @@ struct str interaction_token(const struct call *call, snowflake id);
 /* Returns the id in a token, or 0 if the token is invalid. Needs no transaction. */
 snowflake interaction_of_token(const struct call *call, struct str token);
 
-/* --- owners.c ------------------------------------------------------------------------- */
+/* --- integration_owners.c ------------------------------------------------------------- */
 
 /* Returns true if the app is installed only on the user's account (authorizing_integration_owners).
  */
 bool owners_only_user(struct str owners);
 
-/* --- tell.c: events to the user ------------------------------------------------------- */
+/* --- user_events.c: events to the user ------------------------------------------------ */
 
 /* Emits an event to the gateway session of the interaction if it is known, else to all sessions of
  * the user. */
@@ -140,7 +139,7 @@ extern const struct job_kind ephemeral_job; /* in callbacks_domain */
  * interaction and posts a message of the app, in the transaction that inserted the interaction. */
 enum err interaction_launch(struct call *call, struct interaction *it);
 
-/* --- callback_inline.c, deliver.c: HTTP answers of the app's endpoint ----------------- */
+/* --- callback_inline.c, app_delivery.c: HTTP answers of the app's endpoint ------------ */
 
 /* Applies an HTTP response of the app's endpoint as a callback; takes over the body's buffer.
  * content_type: application/json, or multipart/form-data with payload_json and files[n]. */

@@ -115,7 +115,7 @@ enum err command_recheck(struct call *call);
  * the name. */
 enum err options_take(struct call *call);
 
-/* --- owners.c: context and installation of the app ------------------------------------ */
+/* --- integration_owners.c: context and installation of the app ------------------------ */
 
 /* Sets it.context: guild, DM with the app's bot, or another private channel. */
 enum err context_find(struct call *call);
@@ -126,7 +126,7 @@ struct str owners_write(struct arena *arena, unsigned ways, snowflake guild_id, 
  * guild. */
 struct str owners_of_message(struct call *call, const struct message *m);
 
-/* --- menus.c -------------------------------------------------------------------------- */
+/* --- select_menus.c ------------------------------------------------------------------- */
 
 /* Finds a component by custom_id in a tree (list of struct component); NULL: none. */
 const struct component *component_find(const struct list *components, struct str custom_id);
@@ -171,7 +171,7 @@ enum err files_keep(struct call *call);
 enum err files_insert(struct call *call);
 enum err files_drop(struct call *call);
 
-/* --- payload.c, deliver.c ------------------------------------------------------------- */
+/* --- payload.c, app_delivery.c -------------------------------------------------------- */
 
 /* Build the payload for the app: payload_gather reads its objects in the transaction, payload_write
  * encodes it when the files are stored. */
@@ -181,7 +181,7 @@ void payload_write(struct call *call);
 /* Sends the interaction to the app after the commit; call in the handler. */
 void interaction_deliver(struct call *call);
 
-/* --- keep.c: timeouts and cleanup ----------------------------------------------------- */
+/* --- timeouts.c: timeouts and cleanup ------------------------------------------------- */
 
 /* Schedules the timeout of an unanswered interaction as a stored job, which survives a restart. */
 enum err deadline_set(struct call *call, const struct interaction *it);

@@ -29,8 +29,7 @@ struct message_item {
     struct message message;
 };
 struct seen_attachment {
-    struct attachment
-        attachment; /* must be the first member: shares the field table of attachments */
+    struct attachment attachment; /* must be first: shares the field table */
     bool ephemeral;
 };
 struct attachment_item {

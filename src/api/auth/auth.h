@@ -64,8 +64,7 @@ struct token_grant {
     struct str scopes;  /* space-separated; bearers */
     int64_t expires_at; /* 0: never */
     struct str client;  /* User-Agent, for the list of sessions */
-    struct str
-        code; /* digest of the OAuth2 code that was exchanged for the token; p == NULL: none */
+    struct str code;    /* digest of the exchanged OAuth2 code; p == NULL: none */
     /* For world files. lasting: a word from which the token is derived, with the pepper and the
      * account, so that it is always the same. chosen: the text of the token. */
     struct str lasting, chosen;

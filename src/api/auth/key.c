@@ -44,8 +44,7 @@ static enum err make_key(const char *path, unsigned char *key)
     randombytes_buf(key, AUTH_KEY_BYTES);
     if (access(path, F_OK) != 0 && write_key(path, key))
         return OK;
-    log_error("auth: cannot read or create the key file '%s'; check its size and permissions",
-              path);
+    log_error("auth: cannot read or create the key file '%s'; check its permissions", path);
     return ERR_INTERNAL;
 }
 

@@ -2,8 +2,8 @@
  *
  * COMPUTE writes a blob before it has a row. The handler's transaction inserts the row; if it
  * fails, the blob is deleted. If the process dies in between, the store's list of unsettled blobs
- * has it. A dropped blob is marked in the transaction and deleted later by removal.c, so neither
- * the writer nor a loop waits for a disk. */
+ * has it. A dropped blob is marked in the transaction and deleted later by file_removal.c, so
+ * neither the writer nor a loop waits for a disk. */
 #include "api/internal.h"
 
 #include <stdatomic.h>
@@ -12,7 +12,8 @@
 #include "base/mem.h"
 
 enum {
-    /* Must be far below ABANDONED_S of removal.c, after which a blob without a row is deleted. */
+    /* Must be far below ABANDONED_S of file_removal.c, after which a blob without a row is deleted.
+     */
     MOST_SECONDS_BEFORE_COMMIT = 30 * 60,
 };
 static const int64_t DAY_US = INT64_C(86400) * 1000 * 1000;
@@ -167,7 +168,7 @@ void files_finish(struct call *call, enum err e)
     const struct kept_blob *kept = run_of(call)->effects.blobs;
 
     /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist: leave the blobs
-     * unsettled; removal.c checks for rows later. */
+     * unsettled; file_removal.c checks for rows later. */
     if (!kept || e == ERR_UNAVAILABLE)
         return;
     struct arena *arena = arena_new();

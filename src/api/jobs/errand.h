@@ -9,12 +9,11 @@
 #include "api/call.h"
 
 struct errand {
-    const char *name; /* a literal, for finding slow work; or NULL */
-    const struct caller
-        *caller; /* the call runs on behalf of this caller (copied); NULL: of the server */
-    enum route_store store; /* READ or WRITE */
+    const char *name;            /* a literal, for finding slow work; or NULL */
+    const struct caller *caller; /* runs on behalf of this caller; copied; NULL: the server */
+    enum route_store store;      /* READ or WRITE */
     /* Decodes external input once, before any transaction, on the loop or, with long_input, on the
-     * pool. Like route->prepare it may set call->look and call->compute. May be NULL. */
+     * pool. Like route->prepare it may set call->read and call->compute. May be NULL. */
     enum err (*decode)(struct call *call);
     bool long_input;
     /* Runs in the transaction; may run more than once. */

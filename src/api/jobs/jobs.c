@@ -216,9 +216,8 @@ static void job_taken(struct call *call, enum err e, void *arg)
 struct jobs_look {
     struct job_taking *due; /* in the arena of the call */
     size_t count;
-    int64_t next; /* due time of the first job that is not due yet */
-    int64_t rank,
-        living; /* share of jobs to query: that of the node with this rank among living nodes */
+    int64_t next;         /* due time of the first job that is not due yet */
+    int64_t rank, living; /* share to query: rank among living nodes */
 };
 
 static const struct job_kind *kind_named(const struct api *api, struct str name)
@@ -383,7 +382,7 @@ static void job_tick(uv_timer_t *timer)
 {
     struct jobs *jobs = timer->data;
     int64_t now = clock_us();
-    /* looked_at is in the future if the clock was stepped back. */
+    /* read_at is in the future if the clock was stepped back. */
     bool due = jobs->next <= now ||
                (jobs->others &&
                 (jobs->looked_at > now || jobs->looked_at + OTHERS_LOOK_S * SECOND <= now));

@@ -33,7 +33,7 @@ struct limits {
     _Atomic bool has_due;
     _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct limit global, anonymous;
-    struct limits_others others; /* apart == NULL: no other nodes */
+    struct limits_others others; /* count_disconnected_nodes NULL: no other nodes */
     struct limit_shard shards[LIMIT_SHARDS];
 };
 
@@ -43,7 +43,7 @@ struct counter *limit_find(struct limit_shard *s, uint64_t hash, uint64_t who, u
                            uint64_t major, int64_t now);
 void counter_begin(struct counter *c, int64_t ends_ms);
 
-/* --- exchange.c ------------------------------------------------------------------------ */
+/* --- cluster_exchange.c ---------------------------------------------------------------- */
 
 /* Called after a call was counted, with the shard's lock. counter_note queues the counter for
  * sending. counter_note_strict writes it to `out`, which the caller sends after releasing the

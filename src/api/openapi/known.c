@@ -1,7 +1,7 @@
 /* known.c - operations that Discord documents and this server does not implement.
  *
- * The table (known.def) lists all documented operations. Requests for those without a route get a
- * different 404 than unknown paths, and the reference lists them. */
+ * The table (documented_operations.def) lists all documented operations. Requests for those without
+ * a route get a different 404 than unknown paths, and the reference lists them. */
 #include "api/internal.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* index.h - command indexes: the commands available in a guild, for an account, of an application
- * or in a private channel. Start with indexes.c. */
+ * or in a private channel. Start with index_routes.c. */
 #ifndef COMMANDS_INDEX_H
 #define COMMANDS_INDEX_H
 
@@ -48,12 +48,12 @@ bool index_bundles_next(struct rows *rows, struct bundle *ret, enum err *ret_err
 enum err index_uses(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
 /* Ranks the commands of a bundle: the most used is 1; on a tie the older command comes first. */
 void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks);
-/* *ret: the last change of the index or of its applications, or `place` if there was none.
+/* *ret: the last change of the index or of its applications, or the key if there was none.
  * *ret_own: the last change of the index alone, or 0. */
 enum err index_version(struct tx *tx, snowflake place, const struct list *applications,
                        snowflake *ret_own, snowflake *ret);
 
-/* --- index_rules.c: filters a guild's index for a member ------------------------------ */
+/* --- index_member_filter.c: filters a guild's index for a member ---------------------- */
 
 struct index_reader {
     struct tx *tx;
@@ -79,11 +79,11 @@ bool index_usable(const struct index_reader *r, struct command_question *q);
 const struct command_index_permissions *index_permissions(const struct index_reader *r,
                                                           snowflake target_id);
 
-/* --- index_places.c ------------------------------------------------------------------- */
+/* --- index_channels.c ----------------------------------------------------------------- */
 
 /* A class of channels or threads that are equal for command permissions. */
 struct index_place {
-    uint64_t rights;      /* the reader's permissions */
+    uint64_t rights;      /* permissions of the member */
     snowflake channel_id; /* for a thread: its parent; 0: no permission row names a channel */
     bool nsfw, thread;
 };
@@ -92,28 +92,26 @@ struct index_place {
 enum err index_places(struct tx *tx, const struct standing *s, bool by_channel, struct list *ret);
 void index_places_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
 
-/* --- indexes.c ------------------------------------------------------------------------ */
+/* --- index_routes.c ------------------------------------------------------------------- */
 
 /* The data of an index reply that all its commands share. */
 struct index_view {
     struct call *call;
     enum index_kind kind;
-    snowflake key,
-        place; /* place: channel whose version the index has; 0: the version is stored under key */
-    struct command_question
-        ask; /* template of the permission check; each command adds its fields */
+    snowflake key, place;        /* place: id under which the version is stored; 0: key */
+    struct command_question ask; /* template; each command adds its fields */
     struct str locale;
     uint64_t locales;                  /* locales that apply to the caller */
     const struct index_reader *reader; /* INDEX_GUILD only */
     const struct user *bot;            /* INDEX_APPLICATION only */
-    struct user user;                  /* the reader */
+    struct user user;                  /* the caller */
     struct list applications;          /* struct index_application */
     struct list uses;                  /* struct command_uses */
     snowflake own_version, version;
     struct json json; /* the reply */
 };
 
-/* --- index_kept.c --------------------------------------------------------------------- */
+/* --- index_cache_key.c ---------------------------------------------------------------- */
 
 /* Computes the key of a cached reply: a digest of the view and of the index versions, which every
  * change of a command increments (command_index_move). Returns false if the view is too large for a

@@ -15,9 +15,8 @@ enum { LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 /* State of the job: one page of one connection. Contains no pointers, because it is copied between
  * calls. */
 struct friends_step {
-    struct job job; /* without data */
-    char type[16],
-        id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty: before the first one */
+    struct job job;                                /* without data */
+    char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty: none yet */
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
     bool found, lost; /* lost: the job was rescheduled meanwhile */
