@@ -36,8 +36,8 @@ struct traffic; /* traffic/traffic.h */
 struct workbench;
 
 /* Who may register: everyone; users with a code from the operator; users with such a code or with
- * an invite to a guild; nobody; everyone on this machine, and others with a code from the operator.
- */
+ * an invite to a guild; nobody; everyone on this machine, and others with a code from the
+ * operator. */
 enum registration_mode {
     REGISTRATION_OPEN,
     REGISTRATION_INVITE,

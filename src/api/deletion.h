@@ -23,8 +23,8 @@ enum deletion_object {
     WITH_APPLICATION,
 };
 
-/* Order in which the rules of an object are applied. Within a phase the order of domains.c applies.
- */
+/* Order in which the rules of an object are applied. Within a phase the order of domains.c
+ * applies. */
 enum deletion_phase {
     DELETE_FIRST = -2,
     DELETE_PARTS, /* parts that have rules themselves, and rows whose deletion emits events */

@@ -291,8 +291,8 @@ static void start_decode(struct call_run *run)
     uv_queue_work(loop_uv(run->call.loop), &run->compute, run_decode, decode_done);
 }
 
-/* Runs route->before_decode. Returns true if the call ended or continues in the KNOWN_BODY stage.
- */
+/* Runs route->before_decode. Returns true if the call ended or continues in the KNOWN_BODY
+ * stage. */
 static bool run_recall(struct call_run *run)
 {
     struct call *call = &run->call;

@@ -191,8 +191,8 @@ static enum err check_counts(const struct bulk_overwrite *b)
     return OK;
 }
 
-/* Refuses to remove the entry point of an embedded application: a bulk overwrite must contain it.
- */
+/* Refuses to remove the entry point of an embedded application: a bulk overwrite must contain
+ * it. */
 static enum err check_entry_point(const struct bulk_overwrite *b)
 {
     if (!(b->call->target.application->flags & APPLICATION_EMBEDDED))

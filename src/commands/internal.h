@@ -40,8 +40,8 @@ void command_check(struct form *form, const struct place *here, const struct com
  * sub-command or group that contains it. */
 void options_check(struct form *form, const struct place *here, const struct list *options,
                    int64_t inside);
-/* option_name_check reports an option with the name of an earlier sibling. words: the result of
- * option_words for the list; NULL if no two names are equal. */
+/* option_name_check reports an option with the name of an earlier sibling. name_hashes: the result
+ * of option_words for the list; NULL if no two names are equal. */
 const uint64_t *option_words(struct arena *arena, const struct list *options);
 void option_name_check(struct form *form, const struct place *here, const struct command_option *o,
                        size_t index, const uint64_t *words);
@@ -171,8 +171,8 @@ struct command_drafts {
     size_t count;
 };
 
-/* Call in prepare. The draft is built before the transaction if `look` is set or the body is long.
- */
+/* Call in prepare. The draft is built before the transaction if read_first is set or the body is
+ * long. */
 void drafts_prepare(struct call *call, const struct command_change *change, bool look);
 /* Returns the bits of integration_type that an application supports. */
 unsigned installs_of(const struct application *a);
@@ -195,8 +195,8 @@ enum err command_fit(struct form *form, const struct place *here, const struct a
 /* Return the maximum number of commands of a type in a scope, and the error beyond it. */
 int64_t most_commands(int64_t type);
 enum err most_commands_error(int64_t type);
-/* Checks that the scope has room for one more command of a type; else returns most_commands_error.
- */
+/* Checks that the scope has room for one more command of a type; else returns
+ * most_commands_error. */
 enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake guild_id,
                              int64_t type);
 /* Records the ids of new commands for the daily limit; ERR_MAX_DAILY_COMMANDS if it is exceeded. */

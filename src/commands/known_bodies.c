@@ -1,5 +1,5 @@
-/* known_bodies.c - cache of bulk overwrite bodies and their results; see known_overwrite_bodies.h.
- */
+/* known_bodies.c - cache of bulk overwrite bodies and their results; see
+ * known_overwrite_bodies.h. */
 #include "commands/known_bodies.h"
 
 #include <pthread.h>

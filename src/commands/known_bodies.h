@@ -25,8 +25,8 @@ struct known_body {
 /* Returns true if the scope was last overwritten with the body of this request. */
 bool known_body_find(const struct call *call, snowflake application_id, snowflake guild_id,
                      struct known_body *ret);
-/* Returns true if the rows (struct command_row, sorted by id) still equal the result of that body.
- */
+/* Returns true if the rows (struct command_row, sorted by id) still equal the result of that
+ * body. */
 bool known_body_holds(const struct call *call, const struct known_body *known,
                       const struct list *rows);
 /* Stores the body of a bulk overwrite. Call on the loop, after the commit. */

@@ -232,8 +232,8 @@ enum err list_commands(struct call *call)
         return e;
     if (!in->with_localizations) {
         key.of[2] = locale_reach(locale);
-        /* Locales with the same fallbacks prefer different texts, so the locale is part of the key.
-         */
+        /* Locales with the same fallbacks prefer different texts, so the locale is part of the
+         * key. */
         key.of[3] = locale_bit(locale);
     }
     struct shared_text *kept = kept_find_text(call->tx, &key);

@@ -10,8 +10,8 @@ static snowflake scope_of(const struct call *call)
     return call->target.guild ? call->target.guild->id : 0;
 }
 
-/* Checks that the installation contexts are among those of the application, which are the default.
- */
+/* Checks that the installation contexts are among those of the application, which are the
+ * default. */
 enum err command_fit(struct form *form, const struct place *here, const struct application *a,
                      struct command *k, const struct command_patch *in)
 {

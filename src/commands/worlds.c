@@ -65,8 +65,8 @@ static enum err check_id(struct command_import *in, snowflake id, const struct p
     return e;
 }
 
-/* Finds the command that an entry replaces; *ret NULL: the entry is new, or invalid and reported.
- */
+/* Finds the command that an entry replaces; *ret NULL: the entry is new, or invalid and
+ * reported. */
 static enum err world_settle(struct command_import *in, const struct command *k, struct opt_id id,
                              const struct place *here, struct known **ret)
 {

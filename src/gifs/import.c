@@ -80,8 +80,8 @@ static bool get_file(struct gif_import_run *im, struct str where, struct buf *ou
     return true;
 }
 
-/* Checks the type and size of a file. If the file does not state its size, that of the row is used.
- */
+/* Checks the type and size of a file. If the file does not state its size, that of the row is
+ * used. */
 static bool look_at_file(struct gif_import_run *im, const struct gif_draft *d, struct str where,
                          struct gif_file *f)
 {

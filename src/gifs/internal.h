@@ -184,8 +184,8 @@ enum err upstream_ask_suggestions(struct call *call);
 enum err upstream_ask_trends(struct call *call);
 enum err upstream_ask_trending(struct call *call);
 enum err upstream_ask_terms(struct call *call);
-/* Forwards a choice to the provider if the GIF is the provider's; does not wait for the response.
- */
+/* Forwards a choice to the provider if the GIF is the provider's; does not wait for the
+ * response. */
 void upstream_tell_choice(struct call *call);
 
 enum upstream_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREAM_KINDS };

@@ -192,8 +192,8 @@ bool upstream_wants_local(const struct call *call)
 
 /* --- query strings for the provider --------------------------------------------------- */
 
-/* Returns the locale from the request's query or headers only, because there is no transaction yet.
- */
+/* Returns the locale from the request's query or headers only, because there is no transaction
+ * yet. */
 static struct str plain_locale(const struct call *call, const struct opt_str *named)
 {
     struct str known = named && named->given == GIVEN && named->value.n ? locale_known(named->value)

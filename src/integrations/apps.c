@@ -9,8 +9,8 @@ static bool needs_scope(const struct integration_row *i)
            !scopes_have_name(&i->scopes, "applications.commands");
 }
 
-/* Adds the scope to a copy of the list, because lists that were read from the store must not grow.
- */
+/* Adds the scope to a copy of the list, because lists that were read from the store must not
+ * grow. */
 static void add_scope(struct arena *arena, struct integration_row *i)
 {
     struct list scopes = { 0 };

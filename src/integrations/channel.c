@@ -28,8 +28,8 @@ static struct group_app read_row(const struct rows *r)
     };
 }
 
-/* GET /channels/{channel.id}/integrations: the reply does not contain the user who added the app.
- */
+/* GET /channels/{channel.id}/integrations: the reply does not contain the user who added the
+ * app. */
 enum err list_channel_integrations(struct call *call)
 {
     struct list apps = { 0 }, shown = { 0 };

@@ -130,8 +130,8 @@ struct subscriber {
     bool subscribes, has_role;
     int64_t lapsed_at; /* 0: subscription is active */
 };
-/* Reads the members after an id that have a connection of the integration's platform, sorted by id.
- */
+/* Reads the members after an id that have a connection of the integration's platform, sorted by
+ * id. */
 enum err subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
                            snowflake up_to, int64_t limit, struct list *ret);
 bool subscriber_is_settled(const struct integration_row *i, const struct subscriber *s);

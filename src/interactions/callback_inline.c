@@ -63,8 +63,8 @@ static enum err inline_answer_run(struct call *call)
     return e ? e : callback_apply(call, it, call->body);
 }
 
-/* Frees the response. An unusable callback fails the interaction; a second callback has no effect.
- */
+/* Frees the response. An unusable callback fails the interaction; a second callback has no
+ * effect. */
 static void inline_answer_done(struct call *call, enum err e, void *arg)
 {
     struct returned *r = arg;

@@ -65,8 +65,8 @@ enum err prepare_follow_up(struct call *call)
     return prepare_sending(call, check_new);
 }
 
-/* Reads the deferred message (callback type 5) that has no content yet; *ret_found: there is one.
- */
+/* Reads the deferred message (callback type 5) that has no content yet; *ret_found: there is
+ * one. */
 static enum err find_promised(struct call *call, const struct interaction *it, struct message *ret,
                               bool *ret_found)
 {

@@ -106,8 +106,8 @@ snowflake interaction_of_token(const struct call *call, struct str token);
 
 /* --- integration_owners.c ------------------------------------------------------------- */
 
-/* Returns true if the app is installed only on the user's account (authorizing_integration_owners).
- */
+/* Returns true if the app is installed only on the user's account
+ * (authorizing_integration_owners). */
 bool owners_only_user(struct str owners);
 
 /* --- user_events.c: events to the user ------------------------------------------------ */

@@ -21,8 +21,8 @@ static const char WAITING[] =
 
 static enum err sweep_later(struct call *call, int64_t created_ms);
 
-/* Fails the unanswered interactions of one slice of time; the job's key is the number of the slice.
- */
+/* Fails the unanswered interactions of one slice of time; the job's key is the number of the
+ * slice. */
 static enum err fail_waiting(struct call *call, const struct job *job)
 {
     int64_t from = (int64_t)job->key * SLICE_MS;

@@ -126,8 +126,8 @@ static enum err take_checkbox(struct filling *f, const struct entry_in *in)
     return OK;
 }
 
-/* Writes the selected value as text; null if nothing is selected and the component is not required.
- */
+/* Writes the selected value as text; null if nothing is selected and the component is not
+ * required. */
 static enum err take_radio(struct filling *f, const struct component *c, const struct entry_in *in)
 {
     struct json_reader r;

@@ -264,8 +264,8 @@ static uint64_t auth_forget(struct auth *a,
                             bool (*matches)(const struct cache_entry *, const void *),
                             const void *what)
 {
-    /* Count the revocation before the scan, so that lookups in progress do not cache their result.
-     */
+    /* Count the revocation before the scan, so that lookups in progress do not cache their
+     * result. */
     atomic_fetch_add(&a->forgets, 1);
     for (int shard = 0; shard < AUTH_PARTS; shard++) {
         struct token_shard *s = &a->shards[shard];
@@ -274,8 +274,8 @@ static uint64_t auth_forget(struct auth *a,
         cache_drop_if(&s->callers, matches, what);
         pthread_mutex_unlock(&s->lock);
     }
-    /* Count it once more: a lookup that begins now finds the token neither in the store nor in the
-     * cache. */
+    /* Count the revocation once more: a lookup that begins now finds the token neither in the store
+     * nor in the cache. */
     return atomic_fetch_add(&a->forgets, 1) + 1;
 }
 

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 
 enum {
-    /* Must be far below ABANDONED_S of file_removal.c, after which a blob without a row is deleted.
-     */
+    /* Must be far below ABANDONED_S of file_removal.c, after which a blob without a row is
+     * deleted. */
     MOST_SECONDS_BEFORE_COMMIT = 30 * 60,
 };
 static const int64_t DAY_US = INT64_C(86400) * 1000 * 1000;

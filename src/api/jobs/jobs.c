@@ -73,8 +73,8 @@ enum err job_note(struct tx *tx, const char *kind, snowflake key, int64_t due_us
                    BIND(v_text(str_of(kind)), v_id(key), v_int(due_us), v_text(data)), NULL);
 }
 
-/* On SQLite a SELECT is cheaper than rewriting an unchanged row, so the due time is compared first.
- */
+/* On SQLite a SELECT is cheaper than rewriting an unchanged row, so the due time is compared
+ * first. */
 enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us)
 {
     struct rows row;
@@ -277,8 +277,8 @@ static void job_lower(struct jobs *jobs, int64_t due)
         ;
 }
 
-/* Postpones a job of unknown kind only after a minute: during an upgrade a newer node may run it.
- */
+/* Postpones a job of unknown kind only after a minute: during an upgrade a newer node may run
+ * it. */
 static void job_leave(struct jobs *jobs, const struct job_taking *t)
 {
     if (!jobs->others || t->job.due < clock_us() - LEFT_S * SECOND)
@@ -337,8 +337,8 @@ static void start_look(struct jobs *jobs)
 
     jobs->busy++;
     jobs->looked_at = now;
-    /* Jobs that are scheduled from now on lower `next` again. If `next` is in the future, it stays.
-     */
+    /* Jobs that are scheduled from now on lower `next` again. If `next` is in the future, it
+     * stays. */
     if (jobs->next <= jobs->looked_at)
         jobs->next = INT64_MAX;
     errand_start(jobs->api, jobs->loop,

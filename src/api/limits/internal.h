@@ -38,7 +38,7 @@ struct limits {
 };
 
 uint64_t counter_hash(uint64_t who, uint64_t name, uint64_t major);
-/* Finds or creates the counter of (who, limit, major). The caller holds the shard's lock. */
+/* Finds or creates the counter of (caller, limit, major). The caller holds the shard's lock. */
 struct counter *limit_find(struct limit_shard *s, uint64_t hash, uint64_t who, uint64_t limit,
                            uint64_t major, int64_t now);
 void counter_begin(struct counter *c, int64_t ends_ms);

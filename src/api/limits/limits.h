@@ -40,7 +40,7 @@ struct verdict {
     int64_t reset_at_ms, reset_after_ms;
 };
 
-/* Counts one call. who: account id or address hash; major: id of the major parameter, or 0. */
+/* Counts one call. caller: account id or address hash; major: id of the major parameter, or 0. */
 struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
                             const struct limit *limit, uint64_t major);
 /* Reverts limits_count, for a call that should not count. */

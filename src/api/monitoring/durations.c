@@ -1,7 +1,7 @@
 /* durations.c - histogram of the durations of calls, per domain.
  *
- * Each loop counts in its own cells, so loops share no lock and no cache line; readers add them up.
- */
+ * Each loop counts in its own cells, so loops share no lock and no cache line; readers add them
+ * up. */
 #include "api/monitoring/durations.h"
 
 #include <stdatomic.h>

@@ -13,8 +13,8 @@ static bool is_text_body(struct str type)
            http_media_type_is(type, STR("application/x-www-form-urlencoded"));
 }
 
-/* Returns the text of the request body; of a multipart body only the JSON, without uploaded files.
- */
+/* Returns the text of the request body; of a multipart body only the JSON, without uploaded
+ * files. */
 static struct str request_text(const struct exchange *x)
 {
     const struct part *part = x->parts ? multipart_find(x->parts, STR("payload_json")) : NULL;

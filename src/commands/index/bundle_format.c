@@ -67,8 +67,8 @@ static struct bundle_entry get_entry(const unsigned char *at)
     };
 }
 
-/* Returns true if a JSON object of this length is at this offset, followed by a comma or the end.
- */
+/* Returns true if a JSON object of this length is at this offset, followed by a comma or the
+ * end. */
 static bool has_text(struct str texts, size_t at, size_t length)
 {
     if (length < 2 || at > texts.n || length > texts.n - at)

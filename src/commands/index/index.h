@@ -98,7 +98,7 @@ void index_places_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id)
 struct index_view {
     struct call *call;
     enum index_kind kind;
-    snowflake key, place;        /* place: id under which the version is stored; 0: key */
+    snowflake key, place;        /* version_key: id under which the version is stored; 0: key */
     struct command_question ask; /* template; each command adds its fields */
     struct str locale;
     uint64_t locales;                  /* locales that apply to the caller */

@@ -26,8 +26,8 @@ enum err command_index_installed(struct call *call, const struct guild_app *a);
  * there. */
 enum err command_index_blocked(struct call *call, const struct block_change *b);
 extern const struct job_kind command_index_job; /* continues command_index_installed */
-/* Deletes the commands, bundle and permission rows of an app in a guild that it was removed from.
- */
+/* Deletes the commands, bundle and permission rows of an app in a guild that it was removed
+ * from. */
 enum err commands_drop_of_app(struct call *call, const struct guild_app *a);
 extern const struct deletion_rule command_deletions[];
 

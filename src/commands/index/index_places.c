@@ -49,8 +49,8 @@ static const char OVERWRITES_ABOUT[] =
     "o.target_id = $2 or o.target_id in (select role_id from member_roles where guild_id = $1 and "
     "user_id = $2)) order by o.channel_id";
 
-/* Reads the member's overwrites into the channels; rows and channels are both sorted by channel id.
- */
+/* Reads the member's overwrites into the channels; rows and channels are both sorted by channel
+ * id. */
 static enum err load_overwrites(struct tx *tx, const struct standing *s, struct list *channels)
 {
     struct open_channel *c = channels->items, *end = c + channels->count;

@@ -91,8 +91,8 @@ static enum err round_after(struct tx *tx, snowflake target_id, int64_t *ret)
     return OK;
 }
 
-/* If an earlier deletion with events is still pending, its remaining guilds get the event as well.
- */
+/* If an earlier deletion with events is still pending, its remaining guilds get the event as
+ * well. */
 static const char SET_MARK[] =
     "insert into permission_drops (target_id, application_id, round, told) values ($1, $2, $3, $4) "
     "on conflict (target_id) do update set round = excluded.round, "

@@ -38,8 +38,8 @@ extern const struct type type_integration_guild;
 
 /* Reads the connections of a user, without .integrations (connection_load_integrations). */
 enum err connections_of(struct tx *tx, snowflake user_id, struct list *ret);
-/* Reads a connection. type: platform name in the database. ERR_UNKNOWN_CONNECTION if there is none.
- */
+/* Reads a connection. type: platform name in the database. ERR_UNKNOWN_CONNECTION if there is
+ * none. */
 enum err connection_find(struct tx *tx, snowflake user_id, struct str type, struct str id,
                          struct linked_account *ret);
 /* Reads the connection of a platform account, whichever user owns it. */
