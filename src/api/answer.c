@@ -38,7 +38,7 @@ static void send_answer(struct call_run *run, int status, struct str type)
                                : buf_str(&reply);
     if (run->began)
         call_record(run, now, status, type, type.p && !head.zipped && file < 0 ? body : STR(""));
-    /* A body that http_answer compresses is short, so it counts as not long. */
+    /* http_answer compresses short bodies itself, so a body that it will compress is not long. */
     bool is_long =
         body.n >= HTTP_LONG && (body.n > HTTP_GZIP_LONGEST || head.zipped || head.no_gzip ||
                                 !http_accepts(x->request->accept_encoding, STR("gzip")));
@@ -93,13 +93,13 @@ static void zip_done(uv_work_t *w, int status)
 {
     struct call_run *run = container_of(w, struct call_run, compute);
 
-    (void)status; /* on failure the response is sent uncompressed */
+    (void)status; /* If the compression fails, the response is sent uncompressed. */
     loop_part(run->call.route->name);
     answer_now(run);
 }
 
-/* Bodies that are too long for the loop are compressed on the pool, up to 8 MiB. Longer ones are
- * sent uncompressed, so that one caller does not occupy the pool. */
+/* True if the body is too long to be compressed on the loop: bodies up to 8 MiB are compressed on
+ * the pool; longer ones are sent uncompressed, so that one caller does not occupy the pool. */
 static bool is_to_be_zipped(const struct call_run *run)
 {
     const struct call *call = &run->call;
@@ -124,7 +124,8 @@ static void reply_unshare(struct call_run *run)
     shared_text_unref(shared);
 }
 
-/* API versions 6 and 7 encode some fields differently (old_versions.h). */
+/* Rewrites the body for API versions 6 and 7, which encode some fields differently
+ * (old_versions.h). */
 static void reply_respell(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -134,7 +135,7 @@ static void reply_respell(struct call_run *run)
 
     if (run->answer.borrowed.p || run->answer.type.p || run->answer.file >= 0 || !body.n)
         return;
-    /* "deny":"0" grows the most: from 10 bytes to 23. */
+    /* The longest growth is that of "deny":"0", from 10 bytes to 23. */
     buf_init(&out, (size_t)3 * CALL_MAX_REPLY);
     old_spelling(body, &out);
     buf_clear(&call->reply);

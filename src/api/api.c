@@ -14,7 +14,7 @@ static void send_counts(void *arg, struct str message)
     cluster_tell(((struct api *)arg)->options.cluster, CLUSTER_COUNTS, message);
 }
 
-/* Number of nodes that currently do not receive each other's counts. */
+/* Returns the number of nodes that currently do not receive each other's rate-limit counts. */
 static unsigned servers_apart(void *arg)
 {
     return cluster_apart(((struct api *)arg)->options.cluster);
@@ -51,7 +51,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->token_uses = token_uses_new(api);
     for (const struct domain *const *d = domains; *d; d++) {
         if (((*d)->permit && api->permit) || ((*d)->people && api->people)) {
-            fprintf(stderr, "guildhall: two domains decide on rights or know who is where\n");
+            fprintf(stderr, "guildhall: two domains implement the same callback; only one may\n");
             abort();
         }
         if ((*d)->permit)
@@ -82,8 +82,6 @@ void api_set_limits(struct api *api, const struct limits_options *limits)
 {
     limits_set(api->limits, limits);
 }
-
-/* --- rate-limit counts of other nodes ------------------------------------------------- */
 
 void api_tell_counts(struct api *api)
 {
@@ -202,8 +200,8 @@ struct server *api_server(const struct api *api)
     return api->server;
 }
 
-/* Without public-url the scheme is secure if the caller's connection is; without a host:
- * localhost. */
+/* Builds the base URL. If public-url is not set, the scheme is https when the caller's connection
+ * uses TLS; if the host is empty, it is localhost. */
 static struct str url_of_host(const struct call *call, const char *scheme, struct str host)
 {
     const char *set = call->api->options.public_url;

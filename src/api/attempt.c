@@ -23,7 +23,8 @@ static enum err resolve_path(struct call_run *run)
     return OK;
 }
 
-/* All checks before the handler: path, permissions, admit, and the error of the body. */
+/* Runs all checks before the handler: resolvers of the path, permissions, route->admit; then
+ * returns the decoding error of the body, if any. */
 static enum err attempt_enter(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -69,11 +70,11 @@ static enum err check_whole(const struct call_run *run)
     if (!answer && !arena_spoiled(call->arena))
         return OK;
     log_warn("api: %s: %s", call->route->name,
-             answer ? "the answer would be too large" : "something does not fit its place");
+             answer ? "the response exceeds its size limit" : "the call exceeds its memory limit");
     return answer ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 
-/* The effects that other nodes must apply. */
+/* Returns the effects of the call that other nodes must apply. */
 static struct frame effects_frame(const struct call_effects *effects)
 {
     return (struct frame){ .announced = effects->announced,
@@ -96,8 +97,8 @@ void attempt_prefetch(struct work *w, struct tx *tx)
     call->tx = NULL;
 }
 
-/* Runs route->prefetch before the path is resolved. APPEND routes have done it for their batch
- * (attempt_prefetch), or do without it. */
+/* Runs route->prefetch before the path is resolved. The calls of an APPEND route are prefetched for
+ * the whole batch (attempt_prefetch), or not at all. */
 static enum err handler_prefetch(struct call *call)
 {
     bool said = call->decoded || route_store(call->route) == ROUTE_STORE_APPEND;
@@ -127,7 +128,7 @@ enum err attempt_run(struct work *w, struct tx *tx)
         if (!e)
             e = check_whole(run);
         if (run->outdated)
-            e = OK; /* not an error: continue with DECODE */
+            e = OK; /* not an error: the body is decoded next */
         break;
     case STAGE_LOOK:
         e = attempt_enter(run);

@@ -238,7 +238,7 @@ enum err call_invalid(struct call *call, const char *field, const char *code, co
     return ERR_INVALID_FORM_BODY;
 }
 
-/* The gateway does not know the members of a private thread: the event contains them. */
+/* Adds the members of a private thread to the event, because the gateway does not know them. */
 static void add_thread_people(struct call *call, struct announcement *a)
 {
     struct list people = { 0 };
@@ -309,13 +309,13 @@ void call_emit_made(struct call *call, enum event event, struct subject to,
                                      .facts = facts_of(event, schema, object, call->arena) });
 }
 
-/* The counter of a shared limit has no caller; the key identifies the resource. */
+/* Returns the resource key of a shared limit, whose counter has no caller; 0 for other limits. */
 static uint64_t count_major(const struct limit *limit, struct str key)
 {
     return limit->shared ? hash_str(key) : 0;
 }
 
-/* The entry of this limit and key, else a free entry; NULL: none is free. */
+/* Returns the entry of this limit and key, else a free entry, else NULL. */
 static struct call_counted *call_counted(struct call *call, const struct limit *limit, uint64_t key)
 {
     struct call_counted *room = NULL;
@@ -373,7 +373,7 @@ enum err call_limit(struct call *call, const struct limit *limit, struct str key
     run->verdict.of = limit;
     if (!run->verdict.allowed)
         return ERR_RATE_LIMITED;
-    /* Replace the headers of the route's limit, which are the only ones so far. */
+    /* Replace the headers of the route's limit; the call has no other headers yet. */
     buf_reset(&run->answer.headers);
     limits_headers(&run->verdict, limit, &run->answer.headers);
     return OK;

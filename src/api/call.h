@@ -21,22 +21,22 @@ enum {
 /* Refresh tokens are stored like the others, but no call is authenticated with one. */
 enum caller_kind { CALLER_USER = 1, CALLER_BOT, CALLER_BEARER, CALLER_REFRESH };
 
-/* The account that the credential belongs to. */
+/* The account of the credential that authenticated the call. */
 struct caller {
-    snowflake id;             /* of the user or bot account */
-    snowflake application_id; /* bots and OAuth2 tokens; else 0 */
+    snowflake id;             /* id of the user or bot account */
+    snowflake application_id; /* set for bots and OAuth2 tokens; else 0 */
     unsigned char session[8]; /* session id in the token */
     int64_t expires_at;       /* microseconds; 0: never */
-    uint64_t scopes;          /* bearers: bits of auth_scope */
+    uint64_t scopes;          /* OAuth2 tokens: bits of auth_scope */
     enum caller_kind kind;
     bool disabled, deleting;
 };
 
-/* The objects that the path's resolvers have read. Structs: platform/ and model/. */
+/* The objects that the path's resolvers have read; their structs are in platform/ and model/. */
 struct target {
     struct user *user;
     struct guild *guild;
-    struct standing *standing; /* of the caller in the guild of the path */
+    struct standing *standing; /* access of the caller in the guild of the path */
     struct channel *channel;
     uint64_t rights; /* permissions of the caller in the channel, else in the guild */
     struct role *role;
@@ -59,9 +59,9 @@ struct multipart; /* net/http/multipart.h */
 struct shared_text;
 struct voice_fact;
 
-/* The stages of a call, in order. life.c moves a call from one stage to the next. A stage that
+/* The stages of a call, in order. stages.c moves a call from one stage to the next. A stage that
  * the route does not need is skipped. An error in any stage ends the call with an error response,
- * which is written on the loop. An internal call (errand.h) begins with DECODE and sends no
+ * which is written on the loop. An internal call (internal_call.h) begins with DECODE and sends no
  * response.
  *
  *   stage       runs on           what it does, and what it may use
@@ -70,13 +70,13 @@ struct voice_fact;
  *                                 is not cached. A long body is read after this stage, and the
  *                                 credential is then checked again
  *   HEAD        read tx           service routes: resolvers and admit, before a long body is read
- *   RECALL      read tx           a body that before_decode recognises: resolvers, permissions,
- *                                 admit, then call->look writes the response, or returns
+ *   KNOWN_BODY  read tx           a body that before_decode recognises: resolvers, permissions,
+ *                                 admit, then call->read writes the response, or returns
  *                                 call_look_again, which continues with DECODE
  *   DECODE      loop, or pool     decodes query and body into structs; on the pool if they are long
  *   (prepare)   loop              route->prepare checks the body and may request the four stages
  *                                 below; no transaction
- *   LOOK        read tx           resolvers, permissions, admit, then call->look, which may set or
+ *   READ        read tx           resolvers, permissions, admit, then call->read, which may set or
  *                                 clear await, hash and compute
  *   AWAIT       loop              call->await sends a request to another server and returns; no
  *                                 transaction is open. call_resume continues, once, on this loop
@@ -84,7 +84,7 @@ struct voice_fact;
  *   COMPUTE     pool              call->compute; memory of the call, files (call_keep_blob)
  *   HANDLE      route's tx        resolvers, permissions, admit, the result of DECODE, then
  *                                 route->handle; may run again, and call_look_again returns to
- *                                 LOOK. Events are published after the commit
+ *                                 READ. Events are published after the commit
  *   (after)     loop              call->after, if the handler has set it; then the response */
 enum call_stage {
     STAGE_CREDENTIAL,
@@ -103,7 +103,7 @@ struct call {
     struct api *api;
     const struct route *route;
     struct arena *arena;
-    struct exchange *exchange;     /* NULL: internal call (errand.h) */
+    struct exchange *exchange;     /* NULL: internal call (internal_call.h) */
     const struct multipart *parts; /* multipart parts; NULL: none */
     struct loop *loop;             /* the event loop of the call */
     struct tx *tx;                 /* set in transactions only, else NULL */
@@ -112,7 +112,7 @@ struct call {
     struct str token;            /* the credential without its scheme ("Bot", "Bearer") */
     struct target target;
     const void *query, *body;
-    enum err decoded; /* error of the query or body; path errors come first; prepare may set it */
+    enum err decoded; /* error of the query or body; prepare may set it */
     struct form form; /* validation errors of the body, by field */
     struct buf reply; /* response body so far */
 
@@ -121,11 +121,11 @@ struct call {
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    /* A handler may set it: called after the commit. */
+    /* Called after the commit, if the handler has set it. */
     void (*after)(struct call *call);
     snowflake files_of; /* account whose upload quota counts; 0: the caller's */
-    bool decides;       /* prepare sets it on APPEND routes: use STORE_WRITE */
-    bool alone;         /* prepare sets it on APPEND routes: not in a batch */
+    bool decides;       /* APPEND routes, set by prepare: use STORE_WRITE */
+    bool alone;         /* APPEND routes, set by prepare: do not run in a batch */
 };
 
 /* A stage passes structs to later stages, each identified by its tag. call_pass allocates one,
@@ -140,24 +140,25 @@ void *call_passed(const struct call *call, const char *type);
  * returns. */
 void call_resume(struct call *call, enum err e);
 
-/* A handler returns this if the rows have changed since look read them: the transaction is rolled
- * back, and the call returns to LOOK, up to eight times. In RECALL: continues with DECODE. */
+/* Returned by a handler if the rows have changed since call->read read them: the transaction is
+ * rolled back, and the call returns to the READ stage, up to eight times. In the KNOWN_BODY stage
+ * the call continues with DECODE. */
 enum err call_look_again(struct call *call);
 
-/* The id in the path, by the name of its resolver. */
+/* Returns the id of a path parameter, by the name of its resolver. */
 snowflake call_id(const struct call *call, const char *name);
 struct str call_text(const struct call *call, const char *name);
-/* The API version in the path: 6 to 10; 10 if the path has none. */
+/* Returns the API version in the path, 6 to 10; 10 if the path has none. */
 int call_version(const struct call *call);
-/* For a text parameter that is an id or a keyword such as "@me": parses the id. */
+/* Parses the id in a text parameter that may also be a keyword such as "@me". */
 enum err call_text_id(struct call *call, const char *name, snowflake *ret);
 
-/* The account id or address hash that background reads are scheduled by; 0: none. */
+/* Returns the account id or address hash by which background reads are scheduled; 0: none. */
 uint64_t call_owner(const struct call *call);
-/* True if prefetch has run for the whole batch of APPEND calls. */
+/* Returns true if prefetch has run for the whole batch of APPEND calls. */
 bool call_was_prefetched(const struct call *call);
 
-/* A call->look that does nothing: LOOK only resolves the path and checks permissions. */
+/* A call->read that reads nothing: the READ stage only resolves the path and checks permissions. */
 enum err call_looked(struct call *call);
 
 /* Responds with an object of the type route->reply. */
@@ -168,7 +169,7 @@ struct json call_reply_json(struct call *call);
 enum err call_reply_as(struct call *call, const struct type *type, const void *value);
 /* Responds with text of another content type. */
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
-/* As call_reply_text, from a buffer, which is cleared. */
+/* Responds with the text of a buffer of another content type, and clears the buffer. */
 enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text);
 /* Responds with JSON that is shared with a cache; takes over the caller's reference. */
 enum err call_reply_shared(struct call *call, struct shared_text *text);
@@ -178,16 +179,17 @@ enum err call_reply_file(struct call *call, struct str content_type, int fd, int
 /* Opens a blob inside a transaction. On a loop, a blob that must first be read from the database is
  * not opened: the returned error makes the store restart the read in the background. */
 enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_t *ret_size);
-/* As call_reply_file, but with the part that a Range header requests: 206, or 416. */
+/* Responds with the part of a file that the Range header requests (206), with the whole file, or
+ * with 416. */
 enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size);
 /* Sets a status other than that of the route, such as 201 for a new object. */
 void call_set_status(struct call *call, int status);
 /* Adds one response header. */
 void call_add_header(struct call *call, const char *name, struct str value);
 
-/* The error for a caller who lacks permissions in the guild or channel of the path: all of `needs`
- * or one of `any` is required. ERR_GUILD_MFA_REQUIRED if only the missing second factor withholds
- * them, else ERR_MISSING_PERMISSIONS. */
+/* Return the error for a caller who lacks permissions in the guild or channel of the path: all of
+ * `needs` or one of `any` is required. ERR_GUILD_MFA_REQUIRED if only the missing second factor
+ * withholds them, else ERR_MISSING_PERMISSIONS. */
 enum err call_lacks(const struct call *call, uint64_t needs);
 enum err call_lacks_any(const struct call *call, uint64_t any);
 
@@ -201,7 +203,8 @@ void call_emit(struct call *call, enum event event, struct subject to, const str
 void call_emit_in(struct call *call, enum event event, snowflake user_id, snowflake guild_id,
                   const struct schema *schema, const void *object);
 /* Emits an event whose payload is already JSON in the call's arena; only for events without facts
- * (facts.h). guild_id: the guild whose shard of a bot receives an event to an account, or 0. */
+ * (facts.h). guild_id: guild whose shard of a bot receives the event if it goes to an account, or
+ * 0. */
 void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
                     struct str json);
 
@@ -213,47 +216,50 @@ void call_emit_made(struct call *call, enum event event, struct subject to,
  * sessions of this node receive them. */
 void call_publish(const struct call *call);
 
-/* Passes a change of a voice state to the voice relay after the commit, in commit order and before
- * the events are published. */
+/* Passes a change of a voice state to the voice relay after the commit, in commit order, before the
+ * events are published. */
 void call_note_voice(struct call *call, const struct voice_fact *fact);
 
-/* Counts this call once against a rate limit with a key of the handler (such as a login name), in
- * addition to the route's limit. ERR_RATE_LIMITED if it is exceeded: Retry-After then belongs to
- * this limit, X-RateLimit-Remaining to the route's. */
+/* Counts this call once against a rate limit with a key of the handler, such as a login name, in
+ * addition to the route's limit. ERR_RATE_LIMITED if it is exceeded; Retry-After then describes
+ * this limit, X-RateLimit-Remaining the route's. */
 enum err call_count(struct call *call, const struct limit *limit, struct str key);
-/* Counts the call against a limit that replaces the route's: the rate-limit headers describe it.
- * Only before the transaction. */
+/* Counts the call against a limit that replaces the route's in the rate-limit headers. Call before
+ * the transaction. */
 enum err call_limit(struct call *call, const struct limit *limit, struct str key);
 /* Reverts call_count. */
 void call_uncount(struct call *call, const struct limit *limit, struct str key);
 
 /* Refuses the call with ERR_RATE_LIMITED and this Retry-After. */
 enum err call_wait(struct call *call, int64_t ms);
-/* As call_wait, with the scope "shared": the limit applies to all callers. */
+/* Refuses the call like call_wait, with the scope "shared": the limit applies to all callers. */
 enum err call_wait_shared(struct call *call, int64_t ms);
 
-/* Writes a blob, in COMPUTE; it is deleted if the call fails. id and name must be new. Its bytes
- * count for call->files_of, else for the caller: ERR_UPLOAD_QUOTA in the transaction if too
- * many. */
+/* Writes a blob in the COMPUTE stage; the blob is deleted if the call fails. id and name must be
+ * new. The bytes count against the quota of call->files_of, else of the caller: ERR_UPLOAD_QUOTA in
+ * the transaction if it is exceeded. */
 enum err call_keep_blob(struct call *call, snowflake id, const char *name, struct str bytes);
-/* In the transaction: deletes the blob after the commit. OK if the blob does not exist. */
+/* In the transaction: marks the blob, so that it is deleted after the commit. OK if the blob does
+ * not exist. */
 enum err call_drop_blob(struct call *call, const char *name);
-/* Tells the call that its transaction has marked rows of `files` as deleted. */
+/* Records that the transaction has marked rows of `files` as deleted, so that their blobs are
+ * deleted after the commit. */
 void call_dropped_blobs(struct call *call);
 
-/* Remove one credential of an account, or all, from the credential cache after the commit. */
+/* Remove one or all credentials of an account from the credential cache after the commit. */
 void call_forget_session(struct call *call, snowflake account, const unsigned char session[8]);
 void call_forget_account(struct call *call, snowflake id);
-/* Removes the OAuth2 tokens of the account from the cache; its own sessions stay. */
+/* Removes the account's OAuth2 tokens from the cache after the commit, but not its own sessions. */
 void call_forget_grants(struct call *call, snowflake id);
-/* Removes all tokens of an application from the cache: its bot's and those of all accounts. */
+/* Removes all tokens of an application from the cache after the commit: its bot's and those of all
+ * accounts. */
 void call_forget_application(struct call *call, snowflake id);
-/* After the commit every node refuses these addresses and closes their sessions (banned), or
- * accepts them again (not banned). */
+/* Makes every node refuse these addresses and close their sessions after the commit; banned false:
+ * accept them again. */
 struct network;
 void call_ban_addresses(struct call *call, const struct network *n, bool banned);
 
-/* --- refusals.c ------------------------------------------------------------------------ */
+/* --- refusal_log.c --------------------------------------------------------------------- */
 
 enum refusal_kind { REFUSED_PASSWORD, REFUSED_TOO_MANY };
 

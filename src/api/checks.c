@@ -12,7 +12,8 @@ static uint64_t caller_address(const struct call_run *run)
     return run->call.exchange->address;
 }
 
-/* Hash of the major parameters: guild, channel, webhook and its token. Each has its own bucket. */
+/* Returns a hash of the path's major parameters (guild, channel, webhook and its token), each of
+ * which has its own rate-limit bucket. */
 static uint64_t major_parameter(const struct call_run *run)
 {
     uint64_t major = 0;
@@ -28,14 +29,15 @@ static uint64_t major_parameter(const struct call_run *run)
     return major;
 }
 
-/* OAuth2 apps have their own counters, separate from those of the account. */
+/* Returns the rate-limit key of a caller. OAuth2 apps are counted separately from the account
+ * itself. */
 static uint64_t caller_key(const struct caller *c)
 {
     return c->kind == CALLER_BEARER ? hash_u64(c->id ^ hash_u64(c->application_id)) : c->id;
 }
 
-/* Service routes send no rate-limit headers until the limit is exceeded, because probes and
- * browsers do not read them. */
+/* Counts a call of a service route. These routes send rate-limit headers only when the limit is
+ * exceeded, because probes and browsers do not read them. */
 static enum err check_service_limit(struct call_run *run)
 {
     run->verdict =
@@ -77,7 +79,7 @@ static enum err check_limits(struct call_run *run)
     return OK;
 }
 
-/* Service routes are not refused to banned addresses: probes and /metrics serve the operator. */
+/* Refuses banned addresses, except on service routes: probes and /metrics serve the operator. */
 static enum err check_address(const struct call *call)
 {
     bool banned =
@@ -135,7 +137,7 @@ static enum err parse_params(struct call_run *run)
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* The JSON or form text of the body, without uploaded files. */
+/* Returns the JSON or form text of the body, without uploaded files. */
 static struct str body_text(const struct call *call)
 {
     const struct exchange *x = call->exchange;
@@ -146,8 +148,8 @@ static struct str body_text(const struct call *call)
 
 enum { LONGEST_PARTS = 1024 * 1024 };
 
-/* The parts without a filename as one JSON object of strings; of duplicate names the first
- * counts. */
+/* Returns the parts without a filename as one JSON object of strings; of parts with the same name
+ * the first counts. */
 static struct str parts_text(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
@@ -191,7 +193,7 @@ static enum err decode_form(struct call *call, struct str form)
     return schema_decode_query(r->body->schema, form, &call->form, (void **)&call->body);
 }
 
-/* The parts without a filename as a urlencoded form. */
+/* Returns the parts without a filename as a urlencoded form. */
 static struct str parts_form(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
@@ -246,8 +248,8 @@ static enum err decode_body(struct call *call)
     return schema_decode(r->body, text, &call->form, (void **)&call->body);
 }
 
-/* Stores the error in call->decoded, because an unknown or invisible object of the path is reported
- * first. */
+/* Decodes query and body. The error is stored in call->decoded, because an unknown or invisible
+ * object of the path is reported before it. */
 void decode_input(struct call *call)
 {
     const struct route *r = call->route;
@@ -285,7 +287,7 @@ enum err check_body(struct call_run *run)
     struct call *call = &run->call;
     enum err e = OK;
 
-    /* No object of the path can be unknown or forbidden, so report the error now. */
+    /* If the path has no object that could be unknown or forbidden, report the error now. */
     if (call->decoded && run->match.count == 0 && !call->route->needs)
         return call->decoded;
     if (call->route->prepare && !call->decoded)

@@ -31,7 +31,7 @@ bool cors_is_preflight(const struct api *api, const struct http_request *r)
            http_header(r, STR("Access-Control-Request-Method")).p;
 }
 
-/* The list is echoed in a response header: allow only names and commas. */
+/* Returns true for names and commas only, because the list is copied into a response header. */
 static bool is_header_list(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {

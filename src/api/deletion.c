@@ -14,7 +14,8 @@ struct deletion_step deletion_begin(void)
     return (struct deletion_step){ DELETION_ROWS, ROWS_OF_STATEMENT, clock_thread() + STEP_NS };
 }
 
-/* The cost of rows differs by a factor of a hundred, so time is limited as well. */
+/* Subtracts rows from the step. The CPU time is limited as well, because the cost of rows differs
+ * by a factor of a hundred. */
 void deletion_count(struct deletion_step *step, int64_t rows)
 {
     step->room -= rows;

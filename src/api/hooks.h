@@ -1,7 +1,6 @@
 /* hooks.h - hooks: a folder calls listeners of other folders inside its transaction.
  *
- * hooks.def lists them. A domain sets its listeners in a struct hooks (struct domain); the others
- * are NULL. */
+ * hooks.def lists the hooks. A domain sets its listeners in struct hooks; the others are NULL. */
 #ifndef API_HOOKS_H
 #define API_HOOKS_H
 
@@ -37,7 +36,7 @@ struct guild_change {
 /* A page of the audit log, and the objects that its entries refer to, as JSON (struct str). */
 struct audit_shown {
     snowflake guild_id;
-    const struct list *entries; /* struct audit_entry, see audit_targets */
+    const struct list *entries; /* struct audit_entry; audit_targets selects from it */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 struct rights_change {
@@ -59,7 +58,7 @@ struct voice_order {
     const struct member *member;
     struct opt_bool mute, deaf;
     struct opt_id to; /* channel to move to; null: disconnect */
-    bool silenced;    /* voice_ordered only: mute or deaf has changed */
+    bool silenced;    /* voice_moderation_apply only: mute or deaf has changed */
 };
 /* A text that auto moderation checks, and the result. */
 struct text_judged {
@@ -68,9 +67,9 @@ struct text_judged {
     snowflake version;           /* version of the guild's rules */
     struct str title, text;
     bool edited;          /* an edit of an existing message */
-    snowflake message_id; /* in text_written only */
+    snowflake message_id; /* in flagged_message_written only */
     /* Set by the listener. refused: the message is not written, and the call already has a
-     * response. found: a rule matched; text_written is called with it. */
+     * response. found: a rule matched; flagged_message_written is called with it. */
     bool refused;
     const void *found;
 };
@@ -132,11 +131,12 @@ struct hooks {
 #define HANG_UP_EVENTS                                                                      \
     EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
         EVENT_STREAM_DELETE
-/* A message in a thread unarchives it and may add thread members. */
+/* Events of a message in a thread, which unarchives the thread and may add thread members. */
 #define SPEAKING_EVENTS                                                   \
     EVENT_THREAD_UPDATE, EVENT_THREAD_CREATE, EVENT_THREAD_MEMBER_UPDATE, \
         EVENT_THREAD_MEMBERS_UPDATE
-/* A text that breaks a rule: an alert is sent to a channel, the author is timed out. */
+/* Events of a text that breaks an auto moderation rule: an alert in a channel, and a timeout of the
+ * author. */
 #define JUDGED_EVENTS                                                                        \
     EVENT_AUTO_MODERATION_ACTION_EXECUTION, EVENT_MESSAGE_CREATE, EVENT_GUILD_MEMBER_UPDATE, \
         EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE

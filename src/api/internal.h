@@ -13,7 +13,8 @@
 
 struct router;
 
-/* Built from the routes of all domains; aborts the process on a contradiction. */
+/* Builds the router from the routes of all domains; aborts the process if routes contradict each
+ * other. */
 struct router *router_new(const struct domain *const *domains);
 void router_free(struct router *r);
 
@@ -27,7 +28,7 @@ struct match {
     int version;      /* API version: 6 to 10; 10 if the path has none */
     enum err error;   /* NOT_FOUND, METHOD_NOT_ALLOWED, INVALID_API_VERSION */
     unsigned allowed; /* bit per http_method, for Allow and OPTIONS */
-    snowflake as_me;  /* id in the place of "@me": must be the caller's, else 404 */
+    snowflake as_me;  /* id that the path has instead of "@me": must be the caller's, else 404 */
 };
 
 void router_match(const struct router *r, struct arena *arena, enum http_method method,
@@ -43,7 +44,8 @@ struct document {
     struct buf plain, zipped, tag;
 };
 
-/* Usage: write `plain`, then call document_finish, which compresses it and is slow. */
+/* Create a document: document_new, write `plain`, then document_finish, which compresses it and is
+ * slow. */
 struct document *document_new(void);
 void document_finish(struct document *d);
 void document_free(struct document *d);
@@ -57,7 +59,7 @@ struct api {
     const struct domain *const *domains;
     struct router *router;
     struct limits *limits;
-    _Atomic uint64_t counts_heard; /* calls reported by other nodes */
+    _Atomic uint64_t counts_heard; /* number of calls that other nodes have reported */
     struct durations *durations;   /* set by api_start */
     struct faults *faults;
     struct jobs *jobs;
@@ -70,11 +72,11 @@ struct api {
     enum err (*permit)(struct call *call, uint64_t needs);
     enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
     struct buf cors;                  /* headers of every response; empty: CORS is off */
-    struct document *_Atomic openapi; /* NULL: not requested yet */
+    struct document *_Atomic openapi; /* NULL: nobody has requested it yet */
     _Atomic int64_t proxy_noted_at;   /* clock_mono of the last warning; 0: none */
     _Atomic bool draining;
     _Atomic uint64_t running;    /* calls without a response yet */
-    _Atomic uint64_t answers[6]; /* by status / 100 */
+    _Atomic uint64_t answers[6]; /* responses by status / 100 */
 };
 
 /* --- local_calls.c -------------------------------------------------------------------- */
@@ -88,11 +90,11 @@ void api_note_proxy(struct api *api, const struct exchange *x);
 
 enum { CALL_MAX_HEADERS = 8 * 1024, CALL_MOST_COUNTED = 4 };
 
-/* The response, except for call->reply. At most one of borrowed, shared and file replaces that
- * body. */
+/* The response, except for call->reply. At most one of borrowed, shared and file is set and
+ * replaces call->reply as the body. */
 struct call_answer {
-    int status;          /* 0: that of the route */
-    struct str type;     /* p == NULL: JSON */
+    int status;          /* 0: the success status of the route */
+    struct str type;     /* content type; p == NULL: JSON */
     struct buf headers;  /* response header lines */
     struct str borrowed; /* body that outlives the call */
     struct shared_text *shared;
@@ -102,8 +104,8 @@ struct call_answer {
     bool no_gzip; /* do not compress: Content-Encoding is set */
 };
 
-/* Effects to apply after the commit. Each attempt resets them, except blobs (written in
- * COMPUTE). */
+/* Effects to apply after the commit. Each attempt resets them, except blobs, which COMPUTE has
+ * written. */
 struct call_effects {
     struct announcement *announced, **announced_end;
     enum err announce_error; /* the recipients of an event could not be read: the call fails */
@@ -114,7 +116,7 @@ struct call_effects {
     int64_t job_due; /* due time of the earliest scheduled job; 0: none */
 };
 
-/* A struct that one stage passes to later ones, identified by the tag of its type. */
+/* A struct that one stage passes to later ones; type: the tag of the struct. */
 struct call_slot {
     struct call_slot *next;
     const char *type;
@@ -138,19 +140,19 @@ struct call_run {
     bool outdated; /* call_look_again was called */
     struct work work;
     snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
-    /* call_init clears everything above. */
+    /* call_init clears all members above this one. */
     struct match match;
     struct credential credential;
     struct caller caller;
     struct verdict verdict;
     bool admitting;      /* the body has not been received yet */
     bool admitted;       /* head checks were done before the body arrived */
-    size_t lines_before; /* bytes of answer.headers before this stage */
+    size_t lines_before; /* length of response.headers before this stage */
     struct hash_task hash;
     struct post hashed;
     uv_work_t compute;
     enum err computed;         /* result of hash or compute */
-    int looks;                 /* number of call_look_again so far */
+    int looks;                 /* number of calls of call_look_again so far */
     struct cluster_wait heard; /* waits until all nodes have applied a revocation */
     int64_t started;           /* clock_mono, when the whole request was received */
     int64_t began;             /* clock_mono if traffic is recorded; else 0 */
@@ -162,7 +164,7 @@ static inline struct call_run *run_of(const struct call *call)
     return container_of(call, struct call_run, call);
 }
 
-/* --- files.c --------------------------------------------------------------------------- */
+/* --- blob_rows.c ----------------------------------------------------------------------- */
 
 /* A blob that COMPUTE has written. */
 struct kept_blob {
@@ -175,58 +177,58 @@ struct kept_blob {
     bool dropped;      /* delete it although the call succeeds */
 };
 
-/* At the end of a successful handler: inserts rows for the blobs. */
+/* Inserts rows for the blobs of a call, at the end of a successful handler. */
 enum err files_record(struct call *call);
 void files_forget_attempt(struct call *call);
-/* On the loop, at the end of the call: deletes blobs without a row, on the pool. */
+/* Deletes the blobs that got no row, on the pool. Called on the loop at the end of the call. */
 void files_finish(struct call *call, enum err e);
 
-/* --- removal.c ------------------------------------------------------------------------- */
+/* --- file_removal.c -------------------------------------------------------------------- */
 
 struct file_removal *file_removal_new(struct api *api);
-/* Starts with the blobs that a crashed process has left. */
+/* Starts the deletion of blobs, beginning with those that a crashed process has left. */
 void file_removal_start(struct file_removal *r, struct loop *loop);
-/* A running deletion continues until api_wait. */
+/* Stops the deletion of blobs; a running step continues until api_wait. */
 void file_removal_stop(struct file_removal *r);
 void file_removal_free(struct file_removal *r);
-/* Rows of `files` were marked as deleted; from any thread. */
+/* Call when rows of `files` were marked as deleted; from any thread. */
 void file_removal_expect(struct file_removal *r);
 
-/* --- life.c ---------------------------------------------------------------------------- */
+/* --- stages.c -------------------------------------------------------------------------- */
 
 /* Initialises a call. */
 void call_init(struct call_run *run, struct api *api, struct arena *arena, struct loop *loop);
 
-/* As call_pass, with a value that outlives the call. */
+/* Passes a value like call_pass, without a copy: the value must outlive the call. */
 void call_lend(struct call *call, const char *type, void *value);
 
-/* Authenticates the caller and continues; the route must be set. */
+/* Authenticates the caller and starts the next stage; the route must be set. */
 void run_identify(struct call_run *run);
 
 /* Starts an internal call at DECODE; input_is_long: decode on the pool. */
 void run_follow(struct call_run *run, bool input_is_long);
 
-/* --- errand.c ---------------------------------------------------------------------- */
+/* --- internal_call.c --------------------------------------------------------------- */
 
-/* Runs errand->decode. */
+/* Runs decode of the internal call. */
 enum err errand_decode(struct call *call);
-/* Calls errand->done and frees the internal call. */
+/* Calls done of the internal call and frees the internal call. */
 void errand_end(struct call_run *run, enum err e);
 
-/* --- attempt.c --------------------------------------------------------------------- */
+/* --- transaction_attempt.c --------------------------------------------------------- */
 
 /* Resets the results of an earlier attempt, because the store may retry. */
 void attempt_forget(struct call_run *run);
-/* work.run: executes the current stage in the transaction. */
+/* Runs the current stage in its transaction (work.run). */
 enum err attempt_run(struct work *w, struct tx *tx);
-/* work.prefetch of APPEND routes. */
+/* Declares the queries of an APPEND call (work.prefetch). */
 void attempt_prefetch(struct work *w, struct tx *tx);
-/* work.committed: applies the effects of a call, on a thread of the store, in commit order. */
+/* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
 void call_committed(struct work *w);
 
-/* --- answer.c ---------------------------------------------------------------------- */
+/* --- response.c -------------------------------------------------------------------- */
 
-/* Each ends the call, which must not be used afterwards. */
+/* The functions below up to answer_options end the call, which must not be used afterwards. */
 void answer_success(struct call_run *run);
 void answer_error(struct call_run *run, enum err e);
 /* Responds with a status that has no error code. */
@@ -240,7 +242,7 @@ void reply_forget(struct call_run *run);
 /* Adds a header with this name that lists the methods of the path. */
 void answer_add_allow(struct call_run *run, const char *name);
 
-/* --- record.c -------------------------------------------------------------------------- */
+/* --- traffic_records.c ----------------------------------------------------------------- */
 
 /* Records a call and its response for the traffic view; now is clock_mono. */
 void call_record(const struct call_run *run, int64_t now, int status, struct str type,
@@ -248,33 +250,34 @@ void call_record(const struct call_run *run, int64_t now, int status, struct str
 /* Records a request that was refused before it became a call; arg is the api. */
 void refusal_record(void *arg, int status, const struct refused_request *r);
 
-/* --- spoil.c --------------------------------------------------------------------------- */
+/* --- apply_fault.c --------------------------------------------------------------------- */
 
-/* Applies an injected fault. False: none matches. True: the call has ended, or continues later. */
+/* Applies an injected fault. Returns false if none matches; true if the call has ended or continues
+ * later. */
 bool run_spoil(struct call_run *run);
 
 /* --- cors.c ------------------------------------------------------------------------ */
 
-/* Writes the CORS headers of every response from the options. */
+/* Writes the CORS headers that every response has. */
 void cors_init(struct api *api);
-/* True if a browser sends a CORS preflight. */
+/* Returns true if the request is a CORS preflight of a browser. */
 bool cors_is_preflight(const struct api *api, const struct http_request *r);
 /* Adds the response headers of a preflight. */
 void cors_allow(struct call *call);
 
-/* --- known.c ----------------------------------------------------------------------- */
+/* --- documented_operations.c ------------------------------------------------------- */
 
-/* True if Discord documents this operation. path: as requested. */
+/* Returns true if Discord documents this operation. path: as requested. */
 bool known_operation(enum http_method method, struct str path);
 /* Lists the operations that Discord documents and no route implements, for the reference. */
 void known_write(const struct domain *const *domains, struct buf *out);
 
-/* --- token_uses.c ------------------------------------------------------------------ */
+/* --- token_last_used.c ------------------------------------------------------------- */
 
 struct token_uses *token_uses_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
 void token_uses_start(struct token_uses *u, struct loop *loop);
-/* A running write continues until api_wait. */
+/* Stops the hourly write; a running write continues until api_wait. */
 void token_uses_stop(struct token_uses *u);
 void token_uses_free(struct token_uses *u);
 
@@ -283,14 +286,14 @@ void token_uses_free(struct token_uses *u);
 struct jobs *jobs_new(struct api *api);
 /* Starts the scheduler. */
 void jobs_start(struct jobs *jobs, struct loop *loop);
-/* Starts no more jobs; running ones continue until api_wait. */
+/* Starts no further jobs; running jobs continue until api_wait. */
 void jobs_stop(struct jobs *jobs);
 void jobs_free(struct jobs *jobs);
-/* A job is due at this time; from any thread. */
+/* Makes the scheduler run at this time; from any thread. */
 void jobs_expect(struct jobs *jobs, int64_t due);
-uint64_t jobs_taken(const struct jobs *jobs); /* jobs that this process has run */
+uint64_t jobs_taken(const struct jobs *jobs); /* number of jobs that this process has run */
 
-/* --- life.c, checks.c ------------------------------------------------------------------ */
+/* --- stages.c, checks.c ---------------------------------------------------------------- */
 
 /* Checks the head of a request: refuses it, or lets the body be received. */
 void call_admit(struct api *api, struct exchange *x);
@@ -303,8 +306,8 @@ enum { LONG_INPUT = 128 * 1024 };
 bool input_is_long(const struct call *call);
 void decode_input(struct call *call);
 
-/* The checks that need no store: of the head, then of the body. If the path has objects that must
- * be checked first, an error of the body stays in call->decoded. */
+/* Checks that need no store: check_head those of the request head, check_body those of the body. If
+ * objects of the path must be checked first, the error of the body stays in call->decoded. */
 enum err check_head(struct call_run *run);
 enum err check_body(struct call_run *run);
 /* Adds the rate-limit headers from check_head. */
@@ -315,12 +318,11 @@ struct schema_set {
     const struct schema *list[512];
     size_t count;
 };
-/* True if the paths differ at most in the names of their parameters. */
+/* Returns true if the paths differ at most in the names of their parameters. */
 bool route_shares_path(const struct route *a, const struct route *b);
 
 void schemas_gather(const struct domain *const *domains, struct schema_set *ret);
 
-/* Writes the body of an error response. */
 void error_body(enum err e, const struct form *form, struct buf *out);
 
 #endif

@@ -22,9 +22,7 @@ static void run_end(struct call_run *run, enum err e)
         answer_success(run);
 }
 
-/* --- transactions -------------------------------------------------------------------- */
-
-/* May the call continue as anonymous although its credential is invalid? */
+/* Returns true if the call may continue as anonymous although its credential is invalid. */
 static bool takes_anybody(const struct call *call)
 {
     unsigned auth = call->route->auth;
@@ -40,7 +38,8 @@ enum err call_look_again(struct call *call)
     return ERR_STORE_RETRY;
 }
 
-/* After a conflict the call returns to LOOK. If many calls conflict, each round lets one commit. */
+/* Returns the call to the READ stage after a conflict. If many calls conflict, one of them commits
+ * in each round. */
 static bool looks_again(struct call_run *run)
 {
     enum { MOST_LOOKS = 8 };
@@ -84,7 +83,7 @@ static void tx_done(struct work *w, enum err e)
     struct call *call = &run->call;
 
     loop_part(call->route->name);
-    /* An error response has no headers that the failed stage added. */
+    /* Remove the headers that the failed stage has added. */
     if (e)
         buf_cut(&run->answer.headers, run->lines_before);
     switch (run->stage) {
@@ -108,8 +107,8 @@ static void tx_done(struct work *w, enum err e)
         e = OK;
         break;
     default:
-        /* After ERR_UNAVAILABLE the commit may still have happened (store.h), so drop the
-         * credentials from the cache: the next call reads them again. */
+        /* After ERR_UNAVAILABLE the commit may still have happened (store.h), so evict the revoked
+         * credentials: the next call reads them again. */
         for (struct forgotten *f = e == ERR_UNAVAILABLE ? run->effects.forgotten : NULL; f;
              f = f->next)
             api_forget(call->api, f);
@@ -177,8 +176,6 @@ static void run_handle(struct call_run *run)
     }
 }
 
-/* --- HASH and COMPUTE ----------------------------------------------------------------- */
-
 static void answer_hash(struct post *p)
 {
     struct call_run *run = container_of(p, struct call_run, hashed);
@@ -189,7 +186,7 @@ static void answer_hash(struct post *p)
         run_proceed(run, STAGE_HASH);
 }
 
-/* On a password thread. Skips the hash if the client has disconnected. */
+/* Runs call->hash on a password thread, unless the client has disconnected. */
 static void run_hash(struct hash_task *t)
 {
     struct call_run *run = container_of(t, struct call_run, hash);
@@ -233,10 +230,8 @@ static void start_compute(struct call_run *run)
     uv_queue_work(loop_uv(run->call.loop), &run->compute, run_compute, compute_done);
 }
 
-/* --- before a long body --------------------------------------------------------------- */
-
-/* The head is accepted. The connection may close before the body has arrived, without a callback,
- * so the call holds nothing but its arena until then. */
+/* Lets the body be received after the head was accepted. The connection may close before the body
+ * has arrived, without a callback, so the call holds nothing but its arena until then. */
 static void let_body_come(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -250,8 +245,8 @@ static void let_body_come(struct call_run *run)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* Checks the caller and the head. The head is checked once, but the credential again when the body
- * has arrived, because it may have been revoked meanwhile. */
+/* Checks the caller and the head. The head is checked once; the credential is checked again when
+ * the body has arrived, because it may have been revoked meanwhile. */
 static enum err check_caller(struct call_run *run)
 {
     const struct caller *c = run->call.caller;
@@ -296,7 +291,8 @@ static void start_decode(struct call_run *run)
     uv_queue_work(loop_uv(run->call.loop), &run->compute, run_decode, decode_done);
 }
 
-/* Runs before_decode. Returns true if the call ended or continues in RECALL. */
+/* Runs route->before_decode. Returns true if the call ended or continues in the KNOWN_BODY
+ * stage. */
 static bool run_recall(struct call_run *run)
 {
     struct call *call = &run->call;
@@ -496,7 +492,7 @@ void call_begin(struct api *api, struct exchange *x)
         return;
     }
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    run->started = clock_mono(); /* exclude the upload time */
+    run->started = clock_mono(); /* the upload time does not count */
     run->call.parts = x->parts;
     run->call.caller = NULL; /* the credential is checked again */
     run_identify(run);

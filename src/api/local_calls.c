@@ -1,4 +1,4 @@
-/* local_calls.c - detects calls from this machine, and what only they may do. */
+/* local_calls.c - detects calls from this machine, and decides what only they may do. */
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -6,7 +6,7 @@
 
 #define HOUR_NS (INT64_C(3600) * 1000 * 1000 * 1000)
 
-/* Is the server configured to run behind a proxy? */
+/* Returns true if the server is configured to run behind a proxy. */
 static bool has_known_proxy(const struct api *api)
 {
     return api->options.public_url || api->options.trusts_proxies;
@@ -27,7 +27,7 @@ void api_note_proxy(struct api *api, const struct exchange *x)
     if ((before && now - before < HOUR_NS) ||
         !atomic_compare_exchange_strong(&api->proxy_noted_at, &before, now))
         return;
-    log_warn("api: a proxy on this machine forwards requests (sign: %s), but public-url and "
+    log_warn("api: a proxy on this machine forwards requests (header: %s), but public-url and "
              "trusted-proxies are not set: its clients share one address in rate limits, and "
              "links may be wrong. Set both; docs/HOSTING.md has an example",
              sign);

@@ -14,7 +14,7 @@ void api_start(struct api *api, struct loops *loops)
     api->hashing = hashing_new(api->options.password_threads, api->options.password_queue);
     if (api->options.auth && api->options.store &&
         bans_load(auth_bans(api->options.auth), api->options.store))
-        log_error("api: cannot read the banned addresses; restart the server to try again");
+        log_error("api: cannot read the banned addresses; restart the server to retry");
     jobs_start(api->jobs, loops_at(loops, 0));
     file_removal_start(api->file_removal, loops_at(loops, 0));
     token_uses_start(api->token_uses, loops_at(loops, 0));
@@ -59,7 +59,7 @@ void api_stop(struct api *api)
             loop_call(loops_at(api->loops, i), end_fetcher, api);
         api_wait(api);
     } while (any_fetcher(api));
-    /* Before the loops stop: a password thread may still post to one of them. */
+    /* Free the hasher before the loops stop: a password thread may still post to one of them. */
     hashing_free(api->hashing);
     api->hashing = NULL;
     mem_free(api->fetchers);

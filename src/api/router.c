@@ -13,7 +13,7 @@
 
 enum { MAX_SEGMENTS = 16 };
 
-/* Default limits: calls in ten seconds. A page with many images sends hundreds at once. */
+/* Default limits: calls per ten seconds. A page with many images sends hundreds at once. */
 enum { READS = 50, WRITES = 20, SERVICE_CALLS = 5000 };
 
 struct node {
@@ -21,7 +21,7 @@ struct node {
     const struct resolver *resolver; /* set if the segment is a parameter */
     bool choosy;                     /* a parameter of the route has a prefix */
     struct node *children;           /* literals */
-    struct node *parameters;         /* those with choosy first */
+    struct node *parameters;         /* parameters of routes with has_prefix come first */
     struct node *next;
     const struct route *routes[HTTP_METHODS];
     uint16_t groups[HTTP_METHODS];     /* index of the route's domain */
@@ -53,7 +53,8 @@ const struct resolver *router_resolver(const struct domain *const *domains, stru
     return NULL;
 }
 
-/* False: no leading '/', an empty segment, or too many segments. One trailing '/' is ignored. */
+/* Splits a path into segments. Returns false if the leading '/' is missing, or if a segment is
+ * empty or one too many. One trailing '/' is ignored. */
 static bool router_split(struct str path, struct path *ret)
 {
     ret->count = 0;
@@ -98,7 +99,8 @@ static struct node *grow_parameter(struct node *n, const struct resolver *resolv
         if (p->resolver == resolver)
             return p;
         if (!choosy && !p->choosy)
-            router_contradiction(route, "another parameter stands at the same place");
+            router_contradiction(route,
+                                 "another route has a different parameter at the same segment");
     }
     return add_parameter(n, resolver, choosy);
 }
@@ -120,11 +122,11 @@ static struct node *router_grow(struct node *n, struct str segment, const struct
 
     const struct resolver *r = router_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
     if (!r)
-        router_contradiction(route, "no such resolver");
+        router_contradiction(route, "a parameter of the path has no resolver");
     return grow_parameter(n, r, route, choosy);
 }
 
-/* Has a parameter of the path a prefix? */
+/* Returns true if a parameter of the path has a prefix. */
 static bool is_choosy(const struct path *path, const struct domain *const *domains)
 {
     for (size_t i = 0; i < path->count; i++) {
@@ -145,12 +147,12 @@ static void add_route(struct router *router, const struct route *r, uint16_t gro
     struct path path;
 
     if (!router_split(str_of(r->path), &path))
-        router_contradiction(r, "not a path");
+        router_contradiction(r, "the path is malformed");
     bool choosy = is_choosy(&path, domains);
     for (size_t i = 0; i < path.count; i++)
         n = router_grow(n, path.segments[i], r, domains, choosy);
     if (n->routes[r->method])
-        router_contradiction(r, "stands twice");
+        router_contradiction(r, "the route is declared twice");
     if (!r->handle || !r->name || !r->doc || !(r->auth || r->service))
         router_contradiction(r, "needs a handler, a name, a doc and an auth");
     n->routes[r->method] = r;
@@ -216,9 +218,9 @@ static bool router_takes(const struct resolver *r, struct str text)
     return !r->prefix || str_starts(text, str_of(r->prefix));
 }
 
-/* Finds the node for the segments from `at` on that has a route for the method. Literals are tried
- * before parameters. Parameters are stored in ret, which may contain values of a branch that
- * failed; ret->allowed collects the methods of all matching nodes. */
+/* Finds the node for the segments from `at` on that has a route for the method; literals are tried
+ * before parameters. Stores parameters in ret, which may contain values of a branch that failed;
+ * ret->allowed collects the methods of all matching nodes. */
 static const struct node *router_descend(const struct node *n, const struct path *path, size_t at,
                                          enum http_method method, size_t params, struct match *ret)
 {
@@ -241,8 +243,8 @@ static const struct node *router_descend(const struct node *n, const struct path
     return end;
 }
 
-/* Removes "/api" and the version. Sets error for unsupported versions. A path outside /api is
- * matched against the service routes. */
+/* Removes "/api" and the version, and finds the route. Sets error for unsupported versions. A path
+ * outside /api is matched against the service routes. */
 static const struct node *router_find(const struct router *r, const struct path *path,
                                       enum http_method method, struct match *ret)
 {
@@ -289,7 +291,7 @@ static bool router_decode(struct arena *arena, struct path *path)
     return true;
 }
 
-/* HEAD and OPTIONS are always allowed. */
+/* Adds HEAD and OPTIONS, which are always allowed. */
 static unsigned with_implied(unsigned methods)
 {
     if (methods & 1u << HTTP_GET)
@@ -327,7 +329,7 @@ void router_match(const struct router *r, struct arena *arena, enum http_method 
 
 const struct route *router_peek(const struct router *r, enum http_method method, struct str target)
 {
-    /* Only paths with escapes need memory. */
+    /* Only the unescaping of a path needs memory. */
     struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
     struct match m = { .error = OK };
     struct path path;

@@ -15,8 +15,8 @@ static enum err enter_guild(struct call *call, snowflake guild_id)
     return e || installed ? e : ERR_MISSING_ACCESS;
 }
 
-/* Developers register commands and need not be members of the guild. Their access is checked
- * before the guild, so that other callers do not learn where the application is installed. */
+/* Resolves a guild for the developers of the app, who register commands and need not be members.
+ * Their access is checked first, so that other callers do not learn where the app is installed. */
 static enum err enter_as_maker(struct call *call, snowflake guild_id)
 {
     enum err e = application_modifiable(call);
@@ -24,7 +24,8 @@ static enum err enter_as_maker(struct call *call, snowflake guild_id)
     return e ? e : enter_guild(call, guild_id);
 }
 
-/* Permission routes are open to members of the guild and to the application's own bot. */
+/* Resolves a guild for permission routes, which are open to its members and to the application's
+ * own bot. */
 static enum err enter_as_member(struct call *call, snowflake guild_id)
 {
     const struct caller *c = call->caller;
@@ -41,7 +42,8 @@ static enum err enter_as_member(struct call *call, snowflake guild_id)
     return e ? e : enter_guild(call, guild_id);
 }
 
-/* A resolver serves its parameter name on all routes, so the path decides which check applies. */
+/* Returns true for permission routes: a resolver serves all routes, so the path decides which check
+ * applies. */
 static bool is_about_permissions(const struct route *r)
 {
     static const char end[] = "/permissions";

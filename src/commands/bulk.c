@@ -14,10 +14,10 @@ struct bulk_overwrite {
     struct call *call;
     snowflake application_id, guild_id;
     const struct list *body;     /* struct command_patch */
-    struct command_draft *items; /* one per body item */
+    struct command_draft *items; /* drafts, one per item of the body */
     const struct list *rows;     /* struct command_row: stored rows */
-    bool *matched;               /* per row: an item replaces it */
-    int64_t room;                /* permission rows this transaction may still delete */
+    bool *matched;               /* per stored row: true if an item of the body replaces it */
+    int64_t room; /* number of permission rows that this transaction may still delete */
 };
 
 static size_t row_count(const struct bulk_overwrite *b)
@@ -104,7 +104,8 @@ static void bulk_match(struct bulk_overwrite *b, size_t item, size_t row)
     b->matched[row] = true;
 }
 
-/* Match ids before names: an item with an id can take the name that another item has now. */
+/* Matches items to rows by id, before names: an item with an id can take the name that another item
+ * has now. */
 static void match_ids(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++) {
@@ -116,7 +117,8 @@ static void match_ids(struct bulk_overwrite *b)
     }
 }
 
-/* An application has at most one entry point, so it matches whatever its name is. */
+/* Returns true if the names match. An application has at most one entry point, which matches with
+ * any name. */
 static bool is_named(const struct command_row *row, const struct command *k)
 {
     return row->type == k->type && (k->type == COMMAND_ENTRY_POINT || str_eq(row->name, k->name));
@@ -163,7 +165,7 @@ static enum err make_all(struct call *call, struct command_drafts *d)
     return finish_items(&b);
 }
 
-/* Always read the rows first: a short body can replace long commands. */
+/* Requests the READ stage in any case: a short body can replace long commands. */
 enum err prepare_overwrite_commands(struct call *call)
 {
     static const struct command_change change = { find_scope, make_all };
@@ -189,7 +191,8 @@ static enum err check_counts(const struct bulk_overwrite *b)
     return OK;
 }
 
-/* A bulk overwrite cannot remove the entry point of an embedded application by leaving it out. */
+/* Refuses to remove the entry point of an embedded application: a bulk overwrite must contain
+ * it. */
 static enum err check_entry_point(const struct bulk_overwrite *b)
 {
     if (!(b->call->target.application->flags & APPLICATION_EMBEDDED))
@@ -217,7 +220,7 @@ static enum err delete_others(struct bulk_overwrite *b, bool *ret_changed)
     return e;
 }
 
-/* Commands may swap names: free all changing names before any of them is assigned. */
+/* Frees all changing names before any of them is assigned, because commands may swap names. */
 static enum err free_names(struct bulk_overwrite *b)
 {
     enum err e = OK;
@@ -289,7 +292,7 @@ static enum err bulk_send_reply(struct bulk_overwrite *b)
     return call_reply_as(b->call, &texts, &shown);
 }
 
-/* Mark the rows that the drafts replace; the other rows are deleted. */
+/* Marks the rows that the drafts replace; other rows are deleted. */
 static void note_matched(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++)
@@ -297,7 +300,7 @@ static void note_matched(struct bulk_overwrite *b)
             b->matched[b->items[i].old - (const struct command_row *)b->rows->items] = true;
 }
 
-/* Cache the result for the next request with the same body. */
+/* Caches the result for the next request with the same body. */
 static void note_known_body(struct call *call)
 {
     known_body_note(call, call_passed(call, "command_drafts"));

@@ -24,8 +24,8 @@ static const char GUILDS_WITH[] =
     "select guild_id from integrations where application_id = $1 and guild_id > $2 and "
     "type = 'service' order by guild_id limit $3";
 
-/* An application may be in very many guilds: send the event in steps. The job stores the last guild
- * of a step. A new change restarts the job from the first guild. */
+/* Emits the event to the application's guilds in steps, because it may be in very many. The job
+ * stores the last guild of a step; a new change restarts it from the first guild. */
 static enum err tell_guilds(struct call *call, snowflake application_id, snowflake after)
 {
     int64_t told = 0;
@@ -67,14 +67,14 @@ static enum err tell_later(struct call *call, const struct job *job)
 
 const struct job_kind command_news_job = {
     .name = "command_news",
-    .doc = "Tells guilds that global commands of an application changed again.",
+    .doc = "Sends guilds the event that global commands of an application have changed.",
     .run = tell_later,
 };
 
 static const char TOLD_AT[] = "select told_at from command_indexes where id = $1";
 
-/* Changes of global commands often come in series: send the event at once, then at most once per
- * second. */
+/* Emits the event at once, then at most once per second, because changes of global commands come in
+ * series. */
 static enum err tell_all(struct call *call, snowflake application_id)
 {
     enum { SECOND_US = 1000 * 1000 };

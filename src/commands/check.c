@@ -12,8 +12,6 @@ static bool is_menu(int64_t type)
     return type == COMMAND_USER || type == COMMAND_MESSAGE;
 }
 
-/* --- names ---------------------------------------------------------------------------- */
-
 static void menu_name_check(struct form *form, const struct place *at, struct str name)
 {
     struct str trimmed = utf8_trim(name);
@@ -32,7 +30,7 @@ static bool name_is_fine(const struct command *k, struct str name)
     return name.n && menu_name_holds(name);
 }
 
-/* Discord reports an invalid localized name at the dictionary, not at its locale. */
+/* Checks localized names. Discord reports an invalid one at the dictionary, not at its locale. */
 static void names_check(struct form *form, const struct place *here, const struct command *k)
 {
     const struct pair *p = k->name_localizations.value.items;
@@ -61,8 +59,6 @@ static void name_of_command_check(struct form *form, const struct place *here,
     else
         name_rule_check(form, &at, k->name);
 }
-
-/* --- descriptions --------------------------------------------------------------------- */
 
 static void description_length_check(struct form *form, const struct place *at, struct str text)
 {
@@ -99,8 +95,6 @@ static void description_check(struct form *form, const struct place *here, const
     }
 }
 
-/* --- whole command -------------------------------------------------------------------- */
-
 static void options_of_command_check(struct form *form, const struct place *here,
                                      const struct command *k)
 {
@@ -121,8 +115,8 @@ static void rights_check(struct form *form, const struct place *here, const stru
         form_fail(form, &at, FORM_NUMBER_MAX, (long long)(RIGHTS_END - 1));
 }
 
-/* A value never has more characters than its JSON has bytes, so a short body is within the
- * limit. */
+/* Returns true if the body is so short that the command cannot exceed the size limit: a value never
+ * has more characters than its JSON has bytes. */
 static bool is_surely_small(const struct form *form)
 {
     return form->text.bytes && form->text.bytes <= COMMAND_MOST_CHARACTERS;

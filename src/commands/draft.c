@@ -31,7 +31,8 @@ static bool has_context(const struct list *contexts, int64_t context)
     return false;
 }
 
-/* Applies the deprecated dm_permission to contexts that were set before: adds or removes BOT_DM. */
+/* Applies the deprecated dm_permission: adds BOT_DM to the contexts that were set before, or
+ * removes it. */
 static void apply_dm_permission(struct arena *arena, struct command *k, bool allowed)
 {
     struct list left = { 0 };
@@ -54,7 +55,7 @@ static void apply_contexts(struct arena *arena, struct command *k, const struct 
         k->dm_permission.value = has_context(&in->contexts.value, CONTEXT_BOT_DM);
         return;
     }
-    /* A null resets contexts and the dm_permission that they implied. */
+    /* A null resets the contexts, and the dm_permission that they implied. */
     if (in->contexts.given == GIVEN_NULL && k->contexts.given == GIVEN) {
         k->contexts = (struct opt_list){ .given = GIVEN_NULL };
         k->dm_permission.value = true;
@@ -94,7 +95,7 @@ void command_apply(struct arena *arena, struct command *k, const struct command_
 
 /* --- normal form for storage ---------------------------------------------------------- */
 
-/* Sorts by locale. An empty dictionary becomes null. */
+/* Sorts a dictionary by locale. An empty dictionary becomes null. */
 static void tidy_dictionary(struct opt_list *dictionary)
 {
     struct pair *p = dictionary->value.items;
@@ -110,7 +111,7 @@ static void tidy_dictionary(struct opt_list *dictionary)
         }
 }
 
-/* Sorts and removes duplicates. All values are below 32. */
+/* Sorts a set of numbers below 32 and removes duplicates. */
 static void tidy_numbers(struct arena *arena, struct opt_list *numbers)
 {
     struct list tidy = { 0 };
@@ -188,7 +189,7 @@ static void tidy_options(struct arena *arena, const struct list *options)
         tidy_option(arena, (struct command_option *)options->items + i);
 }
 
-/* Context menu commands have trimmed names and no descriptions. */
+/* Trims the names of a context menu command and removes its descriptions. */
 static void tidy_menu(struct command *k)
 {
     struct pair *p = k->name_localizations.value.items;

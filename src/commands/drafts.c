@@ -9,7 +9,8 @@
 #include "net/http/server.h"
 #include "platform/applications/applications.h"
 
-/* Up to this many bytes are processed inside the transaction, in less than a millisecond. */
+/* Definitions up to this size in bytes are processed inside the transaction, in less than a
+ * millisecond. */
 enum { SHORT_DRAFTS = 32 * 1024 };
 
 unsigned installs_of(const struct application *a)
@@ -76,7 +77,8 @@ static bool same_rows(const struct list *one, const struct list *two)
     return true;
 }
 
-/* Checks that the rows are unchanged: every change of a command gives it a new version. */
+/* Checks that the rows are unchanged, by their versions: every change of a command gives it a new
+ * one. */
 static enum err drafts_verify(struct call *call, struct command_drafts *d)
 {
     struct list now;
@@ -99,7 +101,7 @@ enum err drafts_settle(struct call *call, struct command_drafts **ret)
     enum err e = d->change->find(call, true, &d->rows);
     if (e)
         return e;
-    /* The commands have become too long for the transaction since the look stage read them. */
+    /* The commands have become too long for the transaction since the READ stage. */
     if (call->look && is_long(call, &d->rows))
         return call_look_again(call);
     return d->change->make(call, d);

@@ -1,4 +1,5 @@
-/* known_bodies.c - cache of bulk overwrite bodies and their results; see known_bodies.h. */
+/* known_bodies.c - cache of bulk overwrite bodies and their results; see
+ * known_overwrite_bodies.h. */
 #include "commands/known_bodies.h"
 
 #include <pthread.h>
@@ -19,8 +20,8 @@ struct cached_body {
     struct known_body known;
 };
 
-/* The size is part of the key, so a body of another size is rejected without comparing bytes under
- * the lock. */
+/* Key of a cached body. The size is part of it, so that a body of another size is rejected without
+ * comparing bytes under the lock. */
 struct body_asked {
     snowflake application_id, guild_id;
     size_t size;
@@ -53,8 +54,6 @@ static struct {
     struct cache cache;
 } bodies = { .lock = PTHREAD_MUTEX_INITIALIZER, .cache.kind = &command_bodies };
 
-/* --- digests -------------------------------------------------------------------------- */
-
 /* Id and version of a row; every change of a command changes the version. */
 struct row_mark {
     snowflake id, version;
@@ -81,8 +80,6 @@ bool known_body_holds(const struct call *call, const struct known_body *known,
     return memcmp(digest, known->rows, sizeof digest) == 0;
 }
 
-/* --- finding -------------------------------------------------------------------------- */
-
 bool known_body_find(const struct call *call, snowflake application_id, snowflake guild_id,
                      struct known_body *ret)
 {
@@ -105,8 +102,6 @@ bool known_body_find(const struct call *call, snowflake application_id, snowflak
     return same;
 }
 
-/* --- storing -------------------------------------------------------------------------- */
-
 static int by_id(const void *a, const void *b)
 {
     snowflake one = ((const struct row_mark *)a)->id, two = ((const struct row_mark *)b)->id;
@@ -114,7 +109,8 @@ static int by_id(const void *a, const void *b)
     return one < two ? -1 : one > two;
 }
 
-/* Computes the digest of the resulting rows, and the row index of each body item. */
+/* Builds the cache entry: the digest of the resulting rows, and the row index of each item of the
+ * body. */
 static struct known_body known_of(const struct call *call, const struct command_drafts *d)
 {
     struct known_body known = { .installs = installs_of(call->target.application),

@@ -11,7 +11,7 @@
 
 enum {
     KNOWN_LONGEST = 1024 * 1024, /* comparing longer bodies would block the loop */
-    KNOWN_MOST = 160,            /* commands; more than a scope may have */
+    KNOWN_MOST = 160,            /* number of commands; more than a scope may have */
 };
 
 struct known_body {
@@ -22,13 +22,14 @@ struct known_body {
     unsigned char rows[COMMANDS_DIGEST]; /* digest of all ids and versions */
 };
 
-/* Is the body of this request the one that the scope was last overwritten with? */
+/* Returns true if the scope was last overwritten with the body of this request. */
 bool known_body_find(const struct call *call, snowflake application_id, snowflake guild_id,
                      struct known_body *ret);
-/* Do the rows (struct command_row, sorted by id) still equal the result of that body? */
+/* Returns true if the rows (struct command_row, sorted by id) still equal the result of that
+ * body. */
 bool known_body_holds(const struct call *call, const struct known_body *known,
                       const struct list *rows);
-/* Stores the body. Call on the loop, after the commit. */
+/* Stores the body of a bulk overwrite. Call on the loop, after the commit. */
 void known_body_note(const struct call *call, const struct command_drafts *d);
 
 #endif

@@ -35,7 +35,7 @@ enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake 
     return row_int(&row, 0) < most_commands(type) ? OK : most_commands_error(type);
 }
 
-/* An id contains its creation time. Ids older than a day no longer count. */
+/* Deletes ids that are older than a day and no longer count; an id contains its creation time. */
 static const char FORGET_CREATES[] =
     "delete from command_creates where application_id = $1 and guild_id = $2 and id <= $3";
 static const char COUNT_CREATES[] =

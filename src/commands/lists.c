@@ -7,8 +7,6 @@
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 
-/* --- reply cache ---------------------------------------------------------------------- */
-
 void commands_keep_text(struct call *call, const struct kept_key *key, const struct list *ids)
 {
     const snowflake *id = ids->items;
@@ -28,7 +26,8 @@ static const char WHOLE_COMMANDS[] =
     "select d.definition, c.hidden, c.id from commands c join command_definitions d "
     "on d.command_id = c.id where c.application_id = $1 and c.guild_id = $2 order by c.id";
 
-/* Older versions truncated definitions at COMMAND_MOST_BYTES: fully validate the long ones. */
+/* Returns true if the definition is complete JSON. Older versions truncated definitions at
+ * COMMAND_MOST_BYTES, so long ones are fully validated. */
 static bool is_whole(struct str definition)
 {
     if (definition.n < 2 || definition.p[definition.n - 1] != '}')
@@ -36,14 +35,15 @@ static bool is_whole(struct str definition)
     return definition.n < COMMAND_MOST_BYTES / 2 || json_valid(definition);
 }
 
-/* Sends the stored text, unless its row says that it has hidden fields: then it is re-encoded. */
+/* Writes the stored text, or re-encodes it if the row says that it has hidden fields. */
 static enum err show_whole(const struct rows *r, struct json *j)
 {
     struct str text = row_text(r, 0);
     struct command k;
 
     if (!is_whole(text)) {
-        log_warn("commands: command %llu is unreadable", (unsigned long long)row_id(r, 2));
+        log_warn("commands: the definition of command %llu is damaged; it is not listed",
+                 (unsigned long long)row_id(r, 2));
         return OK;
     }
     if (!row_bool(r, 1)) {
@@ -56,7 +56,7 @@ static enum err show_whole(const struct rows *r, struct json *j)
     return e;
 }
 
-/* The JSON of a command for a reply, in the transaction's arena. */
+/* Returns the JSON of a command for a reply, in the transaction's arena. */
 static enum err shown_text(const struct rows *r, struct str *ret)
 {
     struct command k;
@@ -86,7 +86,7 @@ enum err commands_shown(struct tx *tx, snowflake application_id, snowflake guild
     return e ? e : ended;
 }
 
-/* ids: of all commands. */
+/* Writes the commands of a scope in all languages; *ids: ids of all commands. */
 static enum err list_whole(struct tx *tx, snowflake application_id, snowflake guild_id,
                            struct json *j, struct list *ids)
 {
@@ -111,11 +111,11 @@ struct localized_list {
     struct tx *tx;
     struct json *json;
     struct str locale;
-    uint64_t locales;      /* locales that apply to the reader */
+    uint64_t locales;      /* locales that apply to the caller */
     struct arena *scratch; /* for decoding one command */
 };
 
-/* Decodes and localizes a command. If it is undecodable, sends the stored text. */
+/* Writes a command in the caller's language, or the stored text if it cannot be decoded. */
 static enum err show_localized(struct localized_list *l, snowflake application_id, snowflake id,
                                struct str text)
 {
@@ -185,7 +185,8 @@ static enum err list_localized(struct call *call, const struct bundle *b, struct
     return e;
 }
 
-/* ids: of all commands; empty if the bundle is unreadable and will be rewritten. */
+/* Writes the commands of a scope in the caller's language; *ids: ids of all commands, or empty if
+ * the bundle is unreadable and will be rewritten. */
 static enum err list_in_language(struct call *call, const struct kept_key *key, struct str locale,
                                  struct json *j, struct list *ids)
 {
@@ -231,7 +232,8 @@ enum err list_commands(struct call *call)
         return e;
     if (!in->with_localizations) {
         key.of[2] = locale_reach(locale);
-        /* Locales with the same fallbacks still prefer their own texts. */
+        /* Locales with the same fallbacks prefer different texts, so the locale is part of the
+         * key. */
         key.of[3] = locale_bit(locale);
     }
     struct shared_text *kept = kept_find_text(call->tx, &key);

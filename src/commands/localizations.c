@@ -17,7 +17,7 @@ static __attribute__((noinline)) void refuse_locales(struct form *form, const st
     }
 }
 
-/* Fast path: the locales are nearly always valid. refuse_locales finds the invalid one. */
+/* Checks the locales, which are nearly always valid; refuse_locales finds the invalid one. */
 void localizations_check(struct form *form, const struct place *here, struct str field,
                          const struct opt_list *dictionary)
 {

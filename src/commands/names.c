@@ -65,7 +65,7 @@ static __attribute__((noinline)) enum name_fault check_any(struct str name)
     return is_lower_case(name) ? NAME_FINE : NAME_CASE;
 }
 
-/* Classes of bytes. HIGH: part of a character outside ASCII. */
+/* Classes of bytes. HIGH: the byte is part of a character outside ASCII. */
 enum { OTHER = 1, UPPER = 2, HIGH = 4 };
 
 /* clang-format off */
@@ -88,7 +88,8 @@ static const unsigned char kinds[256] = {
 
 #if defined(__SSE2__)
 
-/* Loads a name of 4 to 16 bytes as sixteen: its first and last eight or four, which may overlap. */
+/* Loads a name of 4 to 16 bytes into sixteen bytes: its first and last eight or four, which may
+ * overlap. */
 static inline __m128i name_ends(struct str name)
 {
     uint64_t a, b;
@@ -105,14 +106,15 @@ static inline __m128i name_ends(struct str name)
     return _mm_set_epi64x((int64_t)a, (int64_t)b);
 }
 
-/* Shifts the range up to end at 127, so that one signed comparison tests both limits. */
+/* Returns a mask of the bytes within a range, which is shifted up to end at 127, so that one signed
+ * comparison tests both limits. */
 static inline __m128i bytes_are_within(__m128i bytes, char least, char most)
 {
     return _mm_cmpgt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - most))),
                           _mm_set1_epi8((char)(126 - (most - least))));
 }
 
-/* Fast path: 4 to 16 lower-case letters, digits, '-' and '_', like nearly all names. */
+/* Fast path for nearly all names: 4 to 16 lower-case letters, digits, '-' and '_'. */
 static inline bool name_is_surely_fine(struct str name)
 {
     if (name.n < 4 || name.n > 16)

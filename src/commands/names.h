@@ -10,10 +10,10 @@ enum name_fault {
     NAME_CASE,       /* contains upper-case letters */
 };
 
-/* For CHAT_INPUT commands, entry points and options. Thread-safe. */
+/* Checks the name of a CHAT_INPUT command, entry point or option. Thread-safe. */
 enum name_fault name_check(struct str name);
 
-/* For USER and MESSAGE commands. The name must be trimmed. */
+/* Returns true if the name of a USER or MESSAGE command is valid. The name must be trimmed. */
 bool menu_name_holds(struct str name);
 
 #endif

@@ -17,13 +17,13 @@ static bool is_parent(int64_t type)
     return type == OPTION_SUB_COMMAND || type == OPTION_SUB_COMMAND_GROUP;
 }
 
-/* Types that support choices and autocomplete. */
+/* Returns true for option types that support choices and autocomplete. */
 static bool is_choosable(int64_t type)
 {
     return type == OPTION_STRING || type == OPTION_INTEGER || type == OPTION_NUMBER;
 }
 
-/* Doubles of magnitude 2^53 or more are integers. */
+/* Returns true for integers; doubles of magnitude 2^53 or more always are. */
 static bool is_whole(double d)
 {
     return d >= 0x1p53 || d <= -0x1p53 || d == (double)(int64_t)d;
@@ -36,7 +36,7 @@ static bool is_true(struct opt_bool b)
 
 /* --- choices -------------------------------------------------------------------------- */
 
-/* Fast path: without escapes a string has no more characters than bytes. */
+/* Fast path: a string without escapes has no more characters than bytes. */
 static inline bool text_is_surely_fine(const struct form *form, struct str json)
 {
     return json.n && json.p[0] == '"' && json.n <= LONGEST_VALUE &&
@@ -97,7 +97,7 @@ static void choice_check(struct form *form, const struct place *here, int64_t ty
         value_check(form, here, type, c);
 }
 
-/* Fast path: nearly all choices are valid. choices_check finds the invalid one. */
+/* Fast path for valid choices, which nearly all are; choices_check finds the invalid one. */
 static bool choices_are_surely_fine(const struct form *form, const struct command_option *o)
 {
     const struct command_choice *c = o->choices.value.items;
@@ -177,7 +177,8 @@ static bool words_are_fine(const struct command_option *o)
     return true;
 }
 
-/* Discord reports an invalid localized option name at its locale, unlike that of a command. */
+/* Checks the names of an option. Discord reports an invalid localized option name at its locale,
+ * unlike that of a command. */
 static __attribute__((noinline)) void words_check(struct form *form, const struct place *here,
                                                   const struct command_option *o)
 {
@@ -198,7 +199,7 @@ static __attribute__((noinline)) void words_check(struct form *form, const struc
     }
 }
 
-/* Checks the flags that some option types do not support. */
+/* Checks `required` and `autocomplete`, which some option types do not support. */
 static __attribute__((noinline)) void flags_check(struct form *form, const struct place *here,
                                                   const struct command_option *o)
 {
@@ -220,7 +221,8 @@ static __attribute__((noinline)) void inner_options_check(struct form *form,
     options_check(form, &options, &o->options.value, o->type);
 }
 
-/* Builds error paths only for checks that may fail: most options need none of them. */
+/* Checks one option. Builds error paths only for checks that may fail, because most options need
+ * none. */
 static void option_check(struct form *form, const struct place *here,
                          const struct command_option *o)
 {
@@ -238,8 +240,8 @@ static void option_check(struct form *form, const struct place *here,
 
 /* --- siblings ------------------------------------------------------------------------- */
 
-/* Which options may be in this list: groups contain sub-commands, sub-commands contain values, and
- * a command contains either, depending on its first option. */
+/* Returns true if the option may be in this list: groups contain sub-commands, sub-commands contain
+ * values, and a command contains either, depending on its first option. */
 static bool has_place(const struct command_option *o, size_t index, int64_t inside)
 {
     if (inside == OPTION_SUB_COMMAND_GROUP)
@@ -249,7 +251,7 @@ static bool has_place(const struct command_option *o, size_t index, int64_t insi
     return is_parent(o[index].type) == is_parent(o[0].type);
 }
 
-/* The item was no object: already reported. */
+/* Returns true if the item was not a JSON object, which is already reported. */
 static bool is_nothing(const struct command_option *o)
 {
     return !o->type && !o->name.p && !o->description.p;

@@ -1,6 +1,5 @@
-/* recall.c - the recall stage of a bulk overwrite: answers a repeated body from the cache.
- *
- * The body is not decoded; known_bodies.h describes when that is valid. */
+/* recall.c - the KNOWN_BODY stage of a bulk overwrite: replies to a repeated body from the cache,
+ * without decoding it; known_overwrite_bodies.h describes when that is valid. */
 #include "commands/known_bodies.h"
 
 #include "model/fields/ids.h"
@@ -52,7 +51,7 @@ static struct kept_key recall_key(const struct call *call, const struct known_bo
     return key;
 }
 
-/* Writes the commands in the order of the body. */
+/* Writes the commands in the order of the request body. */
 static void reply_known(struct call *call, const struct known_body *known, const struct str *texts)
 {
     struct json j = call_reply_json(call);

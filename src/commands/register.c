@@ -10,9 +10,8 @@ static snowflake scope_of(const struct call *call)
     return call->target.guild ? call->target.guild->id : 0;
 }
 
-/* --- installation contexts ------------------------------------------------------------ */
-
-/* Installation contexts must be among those of the application, and default to all of them. */
+/* Checks that the installation contexts are among those of the application, which are the
+ * default. */
 enum err command_fit(struct form *form, const struct place *here, const struct application *a,
                      struct command *k, const struct command_patch *in)
 {
@@ -46,7 +45,7 @@ static struct command_draft *one_draft(struct call *call, struct command_drafts 
     return d->items;
 }
 
-/* Finds the command with the same name and type. */
+/* Reads the stored command with the same name and type. */
 static enum err find_named(struct call *call, bool whole, struct list *ret)
 {
     const struct command_patch *in = call->body;
@@ -102,7 +101,7 @@ enum err prepare_create_command(struct call *call)
     return commands_count_write(call);
 }
 
-/* Always read the row first: a short body can change a long command. */
+/* Requests the READ stage in any case: a short body can change a long command. */
 enum err prepare_modify_command(struct call *call)
 {
     static const struct command_change change = { find_target, make_changed };
@@ -110,8 +109,6 @@ enum err prepare_modify_command(struct call *call)
     drafts_prepare(call, &change, true);
     return commands_count_write(call);
 }
-
-/* --- writing -------------------------------------------------------------------------- */
 
 static enum err reply_with(struct call *call, const struct command_draft *d)
 {
@@ -136,7 +133,7 @@ static enum err register_add(struct call *call, const struct command_draft *d)
     return e ? e : reply_with(call, d);
 }
 
-/* Replaces a command, unless it is unchanged. With `always`, a guild gets the event in any case. */
+/* Updates a command, unless it is unchanged. always: a guild gets the event even then. */
 static enum err register_replace(struct call *call, const struct command_draft *d, bool always)
 {
     const struct command *k = &d->command;

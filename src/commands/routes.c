@@ -9,11 +9,11 @@
 #define UPDATE_SCOPE      "applications.commands.update"
 #define PERMISSIONS_SCOPE "applications.commands.permissions.update"
 
-/* A hundred commands in all languages fit. */
+/* Large enough for a hundred commands in all languages. */
 enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
-/* Rate limit per caller over all guilds; a route's own limit counts per guild. It is keyed by
- * caller and not by application, so that callers without access cannot exhaust it. */
+/* Rate limit per caller over all guilds; a route's own limit counts per guild. The key is the
+ * caller and not the application, so that callers without access cannot exhaust it. */
 static const struct limit limit_writes = {
     .name = "command-writes", .count = 60, .window_s = 10, .strict = true
 };
@@ -52,7 +52,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/commands",
         .name = "list_commands",
-        .doc = "An application's global commands: for its makers, and who talks to its bot.",
+        .doc =
+            "An application's global commands; for developers, and users with a DM with its bot.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .query = &commands_query_schema,
@@ -65,7 +66,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/commands",
         .name = "create_command",
-        .doc = "Make a global command, or write over the one of that name and type (200).",
+        .doc = "Create a global command, or replace the one with that name and type (200).",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &command_body,
@@ -79,7 +80,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/applications/{application.id}/commands",
         .name = "overwrite_commands",
-        .doc = "These global commands and no others; those that stay keep their ids.",
+        .doc = "Replace all global commands; a command that exists already keeps its id.",
         .auth = AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &commands_body,
@@ -107,7 +108,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/applications/{application.id}/commands/{command.id}",
         .name = "modify_command",
-        .doc = "Change a global command. A new name loses its permissions.",
+        .doc = "Modify a global command. A new name deletes its permissions.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &command_patch_body,
@@ -145,7 +146,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/guilds/{app_guild.id}/commands",
         .name = "create_guild_command",
-        .doc = "Make a command in a guild, or write over the one of that name and type (200).",
+        .doc = "Create a guild command, or replace the one with that name and type (200).",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &guild_command_body,
@@ -158,7 +159,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/applications/{application.id}/guilds/{app_guild.id}/commands",
         .name = "overwrite_guild_commands",
-        .doc = "These commands in a guild and no others; those that stay keep their ids.",
+        .doc = "Replace all commands of a guild; a command that exists already keeps its id.",
         .auth = AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &guild_commands_body,
@@ -184,7 +185,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/applications/{application.id}/guilds/{app_guild.id}/commands/{command.id}",
         .name = "modify_guild_command",
-        .doc = "Change a command in a guild. A new name loses its permissions.",
+        .doc = "Modify a guild command. A new name deletes its permissions.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &guild_command_patch_body,
@@ -208,7 +209,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/guilds/{app_guild.id}/commands/permissions",
         .name = "list_command_permissions",
-        .doc = "Who may use an application's commands in a guild. People need MANAGE_GUILD.",
+        .doc = "Permissions of all commands of an app in a guild. Users need MANAGE_GUILD.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .reply = &type_command_permissions_list,
@@ -220,7 +221,7 @@ static const struct route routes[] = {
         .path =
             "/applications/{application.id}/guilds/{app_guild.id}/commands/{command.id}/permissions",
         .name = "get_command_permissions",
-        .doc = "Who may use a command in a guild. People need MANAGE_GUILD.",
+        .doc = "The permissions of a command in a guild. Users need MANAGE_GUILD.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .reply = &type_command_permissions,
@@ -232,8 +233,8 @@ static const struct route routes[] = {
         .path =
             "/applications/{application.id}/guilds/{app_guild.id}/commands/{command.id}/permissions",
         .name = "modify_command_permissions",
-        .doc = "Set who may use a command in a guild: somebody who may use it, and who manages "
-               "the roles, members and channels that it is about.",
+        .doc = "Replace the permissions of a command in a guild. The caller must be allowed to use "
+               "the command and to manage the roles, members and channels concerned.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .needs = PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_ROLES),
@@ -271,7 +272,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/application-command-index",
         .name = "get_application_command_index",
-        .doc = "Global commands of an application that the caller allowed something.",
+        .doc = "Global commands of an application that the caller has authorized.",
         .auth = AUTH_USER,
         .reply = &command_index_reply,
         .measured = true,
@@ -291,8 +292,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/set-embedded",
         .name = "set_embedded",
-        .doc = "Let an application be launched inside clients, or no more. The first time it gets "
-               "an entry point.",
+        .doc = "Set whether clients can launch an application as an activity. The first time, an "
+               "entry point command is created.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &embedded_body,
         .fires = registered,
@@ -307,7 +308,7 @@ static const struct job_kind *const jobs[] = { &command_news_job, &command_uses_
 
 const struct domain commands_domain = {
     .name = "Commands",
-    .doc = "What people can ask apps to do: definitions, permissions, indexes.",
+    .doc = "Application commands: definitions, permissions, indexes.",
     .routes = routes,
     .world = &commands_world,
     .resolvers = resolvers,

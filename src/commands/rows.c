@@ -45,7 +45,7 @@ enum err command_glance(struct tx *tx, snowflake application_id, snowflake comma
     return OK;
 }
 
-/* Longer definitions take milliseconds to decode. */
+/* Definitions that are longer than this take milliseconds to decode. */
 enum { SHORT_DEFINITION = 32 * 1024 };
 
 enum err command_find(struct tx *tx, snowflake application_id, snowflake command_id,
@@ -62,8 +62,6 @@ enum err command_find(struct tx *tx, snowflake application_id, snowflake command
         e = tx_expect_long(tx);
     return e ? e : command_read(tx_arena(tx), row_text(&row, 0), ret);
 }
-
-/* --- rows ----------------------------------------------------------------------------- */
 
 #define NUMBERS "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name"
 #define WHOLE \
@@ -122,7 +120,7 @@ enum err command_rows_by_id(struct tx *tx, snowflake id, bool whole, struct list
     return gather_rows(tx, whole ? SQL(WHOLE BY_ID) : SQL(BRIEF BY_ID), BIND(v_id(id)), ret);
 }
 
-/* Encodes the definition; false if it exceeds COMMAND_MOST_BYTES. */
+/* Encodes the definition; returns false if it exceeds COMMAND_MOST_BYTES. */
 static bool kept_text(struct arena *arena, const struct command *k, struct str *ret)
 {
     struct buf out;
@@ -146,8 +144,6 @@ bool command_is_kept(struct arena *arena, const struct command *k, const struct 
     return kept_text(arena, &same, &text) && str_eq(text, row->definition);
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
 static bool hides_something(const struct list *options)
 {
     const struct command_option *o = options->items;
@@ -158,8 +154,8 @@ static bool hides_something(const struct list *options)
     return false;
 }
 
-/* Also checks that the JSON reader accepts the number of values. A value has at least two bytes, so
- * only long texts need the check. */
+/* Encodes the definition and checks that the JSON reader accepts its number of values. A value has
+ * at least two bytes, so only long texts need the check. */
 static bool is_keepable(struct arena *arena, const struct command *k, struct str *ret)
 {
     return kept_text(arena, k, ret) && (ret->n < 2 * JSON_MAX_VALUES || json_valid(*ret));
@@ -234,7 +230,7 @@ enum err command_update(struct tx *tx, const struct command *k, const struct com
     return e ? e : set_definition(tx, k, texts->definition);
 }
 
-/* Names cannot begin with a space, so this name is unique. */
+/* Sets a unique name: no other name begins with a space. */
 static const char UNNAME_COMMAND[] =
     "update commands set name = ' ' || cast(id as text) where id = $1";
 

@@ -1,13 +1,11 @@
 /* schema.c - bodies and queries of the routes of application commands. */
 #include "commands/internal.h"
 
-/* --- localizations -------------------------------------------------------------------- */
-
 /* Ignores entries with a null value: client libraries send null to remove a localization. */
 #define DICTIONARY_OF(type_)                                                     \
     {                                                                            \
         .kind = KIND_MAP, .flags = TYPE_NULL_NONE, .of = &type_, .max = LOCALES, \
-        .doc = "Locale to words in it"                                           \
+        .doc = "Translations by locale"                                          \
     }
 
 enum { LOCALES = 34 };
@@ -17,8 +15,6 @@ static const struct type command_descriptions = DICTIONARY_OF(type_command_descr
 static const struct type option_names = DICTIONARY_OF(type_option_name);
 static const struct type option_descriptions = DICTIONARY_OF(type_option_description);
 static const struct type choice_names = DICTIONARY_OF(type_choice_name);
-
-/* --- options -------------------------------------------------------------------------- */
 
 static const struct field choice_fields[] = {
     { FIELD(struct command_choice, name), .type = &type_choice_name },
@@ -73,16 +69,14 @@ static const struct schema option_schema = {
     .name = "ApplicationCommandOptionBody",
     .size = sizeof(struct command_option),
     .fields = option_fields,
-    .doc = "What somebody enters, or a sub-command.",
+    .doc = "An option of a command, or a sub-command.",
 };
 static const struct type option_body = { .kind = KIND_OBJECT, .schema = &option_schema };
 static const struct type option_bodies = { .kind = KIND_ARRAY,
                                            .max = COMMAND_MOST_OPTIONS,
                                            .of = &option_body };
 
-/* --- commands ------------------------------------------------------------------------- */
-
-/* Entry points are global only. */
+/* Types of guild commands; entry points are global only. */
 static const struct choice guild_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
     { .value = COMMAND_USER, .name = "USER", .doc = "In the menu of a user" },
@@ -94,7 +88,7 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
 /* clang-format off */
 #define ID_FIELD                                                                                   \
     { FIELD(struct command_patch, id), .type = &type_id, .flags = OPTIONAL,                        \
-      .doc = "Of a command to keep under another name" }
+      .doc = "Id of an existing command to rename" }
 #define TYPE_FIELD(type_)                                                                          \
     { FIELD(struct command_patch, type), .type = &type_, .flags = OPTIONAL,                        \
       .doc = "CHAT_INPUT by default" }
@@ -123,7 +117,7 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
       .flags = OPTIONAL | NULLABLE, .doc = "Entry points only" }
 /* clang-format on */
 
-/* Further checks of a change need the stored command; see make_changed. */
+/* Checks a change as far as possible without the stored command; make_changed does the rest. */
 static void check_change(struct form *form, const struct place *here, const void *object)
 {
     const struct command_patch *in = object;
@@ -199,7 +193,7 @@ static const struct schema item_schema = {
     .size = sizeof(struct command_patch),
     .fields = item_fields,
     .check = check_new,
-    .doc = "One of the global commands that there shall be.",
+    .doc = "One command of the new list of global commands.",
 };
 static const struct type item = { .kind = KIND_OBJECT, .schema = &item_schema };
 const struct type commands_body = { .kind = KIND_ARRAY, .flags = TYPE_NULL_NONE, .of = &item };
@@ -212,18 +206,16 @@ static const struct schema guild_item_schema = {
     .size = sizeof(struct command_patch),
     .fields = guild_item_fields,
     .check = check_new,
-    .doc = "One of the commands of a guild that there shall be.",
+    .doc = "One command of the new list of a guild's commands.",
 };
 static const struct type guild_item = { .kind = KIND_OBJECT, .schema = &guild_item_schema };
 const struct type guild_commands_body = { .kind = KIND_ARRAY,
                                           .flags = TYPE_NULL_NONE,
                                           .of = &guild_item };
 
-/* --- other bodies --------------------------------------------------------------------- */
-
 static const struct field query_fields[] = {
     { FIELD(struct commands_query, with_localizations), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "All languages, not the caller's alone" },
+      .doc = "Include all localizations, not only the caller's" },
     { 0 },
 };
 const struct schema commands_query_schema = {
@@ -235,7 +227,7 @@ const struct schema commands_query_schema = {
 
 static const struct field permissions_fields[] = {
     { FIELD(struct permissions_body, permissions), .type = &type_permission_rows,
-      .doc = "At most 10 that are not there yet; none: reset" },
+      .doc = "At most 10 new ones; an empty list resets the permissions" },
     { 0 },
 };
 static const struct schema permissions_schema = {

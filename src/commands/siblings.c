@@ -3,8 +3,8 @@
 #include "commands/internal.h"
 #include "json/scan.h"
 
-/* Do two options have the same name in some locale? A localized name must also differ from the
- * default name of the other option. */
+/* Returns true if two options have the same name in some locale. A localized name must also differ
+ * from the default name of the other option. */
 static bool same_words(const struct command_option *a, const struct command_option *b)
 {
     const struct pair *p = a->name_localizations.value.items;
@@ -50,7 +50,7 @@ struct word_set {
 };
 enum { WORD_SET_OPTIONS = 31, WORD_SET_MOST = 40 };
 
-/* False if another option may have the same name, or the set is full. */
+/* Adds a name. Returns false if another option may have the same name, or if the set is full. */
 static inline bool word_set_add(struct word_set *set, struct str word, size_t option)
 {
     uint64_t value = (word_hash(word) & ~(uint64_t)WORD_SET_OPTIONS) | (option + 1);
@@ -66,7 +66,7 @@ static inline bool word_set_add(struct word_set *set, struct str word, size_t op
     return ++set->count <= WORD_SET_MOST;
 }
 
-/* Fast path: true if no two options share a name in any locale, as in nearly all lists. */
+/* Fast path for nearly all lists: returns true if no two options share a name in any locale. */
 static bool names_surely_differ(const struct list *options)
 {
     const struct command_option *o = options->items;
@@ -86,7 +86,7 @@ static bool names_surely_differ(const struct list *options)
     return true;
 }
 
-/* Bloom filter of an option's names: if two options share no bit they share no name. */
+/* Returns a Bloom filter of an option's names: options that share no bit share no name. */
 static uint64_t word_bits(const struct command_option *o)
 {
     const struct pair *p = o->name_localizations.value.items;

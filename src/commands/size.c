@@ -18,8 +18,8 @@ struct str choice_text(struct arena *arena, const struct command_choice *c)
     return text;
 }
 
-/* Quick mode counts bytes, which are never fewer than characters; most commands need no exact
- * count. */
+/* How sizes are counted. Quick mode counts bytes, which are never fewer than characters; most
+ * commands need no exact count. */
 struct measure {
     bool exact;
     struct arena *arena;

@@ -6,7 +6,7 @@
 
 enum { DAY_S = 24 * 60 * 60, RANKED_DAYS = 30 };
 
-/* used_day lets queries skip commands without recent uses. */
+/* Counts a use. commands.used_day lets queries skip commands without recent uses. */
 static const char COUNT_USE[] =
     "insert into command_uses (command_id, day, uses) values ($1, $2, 1) "
     "on conflict (command_id, day) do update set uses = command_uses.uses + 1";
@@ -17,8 +17,6 @@ int64_t ranked_since(void)
 {
     return clock_s() / DAY_S - RANKED_DAYS;
 }
-
-/* --- active applications -------------------------------------------------------------- */
 
 static const char SET_ACTIVE[] =
     "update applications set flags = flags + $2 where id = $1 and (flags & $2) = 0";
@@ -32,8 +30,6 @@ static enum err set_active(struct tx *tx, const struct command *k)
         return OK;
     return tx_exec(tx, SET_ACTIVE, BIND(v_id(k->application_id), v_int(APPLICATION_ACTIVE)), NULL);
 }
-
-/* --- expired days --------------------------------------------------------------------- */
 
 static const char OLDEST_DAY[] = "select min(u.day) from commands c join command_uses u "
                                  "on u.command_id = c.id where c.application_id = $1";
@@ -66,12 +62,14 @@ static enum err use_forget(struct call *call, const struct job *job)
 
 const struct job_kind command_uses_job = {
     .name = "command_uses",
-    .doc = "Forgets how often an application's commands were used on days that count no more, and "
-           "that it is active when none is left.",
+    .doc =
+        "Deletes use counts of an application's commands older than 30 days, and its active flag "
+        "when none are left.",
     .run = use_forget,
 };
 
-/* On SQLite a SELECT is cheaper than rewriting an unchanged row. */
+/* Sets used_day. On SQLite a SELECT is cheaper than rewriting an unchanged row, so the day is
+ * compared first. */
 static enum err note_day(struct tx *tx, snowflake command_id, struct value day, int64_t *ret_first)
 {
     const struct value values[] = { v_id(command_id), day };
@@ -86,7 +84,7 @@ static enum err note_day(struct tx *tx, snowflake command_id, struct value day, 
 enum err command_used(struct call *call, const struct command *k)
 {
     struct value day = v_int(clock_s() / DAY_S);
-    int64_t first; /* rows updated: 1 on the first use today */
+    int64_t first; /* number of updated rows: 1 on the first use of the day */
     enum err e = tx_exec(call->tx, COUNT_USE, BIND(v_id(k->id), day), NULL);
 
     if (!e)

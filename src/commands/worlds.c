@@ -10,11 +10,9 @@
 #include "platform/applications/applications.h"
 #include "platform/worlds/file.h"
 
-/* --- import --------------------------------------------------------------------------- */
-
 struct known {
     struct command_row row;
-    bool met; /* an entry of the file matched it */
+    bool met; /* an entry of the file matched this command */
 };
 
 struct command_import {
@@ -22,7 +20,7 @@ struct command_import {
     struct form *form;
     struct application application;
     snowflake guild_id;
-    struct list known; /* struct known: commands of this scope, with those just created */
+    struct list known; /* struct known: commands of this scope, including new ones */
     struct world_count *count;
     bool changed;
 };
@@ -40,7 +38,8 @@ static struct known *find_id(const struct command_import *in, snowflake id)
     return NULL;
 }
 
-/* An application has at most one entry point, so it matches whatever its name is. */
+/* Finds the command with this name. An application has at most one entry point, which matches with
+ * any name. */
 static struct known *find_name(const struct command_import *in, const struct command *k)
 {
     for (size_t i = 0; i < in->known.count; i++) {
@@ -66,8 +65,8 @@ static enum err check_id(struct command_import *in, snowflake id, const struct p
     return e;
 }
 
-/* Finds the command that an entry replaces: NULL if it is new or, with the problem reported,
- * invalid. */
+/* Finds the command that an entry replaces; *ret NULL: the entry is new, or invalid and
+ * reported. */
 static enum err world_settle(struct command_import *in, const struct command *k, struct opt_id id,
                              const struct place *here, struct known **ret)
 {
@@ -157,7 +156,7 @@ static enum err import_one(struct command_import *in, const struct command_patch
     if (e || form_failed_at(in->form, here))
         return e;
     e = old ? world_replace(in, &k, old, here) : world_add(in, &k, entry->id, here);
-    return e == ERR_INVALID_FORM_BODY ? OK : e; /* the form has the error */
+    return e == ERR_INVALID_FORM_BODY ? OK : e; /* the error is in the form */
 }
 
 static enum err load_known(struct command_import *in)
@@ -173,7 +172,7 @@ static enum err load_known(struct command_import *in)
     return e;
 }
 
-/* json: the JSON text at this path. */
+/* Imports commands; json: the JSON text at this path. */
 static enum err import_commands(struct importing *im, const void *json, const struct place *at,
                                 snowflake application)
 {
@@ -185,7 +184,7 @@ static enum err import_commands(struct importing *im, const void *json, const st
     void *body;
 
     if (schema_decode_at(type, *(const struct str *)json, im->form, at, &body))
-        return OK; /* valid JSON, errors are in the form */
+        return OK; /* the JSON is valid; errors are in the form */
     const struct list *entries = body;
     enum err e = application_find(im->tx, application, &in.application);
     if (!e)
@@ -200,8 +199,6 @@ static enum err import_commands(struct importing *im, const void *json, const st
     e = commands_settle(im->tx, im->form, at, &in.application, im->guild);
     return e == ERR_INVALID_FORM_BODY ? OK : e;
 }
-
-/* --- export --------------------------------------------------------------------------- */
 
 static void leave_out_null(struct opt_list *dictionary)
 {
@@ -224,7 +221,7 @@ static void tidy_options(const struct list *options)
     }
 }
 
-/* The body that would create the command. */
+/* Returns the body that would create the command. */
 static struct command_patch body_of(const struct command *k)
 {
     struct command_patch p = {

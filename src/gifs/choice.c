@@ -1,4 +1,4 @@
-/* choice.c - records that a user selected a GIF, in one small row (see count.c). */
+/* choice.c - records that a user selected a GIF, in one small row (see count_choices.c). */
 #include "gifs/internal.h"
 
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ static bool has_letter(struct str term)
     return false;
 }
 
-/* Whether the wanted words occur consecutively. */
+/* Returns true if the wanted words occur one after the other. */
 static bool has_words(const struct list *words, const struct list *wanted)
 {
     const struct str *w = words->items, *v = wanted->items;
@@ -39,7 +39,8 @@ static bool has_words(const struct list *words, const struct list *wanted)
     return false;
 }
 
-/* Accents are folded, so that they do not hide a word. */
+/* Returns true if the term contains a blocked word. Accents are folded, so that they do not hide a
+ * word. */
 static bool is_blocked(struct arena *a, struct str term)
 {
     struct list words = words_split(a, term, false);
@@ -61,10 +62,8 @@ static bool term_counts(struct arena *a, struct str term)
     return n >= 2 && n <= GIFS_MAX_TERM && has_letter(term) && !is_blocked(a, term);
 }
 
-/* --- one choice ----------------------------------------------------------------------- */
-
-/* Until this time choices only add their row: this process has scheduled a count, and a count
- * schedules the next one while it finds rows (count.c). */
+/* Time until which a choice only inserts its row, because this process has already scheduled a
+ * count; a count schedules the next one while it finds rows (count_choices.c). */
 static _Atomic int64_t planned;
 
 void gif_choices_begin(void)
@@ -72,7 +71,8 @@ void gif_choices_begin(void)
     planned = 0;
 }
 
-/* Shorter than the interval of counts, so that a row of an open transaction is counted too. */
+/* Returns true if this choice must schedule a count. The interval is shorter than that of counts,
+ * so that a row of an open transaction is counted, too. */
 static bool choice_plan(void)
 {
     int64_t now = clock_us(), until = planned;
@@ -81,10 +81,10 @@ static bool choice_plan(void)
            atomic_compare_exchange_strong(&planned, &until, now + GIFS_COUNT_EVERY / 2);
 }
 
-/* Passed from prepare to the handler. */
+/* Data that prepare passes to the handler. */
 struct noted {
     struct str term;
-    bool asks; /* schedules a count; unchanged if the transaction is retried */
+    bool asks; /* this choice schedules a count; kept if the transaction is retried */
 };
 
 void gif_choice_prepare(struct call *call)
@@ -97,7 +97,7 @@ void gif_choice_prepare(struct call *call)
         noted->term = STR("");
 }
 
-/* The select excludes unknown GIFs. */
+/* Inserts nothing if the GIF is unknown. */
 static const char NOTE[] = "insert into gif_choices (n, user_id, gif, locale, term, at) "
                            "select cast($1 as bigint), cast($2 as bigint), g.n, cast($4 as text), "
                            "cast($5 as text), cast($6 as bigint) from gifs g where g.id = $3";

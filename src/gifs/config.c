@@ -53,7 +53,7 @@ bool gifs_set(const struct gifs_options *o, const char **ret_problem)
         return false;
     }
     if (asks && !c.media_hosts.n) {
-        *ret_problem = "gif-media-hosts must name the hosts of the provider's pictures";
+        *ret_problem = "gif-media-hosts must list the hosts of the provider's files";
         return false;
     }
     while (c.provider.n && c.provider.p[c.provider.n - 1] == '/')

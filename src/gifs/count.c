@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-enum { AT_ONCE = 200 }; /* choices per transaction: some milliseconds */
+enum { AT_ONCE = 200 }; /* choices per transaction, which takes some milliseconds */
 
 /* Pause between two batches: requests have priority over counting. */
 static const int64_t PAUSE = SECOND / 20;
@@ -60,7 +60,7 @@ static const char PICK[] = "insert into gif_picks (user_id, gif, at) values ($1,
                            "on conflict (user_id, gif) do update set at = excluded.at "
                            "where gif_picks.at <= $4";
 
-/* Keeps one choice per account and GIF in GIFS_PICK_PATIENCE. */
+/* Keeps only one choice per account and GIF within GIFS_PICK_PATIENCE. */
 static enum err drop_repeated(struct call *call, struct list *choices)
 {
     struct chosen *c = choices->items;
@@ -93,7 +93,7 @@ static int by_gif(const void *a, const void *b)
     return x->gif < y->gif ? -1 : x->gif > y->gif;
 }
 
-/* All choices are of one GIF, which may be deleted. */
+/* Counts choices of one GIF, which may have been deleted. */
 static enum err count_gif(struct call *call, const struct chosen *c, size_t count)
 {
     struct rows row;
@@ -156,8 +156,8 @@ static enum err find_term(struct call *call, const struct chosen *c, struct rows
     return e ? e : found ? OK : ERR_STORE_RETRY;
 }
 
-/* A term is shown once three accounts have used it within a week. Times are updated at most once
- * per hour, so that frequent users cause no writes. */
+/* Records the users of a term: it is shown once three accounts have used it within a week. Times
+ * are updated at most once per hour, so that frequent users cause no writes. */
 static enum err find_third(struct call *call, int64_t term, const struct chosen *c, size_t count,
                            int64_t *third_at)
 {
@@ -192,7 +192,7 @@ static enum err count_pairs(struct call *call, int64_t term, const struct chosen
     return e;
 }
 
-/* All choices are of one term. */
+/* Counts choices of one term. */
 static enum err count_term(struct call *call, const struct chosen *c, size_t count)
 {
     struct rows row;
@@ -219,7 +219,7 @@ static bool same_gif(const struct chosen *a, const struct chosen *b)
     return a->gif == b->gif;
 }
 
-/* Calls count for each group of equal choices. */
+/* Calls `count` for each group of equal choices. */
 static enum err count_by(struct call *call, struct list *choices,
                          int (*order)(const void *, const void *),
                          bool (*same)(const struct chosen *, const struct chosen *),
@@ -239,8 +239,8 @@ static enum err count_by(struct call *call, struct list *choices,
     return e;
 }
 
-/* Always schedules the next run: after PAUSE if much is left, after GIFS_COUNT_EVERY if there were
- * choices, else after an hour, for cleanup and for rows of a process that ended. */
+/* Counts choices and schedules the next run: after PAUSE if much is left, after GIFS_COUNT_EVERY if
+ * there were choices, else after an hour, for cleanup and for rows of a process that ended. */
 static enum err run_count(struct call *call, const struct job *job)
 {
     struct list choices;
@@ -264,6 +264,6 @@ static enum err run_count(struct call *call, const struct job *job)
 
 const struct job_kind gif_count_kind = {
     .name = "gif-choices",
-    .doc = "Counts which GIFs were chosen, and forgets what nobody uses any more.",
+    .doc = "Counts chosen GIFs and deletes old statistics.",
     .run = run_count,
 };

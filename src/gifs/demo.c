@@ -102,7 +102,7 @@ static const struct entry {
     { "demo-dizzy", "Dizzy", "Too much of everything", "no;sleepy;dance;wait", demo_spiral, 4 },
 };
 
-/* From dark to bright, around one hue. */
+/* Returns sixteen colours from dark to bright, around one hue. */
 static struct palette palette_of(int hue)
 {
     struct palette p;

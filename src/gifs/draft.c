@@ -41,13 +41,13 @@ static bool is_locale(struct str s)
 }
 
 static const struct rule id_rule = { is_id, "STRING_TYPE_REGEX",
-                                     "An id is made of A-Z, a-z, 0-9, _ and -." };
+                                     "An id may contain only A-Z, a-z, 0-9, _ and -." };
 static const struct rule locale_rule = { is_locale, "STRING_TYPE_REGEX",
                                          "A language tag such as en-US, or *." };
 static const struct choice ratings[] = {
     { .text = "g", .name = "G", .doc = "For everybody" },
-    { .text = "pg", .name = "PG", .doc = "With somebody at hand" },
-    { .text = "pg13", .name = "PG13", .doc = "From thirteen on" },
+    { .text = "pg", .name = "PG", .doc = "Parental guidance" },
+    { .text = "pg13", .name = "PG13", .doc = "For ages 13 and over" },
     { .text = "r", .name = "R", .doc = "For adults" },
     { 0 },
 };
@@ -61,7 +61,7 @@ static const struct type type_tag_locale = { .kind = KIND_STRING, .max = 35, .ru
 static const struct type type_rating = { .kind = KIND_STRING, .choices = ratings };
 static const struct type type_path = { .kind = KIND_STRING, .min = 1, .max = 2048 };
 static const struct type type_paths = { .kind = KIND_MAP, .max = 15, .of = &type_path };
-/* Numbers in CSV rows are text. */
+/* In CSV rows numbers are text. */
 static const struct type type_side = {
     .kind = KIND_INT, .flags = TYPE_EITHER, .min = 1, .max = UINT16_MAX
 };
@@ -118,7 +118,7 @@ const struct type gif_draft_type = { .kind = KIND_OBJECT, .schema = &draft_schem
 
 /* --- CSV ------------------------------------------------------------------------------ */
 
-/* End of a cell: the first comma or newline outside quotes. */
+/* Returns the end of a cell: the first comma or newline outside quotes. */
 static size_t cell_end(struct str in)
 {
     bool quoted = false;
@@ -133,7 +133,8 @@ static size_t cell_end(struct str in)
     return i;
 }
 
-/* Takes one cell; *ret_last: it ends its line. Quotes inside quotes are doubled. */
+/* Removes one cell from *rest and returns it; *ret_last: it ends its line. Quotes inside quotes are
+ * doubled. */
 static struct str cut_cell(struct arena *a, struct str *rest, bool *ret_last)
 {
     size_t end = cell_end(*rest), n = 0;
@@ -166,7 +167,7 @@ static void add_tags(struct json *j, struct str cell)
     json_array_end(j);
 }
 
-/* Converts a CSV line to a JSON object, so that one schema checks both. */
+/* Converts a CSV line to a JSON object, so that one schema checks CSV and JSON. */
 static struct str line_as_json(struct draft_reader *r, struct arena *a)
 {
     const struct str *columns = r->columns.items;
@@ -236,7 +237,8 @@ void draft_reader_init(struct draft_reader *r, struct str text, struct arena *a)
             str_trim(cut_cell(a, &r->rest, &last));
 }
 
-/* Takes one array element: up to the next comma or bracket at depth 0. Does not check the JSON. */
+/* Removes one array element from *rest and returns it: up to the next comma or bracket at depth 0.
+ * Does not check the JSON. */
 static struct str cut_element(struct str *rest)
 {
     struct str in = *rest;

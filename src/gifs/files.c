@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Distributed over folders by number: ids may have characters that blob names may not. */
+/* Names a blob after the number, not after the id, which may have characters that blob names may
+ * not. The number also spreads the files over folders. */
 void gif_blob_name(char out[64], int64_t n, enum gif_format format)
 {
     snprintf(out, 64, "gifs/%02x/%" PRId64 ".%.*s", (unsigned)((uint64_t)n >> 22 & 0xff), n,
@@ -66,7 +67,7 @@ static enum err get_gif_file(struct call *call)
     enum err e = find_gif(call, call_text(call, "gif.name"), &row);
     if (e)
         return e;
-    /* A file that a later import omitted is about to be deleted. */
+    /* A file that a later import left out is about to be deleted. */
     if (!gif_media_read(row_text(&row, 4)).of[format].width)
         return ERR_NOT_FOUND;
     gif_blob_name(name, row_int(&row, 0), format);
@@ -99,7 +100,8 @@ static void write_page(struct buf *out, const struct rows *row)
     }
 }
 
-/* The id follows one of the dashes; the name must match its title. */
+/* Finds the GIF of a page. The id follows one of the dashes of the page name, and its title must
+ * give the same page name. */
 static enum err find_page(struct call *call, struct str page, struct rows *ret)
 {
     for (struct str id = page; id.n;) {
@@ -135,7 +137,7 @@ static const struct resolver resolvers[] = {
     { .name = "gif.name",
       .field = "gif_id",
       .is_text = true,
-      .doc = "A GIF's id; of pages, its title's words before it." },
+      .doc = "A GIF's id; for pages, preceded by the words of its title." },
     { .name = "gif.file", .field = "file", .is_text = true, .doc = "A format and its extension." },
     { 0 },
 };
@@ -166,7 +168,7 @@ static const struct route routes[] = {
 
 const struct domain gif_files_domain = {
     .name = "GIF files",
-    .doc = "Files and pages of GIFs, at the root, for anybody.",
+    .doc = "Files and pages of GIFs, at the root, without credentials.",
     .routes = routes,
     .resolvers = resolvers,
 };

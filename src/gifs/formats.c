@@ -32,8 +32,6 @@ enum gif_format gif_format_wanted(struct str word)
     return gif_format_find(word, &format) && format != GIF_PREVIEW ? format : GIF_MP4;
 }
 
-/* --- available files ------------------------------------------------------------------ */
-
 static uint32_t read_number(struct str s)
 {
     uint64_t n;
@@ -68,8 +66,6 @@ struct str gif_media_write(struct arena *a, const struct gif_media *m)
     return str_dup(a, str_slice(text, (size_t)n));
 }
 
-/* --- choice --------------------------------------------------------------------------- */
-
 /* Formats of one file type, the largest first. */
 static const enum gif_format kinds[][4] = {
     { GIF_MP4, GIF_TINYMP4, GIF_NANOMP4, GIF_FORMAT_COUNT },
@@ -83,7 +79,7 @@ static bool format_has(const struct gif_media *m, enum gif_format f)
     return f < GIF_FORMAT_COUNT && m->of[f].width;
 }
 
-/* The format itself, then larger ones, then smaller ones. */
+/* Returns the format itself if there is a file, else the nearest larger one, else a smaller one. */
 static enum gif_format choose_near(const struct gif_media *m, const enum gif_format kind[4], int at)
 {
     for (int i = at; i >= 0; i--)
@@ -99,7 +95,7 @@ enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format want
 {
     enum gif_format found = format_has(m, wanted) ? wanted : GIF_FORMAT_COUNT;
 
-    /* Without a still picture, use the smallest animation. */
+    /* If there is no still picture, use the smallest animation. */
     if (wanted == GIF_PREVIEW && found == GIF_FORMAT_COUNT)
         found = choose_near(m, kinds[2], 2);
     for (size_t k = 0; k < COUNT_OF(kinds) && found == GIF_FORMAT_COUNT; k++)

@@ -56,7 +56,7 @@ static bool read_file(struct gif_import_run *im, struct str path, struct buf *ou
     if (!is_inside(path) || memchr(path.p, '\0', path.n))
         return import_refuse(im, "'%.*s' is not a path inside the import's folder", STR_FMT(path));
     if (snprintf(name, sizeof name, "%s/%.*s", im->in->folder, STR_FMT(path)) >= PATH_MAX)
-        return import_refuse(im, "the path is too long");
+        return import_refuse(im, "the path of the file is too long");
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && !buf_full(out) && (n = read(fd, piece, sizeof piece)) > 0)
         buf_add(out, piece, (size_t)n);
@@ -70,17 +70,18 @@ static bool read_file(struct gif_import_run *im, struct str path, struct buf *ou
 
 static bool get_file(struct gif_import_run *im, struct str where, struct buf *out)
 {
-    const char *problem = "files can only be fetched by the import command";
+    const char *problem = "URLs can be downloaded only by the command guildhall gifs import";
 
     if (!str_starts(where, STR("https://")) && !str_starts(where, STR("http://")))
         return read_file(im, where, out);
     if (!im->in->fetch ||
         !im->in->fetch(im->in->fetch_arg, str_dupz(im->arena, where), out, &problem))
-        return import_refuse(im, "cannot get '%.*s': %s", STR_FMT(where), problem);
+        return import_refuse(im, "cannot download '%.*s': %s", STR_FMT(where), problem);
     return true;
 }
 
-/* If the file does not state its size, uses that of the row. */
+/* Checks the type and size of a file. If the file does not state its size, that of the row is
+ * used. */
 static bool look_at_file(struct gif_import_run *im, const struct gif_draft *d, struct str where,
                          struct gif_file *f)
 {
@@ -91,7 +92,8 @@ static bool look_at_file(struct gif_import_run *im, const struct gif_draft *d, s
         f->size = (struct gif_size){ (uint32_t)d->width.value, (uint32_t)d->height.value };
     if (!f->size.width || !f->size.height || f->size.width > UINT16_MAX ||
         f->size.height > UINT16_MAX)
-        return import_refuse(im, "'%.*s' does not say how large it is", STR_FMT(where));
+        return import_refuse(im, "'%.*s' does not state its width and height, and the row has none",
+                             STR_FMT(where));
     return true;
 }
 
@@ -128,7 +130,7 @@ static void refuse_form(struct gif_import_run *im, const struct form *form)
     if (form_failed(form))
         form_write(form, &j);
     else
-        buf_add_lit(&text, "this is not JSON");
+        buf_add_lit(&text, "the row is not valid JSON");
     import_refuse(im, "%.*s", STR_FMT(buf_str(&text)));
     buf_clear(&text);
 }
@@ -165,7 +167,8 @@ static enum err import_all(struct tx *tx, void *arg)
             refuse_form(im, &form);
             im->report->refused++;
         }
-        /* No query result is open here; a large catalogue must not accumulate memory. */
+        /* Free the row's memory, so that a large catalogue does not accumulate it; no query result
+         * is open here. */
         arena_reset(im->arena);
     }
     return e ? e : gifs_count_tags(tx);

@@ -1,12 +1,12 @@
 /* index.c - full-text index of GIFs: FTS5 on SQLite, tsvector on PostgreSQL.
  *
- * The only file with separate statements per engine. Both get words that are already split and
- * folded, so both find the same. */
+ * Only this file has separate statements per engine. Both engines get words that are already split
+ * and folded, so both find the same GIFs. */
 #include "gifs/internal.h"
 
 #include "base/utf8.h"
 
-/* Further matches are not ranked: a single letter matches most of a catalogue. */
+/* At most so many matches are ranked: a single letter matches most of a catalogue. */
 enum { MOST_MATCHES = 20000, MOST_WORDS = 16 };
 
 static bool is_sqlite(const char *engine)
@@ -14,9 +14,7 @@ static bool is_sqlite(const char *engine)
     return str_is(str_of(engine), "sqlite");
 }
 
-/* --- search --------------------------------------------------------------------------- */
-
-/* Weights: title 3, tags 4, description 1. */
+/* Text scores have the weights title 3, tags 4, description 1. */
 static const char SEARCH_FTS5[] =
     "select s.n, -bm25(gif_index, 3.0, 4.0, 1.0), s.heat, s.weight, "
     "case when s.locale = '*' or s.locale = $3 then 0 when s.language = $4 then 1 else 2 end "
@@ -29,7 +27,8 @@ static const char SEARCH_TSVECTOR[] =
     "join gif_scores s on s.n = i.n "
     "where i.words @@ q.q and s.rating <= $2 limit $5";
 
-/* "cat"* AND …, or 'cat':* & … . The words contain letters and digits only. */
+/* Builds the match query of the engine: "cat"* AND … on SQLite, 'cat':* & … on PostgreSQL. The
+ * words contain letters and digits only. */
 static struct str query_text(struct arena *a, const struct list *words, enum match match,
                              bool sqlite)
 {
@@ -86,8 +85,6 @@ enum err index_load(struct call *call, const struct gif_hit *hits, size_t count,
     return tx_query(call->tx, sqlite ? SQL(LOAD_SQLITE) : SQL(LOAD_POSTGRES), BIND(v_text(text)),
                     ret);
 }
-
-/* --- indexing ------------------------------------------------------------------------- */
 
 static const char DROP_FTS5[] = "delete from gif_index where rowid = $1";
 static const char PUT_FTS5[] =

@@ -11,7 +11,7 @@ enum {
     GIFS_MAX_TERM = 64,
     GIFS_MAX_TAG = 64,
     GIFS_CATEGORIES = 24,
-    GIFS_CATEGORY_MIN = 4, /* GIFs that a tag needs to be a category */
+    GIFS_CATEGORY_MIN = 4, /* number of GIFs that make a tag a category */
 };
 
 /* In microseconds. */
@@ -20,8 +20,8 @@ enum {
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-#define GIFS_PICK_PATIENCE (10 * MINUTE) /* an account's choices of a GIF count once in it */
-#define GIFS_TERM_PATIENCE (7 * DAY)     /* time in which a user of a term counts */
+#define GIFS_PICK_PATIENCE (10 * MINUTE) /* an account's choices of a GIF count once */
+#define GIFS_TERM_PATIENCE (7 * DAY)     /* how long a user of a term counts */
 #define GIFS_COUNT_EVERY   SECOND        /* interval of counting while there are choices */
 
 /* --- config.c ------------------------------------------------------------------------- */
@@ -35,12 +35,12 @@ struct gif_config {
 };
 const struct gif_config *gif_config(void);
 
-/* "g" is 0 … "r" is 3; -1: unknown. */
+/* Parses a rating: "g" is 0, "r" is 3; -1: unknown. */
 int64_t gif_rating(struct str name);
 
-/* --- formats.c ------------------------------------------------------------------------ */
+/* --- file_formats.c ------------------------------------------------------------------- */
 
-/* Formats of the API; PREVIEW is the still picture. */
+/* Formats of the API; PREVIEW is a still picture. */
 #define GIF_FORMATS(F)                            \
     F(MP4, "mp4", "mp4", "video/mp4")             \
     F(TINYMP4, "tinymp4", "mp4", "video/mp4")     \
@@ -69,9 +69,9 @@ struct gif_format_info {
 };
 extern const struct gif_format_info gif_formats[GIF_FORMAT_COUNT];
 
-/* The requested format; unknown names mean mp4. */
+/* Returns the requested format; unknown names mean mp4. */
 enum gif_format gif_format_wanted(struct str word);
-/* False: no such format. loopedmp4 is mp4. */
+/* Finds a format by name; "loopedmp4" means mp4. Returns false if there is none. */
 bool gif_format_find(struct str word, enum gif_format *ret);
 
 struct gif_size {
@@ -80,11 +80,12 @@ struct gif_size {
 struct gif_media {
     struct gif_size of[GIF_FORMAT_COUNT];
 };
-/* Parse and write the column `media`. */
+/* Parse and format the column `media`. */
 struct gif_media gif_media_read(struct str text);
 struct str gif_media_write(struct arena *a, const struct gif_media *m);
 
-/* The file for a requested format: itself, else a near one of its type, else a GIF, else any. */
+/* Chooses the file for a requested format: that format, else a near one of its type, else a GIF,
+ * else any. */
 enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format wanted);
 
 /* --- objects of the API --------------------------------------------------------------- */
@@ -92,7 +93,7 @@ enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format want
 struct gif {
     struct str id, title, url, src, gif_src, preview;
     int64_t width, height;
-    int64_t n; /* internal number; not shown */
+    int64_t n; /* internal number; not sent */
 };
 struct gif_category {
     struct str name, src;
@@ -114,7 +115,7 @@ extern const struct schema gif_schema, gif_term_query, gif_suggest_query, gif_se
     gif_trends_query, gif_list_query;
 extern const struct type gifs_reply, gif_trends_reply, gif_terms_reply, gif_choice_body;
 
-/* --- request.c: query of a request ---------------------------------------------------- */
+/* --- gif_request.c: query of a request ------------------------------------------------ */
 
 struct gif_request {
     struct call *call;
@@ -129,10 +130,11 @@ enum err gif_request_read(struct call *call, struct gif_request *ret);
 double gif_today(void);
 double gif_day(int64_t us);
 
-/* The part of a locale before the first '-'. */
+/* Returns the part of a locale before the first '-'. */
 struct str gif_language(struct str locale);
 
-/* Heat is a logarithmic popularity (request.c). Popularity today; heat after one more choice. */
+/* Heat is a logarithmic popularity (gif_request.c). gif_popularity computes today's popularity from
+ * it, gif_heat_after the heat after one more choice. */
 double gif_popularity(double heat, double today);
 double gif_heat_after(double heat, double today);
 
@@ -142,58 +144,58 @@ double gif_heat_after(double heat, double today);
 struct gif_hit {
     int64_t n;
     double score;
-    int tier; /* 0: the caller's locale or any, 1: its language, 2: others */
+    int tier; /* 0: any locale or the caller's, 1: the caller's language, 2: others */
     int pass; /* search pass; later passes sort after earlier ones */
 };
 
-/* Reads the GIFs in this order; deleted ones are left out. */
+/* Reads GIFs in the order of the hits; leaves out deleted ones. */
 enum err gifs_show(const struct gif_request *w, const struct gif_hit *hits, size_t count,
                    struct list *ret);
 
-/* --- index.c: full-text index of the engine ------------------------------------------- */
+/* --- full_text_index.c: full-text index of the engine --------------------------------- */
 
 enum match { MATCH_ALL, MATCH_ANY };
 
-/* Starts a query with rows of: number, text score, heat, weight, tier. */
+/* Starts the full-text query; its rows have: number, text score, heat, weight, tier. */
 enum err index_search(const struct gif_request *w, const struct list *words, enum match match,
                       struct rows *ret);
 enum err index_put(struct tx *tx, const char *engine, int64_t n, struct str title, struct str tags,
                    struct str description);
-/* Rows of `gifs` by number: n, id, title, media. */
+/* Reads rows of `gifs` by number: n, id, title, media. */
 enum err index_load(struct call *call, const struct gif_hit *hits, size_t count, struct rows *ret);
 
-/* --- search.c, trending.c, suggest.c: lists ------------------------------------------- */
+/* --- search.c, trending.c, suggestions.c: lists --------------------------------------- */
 
 enum err gifs_search(const struct gif_request *w, struct list *ret);
 enum err gifs_trending(const struct gif_request *w, size_t limit, struct list *ret);
-/* List of struct gif_category. */
 enum err gif_categories(const struct gif_request *w, struct list *ret);
-/* Lists of struct str, at most w->limit. */
+/* Read lists of struct str, at most w->limit. */
 enum err gif_trending_terms(const struct gif_request *w, struct list *ret);
 enum err gif_suggestions(const struct gif_request *w, struct list *ret);
 /* Adds a term, unless it is a duplicate, the query itself, or above the limit. */
 void terms_add(const struct gif_request *w, struct list *terms, struct str term);
 
-/* --- upstream.c: the provider --------------------------------------------------------- */
+/* --- provider_queries.c: the provider ------------------------------------------------- */
 
-/* For .prepare of the routes: fail if GIFs are off, query the provider if there is one. The answers
- * are passed to the handler with the call. */
+/* Functions for .prepare: fail if GIFs are off, query the provider if there is one, and pass its
+ * responses to the handler. */
 enum err upstream_ask_search(struct call *call);
 enum err upstream_ask_suggestions(struct call *call);
 enum err upstream_ask_trends(struct call *call);
 enum err upstream_ask_trending(struct call *call);
 enum err upstream_ask_terms(struct call *call);
-/* Forwards a choice to the provider if the GIF is the provider's; does not wait. */
+/* Forwards a choice to the provider if the GIF is the provider's; does not wait for the
+ * response. */
 void upstream_tell_choice(struct call *call);
 
 enum upstream_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREAM_KINDS };
 
 struct upstream_answer {
     bool asked, failed;
-    struct str body; /* an answer that may be stale; p == NULL: none */
+    struct str body; /* response of the provider, perhaps stale; p == NULL: none */
 };
 struct upstream_asked {
-    struct str key; /* path and query, without our API key; p == NULL: not asked */
+    struct str key; /* path and query, without our API key; p == NULL: no query */
     struct upstream_answer answer;
 };
 /* Provider queries of a call, passed between its stages. */
@@ -202,56 +204,56 @@ struct inquiry {
     int open; /* outstanding queries, plus one while they are started */
 };
 
-/* Whether to search our own catalogue too. */
+/* Returns true if the local catalogue must be searched, too. */
 bool upstream_wants_local(const struct call *call);
 
-/* --- upstream_read.c ------------------------------------------------------------------ */
+/* --- provider_responses.c ------------------------------------------------------------- */
 
-/* Whether the body is a valid answer of this kind. */
+/* Returns true if the body is a valid response of this kind. */
 bool upstream_valid(enum upstream_kind kind, struct str body);
-/* Append the provider's results, up to the limit. ERR_UNAVAILABLE: it failed and we have none. */
+/* Append the provider's results, up to the limit. ERR_UNAVAILABLE if the provider failed and there
+ * are no local results. */
 enum err upstream_add_gifs(const struct gif_request *w, struct list *gifs);
 enum err upstream_add_categories(const struct gif_request *w, struct list *categories);
 enum err upstream_add_terms(const struct gif_request *w, struct list *terms);
 
-/* --- upstream_cache.c: cached answers of the provider --------------------------------- */
+/* --- provider_cache.c: cached answers of the provider --------------------------------- */
 
 enum cached { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
 
-/* Copies a cached answer. *ret_refresh: only this caller must refresh it. */
+/* Copies a cached response. *ret_refresh: this caller, and no other, must refresh it. */
 enum cached upstream_cache_find(struct str key, struct arena *a, struct str *ret,
                                 bool *ret_refresh);
 void upstream_cache_put(struct str key, struct str body);
 /* The refresh failed. */
 void upstream_cache_give_up(struct str key);
-/* Circuit breaker: false for 30 seconds after five failures in a row. */
+/* Circuit breaker: returns false for 30 seconds after five failures in a row. */
 bool breaker_allows(void);
 void breaker_note(bool success);
 
-/* --- choice.c ------------------------------------------------------------------------- */
+/* --- record_choice.c ------------------------------------------------------------------ */
 
-/* Call when a server starts: resets the schedule of counting. */
+/* Resets the schedule of counts when a server starts. */
 void gif_choices_begin(void);
-/* Record a choice: first on the loop, then in the transaction. */
+/* Record a choice: gif_choice_prepare on the loop, gif_choose in the transaction. */
 void gif_choice_prepare(struct call *call);
 enum err gif_choose(struct call *call, struct str id, struct str locale);
 
-/* --- count.c, forget.c ---------------------------------------------------------------- */
+/* --- count_choices.c, statistics_cleanup.c -------------------------------------------- */
 
 extern const struct job_kind gif_count_kind;
-/* *more: there are more rows than one transaction should delete. */
+/* Deletes a limited number of old rows. *more: rows are left. */
 enum err gif_forget_some(struct call *call, bool *more);
 
-/* --- files.c -------------------------------------------------------------------------- */
+/* --- gif_file_routes.c ---------------------------------------------------------------- */
 
-/* Blob name of a GIF's file. */
 void gif_blob_name(char out[64], int64_t n, enum gif_format format);
-/* "{slug}-{id}", the last part of a page's URL. */
+/* Returns "{slug}-{id}", the last part of a page's URL. */
 struct str gif_page_name(struct arena *a, struct str title, struct str id);
 
-/* --- probe.c: file type and size ------------------------------------------------------ */
+/* --- probe_file.c: file type and size ------------------------------------------------- */
 
-/* Whether the bytes have the format; sizes are 0 if the file does not state them. */
+/* Returns true if the bytes have the format. *ret is 0 if the file does not state its size. */
 bool gif_probe(struct str bytes, enum gif_format format, struct gif_size *ret);
 
 /* --- import: a GIF before it is stored ------------------------------------------------ */
@@ -270,22 +272,22 @@ struct gif_draft {
 };
 extern const struct type gif_draft_type;
 
-/* draft.c: reads the rows of an import file in any of its forms. */
+/* Reads the rows of an import file in any of its forms (import_reader.c). */
 struct draft_reader {
     struct str rest;
     struct list columns; /* CSV: struct str */
     enum draft_form { FORM_ARRAY, FORM_LINES, FORM_CSV } form;
 };
 void draft_reader_init(struct draft_reader *r, struct str text, struct arena *a);
-/* False at the end. Problems of the row are in form. */
+/* Reads the next row. Returns false at the end. Problems of the row are in `form`. */
 bool draft_next(struct draft_reader *r, struct arena *a, struct form *form, struct gif_draft **ret);
 
-/* Stores a GIF with its files, in a transaction. *ret_new: the id is new. */
+/* Writes a GIF and its files, in a transaction. *ret_new: the id is new. */
 enum err gif_put(struct tx *tx, struct store *store, const struct gif_draft *draft,
                  const struct list *files, bool *ret_new);
-/* Call after the commit of gif_put: marks its blobs as committed. */
+/* Marks the blobs of gif_put as committed; call after the commit. */
 void gif_files_settle(struct store *store);
-/* Call after the last gif_put: recounts the tags. */
+/* Recounts the tags; call after the last gif_put. */
 enum err gifs_count_tags(struct tx *tx);
 
 #endif

@@ -21,7 +21,7 @@ struct gif_coder {
     unsigned held, size, next;
     unsigned char block[255];
     size_t filled;
-    uint16_t (*child)[CLEAR]; /* code and colour -> longer code; 0: none yet */
+    uint16_t (*child)[CLEAR]; /* the longer code for a code and a colour; 0: none yet */
 };
 
 static void flush_block(struct gif_coder *c)
@@ -84,7 +84,7 @@ void gif_begin(struct buf *out, uint16_t width, uint16_t height, const struct pa
     buf_add_lit(out, "GIF89a");
     add_little16(out, width);
     add_little16(out, height);
-    buf_add(out, "\xf3\0\0", 3); /* global table of sixteen colours */
+    buf_add(out, "\xf3\0\0", 3); /* a global table of sixteen colours follows */
     buf_add(out, p->rgb, sizeof p->rgb);
     buf_add(out, "\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", 19);
 }

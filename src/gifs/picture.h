@@ -8,14 +8,14 @@
 
 struct picture_frame {
     uint16_t width, height;
-    const unsigned char *pixels; /* a byte each, 0-15 */
+    const unsigned char *pixels; /* one byte per pixel, 0-15 */
 };
 
 struct palette {
     unsigned char rgb[16][3];
 };
 
-/* An animation that loops forever: begin, add frames, end. */
+/* Write an animation that loops forever: gif_begin, gif_add_frame for each frame, gif_end. */
 void gif_begin(struct buf *out, uint16_t width, uint16_t height, const struct palette *p);
 void gif_add_frame(struct buf *out, const struct picture_frame *f, unsigned hundredths);
 void gif_end(struct buf *out);

@@ -34,7 +34,7 @@ static bool next_box(struct str *rest, struct str *ret_name, struct str *ret_bod
     return true;
 }
 
-/* The track header ends with the size, as 16.16 fixed point. */
+/* Reads the size of a video from its track header, which ends with it as 16.16 fixed point. */
 static void look_at_tracks(struct str boxes, int depth, struct gif_size *ret)
 {
     struct str name, body;
@@ -60,7 +60,7 @@ static bool look_at_mp4(struct str b, struct gif_size *ret)
 
 /* --- WebM: elements with id and length ------------------------------------------------ */
 
-/* A variable-length integer (EBML); returns its length, 0 if malformed. */
+/* Parses a variable-length integer of EBML; returns its length, or 0 if it is malformed. */
 static size_t read_vint(struct str b, bool keep_mark, uint64_t *ret)
 {
     unsigned char first = b.n ? (unsigned char)b.p[0] : 0;

@@ -5,8 +5,8 @@ enum { PAGE = 200 };
 
 struct gif_reindex {
     const char *engine;
-    int64_t behind; /* number of the last GIF done */
-    size_t count;   /* of the last page */
+    int64_t behind; /* number of the last GIF that was indexed */
+    size_t count;   /* number of GIFs in the last page */
 };
 
 static const char PAGE_OF_GIFS[] =

@@ -35,8 +35,6 @@ double gif_heat_after(double heat, double today)
     return high + log2(1 + exp2(low - high));
 }
 
-/* --- locale --------------------------------------------------------------------------- */
-
 struct str gif_language(struct str locale)
 {
     return str_cut(&locale, '-');

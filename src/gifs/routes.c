@@ -6,9 +6,7 @@
 
 static const struct limit gif_limit = { .name = "gifs", .count = 40, .window_s = 10 };
 
-/* --- reading -------------------------------------------------------------------------- */
-
-/* Results of our own catalogue come before those of the provider. */
+/* Replies with the results of the local catalogue, followed by those of the provider. */
 static enum err reply_gifs(struct gif_request *w, struct list *list)
 {
     enum err e = upstream_add_gifs(w, list);
@@ -125,18 +123,18 @@ static const struct route routes[] = {
     READ("/gifs/search", search_gifs, gif_search_query, gifs_reply, upstream_ask_search,
          "GIFs by words, the best first."),
     READ("/gifs/suggest", suggest_searches, gif_suggest_query, gif_terms_reply,
-         upstream_ask_suggestions, "How a search might go on."),
+         upstream_ask_suggestions, "Suggested search terms that continue the query."),
     READ("/gifs/trending", get_gif_trends, gif_trends_query, gif_trends_reply, upstream_ask_trends,
          "Categories, and one trending GIF."),
     READ("/gifs/trending-gifs", list_trending_gifs, gif_list_query, gifs_reply,
-         upstream_ask_trending, "GIFs that many choose at the moment."),
+         upstream_ask_trending, "Trending GIFs."),
     READ("/gifs/trending-search", list_trending_searches, gif_term_query, gif_terms_reply,
-         upstream_ask_terms, "What many search for at the moment."),
+         upstream_ask_terms, "Trending search terms."),
     {
         .method = POST,
         .path = "/gifs/select",
         .name = "select_gif",
-        .doc = "Tell that a GIF was chosen.",
+        .doc = "Report that a GIF was chosen.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &gif_choice_body,
         .limit = &gif_limit,
@@ -150,7 +148,7 @@ static const struct job_kind *const jobs[] = { &gif_count_kind, NULL };
 
 const struct domain gifs_domain = {
     .name = "GIFs",
-    .doc = "Moving pictures to search for and send.",
+    .doc = "Search for GIFs to send.",
     .routes = routes,
     .jobs = jobs,
     .deletions =

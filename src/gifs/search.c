@@ -14,7 +14,8 @@ enum { MOST_CLICKED = 500 };
 
 /* --- the best n of many --------------------------------------------------------------- */
 
-/* A heap with the worst result on top, so that most candidates cost one comparison. */
+/* The best results so far: a heap with the worst one on top, so that most candidates cost one
+ * comparison. */
 struct best {
     struct gif_hit *hits;
     size_t count, max;
@@ -119,7 +120,8 @@ static double score_of(struct gif_search *s, const struct rows *r)
     return c ? score * (1 + log1p((double)c->count)) : score;
 }
 
-/* Adds the results of one pass, best first; elsewhere: only other languages, else none of them. */
+/* Adds the results of one pass, best first. elsewhere: only GIFs of other languages, else none of
+ * them. */
 static enum err search_pass(struct gif_search *s, enum match match, bool elsewhere,
                             struct gif_hit *hits, size_t *count)
 {
@@ -152,8 +154,8 @@ static int by_id(const void *a, const void *b)
     return str_cmp(((const struct gif *)a)->id, ((const struct gif *)b)->id);
 }
 
-/* Sorts results with equal scores by id. Only shown results have their id: reading it for all
- * matches would cost more than the search. */
+/* Sorts results with equal scores by id. Ids are known for returned results only: reading them for
+ * all matches would cost more than the search. */
 static void order_ties(const struct gif_hit *hits, size_t count, struct gif *gifs, size_t shown)
 {
     for (size_t h = 0, g = 0, first = 0; h < count && g < shown; h++) {

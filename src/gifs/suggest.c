@@ -17,9 +17,9 @@ void terms_add(const struct gif_request *w, struct list *terms, struct str term)
     *(struct str *)list_add(w->call->arena, terms, sizeof term) = term;
 }
 
-/* A single character is the prefix of many terms: it has its own index, of which only the first
- * rows are read. Longer prefixes match few terms, which are sorted; "+" keeps the engine from
- * scanning all terms in the order of heat. */
+/* Terms with a prefix. A single character is the prefix of many terms: it has its own index, of
+ * which only the first rows are read. Longer prefixes match few terms, which are sorted; "+" keeps
+ * the engine from scanning all terms in the order of heat. */
 static const char TERMS_FROM[] =
     "select term from gif_terms where locale = $1 and term >= $2 and term < $3 "
     "and third_at > 0 and third_at > $4 order by +heat desc limit $5";
@@ -38,13 +38,13 @@ static enum err add_all(const struct gif_request *w, struct rows *rows, struct l
     return rows_end(rows);
 }
 
-/* Upper bound of all strings with this prefix. */
+/* Returns an upper bound of all strings with this prefix. */
 static struct str end_of(struct arena *a, struct str prefix)
 {
     return STR_CONCAT(a, prefix, STR("\xf4\x8f\xbf\xbf"));
 }
 
-/* One more than the limit, because the query itself is left out. */
+/* Returns the row limit: one more than requested, because the query itself is left out. */
 static struct value suggest_most(const struct gif_request *w)
 {
     return v_int((int64_t)w->limit + 1);

@@ -75,7 +75,7 @@ static void trending_take(struct gathering *g, struct list *found)
     }
 }
 
-/* Merges GIFs of `where` and of `too`, if given, by score. */
+/* Adds GIFs of the locale `where` and, if given, of `too`, merged by score. */
 static enum err trending_gather(struct gathering *g, struct sql sql, struct str where,
                                 struct str too)
 {
@@ -211,7 +211,7 @@ static void add_category(const struct gif_request *w, struct list *list, struct 
     c->best = best;
 }
 
-/* Categories that the operator named, if they have a GIF. */
+/* Adds the categories that the operator has configured, if they have a GIF. */
 static enum err add_configured(const struct gif_request *w, struct list *list)
 {
     struct str names = gif_config()->categories;

@@ -13,7 +13,7 @@
 #include "net/client/client.h"
 #include "platform/accounts/accounts.h"
 
-/* Limits memory too: each waiting call may receive MOST_ANSWER bytes. */
+/* MOST_WAITING also limits memory: each waiting call may receive MOST_ANSWER bytes. */
 enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 
 /* --- one query ------------------------------------------------------------------------ */
@@ -23,7 +23,7 @@ struct upstream_question {
     struct loop *loop;
     enum upstream_kind kind;
     char *key, *url;
-    bool again;        /* this is the second attempt */
+    bool again;        /* this is the second attempt of the request */
     struct call *call; /* the waiting call; NULL: none */
 };
 
@@ -59,8 +59,9 @@ static void upstream_answered(void *arg, enum fetch_result result, int status, s
     if (good) {
         upstream_cache_put(str_of(q->key), buf_str(body));
     } else {
-        log_warn("gifs: the provider gave no good answer (result %d, status %d)", (int)result,
-                 status);
+        log_warn(
+            "gifs: the provider failed or sent an invalid response (result %d, HTTP status %d)",
+            (int)result, status);
         upstream_cache_give_up(str_of(q->key));
     }
     breaker_note(good);
@@ -83,7 +84,7 @@ static void upstream_ask(struct upstream_question *q)
 
 /* --- URLs ----------------------------------------------------------------------------- */
 
-/* URL of a path with its query at the provider. */
+/* Returns the provider's URL for a path with its query. */
 static char *address_of(struct arena *a, struct str path)
 {
     const struct gif_config *c = gif_config();
@@ -139,7 +140,7 @@ static void answer_came(struct call *call, enum upstream_kind kind)
     close_one(call);
 }
 
-/* Fetches have timeouts, so this wait ends too. */
+/* Sends all queries of a call. The call resumes when the last one has ended; each has a timeout. */
 static void ask_all(struct call *call)
 {
     struct inquiry *in = call_passed(call, "inquiry");
@@ -191,7 +192,8 @@ bool upstream_wants_local(const struct call *call)
 
 /* --- query strings for the provider --------------------------------------------------- */
 
-/* Uses only the request's headers and query, because there is no transaction yet. */
+/* Returns the locale from the request's query or headers only, because there is no transaction
+ * yet. */
 static struct str plain_locale(const struct call *call, const struct opt_str *named)
 {
     struct str known = named && named->given == GIVEN && named->value.n ? locale_known(named->value)
@@ -320,7 +322,7 @@ void upstream_tell_choice(struct call *call)
         .max_answer = 64 * 1024,
         .done = upstream_told,
     };
-    /* A choice with an overlong search text is not forwarded. */
+    /* Do not forward a choice whose search text is too long. */
     if (!buf_full(&body))
         fetcher_start(api_fetcher(call->api, call->loop), &f);
     buf_clear(&body);

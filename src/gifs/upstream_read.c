@@ -108,7 +108,7 @@ bool upstream_valid(enum upstream_kind kind, struct str body)
 
 /* --- URLs ----------------------------------------------------------------------------- */
 
-/* "media.example" or "*.example", which also matches example itself. */
+/* Matches a host with "media.example" or "*.example", which also matches example itself. */
 static bool host_matches(struct str pattern, struct str host)
 {
     if (!str_starts(pattern, STR("*.")))
@@ -179,7 +179,7 @@ static struct upstream_answer upstream_said(const struct call *call, enum upstre
     return in ? in->of[kind].answer : (struct upstream_answer){ 0 };
 }
 
-/* Without an answer of the provider: an error only if our own list is empty too. */
+/* Returns the error if the provider has no response: only if the local list is empty, too. */
 static enum err upstream_read_without(const struct upstream_answer *a, const struct list *ours)
 {
     bool alone = gif_config()->source == GIFS_UPSTREAM && !ours->count;
@@ -187,7 +187,7 @@ static enum err upstream_read_without(const struct upstream_answer *a, const str
     return a->asked && a->failed && alone ? ERR_UNAVAILABLE : OK;
 }
 
-/* The provider's list; a stale one is used only if our own list is empty. */
+/* Returns the provider's list; a stale one only if the local list is empty. */
 static bool upstream_read_theirs(const struct gif_request *w, enum upstream_kind kind,
                                  const struct list *ours, struct list *ret)
 {
@@ -205,7 +205,7 @@ enum err upstream_add_gifs(const struct gif_request *w, struct list *gifs)
 
     if (!upstream_read_theirs(w, UPSTREAM_GIFS, gifs, &list))
         return upstream_read_without(&a, gifs);
-    /* The given list may be a fixed array: start one that can grow. */
+    /* The given list may be a fixed array, so copy it to one that can grow. */
     struct list all = { 0 };
     for (size_t i = 0; i < gifs->count; i++)
         *(struct gif *)list_add(w->call->arena, &all, sizeof(struct gif)) =

@@ -1,7 +1,7 @@
 /* admin.c - routes that change the accounts of a local platform while the server runs.
  *
- * For programs of the operator, which send the platform's key. Platforms without a key, or with an
- * external provider, do not have these routes. */
+ * These routes are for programs of the operator, which send the platform's key. Platforms without a
+ * key, or with an external provider, do not have these routes. */
 #include "integrations/internal.h"
 
 #include <sodium.h>
@@ -42,7 +42,7 @@ static const struct schema subscription_schema = {
     .name = "PlatformSubscription",
     .size = sizeof(struct subscription_body),
     .fields = subscription_fields,
-    .doc = "How long somebody subscribes.",
+    .doc = "A subscription, and when it ends.",
 };
 static const struct type subscription_body = { .kind = KIND_OBJECT,
                                                .schema = &subscription_schema };
@@ -51,18 +51,16 @@ struct code_reply {
     struct str code;
 };
 static const struct field code_fields[] = {
-    { FIELD(struct code_reply, code), .type = &type_text, .doc = "Good once, within a day" },
+    { FIELD(struct code_reply, code), .type = &type_text, .doc = "Valid once, within a day" },
     { 0 },
 };
 static const struct schema code_schema = {
     .name = "LinkCode",
     .size = sizeof(struct code_reply),
     .fields = code_fields,
-    .doc = "What proves that an account is its holder's.",
+    .doc = "A code that proves ownership of an account.",
 };
 static const struct type code_reply = { .kind = KIND_OBJECT, .schema = &code_schema };
-
-/* --- access --------------------------------------------------------------------------- */
 
 static enum err must_have_key(struct call *call)
 {
@@ -82,8 +80,6 @@ static enum err check_id(struct call *call, const char *name, struct str *ret)
     *ret = call_text(call, name);
     return ret->n >= 1 && ret->n <= LONGEST_ACCOUNT_ID ? OK : ERR_NOT_FOUND;
 }
-
-/* --- handlers ------------------------------------------------------------------------- */
 
 static enum err put_platform_account(struct call *call)
 {
@@ -123,8 +119,6 @@ static enum err delete_platform_subscriber(struct call *call)
                                   call_text(call, "subscriber.id"));
 }
 
-/* --- routes --------------------------------------------------------------------------- */
-
 static const struct resolver resolvers[] = {
     {
         .name = "subscriber.id",
@@ -143,7 +137,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = ACCOUNT,
         .name = "put_platform_account",
-        .doc = "Make an account of a local platform, or change it. Needs the platform's key.",
+        .doc = "Create or modify an account of a local platform. Needs the platform's key.",
         .service = true,
         .body = &account_body,
         .status = 204,
@@ -154,7 +148,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = ACCOUNT "/code",
         .name = "make_link_code",
-        .doc = "A code that proves that the account is its holder's. Needs the platform's key.",
+        .doc = "Create a code that proves ownership of the account. Needs the platform's key.",
         .service = true,
         .reply = &code_reply,
         .admit = must_have_key,
@@ -164,7 +158,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = SUBSCRIBER,
         .name = "put_platform_subscriber",
-        .doc = "Somebody subscribes to the account. Needs the platform's key.",
+        .doc = "Add a subscriber of the account. Needs the platform's key.",
         .service = true,
         .body = &subscription_body,
         .status = 204,
@@ -175,7 +169,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = SUBSCRIBER,
         .name = "delete_platform_subscriber",
-        .doc = "Somebody no longer subscribes. Needs the platform's key.",
+        .doc = "Remove a subscriber of the account. Needs the platform's key.",
         .service = true,
         .status = 204,
         .admit = must_have_key,
@@ -186,7 +180,7 @@ static const struct route routes[] = {
 
 const struct domain platforms_domain = {
     .name = "Local platforms",
-    .doc = "Accounts of the platforms that this server itself knows.",
+    .doc = "Accounts of platforms that are stored in this server's database.",
     .routes = routes,
     .resolvers = resolvers,
 };

@@ -3,15 +3,14 @@
 
 #include "api/hooks.h"
 
-/* --- POST /guilds/{guild.id}/migrate-command-scope ------------------------------------ */
-
 static bool needs_scope(const struct integration_row *i)
 {
     return i->application_id && scopes_have_name(&i->scopes, "bot") &&
            !scopes_have_name(&i->scopes, "applications.commands");
 }
 
-/* Copies the list: lists that were read from the store must not grow. */
+/* Adds the scope to a copy of the list, because lists that were read from the store must not
+ * grow. */
 static void add_scope(struct arena *arena, struct integration_row *i)
 {
     struct list scopes = { 0 };
@@ -95,8 +94,6 @@ enum err migrate_command_scope(struct call *call)
     }
     return e ? e : reply_migrated(call, &migrated);
 }
-
-/* --- GET /users/@me/guilds/integration-application-ids -------------------------------- */
 
 static const char APPS_OF_GUILDS[] =
     "select m.guild_id, i.application_id from members m "

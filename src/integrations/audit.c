@@ -21,7 +21,7 @@ static const struct schema logged_schema = {
     .name = "LoggedIntegration",
     .size = sizeof(struct logged_integration),
     .fields = logged_fields,
-    .doc = "What the audit log tells of an integration.",
+    .doc = "An integration that the audit log refers to.",
 };
 static const struct type type_logged = { .kind = KIND_OBJECT, .schema = &logged_schema };
 

@@ -1,4 +1,4 @@
-/* chain.c - runs the steps of a long job one after the other; see chain.h. */
+/* chain.c - runs the steps of a long job one after the other; see step_chain.h. */
 #include "integrations/chain.h"
 
 #include <sodium.h>

@@ -1,8 +1,8 @@
-/* chain.h - a job that consists of many internal requests, run one after the other.
+/* chain.h - a job that consists of many internal calls, run one after the other.
  *
- * Its state is one flat struct, which is copied into each request and wiped at the end, because it
- * may contain a secret. When the server stops, it ends its chains; the job's lease remains, and the
- * node that takes over the expired lease restarts or continues the job. */
+ * The state of the job is one struct without pointers, which is copied into each internal call and
+ * wiped at the end, because it may contain a secret. When the server stops, it ends its chains; the
+ * job's lease remains, and the node that takes over the expired lease continues the job. */
 #ifndef INTEGRATIONS_CHAIN_H
 #define INTEGRATIONS_CHAIN_H
 
@@ -14,29 +14,30 @@ struct chain {
     struct loop *loop;
     void *state; /* the caller's struct */
 
-    /* private to chain.c */
+    /* private to step_chain.c */
     struct post post;
     void (*step)(struct chain *c);
     const char *type;
     size_t size;
 };
 
-/* step: callback of chain_go_on. type: tag of the state's struct. Copies the state. */
+/* Creates a chain with a copy of the state. step: called by chain_go_on. type: tag of the state's
+ * struct. */
 struct chain *chain_new(struct api *api, struct loop *loop, void (*step)(struct chain *c),
                         const char *type, const void *state, size_t size);
 void chain_end(struct chain *c);
 
-/* Runs the next step in a later loop iteration. */
+/* Runs `step` in a later loop iteration. */
 void chain_go_on(struct chain *c);
 
-/* Starts an internal request with a copy of the state as data and the chain as argument of done. */
+/* Starts an internal call with a copy of the state as data; done gets the chain as its argument. */
 void chain_run(struct chain *c, enum route_store store, enum err (*run)(struct call *call),
                void (*done)(struct call *call, enum err e, void *arg));
-/* The same with other data. */
+/* Starts an internal call like chain_run, with other data. */
 void chain_run_with(struct chain *c, enum route_store store, enum err (*run)(struct call *call),
                     void (*done)(struct call *call, enum err e, void *arg), const char *type,
                     const void *data, size_t size);
-/* For done of the last request: ends the chain. */
+/* A `done` for the last internal call: frees the chain. */
 void chain_ended(struct call *call, enum err e, void *arg);
 
 #endif

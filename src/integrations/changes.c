@@ -9,7 +9,7 @@ enum { MOST_ROLES = 250, LONGEST_ROLE_NAME = 100, GRACE_DAYS = 7, SYNC_SECONDS =
 
 /* --- POST /guilds/{guild.id}/integrations --------------------------------------------- */
 
-/* Results of the stages before the handler. */
+/* Results that earlier stages pass to the handler. */
 struct creation {
     enum platform platform;
     struct str secret;
@@ -18,7 +18,7 @@ struct creation {
     struct str name;
 };
 
-/* Requires a verified connection of the caller: knowing an account id is not enough. */
+/* Reads the caller's connection, which must be verified: knowing an account id is not enough. */
 static enum err own_connection(struct call *call, const struct creation *c,
                                struct linked_account *ret)
 {
@@ -77,7 +77,7 @@ enum err prepare_create_integration(struct call *call)
     const struct integration_draft *in = call->body;
     struct creation *c = call_pass(call, "creation", sizeof *c);
 
-    /* The form error of the body is reported later, after the path was resolved. */
+    /* The body is invalid; its error is reported after the path was resolved. */
     if (!in)
         return OK;
     c->platform = platform_of(in->type);
@@ -112,7 +112,8 @@ static struct str role_name(struct arena *arena, struct str account)
     return STR_CONCAT(arena, str_slice(account.p, n), str_of(suffix));
 }
 
-/* If the guild has the maximum number of roles, the integration has no role. */
+/* Creates the subscriber role. If the guild has the maximum number of roles, the integration has no
+ * role. */
 static enum err add_role(struct call *call, struct integration_row *i)
 {
     struct role_tags tags = { .integration_id = { GIVEN, i->id } };

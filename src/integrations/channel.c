@@ -28,7 +28,8 @@ static struct group_app read_row(const struct rows *r)
     };
 }
 
-/* GET /channels/{channel.id}/integrations: without the user who added the app. */
+/* GET /channels/{channel.id}/integrations: the reply does not contain the user who added the
+ * app. */
 enum err list_channel_integrations(struct call *call)
 {
     struct list apps = { 0 }, shown = { 0 };
@@ -61,8 +62,8 @@ enum err list_channel_integrations(struct call *call)
     return e ? e : call_reply(call, &shown);
 }
 
-/* Allowed: the owner of the group, the user who added the app, and the owner of the app that
- * manages the group. */
+/* Allows the owner of the group, the user who added the app, and the owner of the app that manages
+ * the group. */
 static enum err may_remove(struct call *call, const struct group_app *app)
 {
     const struct channel *c = call->target.channel;

@@ -12,7 +12,8 @@ static enum err delete_app(struct call *call, const struct integration_row *i)
     return e ? e : application_uninstall_guild(call, i->application_id, i->guild_id);
 }
 
-/* Keeps the rows of apps for now: the invalidation of command indexes still needs them. */
+/* Marks integrations as removed, except apps: the invalidation of command indexes still needs their
+ * rows. */
 static const char MARK_OF_GUILD[] =
     "update integrations set type = 'removed', account_id = null, enabled = 0 "
     "where guild_id = $1 and type <> 'service'";

@@ -13,7 +13,7 @@
 
 enum { LEASE_MS = 120 * 1000, EVERY_S = 900, MOST_ACCOUNTS = 50 };
 
-/* State of the job: one member. Flat, because it is copied between requests. */
+/* State of the job: one member. Contains no pointers, because it is copied between calls. */
 struct lapse {
     snowflake id; /* integration id */
     snowflake user_id;
@@ -75,7 +75,7 @@ static enum err read_owner(struct call *call, const struct integration_row *i, s
     return OK;
 }
 
-/* Finds the next member whose grace period is over. Read transaction. */
+/* Reads the next member whose grace period is over, in a read transaction. */
 static enum err run_find(struct call *call)
 {
     struct lapse *l = call_passed(call, "lapse");
@@ -100,7 +100,7 @@ static const char FORGET[] = "update integration_members set lapsed_at = null "
 static const char STILL_LAPSED[] = "select 1 from integration_members where integration_id = $1 "
                                    "and user_id = $2 and lapsed_at <= $3";
 
-/* Never kick the owner, members who manage the guild, or bots. */
+/* *ret: the member may be kicked; never the owner, members who manage the guild, or bots. */
 static enum err may_kick(struct tx *tx, const struct integration_row *i, snowflake user_id,
                          bool *ret)
 {
@@ -138,7 +138,8 @@ static enum err expiry_expire(struct call *call, const struct integration_row *i
     return e ? e : audit_member_roles(call, i->guild_id, user_id, &lost, &none);
 }
 
-/* Checks everything again, because the data may have changed since it was read. */
+/* Removes the role or the member. Checks everything again, because the data may have changed since
+ * it was read. */
 static enum err run_expire(struct call *call)
 {
     const struct lapse *l = call_passed(call, "lapse");
@@ -165,7 +166,7 @@ static enum err run_later(struct call *call)
     struct integration_row i;
     enum err e = integration_find(call->tx, l->id, &i);
 
-    /* If it is disabled, sync_begin schedules the job again later. */
+    /* For a disabled integration sync_begin schedules the job again later. */
     if (e == ERR_UNKNOWN_INTEGRATION || (!e && !i.enabled))
         return job_cancel(call, &expiry_kind, l->id);
     return e ? e : job_schedule(call, &expiry_kind, l->id, clock_us() + EVERY_S * SECOND, STR(""));
@@ -248,7 +249,7 @@ static void start_expiry(struct api *api, struct loop *loop, const struct job *j
 
 const struct job_kind expiry_kind = {
     .name = "integration-expiry",
-    .doc = "Takes the role from members whose subscription has ended, or removes them.",
+    .doc = "Removes the role of members whose subscription has ended, or the members.",
     .start = start_expiry,
     .lease_ms = LEASE_MS,
 };

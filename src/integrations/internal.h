@@ -43,7 +43,6 @@ extern const struct type integration_create_body, integration_patch_body, migrat
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* A row of the table integrations. */
 struct integration_row {
     snowflake id, guild_id, application_id, user_id, role_id; /* 0: none */
     struct str type, name, account_id;
@@ -64,12 +63,13 @@ enum err integration_find(struct tx *tx, snowflake id, struct integration_row *r
 enum err integration_find_account(struct tx *tx, snowflake guild_id, struct str type,
                                   struct str account_id, struct integration_row *ret,
                                   bool *ret_found);
-/* Sorted by id, at most 50. with_commands: only apps with usable commands in the guild. */
+/* Reads integrations sorted by id, at most 50. with_commands: only apps with usable commands in the
+ * guild. */
 enum err integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
                                struct list *ret);
-/* Enabled, not revoked integrations of a platform in the guilds of a user. */
+/* Reads the enabled, not revoked integrations of a platform in the guilds of a user. */
 enum err integrations_around(struct tx *tx, snowflake user_id, struct str type, struct list *ret);
-/* Integrations that follow a platform account. */
+/* Reads the integrations that follow a platform account. */
 enum err integrations_following(struct tx *tx, struct str type, struct str account_id,
                                 struct list *ret);
 enum err integrations_count(struct tx *tx, snowflake guild_id, int64_t *ret);
@@ -81,62 +81,64 @@ enum err integration_delete_row(struct tx *tx, snowflake id);
 
 /* Builds the object for events and replies; reads the application. */
 enum err integration_show(struct tx *tx, const struct integration_row *i, struct integration *ret);
-/* Saves, and sends GUILD_INTEGRATIONS_UPDATE and INTEGRATION_UPDATE. */
+/* Updates the row and emits GUILD_INTEGRATIONS_UPDATE and INTEGRATION_UPDATE. */
 enum err integration_change(struct call *call, const struct integration_row *i);
 
 /* --- handlers, by file ---------------------------------------------------------------- */
 
 /* audit.c */
-/* Audit log entry of a platform integration. before: NULL if created; now: NULL if deleted. */
+/* Writes the audit log entry of a platform integration. before: NULL if created; now: NULL if
+ * deleted. */
 enum err integration_audit(struct call *call, const struct integration_row *before,
                            const struct integration_row *now);
 enum err integrations_in_audit(struct call *call, struct audit_shown *log);
-/* apps.c */
+/* guild_apps.c */
 enum err migrate_command_scope(struct call *call);
 enum err list_application_ids(struct call *call);
-/* channel.c */
+/* channel_apps.c */
 enum err list_channel_integrations(struct call *call);
 enum err delete_channel_integration(struct call *call);
-/* changes.c */
+/* platform_integrations.c */
 enum err prepare_create_integration(struct call *call);
 enum err create_integration(struct call *call);
 enum err sync_integration(struct call *call);
 enum err modify_integration(struct call *call);
-/* delete.c */
+/* delete_integration.c */
 enum err delete_integration(struct call *call);
 enum err integrations_mark_of_guild(struct call *call, snowflake guild_id);
-/* join.c */
+/* join_guild.c */
 enum err prepare_join_integration(struct call *call);
 enum err join_integration(struct call *call);
 
-/* --- sync.c, expiry.c, friends.c, removal.c: jobs ------------------------------------- */
+/* --- sync.c, subscription_expiry.c, friend_sync.c, integration_removal.c: jobs -------- */
 
 extern const struct job_kind sync_kind, expiry_kind, friends_kind, removal_kind;
 
-/* Schedules a sync now and then every hour, and the expiry job. */
+/* Schedules the sync, now and then every hour, and the expiry job. */
 enum err sync_begin(struct call *call, snowflake integration_id);
 enum err sync_end_for_good(struct call *call, snowflake integration_id);
-/* Deletes a platform integration with its role and subscribers, and sends the events. */
+/* Deletes a platform integration with its role and subscribers, and emits the events. */
 enum err removal_begin(struct call *call, const struct integration_row *i);
 /* Schedules the job that reads the friends of a user's connections. */
 enum err friends_begin(struct call *call, snowflake user_id);
 
-/* --- members.c: a member and its subscriber role -------------------------------------- */
+/* --- subscriber_roles.c: a member and its subscriber role ----------------------------- */
 
-/* State of one member for a sync. */
+/* State of one member in a sync. */
 struct subscriber {
     snowflake user_id;
     bool subscribes, has_role;
     int64_t lapsed_at; /* 0: subscription is active */
 };
-/* Members with a connection of the integration's platform, sorted by id, after an id. */
+/* Reads the members after an id that have a connection of the integration's platform, sorted by
+ * id. */
 enum err subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
                            snowflake up_to, int64_t limit, struct list *ret);
 bool subscriber_is_settled(const struct integration_row *i, const struct subscriber *s);
-/* Adds the role, or records that the subscription has lapsed. */
+/* Adds the member's role, or records that the subscription has lapsed. */
 enum err subscriber_settle(struct call *call, const struct integration_row *i,
                            const struct subscriber *s);
-/* The same for one user in all guilds, from the stored subscribers. */
+/* Does the same for one user in all guilds, from the stored subscribers. */
 enum err subscriber_settle_all(struct call *call, snowflake user_id, struct str type);
 enum err subscriber_set_role(struct call *call, const struct integration_row *i, snowflake user_id,
                              bool has);
@@ -145,31 +147,33 @@ enum err subscriber_note(struct tx *tx, const struct integration_row *i, snowfla
 
 /* --- secrets.c: encryption and digests ------------------------------------------------ */
 
-/* Encrypts a provider's secret for the database, and decrypts it; p == NULL: undecryptable. */
+/* Encrypt a provider's secret for the database, and decrypt it; p == NULL: decryption failed. */
 struct str secret_seal(struct arena *arena, const struct auth *auth, snowflake user_id,
                        struct str secret);
 struct str secret_open(struct arena *arena, const struct auth *auth, snowflake user_id,
                        struct str sealed);
-/* Codes and states are stored as digests. word: purpose, for key derivation. */
+/* Returns the digest under which a code or state is stored. word: purpose, for key derivation. */
 struct str secret_digest(struct arena *arena, const struct auth *auth, const char *word,
                          struct str secret);
 
 /* --- linking.c: linking an account of another platform -------------------------------- */
 
-/* Request to the provider and its result, passed from prepare to the handler. */
+/* A request to link an account and the provider's result, passed from prepare to the handler. */
 struct linking {
     enum platform platform;
     struct str code, state;
     struct opt_bool friend_sync;
-    snowflake user_id; /* owner of the state */
+    snowflake user_id; /* user to whom the state was issued */
     enum provider_result result;
     struct provider_account account;
 };
-/* Finds the user to whom the state was issued. Needs a transaction. ERR_INVALID_OAUTH2_STATE. */
+/* Reads the user to whom the state was issued, in a transaction. ERR_INVALID_OAUTH2_STATE if there
+ * is none. */
 enum err state_find(struct call *call, const struct linking *l, snowflake *ret_user);
-/* For .await of calls that pass a struct linking. */
+/* An await stage: asks the provider about the account of the struct linking that prepare has
+ * passed. */
 void linking_ask(struct call *call);
-/* Consumes the state and stores the connection, with all effects. */
+/* Deletes the state and stores the connection, with all effects. */
 enum err linking_finish(struct call *call, struct linking *l, struct linked_account *ret);
 /* Deletes a connection, with all effects. */
 enum err connection_unlink(struct call *call, const struct linked_account *c);
@@ -192,7 +196,7 @@ struct callback_body {
 enum err authorize_connection(struct call *call);
 enum err prepare_link_callback(struct call *call);
 enum err callback_connection(struct call *call);
-/* The platform in {connection.type}. */
+/* Returns the platform in {connection.type}. */
 enum platform path_platform(const struct call *call);
 
 #endif

@@ -4,11 +4,11 @@
 
 #include "platform/members/members.h"
 
-/* Results of the stages before the handler. */
+/* Results that earlier stages pass to the handler. */
 struct joining {
     bool partners;
     snowflake id;               /* integration id */
-    struct linked_account mine; /* connection that grants access, or to ask about */
+    struct linked_account mine; /* connection that the caller joins with */
     struct str account_id, secret;
     enum platform platform;
     bool asked;
@@ -29,8 +29,8 @@ static enum err leads_to(struct tx *tx, struct linked_account *c, struct str id,
     return e;
 }
 
-/* Finds a connection of the caller that lists the integration, or else one that the provider can be
- * asked about. *ret_listed: which of the two. */
+/* Finds a connection of the caller that lists the integration (*ret_listed), else one that the
+ * provider can be asked about. */
 static enum err choose_connection(struct call *call, struct joining *j, bool *ret_listed)
 {
     struct str type = platform_name(j->platform);
@@ -95,7 +95,8 @@ static enum err read_owner_secret(struct call *call, struct joining *j,
     return e;
 }
 
-/* Rejects whatever needs no provider request. A listed integration needs none. */
+/* Refuses what can be refused without the provider. If a connection lists the integration, the
+ * provider is not asked. */
 static enum err look_at_connections(struct call *call)
 {
     struct joining *j = call_passed(call, "joining");
@@ -163,8 +164,6 @@ static enum err may_come(const struct joining *j, bool listed)
     return OK;
 }
 
-/* --- joining -------------------------------------------------------------------------- */
-
 static const char KEEP_SUBSCRIBER[] =
     "insert into integration_subscribers (integration_id, subscriber_id, round) "
     "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
@@ -172,7 +171,7 @@ static const char KEEP_SUBSCRIBER[] =
 static const char SUBSCRIBES[] = "select 1 from integration_subscribers where integration_id = $1 "
                                  "and subscriber_id = $2";
 
-/* The owner of the platform account may join too, but gets no role. */
+/* *ret: role of a subscriber. The owner of the platform account may join too, but gets no role. */
 static enum err find_role(struct call *call, const struct joining *j,
                           const struct integration_row *i, snowflake *ret)
 {

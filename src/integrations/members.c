@@ -5,9 +5,7 @@
 #include "model/fields/ids.h"
 #include "platform/members/members.h"
 
-/* --- who subscribes ------------------------------------------------------------------- */
-
-/* A user may have several connections: one that subscribes is enough. */
+/* SQL: state of members. Of several connections of a user one that subscribes is enough. */
 #define MEMBERS                                                                            \
     "select m.user_id, max(case when s.subscriber_id is null then 0 else 1 end), "         \
     "max(case when r.role_id is null then 0 else 1 end), max(x.lapsed_at) from members m " \
@@ -47,8 +45,6 @@ bool subscriber_is_settled(const struct integration_row *i, const struct subscri
         return (s->has_role || !i->role_id) && !s->lapsed_at;
     return !s->has_role || s->lapsed_at;
 }
-
-/* --- applying changes ----------------------------------------------------------------- */
 
 static struct list roles_without(struct arena *arena, const struct list *roles, snowflake role_id)
 {
@@ -112,9 +108,8 @@ enum err subscriber_settle(struct call *call, const struct integration_row *i,
     return e ? e : subscriber_set_role(call, i, s->user_id, true);
 }
 
-/* --- one user ------------------------------------------------------------------------- */
-
-/* Without a connection there is no subscription: a member who has the role lapses. */
+/* Reads the state of one member. Without a connection there is no subscription, so a member who has
+ * the role lapses. */
 static enum err find_one(struct tx *tx, const struct integration_row *i, snowflake user_id,
                          struct subscriber *ret)
 {

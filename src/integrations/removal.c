@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 
-enum { AT_ONCE = 500 }; /* rows per step; takes a few milliseconds */
+enum { AT_ONCE = 500 }; /* rows per step, which takes a few milliseconds */
 
-/* Clears account_id, so that the account can be followed again. */
+/* Marks the integration. account_id is cleared, so that the account can be followed again. */
 static const char MARK[] =
     "update integrations set type = 'removed', account_id = null, enabled = 0 where id = $1";
 
@@ -23,7 +23,7 @@ static const char MEMBERS[] =
     "delete from integration_members where integration_id = $1 and user_id in "
     "(select user_id from integration_members where integration_id = $1 limit $2)";
 
-/* Subtracts the deleted rows from *room. If *room becomes 0, rows may remain. */
+/* Deletes at most *room rows and subtracts them. If *room becomes 0, rows may remain. */
 static enum err remove_some(struct tx *tx, struct sql sql, snowflake id, int64_t *room)
 {
     int64_t gone = 0;
@@ -33,7 +33,7 @@ static enum err remove_some(struct tx *tx, struct sql sql, snowflake id, int64_t
     return e;
 }
 
-/* Deletes the role when no member has it, and the integration row last. */
+/* Deletes rows, then the role when no member has it, and last the integration. */
 static enum err take_step(struct call *call, snowflake id, snowflake guild_id, snowflake role_id)
 {
     int64_t room = AT_ONCE;
@@ -76,6 +76,6 @@ static enum err run_removal(struct call *call, const struct job *job)
 
 const struct job_kind removal_kind = {
     .name = "integration-removal",
-    .doc = "Removes what a platform's integration leaves behind.",
+    .doc = "Deletes the remaining rows of a deleted platform integration.",
     .run = run_removal,
 };

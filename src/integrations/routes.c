@@ -7,7 +7,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/channels/channels.h"
 
-/* {integration.id} in the path's guild. Handlers of private channels read theirs themselves. */
+/* Resolves {integration.id} in the path's guild. Handlers of private channels read their
+ * integration themselves. */
 static enum err resolve_integration(struct call *call)
 {
     if (!call->target.guild)
@@ -20,8 +21,6 @@ static enum err resolve_integration(struct call *call)
     call->target.integration = i;
     return e;
 }
-
-/* --- GET /guilds/{guild.id}/integrations ---------------------------------------------- */
 
 static const char METADATA[] = "select role_connections_metadata from applications where id = $1";
 
@@ -38,7 +37,7 @@ static enum err guild_describe(struct tx *tx, snowflake application_id, struct i
     return e;
 }
 
-/* Leaves out the user if nobody added the integration, or the account was deleted. */
+/* Reads the user who added the integration; none if nobody did, or if the account was deleted. */
 static enum err load_adder(struct tx *tx, snowflake id, struct integration *ret)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
@@ -71,8 +70,6 @@ static enum err list_integrations(struct call *call)
     return call_reply_as(call, described ? &type_described_integrations : &type_integrations,
                          &shown);
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {
@@ -125,7 +122,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/integrations/{integration.id}/sync",
         .name = "sync_integration",
-        .doc = "Ask for a sync now. Its beginning and its end are announced.",
+        .doc = "Start a sync now. Events are sent when it starts and ends.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .status = 204,
@@ -136,7 +133,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/integrations/{integration.id}",
         .name = "modify_integration",
-        .doc = "Say what happens when a subscription ends.",
+        .doc = "Set what happens when a subscription ends.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &integration_patch_body,
@@ -148,7 +145,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/integrations/{integration.id}",
         .name = "delete_integration",
-        .doc = "Remove an integration with all it brought: webhooks, commands, bot and roles.",
+        .doc = "Delete an integration with its webhooks, commands, bot and roles.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .status = 204,
@@ -190,7 +187,8 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/integrations/{integration.id}",
         .name = "delete_channel_integration",
-        .doc = "Remove an app from a group: its owner, or who added the app, or who made it.",
+        .doc = "Remove an app from a group DM. Allowed: the group's owner, the user who added the "
+               "app, and the owner of the app that manages the group.",
         .auth = AUTH_USER,
         .status = 204,
         .fires = (const enum event[]){ EVENT_INTEGRATION_DELETE, EVENT_NONE },

@@ -53,7 +53,7 @@ static enum err read_rows(struct tx *tx, struct rows *rows, struct list *ret)
 
 /* --- finding -------------------------------------------------------------------------- */
 
-/* Hides integrations that are being deleted (removal.c), and those of such applications. */
+/* SQL: neither the integration (integration_removal.c) nor its application is being deleted. */
 #define NOT_REMOVED "i.type <> 'removed' and " APP_STAYS
 
 static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1 and " NOT_REMOVED;
@@ -87,7 +87,7 @@ enum err integration_find_account(struct tx *tx, snowflake guild_id, struct str 
 
 static const char OF_GUILD[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
                                "and " NOT_REMOVED "order by i.id limit $2";
-/* SQL: guild commands, or global commands that support installation in guilds. */
+/* SQL: commands of the guild, or global commands that support installation in guilds. */
 #define USABLE_COMMANDS                                                        \
     "(select 1 from commands c where c.application_id = i.application_id and " \
     "(c.guild_id = i.guild_id or (c.guild_id = 0 and (c.integration_types & 1) <> 0)))"
@@ -258,7 +258,7 @@ static void show_platform(const struct integration_row *i, struct integration *r
 
 static const char GUILD_NAME[] = "select name from guilds where id = $1";
 
-/* The account of a guild subscription is the guild itself. */
+/* Reads the account of a guild subscription, which is the guild itself. */
 static enum err show_own(struct tx *tx, const struct integration_row *i,
                          struct integration_account *account)
 {

@@ -7,7 +7,7 @@ static const struct field query_fields[] = {
     { FIELD(struct integrations_query, has_commands), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Only apps with commands" },
     { FIELD(struct integrations_query, include_role_connections_metadata), .type = &type_bool,
-      .flags = OPTIONAL, .doc = "And what apps can say about people" },
+      .flags = OPTIONAL, .doc = "Include the role connection metadata of apps" },
     { 0 },
 };
 const struct schema integrations_query_schema = {

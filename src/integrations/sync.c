@@ -16,14 +16,15 @@ static struct sync *sync_of(const struct chain *c)
     return c->state;
 }
 
-/* Ends the chain on an error or if gone is set. The lease stays: on expiry the job restarts. */
+/* Ends the chain on an error or if gone is set. The lease stays: when it expires, the job starts
+ * again. */
 static bool sync_ends(struct chain *c, enum err e, bool gone)
 {
     if (!e && !gone)
         return false;
     if (e)
-        log_warn("integrations: sync of %llu: %s", (unsigned long long)sync_of(c)->job.key,
-                 error_info(e)->message);
+        log_warn("integrations: sync of integration %llu failed, will retry: %s",
+                 (unsigned long long)sync_of(c)->job.key, error_info(e)->message);
     chain_end(c);
     return true;
 }
@@ -98,8 +99,9 @@ static void page_came(void *arg, const struct provider_answer *a)
     s->refused = a->result == PROVIDER_UNAUTHORISED;
     s->failed = !s->refused;
     if (s->failed)
-        log_warn("integrations: sync of %llu: the provider of %s does not answer",
-                 (unsigned long long)s->job.key, platform_name(s->platform).p);
+        log_warn(
+            "integrations: sync of integration %llu failed: no response from the provider of %s",
+            (unsigned long long)s->job.key, platform_name(s->platform).p);
     sync_finish(c);
 }
 
@@ -112,8 +114,9 @@ static void ask_page(struct chain *c)
         return;
     }
     if (s->pages >= PROVIDER_MAX_PAGES) {
-        log_warn("integrations: sync of %llu: the provider's pages do not end",
-                 (unsigned long long)s->job.key);
+        log_warn(
+            "integrations: sync of integration %llu stopped: the provider sends too many pages",
+            (unsigned long long)s->job.key);
         s->failed = true;
         sync_finish(c);
         return;
@@ -233,7 +236,7 @@ static void start_sync(struct api *api, struct loop *loop, const struct job *job
 
 const struct job_kind sync_kind = {
     .name = "integration-sync",
-    .doc = "Gives subscribers of an account their role.",
+    .doc = "Gives the subscribers of a platform account their role.",
     .start = start_sync,
     .lease_ms = SYNC_LEASE_MS,
 };

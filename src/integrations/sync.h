@@ -7,7 +7,7 @@
 enum {
     SYNC_LEASE_MS = 30 * 1000, /* longer than any step with its retries */
     LONGEST_CURSOR = 512,
-    /* Limits of one step; each takes a few milliseconds. */
+    /* Limits of one step, which takes a few milliseconds. */
     MOST_IDS = 100,
     MOST_CHANGES = 25, /* members */
     SWEEP = 500,
@@ -15,7 +15,8 @@ enum {
 
 enum sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_SWEEP, SYNC_END };
 
-/* Progress of a sync. Flat, because it is copied between requests and stored as text in the job. */
+/* Progress of a sync. Contains no pointers, because it is copied between calls and stored as text
+ * in the job. */
 struct sync {
     struct job job; /* without data; key: integration id */
     enum sync_stage stage;
@@ -25,8 +26,8 @@ struct sync {
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
     char secret[4 * LONGEST_SECRET + 1];
-    int64_t subscribers; /* counted at the end */
-    bool gone;           /* integration deleted, or a newer sync has started */
+    int64_t subscribers; /* number of subscribers, counted at the end */
+    bool gone;           /* the integration was deleted, or a newer sync has started */
     bool failed;         /* the provider did not answer */
     bool refused;
 };
@@ -34,21 +35,21 @@ struct sync {
 /* Parses the text in the job's row. */
 void sync_read(struct str text, struct sync *ret);
 
-/* Remaining ids: number, and byte offset of the first. */
+/* Ids of a page that are left: number, and byte offset of the first. */
 struct rest {
     size_t count, at;
 };
 
-/* Followed by the ids, each with its NUL. A page is stored in several steps; the next page follows
- * when none are left. */
+/* A page of subscribers; the ids follow the struct, each with its NUL. A page is stored in several
+ * steps; the next page is requested when none are left. */
 struct sync_page {
     struct sync sync;
     size_t bytes;
-    struct rest before, after; /* remaining before and after the step */
+    struct rest before, after; /* ids that are left before and after the step */
 };
 
-/* A scanned range of members and the members to change. The write step reads only the latter: to
- * scan the range again would delay other writes in a large guild. */
+/* A scanned range of members, and the members to change. The write step reads only these: another
+ * scan would delay other writes in a large guild. */
 struct member_range {
     struct sync sync;
     snowflake last;
@@ -62,14 +63,14 @@ struct sweep {
     int64_t swept;
 };
 
-/* Each runs as an internal request with the struct of its name as data; run_begin, run_count and
- * run_end have a struct sync. If .gone is set afterwards, the sync must end. */
+/* Steps of a sync, which run as internal calls with the struct of their name as data; run_begin,
+ * run_count and run_end have a struct sync. If .gone is set afterwards, the sync must end. */
 enum err run_begin(struct call *call);
 enum err run_page(struct call *call);
-enum err run_scan(struct call *call); /* scans a range; read transaction */
+enum err run_scan(struct call *call); /* scans a range of members, in a read transaction */
 enum err run_members(struct call *call);
 enum err run_sweep(struct call *call);
-enum err run_count(struct call *call); /* read transaction: may count very many */
+enum err run_count(struct call *call); /* counts subscribers, in a read transaction */
 enum err run_end(struct call *call);
 
 #endif

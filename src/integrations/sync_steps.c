@@ -1,7 +1,7 @@
 /* sync_steps.c - the transactions of a sync.
  *
- * Each step stores its progress in the job's row. The integration's round tells this sync from one
- * that started later. */
+ * Each step stores its progress in the job's row. The integration's round number
+ * distinguishes this sync from a later one. */
 #include "integrations/sync.h"
 
 #include <stdio.h>
@@ -71,7 +71,8 @@ enum err sync_end_for_good(struct call *call, snowflake integration_id)
     return e ? e : job_cancel(call, &expiry_kind, integration_id);
 }
 
-/* Spreads the syncs over five minutes, so that they do not start together. */
+/* Returns the time of the next sync. Syncs are spread over five minutes, so that they do not start
+ * together. */
 static int64_t next_hour(snowflake id)
 {
     return clock_us() + (HOUR + (int64_t)(id >> 12) % JITTER) * SECOND;
@@ -100,8 +101,8 @@ static enum err switch_off(struct call *call, struct sync *s, struct integration
 
 static const char ADDER[] = "select 1 from users where id = $1 and deleting = 0";
 
-/* *ret: the platform or integration is disabled, its creator was deleted, or it has been revoked
- * for 30 days. */
+/* *ret: the sync must stop, because the platform or integration is disabled, its creator was
+ * deleted, or it has been revoked for 30 days. */
 static enum err is_over(struct tx *tx, const struct integration_row *i, bool *ret)
 {
     struct rows row;
@@ -124,7 +125,7 @@ static enum err note_owner(struct call *call, struct sync *s, struct integration
 
     if (e)
         return e;
-    /* Without a connection to the account the platform would reject the sync. */
+    /* If nobody has connected the account, the platform would reject the sync. */
     s->refused = !found || c.revoked;
     struct str secret =
         found ? secret_open(call->arena, api_options(call->api)->auth, c.user_id, c.secret)
@@ -135,7 +136,7 @@ static enum err note_owner(struct call *call, struct sync *s, struct integration
     return OK;
 }
 
-/* First step of a new sync, and of one that another process left unfinished. */
+/* Begins a new sync, or continues one that another process has left unfinished. */
 enum err run_begin(struct call *call)
 {
     struct sync *s = call_passed(call, "sync");
@@ -169,7 +170,7 @@ enum err run_begin(struct call *call)
 static const char COUNT_SUBSCRIBERS[] =
     "select count(*) from integration_subscribers where integration_id = $1 and round = $2";
 
-/* Only this sync writes rows of its round, so a read transaction may count them. */
+/* Counts the subscribers in a read transaction: only this sync writes rows of its round. */
 enum err run_count(struct call *call)
 {
     struct sync *s = call_passed(call, "sync");
@@ -202,7 +203,7 @@ enum err run_end(struct call *call)
         i.revoked_at = 0;
     }
     e = integration_change(call, &i);
-    /* Does not delay a sync that was requested meanwhile: job_renew then has no effect. */
+    /* If another sync was requested meanwhile, job_renew has no effect and does not delay it. */
     return e ? e : job_renew(call, &s->job, next_hour(s->job.key), STR(""), &found);
 }
 
@@ -232,7 +233,8 @@ enum err run_page(struct call *call)
         left.at += id.n + 1;
     }
     p->after = left;
-    /* Store progress only when the page is complete; else it is requested again after a crash. */
+    /* Store the progress only when the page is complete: after a crash an incomplete page is
+     * requested again. */
     if (!e && !left.count)
         e = sync_steps_checkpoint(call, &s);
     p->sync.gone = s.gone;

@@ -129,7 +129,7 @@ static enum err add_followed(struct importing *im, const struct world_followed *
     }
     made->name = row_text(&row, 0);
     e = integration_insert(im->tx, made);
-    /* The server starts the sync when it next reads due jobs. */
+    /* Insert the jobs; a running server starts the sync when it next reads due jobs. */
     if (!e)
         e = job_note(im->tx, "integration-sync", made->id, clock_us(), STR(""));
     return e ? e : job_note(im->tx, "integration-expiry", made->id, clock_us(), STR(""));

@@ -1,4 +1,4 @@
-/* answers.h - answers of apps: callbacks, follow-ups, and the messages that they create. */
+/* answers.h - responses of apps: callbacks, follow-ups, and the messages that they create. */
 #ifndef INTERACTIONS_ANSWERS_H
 #define INTERACTIONS_ANSWERS_H
 
@@ -7,9 +7,9 @@
 
 /* --- callback_schema.c ---------------------------------------------------------------- */
 
-/* Which members apply depends on the callback's type. */
+/* The data of a callback; its type decides which members apply. */
 struct callback_data {
-    struct message_body message; /* first: shares the field table */
+    struct message_body message; /* must be the first member: shares the field table of messages */
     struct opt_list choices;     /* struct command_choice */
     struct opt_str custom_id, title;
 };
@@ -21,7 +21,7 @@ struct callback_query {
     bool with_response;
 };
 
-/* The reply with `with_response`. */
+/* The reply if `with_response` is set. */
 struct callback_interaction {
     snowflake id, channel_id;
     int64_t type;
@@ -49,7 +49,7 @@ extern const struct schema callback_query;
 
 /* Validates a modal; adds problems to the form below `here`, the path of the callback's data. */
 void modal_check(struct form *form, const struct place *here, const struct callback_data *in);
-/* The JSON that is stored until the modal is submitted: {"custom_id", "title", "components"}. */
+/* Encodes the modal as it is stored until it is submitted: {"custom_id", "title", "components"}. */
 struct str modal_text(struct arena *arena, const struct callback_data *in);
 /* Sends INTERACTION_MODAL_CREATE. */
 void modal_tell(struct call *call, const struct interaction *it, const struct application *a,
@@ -57,59 +57,60 @@ void modal_tell(struct call *call, const struct interaction *it, const struct ap
 
 /* --- callback_choices.c --------------------------------------------------------------- */
 
-/* Checks each choice against the type of the focused option. */
+/* Checks each choice against the type of the focused option, and its localized names. */
 enum err choices_check(struct call *call, const struct interaction *it, const struct list *choices);
 /* Sends APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE. */
 void choices_tell(struct call *call, const struct interaction *it, const struct list *choices);
 
 /* --- responses.c: messages ------------------------------------------------------------ */
 
-/* The app, user and channel of a response. */
+/* The app, user and channel of a response to an interaction. */
 struct response {
     const struct interaction *it;
     struct application application;
     struct channel channel;
-    struct user user;       /* who invoked the interaction */
-    struct str user_text;   /* JSON: partial user, for response_words.c */
-    struct sender from;     /* the app in the channel; rights are set only if needed */
-    bool by_user_only;      /* the app is installed only on the user's account */
-    snowflake follow_up_to; /* the first response; 0: this is the first */
-    struct opt_int forced;  /* reason why it must be ephemeral, if any */
+    struct user user;     /* the user who invoked the interaction */
+    struct str user_text; /* JSON: partial user, for response_metadata.c */
+    struct sender from; /* the app as sender in the channel; permissions are read only if needed */
+    bool by_user_only;  /* the app is installed only on the user's account */
+    snowflake follow_up_to; /* id of the first response; 0: this is the first */
+    struct opt_int forced;  /* reason why the response must be ephemeral, if any */
 };
 
-/* in: the message body of the request; NULL: none. */
+/* Reads the app, user and channel of a response. in: message body of the request; NULL: none. */
 enum err response_load(struct call *call, const struct interaction *it,
                        const struct message_body *in, struct response *ret);
 
-/* Creates the content of a new message from the request's body (message_sending_of). */
+/* Drafts a new message with the content of the request's body (message_sending_of). */
 enum err response_draft(struct call *call, const struct response *r, struct message_draft *ret);
-/* Completes a draft that has its content: id, author, type, references, interaction metadata, and
+/* Completes a draft that has its content: id, author, type, references, interaction metadata and
  * visibility. The message is ephemeral if the app wants it, or if the user may not post it publicly
- * (then r->forced has the reason). The id is set here, to be stored first. */
+ * (r->forced then has the reason). */
 enum err response_fill(struct call *call, struct response *r, struct message_draft *draft);
 
-/* Creates the message and sends its event. */
+/* Creates the message and emits its event. */
 enum err response_send(struct call *call, const struct message_draft *draft, struct message *ret);
 
-/* Edits a message with the body of message_sending_of(call); renews an ephemeral one. */
+/* Edits a message with the body of message_sending_of(call); an ephemeral message is kept for 15
+ * more minutes. */
 enum err response_edit(struct call *call, const struct response *r, struct message *m);
 
-/* --- response_words.c: interaction data of a message ---------------------------------- */
+/* --- response_metadata.c: interaction data of a message ------------------------------- */
 
-/* `interaction` (older clients) and `interaction_metadata`, as JSON. */
+/* Encode `interaction` (for older clients) and `interaction_metadata` of a message as JSON. */
 enum err response_interaction(struct call *call, const struct response *r, struct str *ret);
 enum err response_metadata(struct call *call, const struct response *r, struct str *ret);
-/* Whether this interaction created the message. */
+/* Returns true if this interaction created the message. */
 bool response_is_of(struct arena *arena, const struct message *m, snowflake interaction_id);
 
 /* --- callback.c ----------------------------------------------------------------------- */
 
-/* {interaction.callback.token}: must belong to the interaction in the path. */
+/* Resolves {interaction.callback.token}, which must belong to the interaction in the path. */
 enum err resolve_callback_token(struct call *call);
 enum err may_acknowledge(struct call *call);
 enum err prepare_callback(struct call *call);
 enum err create_interaction_response(struct call *call);
-/* The route's handler without the reply. */
+/* Applies a callback, without writing the reply of the route. */
 enum err callback_apply(struct call *call, struct interaction *it, const struct callback *in);
 
 /* --- followups.c ---------------------------------------------------------------------- */

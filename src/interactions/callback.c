@@ -1,4 +1,4 @@
-/* callback.c - the callback: an app's first answer to an interaction.
+/* callback.c - the callback: an app's first response to an interaction.
  *
  * A callback is validated before the interaction is acknowledged, in the same transaction: a
  * rejected callback can be sent again, and of two valid ones the first succeeds. */
@@ -73,7 +73,7 @@ static enum err callback_acknowledge(struct call *call, struct interaction *it,
     return e;
 }
 
-/* Type 4: a message; type 5: a deferred (empty) message. */
+/* Applies callback type 4 (a message) or 5 (a deferred, empty message). */
 static enum err answer_message(struct call *call, struct interaction *it, struct response *r,
                                const struct callback *in, struct callback_outcome *out)
 {
@@ -100,7 +100,7 @@ static enum err answer_message(struct call *call, struct interaction *it, struct
     return e;
 }
 
-/* Types 6 and 7: edit the component's message. */
+/* Applies callback types 6 and 7, which edit the component's message. */
 static enum err answer_update(struct call *call, struct interaction *it, struct response *r,
                               const struct callback *in, struct callback_outcome *out)
 {
@@ -120,7 +120,7 @@ static enum err answer_update(struct call *call, struct interaction *it, struct 
     return e;
 }
 
-/* Type 8: autocomplete choices. */
+/* Applies callback type 8, autocomplete choices. */
 static enum err answer_choices(struct call *call, struct interaction *it, const struct callback *in)
 {
     const struct callback_data *data = in->data.value;
@@ -136,7 +136,7 @@ static enum err answer_choices(struct call *call, struct interaction *it, const 
 
 static const struct place data_place = { .key = STR_INIT("data") };
 
-/* Type 9: a modal. */
+/* Applies callback type 9, a modal. */
 static enum err answer_modal(struct call *call, struct interaction *it, const struct response *r,
                              const struct callback *in)
 {
@@ -156,7 +156,7 @@ static enum err answer_modal(struct call *call, struct interaction *it, const st
     return e;
 }
 
-/* Type 12: launches an activity; no message is created. */
+/* Applies callback type 12, which launches an activity and creates no message. */
 static enum err answer_launch(struct call *call, struct interaction *it, const struct callback *in,
                               struct callback_outcome *out)
 {
@@ -244,7 +244,7 @@ enum err prepare_callback(struct call *call)
     const struct callback *in = call->body;
     enum err e = prepare_sending_part(call, message_of(in), &data_place, check_files);
 
-    /* Other types take no files: these are checked but not stored. */
+    /* Files of other callback types are checked but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)
         call->compute = NULL;
     return e;

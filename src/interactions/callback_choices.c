@@ -7,13 +7,11 @@
 enum { MOST_TEXT = 100, MOST_NAME = 100 };
 #define MOST_NUMBER 9007199254740992.0 /* 2^53 */
 
-/* --- validation ----------------------------------------------------------------------- */
-
 static bool is_number_of(const struct json_number *n, int64_t type)
 {
     const int64_t most = INT64_C(1) << 53;
 
-    /* The double may be rounded to the limit, so compare the integer too. */
+    /* Compare the integer as well, because the double may be rounded to the limit. */
     if (n->kind == NUMBER_INT && (n->i > most || n->i < -most))
         return false;
     if (!(n->d >= -MOST_NUMBER && n->d <= MOST_NUMBER))
@@ -75,8 +73,6 @@ enum err choices_check(struct call *call, const struct interaction *it, const st
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* --- event ---------------------------------------------------------------------------- */
-
 struct choices_told {
     struct list choices;
     struct opt_str nonce;
@@ -102,7 +98,7 @@ static const struct field told_fields[] = {
 static const struct schema told_schema = { .size = sizeof(struct choices_told),
                                            .fields = told_fields };
 
-/* Uses the user's locale if the app has localized names. */
+/* Emits the choices in the user's locale, where the app has localized names. */
 void choices_tell(struct call *call, const struct interaction *it, const struct list *choices)
 {
     const struct command_choice *c = choices->items;

@@ -1,4 +1,4 @@
-/* callback_inline.c - callbacks in the HTTP answer of the app's interactions endpoint. */
+/* callback_inline.c - callbacks in the HTTP response of the app's interactions endpoint. */
 #include "interactions/answers.h"
 
 #include "api/jobs/errand.h"
@@ -6,16 +6,16 @@
 #include "net/http/http.h"
 #include "net/http/multipart.h"
 
-enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* longer answers are parsed off the event loop */
+enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* longer responses are parsed off the event loop */
 
-/* The HTTP answer. The body may have 32 MiB and is never copied. */
+/* The HTTP response of the app's endpoint. The body may have 32 MiB and is never copied. */
 struct returned {
     snowflake id;
     struct buf type, body;
     struct multipart *parts; /* NULL: not multipart */
 };
 
-/* Parses a multipart answer; NULL: it is not one, or malformed. */
+/* Parses a multipart response; returns NULL if it is malformed. */
 static struct multipart *read_parts(struct str content_type, struct str body)
 {
     char boundary[MULTIPART_MAX_BOUNDARY];
@@ -36,7 +36,7 @@ static bool is_multipart(struct str content_type)
     return http_media_type_is(content_type, STR("multipart/form-data"));
 }
 
-/* Gives the internal request the body, interaction and file stages of the callback route. */
+/* Prepares the internal call like the callback route: body, interaction and files. */
 static enum err inline_answer_decode(struct call *call)
 {
     struct returned *r = call_passed(call, "returned");
@@ -63,7 +63,8 @@ static enum err inline_answer_run(struct call *call)
     return e ? e : callback_apply(call, it, call->body);
 }
 
-/* An unusable answer fails the interaction; a second answer has no effect. */
+/* Frees the response. An unusable callback fails the interaction; a second callback has no
+ * effect. */
 static void inline_answer_done(struct call *call, enum err e, void *arg)
 {
     struct returned *r = arg;

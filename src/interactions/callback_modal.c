@@ -44,7 +44,7 @@ static void check_type(struct form *form, const struct place *here, bool good, c
         form_fail(form, &at, FORM_CHOICES, "Value must be one of (%s).", types);
 }
 
-/* An action row has one text input, which has its own label. */
+/* Checks an action row, which must contain one text input with its own label. */
 static void check_row(struct form *form, const struct place *here, const struct component *row)
 {
     struct place list = place_key(here, STR("components")), item = place_index(&list, 0);

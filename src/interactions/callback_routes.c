@@ -20,7 +20,7 @@ static const struct resolver resolvers[] = {
     {
         .name = "interaction.application.id",
         .field = "application_id",
-        .doc = "The app that was asked.",
+        .doc = "The app of the interaction.",
     },
     {
         .name = "interaction.token",
@@ -35,7 +35,7 @@ static const struct resolver resolvers[] = {
         .name = "response.message.id",
         .field = "message_id",
         .is_text = true,
-        .doc = "A message that answers the interaction; @original: the first one.",
+        .doc = "A message that responds to the interaction; @original: the first one.",
         .resolve = resolve_response_message,
     },
     { 0 },
@@ -46,7 +46,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/interactions/{interaction.id}/{interaction.callback.token}/callback",
         .name = "create_interaction_response",
-        .doc = "Answer an interaction, within 3 seconds.",
+        .doc = "Respond to an interaction, within 3 seconds.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .query = &callback_query,
@@ -66,7 +66,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/webhooks/{interaction.application.id}/{interaction.token}",
         .name = "create_follow_up",
-        .doc = "Say more about an interaction; after a deferred answer, the answer.",
+        .doc = "Send a follow-up message; after a deferred response, the response itself.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .body = &follow_up_body,
@@ -83,7 +83,7 @@ static const struct route routes[] = {
         .path = "/webhooks/{interaction.application.id}/{interaction.token}/messages/"
                 "{response.message.id}",
         .name = "get_response_message",
-        .doc = "A message that answers an interaction.",
+        .doc = "A message that responds to an interaction.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .reply = &type_message,
@@ -94,7 +94,7 @@ static const struct route routes[] = {
         .path = "/webhooks/{interaction.application.id}/{interaction.token}/messages/"
                 "{response.message.id}",
         .name = "edit_response_message",
-        .doc = "Change a message that answers an interaction.",
+        .doc = "Edit a message that responds to an interaction.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .body = &message_edit_body,
@@ -110,7 +110,7 @@ static const struct route routes[] = {
         .path = "/webhooks/{interaction.application.id}/{interaction.token}/messages/"
                 "{response.message.id}",
         .name = "delete_response_message",
-        .doc = "Delete a message that answers an interaction.",
+        .doc = "Delete a message that responds to an interaction.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .fires = (const enum event[]){ EVENT_MESSAGE_DELETE, 0 },
@@ -123,7 +123,7 @@ static const struct job_kind *const jobs[] = { &ephemeral_job, NULL };
 
 const struct domain callbacks_domain = {
     .name = "Interaction responses",
-    .doc = "How apps answer what people ask of them.",
+    .doc = "Responses of apps to interactions.",
     .routes = routes,
     .resolvers = resolvers,
     .jobs = jobs,

@@ -33,7 +33,7 @@ static const struct schema choice_schema = {
     .name = "AutocompleteChoice",
     .size = sizeof(struct command_choice),
     .fields = choice_fields,
-    .doc = "A choice for what is being typed.",
+    .doc = "A choice for autocomplete.",
 };
 static const struct type type_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
 static const struct type type_choices = { .kind = KIND_ARRAY,
@@ -66,7 +66,8 @@ static const struct field callback_fields[] = {
     { 0 },
 };
 
-/* Checks the data against the callback type; check_type in callback.c checks the interaction. */
+/* Checks the data against the callback type; check_type in callback.c checks the type against the
+ * interaction. */
 static void check_callback(struct form *form, const struct place *here, const void *object)
 {
     const struct callback *in = object;
@@ -93,19 +94,19 @@ static const struct schema callback_schema = {
     .size = sizeof(struct callback),
     .fields = callback_fields,
     .check = check_callback,
-    .doc = "An app's first answer.",
+    .doc = "An app's first response to an interaction.",
 };
 const struct type callback_body = { .kind = KIND_OBJECT, .schema = &callback_schema };
 
 static const struct field query_fields[] = {
     { FIELD(struct callback_query, with_response), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Answer with what came of it" },
+      .doc = "Return the created message or activity" },
     { 0 },
 };
 const struct schema callback_query = {
     .size = sizeof(struct callback_query),
     .fields = query_fields,
-    .doc = "What is wanted back.",
+    .doc = "Selects the reply.",
 };
 
 /* --- reply ---------------------------------------------------------------------------- */
@@ -130,7 +131,7 @@ static const struct schema interaction_schema = {
     .name = "AnsweredInteraction",
     .size = sizeof(struct callback_interaction),
     .fields = interaction_fields,
-    .doc = "The interaction that was answered.",
+    .doc = "The interaction of the callback.",
 };
 static const struct field instance_fields[] = {
     { FIELD(struct callback_instance, id), .type = &type_text },
@@ -140,7 +141,7 @@ static const struct schema instance_schema = {
     .name = "ActivityInstance",
     .size = sizeof(struct callback_instance),
     .fields = instance_fields,
-    .doc = "An activity that was begun.",
+    .doc = "An activity that was launched.",
 };
 static const struct type type_instance = { .kind = KIND_OBJECT, .schema = &instance_schema };
 static const struct field resource_fields[] = {
@@ -154,7 +155,7 @@ static const struct schema resource_schema = {
     .name = "CallbackResource",
     .size = sizeof(struct callback_resource),
     .fields = resource_fields,
-    .doc = "What came of the answer.",
+    .doc = "The message or activity that the callback created.",
 };
 static const struct type type_interaction = { .kind = KIND_OBJECT, .schema = &interaction_schema };
 static const struct type type_resource = { .kind = KIND_OBJECT, .schema = &resource_schema };
@@ -167,7 +168,7 @@ static const struct schema answer_schema = {
     .name = "CallbackAnswer",
     .size = sizeof(struct callback_answer),
     .fields = answer_fields,
-    .doc = "An interaction, and what came of its answer.",
+    .doc = "An interaction, and what the callback created.",
 };
 const struct type callback_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
 
@@ -179,6 +180,6 @@ static const struct schema follow_up_schema = {
     .size = sizeof(struct message_body),
     .fields = follow_up_fields,
     .check = message_body_check,
-    .doc = "One more message of an app about an interaction.",
+    .doc = "A follow-up message of an app.",
 };
 const struct type follow_up_body = { .kind = KIND_OBJECT, .schema = &follow_up_schema };

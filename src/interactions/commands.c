@@ -9,7 +9,7 @@ static enum err refuse_command(struct call *call)
                        "Invalid interaction application command");
 }
 
-/* A guild command can be used only in its guild. */
+/* Reads the command. A guild command can be used only in its guild. */
 static enum err find_command(struct call *call)
 {
     struct invoking *v = invoking_of(call);
@@ -24,7 +24,7 @@ static enum err find_command(struct call *call)
     return OK;
 }
 
-/* Clients fetch the command again on this error. */
+/* Refuses an outdated command; clients fetch the command again on this error. */
 static enum err refuse_version(struct call *call)
 {
     return refuse_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",
@@ -59,7 +59,7 @@ static enum err refuse_permissions(struct call *call)
                        "You do not have permission to use this command here");
 }
 
-/* Checks that the command is available here and that the user may use it. */
+/* Checks that the command is available in this channel and that the user may use it. */
 static enum err check_usable(struct call *call)
 {
     struct invoking *v = invoking_of(call);

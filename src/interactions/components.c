@@ -22,7 +22,7 @@ static const struct schema data_schema = {
     .name = "ComponentData",
     .size = sizeof(struct component_data),
     .fields = data_fields,
-    .doc = "Which component was used, and what was chosen.",
+    .doc = "The component that was used, and the selected values.",
 };
 static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
 
@@ -34,7 +34,8 @@ static enum err component_refuse(struct call *call, const char *field, const cha
     return ERR_INVALID_FORM_BODY;
 }
 
-/* The message must be visible to the caller and sent by the app: by its bot or as a response. */
+/* Reads the message, which must be visible to the caller and sent by the app: by its bot or as a
+ * response. */
 static enum err find_message(struct call *call)
 {
     struct invoking *v = invoking_of(call);
@@ -43,7 +44,7 @@ static enum err find_message(struct call *call)
     const struct application *a = &v->application;
     enum err e = message_find_ephemeral(call, call->target.channel->id, in->message_id.value, m);
 
-    m->reactions.given = ABSENT; /* they would have the user's "me" flags */
+    m->reactions.given = ABSENT; /* reactions would have the user's "me" flags */
 
     if (e)
         return e;
@@ -70,7 +71,7 @@ static enum err take_values(struct call *call, const struct component *c,
     data->values.given = GIVEN;
     enum err e = menu_take(call, c, &in->values.value, &data->values.value, &good);
     if (!e && !good)
-        e = component_refuse(call, "values", "These values cannot be chosen here.");
+        e = component_refuse(call, "values", "One of the values cannot be selected in this menu.");
     return e;
 }
 
@@ -84,7 +85,8 @@ static enum err take_component(struct call *call)
     const struct component *c = component_find(&components, in->custom_id.value);
 
     if (!c || !can_be_used(c))
-        return component_refuse(call, "custom_id", "There is no such component to use.");
+        return component_refuse(call, "custom_id",
+                                "The message has no usable component with this custom_id.");
     if (c->type != type->value)
         return component_refuse(call, "component_type", "The component is of another type.");
     struct component_data data = {

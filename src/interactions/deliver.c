@@ -9,8 +9,6 @@
 
 enum { MOST_ANSWER = 32 * 1024 * 1024 };
 
-/* --- HTTP endpoint -------------------------------------------------------------------- */
-
 struct interaction_post {
     struct api *api;
     struct loop *loop;
@@ -34,7 +32,7 @@ void interaction_start_failing(struct api *api, struct loop *loop, snowflake id,
 {
     struct interaction_failure f = { id, reason };
 
-    /* When the process stops, the timeout job fails the interaction instead. */
+    /* While the process stops, no failure is written: the timeout job fails the interaction. */
     if (api_draining(api))
         return;
     errand_start(api, loop,
@@ -50,12 +48,12 @@ void interaction_start_failing(struct api *api, struct loop *loop, snowflake id,
 static void deliver_note(const struct interaction_post *d, enum fetch_result result, int status)
 {
     static const char *const words[] = {
-        [FETCH_OK] = "answered",
-        [FETCH_BAD_URL] = "has a bad URL",
+        [FETCH_OK] = "responded",
+        [FETCH_BAD_URL] = "has a malformed URL",
         [FETCH_FORBIDDEN] = "is at an address that is not allowed",
         [FETCH_UNREACHABLE] = "refused the connection, or cannot be found",
         [FETCH_TIMEOUT] = "timed out",
-        [FETCH_TOO_LARGE] = "answered too much",
+        [FETCH_TOO_LARGE] = "sent a response that is too large",
     };
     struct traffic *t = api_options(d->api)->traffic;
     struct traffic_record r = { .kind = TRAFFIC_DELIVERED,
@@ -106,8 +104,6 @@ static void deliver_post(struct call *call)
                             .arg = d,
                         });
 }
-
-/* --- gateway -------------------------------------------------------------------------- */
 
 void interaction_deliver(struct call *call)
 {

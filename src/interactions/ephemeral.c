@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "platform/messages/messages.h"
 
-/* The job's key is the message, its data the channel. */
+/* Deletes an ephemeral message. The job's key is the message id, its data the channel id. */
 static enum err ephemeral_forget(struct call *call, const struct job *job)
 {
     snowflake channel_id;
@@ -21,7 +21,7 @@ static enum err ephemeral_forget(struct call *call, const struct job *job)
 
 const struct job_kind ephemeral_job = {
     .name = "ephemeral",
-    .doc = "Messages for one account go 15 minutes after they were last touched.",
+    .doc = "Deletes ephemeral messages 15 minutes after their last use or change.",
     .run = ephemeral_forget,
 };
 

@@ -4,8 +4,6 @@
 #include "model/fields/rows.h"
 #include "platform/messages/uploads.h"
 
-/* --- selection ------------------------------------------------------------------------ */
-
 /* File type groups that a command option can require. */
 static const struct {
     const char *name, *endings[8];
@@ -24,7 +22,7 @@ static bool in_group(struct str group, struct str ending)
     return false;
 }
 
-/* The extension in lower case. */
+/* Returns the extension of a file name in lower case. */
 static struct str ending_of(struct arena *arena, struct str name)
 {
     size_t at = name.n;
@@ -73,8 +71,6 @@ bool file_take(struct call *call, uint64_t number, const struct list *file_types
     **ret = (struct file_out){ .part = part, .words = *in, .kept.id = snowflake_new() };
     return true;
 }
-
-/* --- storage -------------------------------------------------------------------------- */
 
 enum err files_keep(struct call *call)
 {

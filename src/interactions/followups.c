@@ -9,7 +9,7 @@ enum { MOST_BY_USER = 5 };
 
 /* --- path ----------------------------------------------------------------------------- */
 
-/* {interaction.token}: must belong to this app, be acknowledged and not expired. */
+/* Resolves {interaction.token}, which must belong to this app, be acknowledged and not expired. */
 enum err resolve_follow_up_token(struct call *call)
 {
     snowflake id = interaction_of_token(call, call_text(call, "interaction.token"));
@@ -18,7 +18,7 @@ enum err resolve_follow_up_token(struct call *call)
     if (!id)
         return ERR_UNKNOWN_WEBHOOK;
     it->id = id;
-    /* The row may be deleted by now, but the id in the token has the creation time. */
+    /* The row may already be deleted, so the creation time comes from the id in the token. */
     if (clock_us() > interaction_created(it) + INTERACTION_LIFE)
         return ERR_INVALID_WEBHOOK_TOKEN;
     enum err e = interaction_find(call->tx, id, it);
@@ -38,7 +38,7 @@ static enum err wanted_message(struct call *call, snowflake *ret)
     return call_text_id(call, "response.message.id", ret);
 }
 
-/* {response.message.id}: a message that this interaction created, or its @original. */
+/* Resolves {response.message.id}, a message that this interaction created, or its @original. */
 enum err resolve_response_message(struct call *call)
 {
     const struct interaction *it = call->target.interaction;
@@ -65,7 +65,8 @@ enum err prepare_follow_up(struct call *call)
     return prepare_sending(call, check_new);
 }
 
-/* The deferred message (type 5) that has no content yet; *ret_found: there is one. */
+/* Reads the deferred message (callback type 5) that has no content yet; *ret_found: there is
+ * one. */
 static enum err find_promised(struct call *call, const struct interaction *it, struct message *ret,
                               bool *ret_found)
 {
@@ -77,7 +78,8 @@ static enum err find_promised(struct call *call, const struct interaction *it, s
     return e == ERR_UNKNOWN_MESSAGE ? OK : e;
 }
 
-/* An app that is installed only on the user's account may send MOST_BY_USER follow-ups. */
+/* Counts a follow-up. An app that is installed only on the user's account may send MOST_BY_USER of
+ * them. */
 static enum err followup_count(struct call *call, struct interaction *it, const struct response *r)
 {
     int64_t number;
@@ -95,7 +97,7 @@ enum err create_follow_up(struct call *call)
     struct message m;
     bool promised;
 
-    /* Autocomplete has no message responses. */
+    /* An autocomplete interaction has no message responses. */
     if (it->type == INTERACTION_AUTOCOMPLETE)
         return ERR_UNKNOWN_WEBHOOK;
     enum err e = response_load(call, it, call->body, &r);
@@ -105,7 +107,7 @@ enum err create_follow_up(struct call *call)
         return e;
     if (promised) {
         e = response_edit(call, &r, &m);
-        /* A message that is still loading after the edit got no content. */
+        /* If the message is still loading after the edit, it got no content. */
         if (!e && m.flags & MESSAGE_LOADING)
             e = ERR_EMPTY_MESSAGE;
         return e ? e : call_reply(call, &m);

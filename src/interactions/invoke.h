@@ -28,7 +28,7 @@ struct entry_in {
     struct opt_object component;
 };
 
-/* Which members are set depends on the interaction's type. */
+/* The data of an invocation; the interaction's type decides which members are set. */
 struct data_in {
     struct opt_id id, version, target_id;
     struct opt_str name, custom_id;
@@ -56,7 +56,7 @@ struct resolved {
     struct opt_list users, members, roles, channels, messages, attachments;
 };
 
-/* An option as it is sent to the app. */
+/* An option in the payload for the app. */
 struct option_out {
     int64_t type;
     struct str name;
@@ -65,16 +65,16 @@ struct option_out {
     struct opt_bool focused; /* true or absent */
 };
 
-/* A file of an option or a modal. */
+/* An uploaded file of an option or a modal. */
 struct file_out {
     const struct part *part;
     struct attachment_in words;
-    struct attachment kept; /* id from the start, the rest once stored */
+    struct attachment kept; /* its id is set at once, the rest when the file is stored */
 };
 
-/* State that the stages of the call share. */
+/* State of an invocation, which the stages of the call share. */
 struct invoking {
-    bool again; /* a repetition of an accepted request; nothing else is set */
+    bool again; /* the client repeats an accepted request; nothing else is set */
     struct interaction it;
     struct application application;
     struct command command;
@@ -82,9 +82,9 @@ struct invoking {
     struct resolved resolved;
     struct list options;    /* struct option_out */
     struct list files;      /* struct file_out */
-    struct message message; /* of a component; id 0: none */
-    struct str data;        /* JSON: data of the payload, without resolved */
-    bool embedded_launch;   /* answered by the server itself */
+    struct message message; /* message of the component; id 0: none */
+    struct str data;        /* JSON: data of the payload, without `resolved` */
+    bool embedded_launch;   /* the server itself answers the entry point */
 
     /* In a guild: the member data of the app's bot, if it is a member. */
     bool bot_is_member;
@@ -99,7 +99,7 @@ static inline struct invoking *invoking_of(const struct call *call)
     return call_passed(call, "invoking");
 }
 
-/* Error 50035 at `data`; clients read its code. */
+/* Refuses the call with error 50035 at the field data; clients read the code. */
 static inline enum err refuse_data(struct call *call, const char *code, const char *message)
 {
     return call_invalid(call, "data", code, message);
@@ -107,26 +107,28 @@ static inline enum err refuse_data(struct call *call, const char *code, const ch
 
 /* --- commands.c, options.c: commands and autocomplete --------------------------------- */
 
-/* Finds the command; checks its version, permissions, target and options. */
+/* Reads the command; checks its version, permissions, target and options. */
 enum err look_at_command(struct call *call);
-/* In the handler: the command must still have the version that was checked. */
+/* Checks in the handler that the command still has the version that was checked before. */
 enum err command_recheck(struct call *call);
-/* Checks the given options against the command; sets options, files, resolved, rest of the name. */
+/* Checks the submitted options against the command; sets options, files, resolved and the rest of
+ * the name. */
 enum err options_take(struct call *call);
 
-/* --- owners.c: context and installation of the app ------------------------------------ */
+/* --- integration_owners.c: context and installation of the app ------------------------ */
 
 /* Sets it.context: guild, DM with the app's bot, or another private channel. */
 enum err context_find(struct call *call);
-/* authorizing_integration_owners for a command, from the installation bits of command_permit.
- * Outside guilds (DM with the bot, group with the app) the guild is 0. */
+/* Encodes authorizing_integration_owners of a command; ways: bits of command_permit. Outside guilds
+ * (DM with the bot, group with the app) the guild is 0. */
 struct str owners_write(struct arena *arena, unsigned ways, snowflake guild_id, snowflake user_id);
-/* The same for a component: from the message's metadata, else from the guild. */
+/* Returns authorizing_integration_owners of a component: from the message's metadata, else the
+ * guild. */
 struct str owners_of_message(struct call *call, const struct message *m);
 
-/* --- menus.c -------------------------------------------------------------------------- */
+/* --- select_menus.c ------------------------------------------------------------------- */
 
-/* Searches the whole tree (list of struct component) by custom_id; NULL: none. */
+/* Finds a component by custom_id in a tree (list of struct component); NULL: none. */
 const struct component *component_find(const struct list *components, struct str custom_id);
 /* Checks selected values (struct str) and resolves the ids among them. *ret_values: values for the
  * app; *ret_good: false if a value cannot be selected. */
@@ -137,47 +139,49 @@ enum err menu_take(struct call *call, const struct component *menu, const struct
 
 enum err look_at_component(struct call *call);
 enum err look_at_modal(struct call *call);
-/* In the handler: marks the modal as submitted. ERR_UNKNOWN_INTERACTION if it was before. */
+/* Marks the modal as submitted, in the handler. ERR_UNKNOWN_INTERACTION if it already was. */
 enum err modal_take(struct call *call);
 
 /* --- resolved.c ----------------------------------------------------------------------- */
 
-/* Each adds the object of an id, once; *ret_found is false if the user may refer to none. */
+/* Add the object with this id to `resolved`, once. *ret_found: false if there is none that the user
+ * may refer to. */
 enum err resolve_user(struct call *call, snowflake id, bool *ret_found);
 enum err resolve_role(struct call *call, snowflake id, bool *ret_found);
 enum err resolve_mentionable(struct call *call, snowflake id, bool *ret_found);
-/* types: int64_t; empty: all. */
+/* Adds a channel. types: permitted channel types (int64_t); empty: all. */
 enum err resolve_channel(struct call *call, snowflake id, const struct list *types,
                          bool *ret_found);
 void resolve_message(struct call *call, const struct message *m);
 void resolve_attachment(struct call *call, const struct attachment *a);
 /* Encodes an object as JSON without the size limit of stored columns. */
 struct str object_text(struct call *call, const struct type *type, const void *object);
-/* The resolved objects as JSON; p == NULL: none. */
+/* Encodes the resolved objects as JSON; p == NULL: none. */
 struct str resolved_text(struct call *call);
 
 /* --- files.c -------------------------------------------------------------------------- */
 
-/* Takes the n-th uploaded file if its extension is allowed (struct str); false: none, or not. */
+/* Accepts the uploaded file with this number if its extension is allowed (file_types: struct str).
+ * Returns false if there is no such file, or if it is not allowed. */
 bool file_take(struct call *call, uint64_t number, const struct list *file_types,
                struct file_out **ret);
-/* In the compute stage: stores the files and adds them to resolved. */
+/* Stores the files and adds them to `resolved`, in the COMPUTE stage. */
 enum err files_keep(struct call *call);
-/* In the handler: inserts their rows, or drops the files. */
+/* Insert the rows of the files, or delete the files, in the handler. */
 enum err files_insert(struct call *call);
 enum err files_drop(struct call *call);
 
-/* --- payload.c, deliver.c ------------------------------------------------------------- */
+/* --- payload.c, app_delivery.c -------------------------------------------------------- */
 
-/* The payload for the app: payload_gather reads its objects in the transaction, payload_write
+/* Build the payload for the app: payload_gather reads its objects in the transaction, payload_write
  * encodes it when the files are stored. */
 enum err payload_gather(struct call *call);
 void payload_write(struct call *call);
 
-/* In the handler: sends the interaction to the app after the commit. */
+/* Sends the interaction to the app after the commit; call in the handler. */
 void interaction_deliver(struct call *call);
 
-/* --- keep.c: timeouts and cleanup ----------------------------------------------------- */
+/* --- timeouts.c: timeouts and cleanup ------------------------------------------------- */
 
 /* Schedules the timeout of an unanswered interaction as a stored job, which survives a restart. */
 enum err deadline_set(struct call *call, const struct interaction *it);

@@ -11,8 +11,6 @@
 
 enum { SLICE_MS = 250, MINUTE_MS = 60 * 1000 };
 
-/* --- timeouts ------------------------------------------------------------------------- */
-
 static int64_t patience_ms(void)
 {
     return INTERACTION_PATIENCE / 1000;
@@ -23,7 +21,8 @@ static const char WAITING[] =
 
 static enum err sweep_later(struct call *call, int64_t created_ms);
 
-/* The job's key is the number of the slice in which the interactions were created. */
+/* Fails the unanswered interactions of one slice of time; the job's key is the number of the
+ * slice. */
 static enum err fail_waiting(struct call *call, const struct job *job)
 {
     int64_t from = (int64_t)job->key * SLICE_MS;
@@ -45,7 +44,7 @@ static enum err fail_waiting(struct call *call, const struct job *job)
 
 static const struct job_kind deadlines = {
     .name = "interaction_deadlines",
-    .doc = "Fails interactions that nobody acknowledged in time.",
+    .doc = "Fails interactions that the app has not acknowledged in time.",
     .run = fail_waiting,
 };
 
@@ -57,9 +56,7 @@ enum err deadline_set(struct call *call, const struct interaction *it)
     return job_see_to(call, &deadlines, (snowflake)slice, due_ms * 1000);
 }
 
-/* --- cleanup -------------------------------------------------------------------------- */
-
-enum { SWEPT_AT_ONCE = 500 }; /* rows: a few milliseconds of the writer */
+enum { SWEPT_AT_ONCE = 500 }; /* rows per step, which takes a few milliseconds of the writer */
 
 static const char MARK_FILES[] =
     "update files set gone = 1 where id in (select id from interaction_files where "
@@ -70,7 +67,8 @@ static const char DROP_FILES[] =
 static const char DROP_OLD[] = "delete from interactions where id in "
                                "(select id from interactions where id < $1 order by id limit $2)";
 
-/* Files are deleted when the token expires; rows later, because modals refer to them. */
+/* Deletes files when the token has expired; the interactions' rows stay longer, because modals
+ * refer to them. */
 static enum err drop_files(struct call *call, int64_t *ret_gone)
 {
     snowflake before = snowflake_at((clock_us() - INTERACTION_LIFE) / 1000);
@@ -99,7 +97,7 @@ static enum err keep_sweep(struct call *call, const struct job *job)
 
 static const struct job_kind sweeping = {
     .name = "interaction_sweep",
-    .doc = "Drops what is left of interactions that are over.",
+    .doc = "Deletes rows and files of old interactions.",
     .run = keep_sweep,
 };
 

@@ -1,4 +1,4 @@
-/* menus.c - selected values of a menu, in a message or a modal. */
+/* menus.c - parses the selected values of a menu, in a message or a modal. */
 #include "interactions/invoke.h"
 
 #include <inttypes.h>
@@ -19,8 +19,6 @@ const struct component *component_find(const struct list *components, struct str
     }
     return found;
 }
-
-/* --- one value ------------------------------------------------------------------------ */
 
 static bool is_option(const struct component *menu, struct str value)
 {
@@ -81,9 +79,7 @@ static enum err take_one(struct call *call, const struct component *menu, struct
     }
 }
 
-/* --- all values ----------------------------------------------------------------------- */
-
-/* In a modal, a component with required = false may have no value. */
+/* Checks the number of values. In a modal, a component with required = false may have none. */
 static bool is_many_enough(const struct call *call, const struct component *menu, size_t count)
 {
     bool modal = ((const struct invocation *)call->body)->type == INTERACTION_MODAL;

@@ -24,7 +24,8 @@ static const struct schema kept_schema = {
 };
 static const struct type type_kept = { .kind = KIND_OBJECT, .schema = &kept_schema };
 
-/* The interaction that opened the modal: the caller's own, and not submitted or expired. */
+/* Reads the interaction that opened the modal; it must be the caller's, and not submitted or
+ * expired. */
 static enum err find_opener(struct call *call, struct interaction *ret)
 {
     const struct invoking *v = invoking_of(call);
@@ -54,11 +55,11 @@ enum err modal_take(struct call *call)
 
 /* --- one component -------------------------------------------------------------------- */
 
-/* State while the submitted values are checked and written. */
+/* State while submitted values are checked and written. */
 struct filling {
     struct call *call;
     struct json *out;
-    struct place at; /* path in the body */
+    struct place at; /* path of the component in the body */
 };
 
 static enum err modal_refuse(struct filling *f, const char *code, const char *message)
@@ -125,7 +126,8 @@ static enum err take_checkbox(struct filling *f, const struct entry_in *in)
     return OK;
 }
 
-/* The selected value as text; null if nothing is selected and it is not required. */
+/* Writes the selected value as text; null if nothing is selected and the component is not
+ * required. */
 static enum err take_radio(struct filling *f, const struct component *c, const struct entry_in *in)
 {
     struct json_reader r;
@@ -235,7 +237,7 @@ static enum err write_parts(struct call *call, const struct list *parts, struct 
     return e;
 }
 
-/* Each submitted component must be in the modal. */
+/* Returns true if each submitted component is in the modal. */
 static bool all_known(const struct list *parts, const struct list *entries)
 {
     const struct entry_in *in = entries->items;
@@ -260,7 +262,7 @@ static enum err write_data(struct call *call, const struct kept_modal *modal)
 
     if (!str_eq(modal->custom_id, in->custom_id.value) || !all_known(&parts, &in->components.value))
         return refuse_data(call, "COMPONENT_VALIDATION_FAILED",
-                           "This is not the modal that was sent.");
+                           "The submission does not match the modal that was sent.");
     buf_init(&out, CALL_MAX_REPLY);
     json_object(&j);
     json_name(&j, "custom_id");
@@ -272,7 +274,7 @@ static enum err write_data(struct call *call, const struct kept_modal *modal)
     return e;
 }
 
-/* A modal inherits the command, message and context of the interaction that opened it. */
+/* Copies the command, message and context of the interaction that opened the modal. */
 static void modal_follow_up(struct invoking *v, const struct interaction *opener)
 {
     struct interaction *it = &v->it;

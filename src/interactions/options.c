@@ -8,7 +8,7 @@
 #include "json/read.h"
 #include "model/fields/rows.h"
 
-/* Clients read option errors at data.options, whichever option is wrong. */
+/* Refuses an option. Clients read option errors at data.options, whichever option is wrong. */
 static enum err option_refuse(struct call *call, const char *code, const char *message,
                               struct str name)
 {
@@ -40,7 +40,7 @@ static enum err refuse_value(struct call *call, struct str name)
         name);
 }
 
-/* One option: its definition, the submitted value, and the value for the app. */
+/* One option while it is parsed: its definition, the submitted value, and the value for the app. */
 struct option_taking {
     struct call *call;
     const struct command_option *def;
@@ -114,7 +114,7 @@ static enum err take_number(struct option_taking *t, struct json_reader *r)
 
     if (json_peek(r) != JSON_NUMBER || !json_take_number(r, &n) || (whole && n.kind == NUMBER_REAL))
         return refuse_value(t->call, def->name);
-    /* Compare integers as integers: doubles would be rounded. */
+    /* Compare integers without conversion to double, which would round them. */
     bool small = n.kind == NUMBER_INT ? n.i <= most && n.i >= -most
                                       : isfinite(n.d) && fabs(n.d) <= (double)most;
     if (!small)
@@ -138,7 +138,7 @@ static enum err take_bool(struct option_taking *t, struct json_reader *r)
     return OK;
 }
 
-/* Ids are text, or numbers from some clients. */
+/* Parses an id, which some clients send as a number. */
 static bool read_id(struct json_reader *r, snowflake *ret)
 {
     struct json_number n;
@@ -181,7 +181,7 @@ static enum err take_id(struct option_taking *t, struct json_reader *r)
     return e;
 }
 
-/* The value is the number of an uploaded file; the app gets its attachment id. */
+/* Accepts an uploaded file: the value is the number of the file; the app gets its attachment id. */
 static enum err take_file(struct option_taking *t, struct json_reader *r)
 {
     struct file_out *file;
@@ -217,7 +217,7 @@ static enum err take_value(struct option_taking *t)
     }
 }
 
-/* The focused option is sent as text whatever its type, because it is incomplete. */
+/* Accepts the focused option as text, whatever its type is, because it is incomplete. */
 static enum err take_focused(struct option_taking *t)
 {
     struct invoking *v = invoking_of(t->call);
@@ -268,7 +268,7 @@ static enum err take_branch(struct option_taking *t)
 
     if (t->in->value.given == GIVEN || is_focused(t->in))
         return refuse_value(t->call, t->def->name);
-    /* A group without subcommands cannot be used. */
+    /* A sub-command group without sub-commands cannot be used. */
     if (t->def->type == OPTION_SUB_COMMAND_GROUP && !t->def->options.value.count)
         return refuse_option(t->call, t->def->name);
     v->it.name = STR_CONCAT(t->call->arena, v->it.name, STR(" "), t->def->name);
@@ -293,7 +293,7 @@ static bool given_before(const struct option_in *in, size_t i)
     return false;
 }
 
-/* Autocomplete drops attachment options. */
+/* Returns true for attachment options of an autocomplete call, which are left out. */
 static bool is_dropped(const struct call *call, const struct command_option *def)
 {
     return option_autocompletes(call) && def->type == OPTION_ATTACHMENT;
@@ -323,7 +323,7 @@ static enum err take_list(struct call *call, const struct opt_list *defs,
     const struct command_option *first = defs->value.items;
     size_t count = given->value.count;
 
-    /* Exactly one subcommand must be given. */
+    /* Exactly one sub-command must be given. */
     if (defs->value.count && is_branch(first) && count != 1)
         return count ? refuse_option(call, in[1].name) : refuse_missing(call, first->name);
     for (size_t i = 0; i < count; i++) {

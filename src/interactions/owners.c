@@ -1,4 +1,4 @@
-/* owners.c - context of an interaction and authorizing_integration_owners. */
+/* owners.c - the context of an interaction, and its authorizing_integration_owners. */
 #include "interactions/invoke.h"
 
 #include "model/fields/rows.h"
@@ -21,8 +21,6 @@ enum err context_find(struct call *call)
         v->it.context = CONTEXT_BOT_DM;
     return e;
 }
-
-/* --- authorizing_integration_owners --------------------------------------------------- */
 
 struct str owners_write(struct arena *arena, unsigned ways, snowflake guild_id, snowflake user_id)
 {
@@ -73,6 +71,6 @@ struct str owners_of_message(struct call *call, const struct message *m)
         kept = column_decode(call->arena, &type_metadata, m->interaction_metadata.value);
     if (kept && kept->authorizing_integration_owners.given == GIVEN)
         return kept->authorizing_integration_owners.value;
-    /* An ordinary message of the bot. */
+    /* The message is an ordinary one of the bot. */
     return owners_write(call->arena, 1u << INSTALL_GUILD, v->it.guild_id, 0);
 }

@@ -23,7 +23,7 @@ struct around {
     struct list entitlements; /* struct entitlement */
 };
 
-/* Permissions of an app without a bot in the channel: @everyone's, limited to these. */
+/* Maximum permissions of an app whose bot is not in the channel; it has @everyone's among them. */
 enum {
     APP_RIGHTS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
     APP_RIGHTS = 442368,         /* and USE_EXTERNAL_EMOJIS */
@@ -144,7 +144,7 @@ static const struct schema command_data_schema = {
     .name = "CommandData",
     .size = sizeof(struct command_data),
     .fields = command_fields,
-    .doc = "Which command was used, and with what.",
+    .doc = "The invoked command and its options.",
 };
 static const struct type type_command_data = { .kind = KIND_OBJECT,
                                                .schema = &command_data_schema };
@@ -240,7 +240,7 @@ static const struct schema payload_schema = {
     .name = "Interaction",
     .size = sizeof(struct payload),
     .fields = payload_fields,
-    .doc = "What somebody asks of an app, as the app gets it.",
+    .doc = "An interaction, as the app receives it.",
 };
 static const struct type type_payload = { .kind = KIND_OBJECT, .schema = &payload_schema };
 

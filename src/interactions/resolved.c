@@ -29,7 +29,7 @@ struct message_item {
     struct message message;
 };
 struct seen_attachment {
-    struct attachment attachment; /* first: shares the field table */
+    struct attachment attachment; /* must be first: shares the field table */
     bool ephemeral;
 };
 struct attachment_item {
@@ -42,7 +42,7 @@ static struct str key_of(struct arena *arena, snowflake id)
     return str_printf(arena, "%" PRIu64, id);
 }
 
-/* The key is the first member of each entry type. */
+/* Returns true if the map has this key, which is the first member of each entry type. */
 static bool has_key(const struct opt_list *map, size_t size, struct str key)
 {
     for (size_t i = 0; i < map->value.count; i++)
@@ -245,7 +245,7 @@ static const struct schema resolved_attachment = {
     .name = "ResolvedAttachment",
     .size = sizeof(struct seen_attachment),
     .fields = attachment_fields,
-    .doc = "A file that came with an option; it is kept for a while.",
+    .doc = "An uploaded file of an option; it is stored for 15 minutes.",
 };
 static const struct type type_resolved_attachment = { .kind = KIND_OBJECT,
                                                       .schema = &resolved_attachment };
@@ -271,7 +271,7 @@ static const struct schema resolved_schema = {
     .name = "Resolved",
     .size = sizeof(struct resolved),
     .fields = resolved_fields,
-    .doc = "Whom and what an interaction speaks of, by id.",
+    .doc = "Objects that an interaction refers to, by id.",
 };
 static const struct type type_resolved = { .kind = KIND_OBJECT, .schema = &resolved_schema };
 

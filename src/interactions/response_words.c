@@ -67,7 +67,7 @@ static enum err write_command(struct call *call, struct json *j, const struct in
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-/* Members that all types have; the caller closes the object. */
+/* Writes the members that all types have; the caller closes the object. */
 static enum err write_common(struct call *call, struct json *j, const struct interaction *it,
                              struct str user)
 {
@@ -89,7 +89,7 @@ static enum err write_common(struct call *call, struct json *j, const struct int
     return e;
 }
 
-/* For a modal: the metadata of the interaction that opened it. */
+/* Writes the metadata of the interaction that opened a modal. */
 static enum err write_trigger(struct call *call, struct json *j, const struct response *r)
 {
     struct interaction opener;

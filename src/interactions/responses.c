@@ -1,6 +1,6 @@
 /* responses.c - messages that answer interactions.
  *
- * They are sent as by a webhook with the app's id; the app needs no permission to send messages. */
+ * A response is sent like a webhook's with the app's id; the app needs no permission to send it. */
 #include "interactions/answers.h"
 
 #include "base/clock.h"
@@ -11,13 +11,13 @@
 
 /* --- app, channel and permissions ----------------------------------------------------- */
 
-/* By default a response mentions users only, unless allowed_mentions is given. */
+/* Without allowed_mentions a response mentions users only. */
 static struct str users_word[] = { STR_INIT("users") };
 static const struct allowed_mentions only_users = {
     .parse = { GIVEN, { users_word, 1 } },
 };
 
-/* @everyone's permissions, for an app whose bot is not a member. */
+/* Reads @everyone's permissions, for an app whose bot is not a member. */
 static enum err everyone_rights(struct call *call, const struct channel *c, uint64_t *ret)
 {
     snowflake guild_id = c->guild_id.value;
@@ -47,7 +47,7 @@ static enum err app_rights(struct call *call, const struct response *r, uint64_t
     return e == ERR_UNKNOWN_MEMBER ? everyone_rights(call, c, ret) : e;
 }
 
-/* Permissions are needed only for mentions and TTS. */
+/* Returns true if the message has mentions or TTS: only these need permissions. */
 static bool rights_count(const struct message_body *in)
 {
     return in && ((in->content.value.n && memchr(in->content.value.p, '@', in->content.value.n)) ||
@@ -96,7 +96,7 @@ static bool holds_something(struct str json)
     return json.p && !str_is(json, "[]");
 }
 
-/* If one side blocked the other after the command, the response is ephemeral. */
+/* Makes the response ephemeral if one side has blocked the other since the command. */
 static enum err force_past_block(struct call *call, struct response *r)
 {
     bool barred;
@@ -107,7 +107,8 @@ static enum err force_past_block(struct call *call, struct response *r)
     return e;
 }
 
-/* An app that is installed only on the user's account has no more permissions than the user. */
+/* Decides whether the response must be ephemeral. An app that is installed only on the user's
+ * account has no more permissions than the user. */
 static enum err force_ephemeral(struct call *call, struct response *r,
                                 const struct message_draft *draft)
 {
@@ -124,7 +125,7 @@ static enum err force_ephemeral(struct call *call, struct response *r,
     if (!e)
         e = standing_rights_in(call->tx, &s, &r->channel, &rights);
     if (e == ERR_MISSING_ACCESS)
-        e = OK; /* not a member: no permissions */
+        e = OK; /* the user is not a member and has no permissions */
     if (!e)
         e = slow_mode_left(call->tx, &(struct slow_writer){ &r->channel, r->user.id, rights },
                            SLOW_MESSAGE, &wait);
@@ -159,8 +160,8 @@ static void refer_to(struct call *call, const struct response *r, struct message
     d->message_reference = ref;
 }
 
-/* The first response to a command has the command's type; follow-ups and responses to components
- * are replies. A modal is answered like the interaction that opened it. */
+/* Sets the message type. The first response to a command has the command's type; follow-ups and
+ * responses to components are replies. A modal is answered like the interaction that opened it. */
 static void fill_kind(struct call *call, const struct response *r, struct message_draft *d)
 {
     const struct interaction *it = r->it;
@@ -200,7 +201,7 @@ enum err response_draft(struct call *call, const struct response *r, struct mess
     const struct message_body *in = message_sending_of(call)->in;
     struct sender from = r->from;
 
-    /* Missing permissions do not reject a response: files and polls are always allowed, and
+    /* Missing permissions do not refuse a response: files and polls are always allowed, and
      * response_fill drops tts. */
     from.rights |=
         PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
@@ -259,8 +260,8 @@ static bool names_upload(const struct list *attachments)
     return false;
 }
 
-/* An edit may add only what the user may post: a deferred message is already public when its
- * content arrives and cannot become ephemeral. */
+/* Checks that an edit adds only what the user may post: a deferred message is already public when
+ * its content arrives, and cannot become ephemeral. */
 static enum err check_edit_rights(struct call *call, const struct response *r,
                                   const struct message *m)
 {
@@ -288,7 +289,7 @@ enum err response_edit(struct call *call, const struct response *r, struct messa
     bool barred = false;
     enum err e = OK;
 
-    /* A deferred message is not filled in after one side blocked the other. */
+    /* After one side has blocked the other, a deferred message is not filled in. */
     if (!r->it->guild_id && !m->ephemeral_for && m->flags & MESSAGE_LOADING)
         e = channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
     if (e || barred)

@@ -13,7 +13,7 @@
 
 /* --- read transaction ----------------------------------------------------------------- */
 
-/* Checks the channel's visibility to the caller, and guild_id. */
+/* Checks that the caller can view the channel, and that guild_id is the channel's. */
 static enum err interaction_enter(struct call *call)
 {
     const struct invocation *in = call->body;
@@ -103,7 +103,7 @@ static enum err keep_files(struct call *call)
 static const char SAME_NONCE[] =
     "select 1 from interactions where user_id = $1 and nonce = $2 and id > $3";
 
-/* Whether the client repeats a request, by its nonce. */
+/* *ret: the client repeats an earlier request with the same nonce. */
 static enum err asked_before(struct call *call, bool *ret)
 {
     enum { REMEMBERED_MS = 60 * 1000 };
@@ -153,8 +153,8 @@ static enum err interaction_look(struct call *call)
     enum err e = look_at_all(call);
     if (!e)
         return OK; /* the write transaction checks for repetitions */
-    /* A repetition may fail only because the first request succeeded (a modal is submitted once);
-     * then the answer is success. */
+    /* A repeated request may fail only because the first one succeeded, as with a modal; then the
+     * response is success. */
     if (asked_before(call, &v->again) || !v->again)
         return e;
     return OK;
@@ -212,7 +212,7 @@ static enum err create_interaction(struct call *call)
     return OK;
 }
 
-/* Allows for autocomplete, which sends requests while the user types. */
+/* High enough for autocomplete, which sends requests while the user types. */
 static const struct limit asking = { .name = "interactions", .count = 50, .window_s = 10 };
 
 static const struct route routes[] = {
@@ -220,8 +220,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/interactions",
         .name = "create_interaction",
-        .doc = "Use a command, a component or a modal of an app. What becomes of it is told "
-               "through the gateway.",
+        .doc = "Use a command, a component or a modal of an app. The result is sent through the "
+               "gateway.",
         .auth = AUTH_USER,
         .body = &invocation_body,
         .body_kinds = BODY_MULTIPART,
@@ -239,7 +239,7 @@ static const struct route routes[] = {
 
 const struct domain interactions_domain = {
     .name = "Interactions",
-    .doc = "What people ask of apps: commands, components, modals.",
+    .doc = "Invocation of commands, components and modals of apps.",
     .routes = routes,
     .jobs = interaction_jobs,
 };

@@ -83,8 +83,6 @@ enum err interaction_insert(struct tx *tx, const struct interaction *it)
         NULL);
 }
 
-/* --- changes -------------------------------------------------------------------------- */
-
 static const char ACKNOWLEDGE[] =
     "update interactions set state = 1, callback_type = $2, response_id = $3, ephemeral = $4, "
     "modal = $5 where id = $1 and state = 0";

@@ -11,7 +11,8 @@ static const struct choice interaction_types[] = {
 };
 static const struct type type_interaction = { .kind = KIND_INT, .choices = interaction_types };
 static const struct type type_anything = { .kind = KIND_RAW, .doc = "Any JSON value" };
-static const struct type type_nonce = { .kind = KIND_RAW, .doc = "Text or number, given back" };
+static const struct type type_nonce = { .kind = KIND_RAW,
+                                        .doc = "Text or number, returned in events" };
 static const struct type type_session = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_custom_id = { .kind = KIND_STRING, .min = 1, .max = 100 };
 
@@ -34,7 +35,7 @@ static const struct schema option_in_schema = {
     .name = "OptionValue",
     .size = sizeof(struct option_in),
     .fields = option_in_fields,
-    .doc = "What was chosen or typed for an option.",
+    .doc = "The submitted value of an option.",
 };
 
 static const struct type type_filename = { .kind = KIND_STRING, .min = 1, .max = 1024 };
@@ -50,7 +51,7 @@ static const struct schema file_schema = {
     .name = "InteractionFile",
     .size = sizeof(struct attachment_in),
     .fields = file_fields,
-    .doc = "What is said about a file that comes along.",
+    .doc = "Description of an uploaded file.",
 };
 static const struct type type_file = { .kind = KIND_OBJECT, .schema = &file_schema };
 static const struct type type_files = { .kind = KIND_ARRAY,
@@ -77,7 +78,7 @@ static const struct schema entry_schema = {
     .name = "ModalEntry",
     .size = sizeof(struct entry_in),
     .fields = entry_fields,
-    .doc = "A part of a modal, filled in.",
+    .doc = "A submitted component of a modal.",
 };
 
 /* --- data ----------------------------------------------------------------------------- */
@@ -116,12 +117,12 @@ static const struct field fields[] = {
     { FIELD(struct invocation, application_id), .type = &type_id },
     { FIELD(struct invocation, channel_id), .type = &type_id },
     { FIELD(struct invocation, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Of the channel, where it has one" },
+      .doc = "Guild of the channel, if it has one" },
     { FIELD(struct invocation, session_id), .type = &type_session, .flags = OPTIONAL | NULLABLE,
-      .doc = "The gateway session that is told what becomes of it; else all of them" },
+      .doc = "Gateway session that receives the result; default: all of the user's" },
     { FIELD(struct invocation, nonce), .type = &type_nonce, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct invocation, message_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Whose component is used" },
+      .doc = "Message of the component" },
     { FIELD(struct invocation, data), .type = &type_data },
     { 0 },
 };
@@ -164,6 +165,6 @@ static const struct schema schema = {
     .size = sizeof(struct invocation),
     .fields = fields,
     .check = interaction_check,
-    .doc = "What somebody asks of an app.",
+    .doc = "An invocation of a command, component or modal.",
 };
 const struct type invocation_body = { .kind = KIND_OBJECT, .schema = &schema };

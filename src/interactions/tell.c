@@ -20,7 +20,7 @@ static const struct schema success_schema = {
     .fields = success_fields,
 };
 
-/* Used for INTERACTION_CREATE and INTERACTION_FAILURE; only the latter has reason_code. */
+/* Fields of INTERACTION_CREATE and INTERACTION_FAILURE; only the latter has reason_code. */
 static const struct field told_fields[] = {
     { FIELD(struct interaction_outcome, id), .type = &type_id },
     { FIELD(struct interaction_outcome, nonce), .type = &type_raw, .flags = OPTIONAL },
@@ -63,8 +63,6 @@ void interaction_tell_success(struct call *call, const struct interaction *it)
 
     interaction_tell(call, it, EVENT_INTERACTION_SUCCESS, &success_schema, &o);
 }
-
-/* --- failure -------------------------------------------------------------------------- */
 
 static const char FAIL[] = "update interactions set state = 2 where id = $1 and state = 0";
 

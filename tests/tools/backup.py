@@ -290,7 +290,7 @@ def a_server_without_its_key_does_not_start(executable):
         with open(key, "wb") as f:
             f.write(bytes(32))
         done = run(executable, "user", "add", "eve", "--data", folder)
-        expect(done.returncode == 1 and "is not the one that this database" in done.stderr,
+        expect(done.returncode == 1 and "does not belong to this database" in done.stderr,
                done.stderr)
         with open(key, "wb") as f:
             f.write(bytes_of_key)

@@ -19,7 +19,8 @@ enum {
     SESSION_BYTES = 8,
 };
 
-/* auth_will_find was not called before the lookup: do not cache the result. */
+/* Marks a credential whose lookup was not preceded by auth_will_find: its result must not be
+ * cached. */
 #define UNKNOWN_FORGETS UINT64_MAX
 
 /* A keyed hash of the whole token: the cache contains no usable tokens, and without the key
@@ -30,7 +31,7 @@ struct token_tag {
 
 struct remembered {
     struct cache_entry entry;
-    bool recognised; /* used since the last auth_take_used */
+    bool recognised; /* used since the last call of auth_take_used */
     struct token_tag tag;
     struct caller caller;
 };
@@ -44,7 +45,7 @@ struct auth {
     unsigned char pepper[AUTH_KEY_BYTES];
     unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
     _Atomic uint64_t forgets;    /* revocations so far */
-    _Atomic int64_t fresh_until; /* see auth_set_fresh; 0: always */
+    _Atomic int64_t fresh_until; /* see auth_set_fresh; 0: the cache is always valid */
     struct bans *bans;
     struct token_shard shards[AUTH_PARTS];
 };
@@ -59,11 +60,9 @@ static bool remembered_is(const struct cache_entry *e, const void *key)
 
 static struct cache_kind credentials = {
     .name = "credentials",
-    .entries = AUTH_PART_MOST, /* per shard: 16,384 in total */
+    .entries = AUTH_PART_MOST, /* entries per shard: 16,384 in total */
     .is = remembered_is,
 };
-
-/* --- open and close ------------------------------------------------------------------- */
 
 enum err auth_open(const char *folder, struct store *store, struct auth **ret)
 {
@@ -107,8 +106,6 @@ bool auth_bans_address(const struct auth *a, struct str address)
     return bans_hold(a->bans, address);
 }
 
-/* --- the text of a credential --------------------------------------------------------- */
-
 static bool cut_scheme(struct str *s, struct str word)
 {
     if (s->n <= word.n || s->p[word.n] != ' ' || !str_eq_nocase(str_slice(s->p, word.n), word))
@@ -144,7 +141,7 @@ bool token_can_be_chosen(struct str text)
     return true;
 }
 
-/* A chosen token contains neither account nor session: both are derived from its text. */
+/* Derives the session id and the secret of a chosen token from its text, which contains neither. */
 static void read_chosen(struct str text, unsigned char *session, unsigned char *secret)
 {
     unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
@@ -175,8 +172,6 @@ bool credential_parse(enum caller_kind kind, struct str token, struct credential
            auth_exactly(rest, ret->secret, SECRET_BYTES);
 }
 
-/* --- the cache ------------------------------------------------------------------------ */
-
 static void make_tag(const struct auth *a, struct str token, struct token_tag *tag)
 {
     crypto_shorthash_siphashx24(tag->bytes, (const unsigned char *)token.p, token.n, a->tag_key);
@@ -194,7 +189,7 @@ void auth_set_fresh(struct auth *a, int64_t until)
     atomic_store_explicit(&a->fresh_until, until, memory_order_relaxed);
 }
 
-/* False if another node may have revoked something that this node does not know yet. */
+/* Returns false if another node may have revoked a token that this node still caches. */
 static bool auth_is_fresh(struct auth *a)
 {
     int64_t until = atomic_load_explicit(&a->fresh_until, memory_order_relaxed);
@@ -255,7 +250,7 @@ static void auth_remember(struct auth *a, const struct credential *c, const stru
     make_tag(a, c->token, &r->tag);
     struct token_shard *s = find_shard(a, &r->tag, &hash);
     pthread_mutex_lock(&s->lock);
-    /* If something was revoked since the row was read, it may be this token. */
+    /* If any token was revoked since the row was read, it may be this one: do not cache it. */
     if (auth_forgets(a) == c->forgets)
         cache_put(&s->callers, hash, sizeof *r, &r->entry);
     else
@@ -263,12 +258,14 @@ static void auth_remember(struct auth *a, const struct credential *c, const stru
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Revocations are rare: they scan the whole cache, so it needs no index by session or account. */
+/* Removes matching tokens from the cache. Revocations are rare, so they scan the whole cache, which
+ * has no index by session or account. */
 static uint64_t auth_forget(struct auth *a,
                             bool (*matches)(const struct cache_entry *, const void *),
                             const void *what)
 {
-    /* First, so that lookups in progress do not cache what they read. */
+    /* Count the revocation before the scan, so that lookups in progress do not cache their
+     * result. */
     atomic_fetch_add(&a->forgets, 1);
     for (int shard = 0; shard < AUTH_PARTS; shard++) {
         struct token_shard *s = &a->shards[shard];
@@ -277,7 +274,8 @@ static uint64_t auth_forget(struct auth *a,
         cache_drop_if(&s->callers, matches, what);
         pthread_mutex_unlock(&s->lock);
     }
-    /* Again: lookups that begin now find the token neither in the store nor in the cache. */
+    /* Count the revocation once more: a lookup that begins now finds the token neither in the store
+     * nor in the cache. */
     return atomic_fetch_add(&a->forgets, 1) + 1;
 }
 
@@ -315,8 +313,6 @@ uint64_t auth_forget_account(struct auth *a, snowflake user_id)
 {
     return auth_forget(a, is_account, &user_id);
 }
-
-/* --- the store ------------------------------------------------------------------------ */
 
 static void make_digest(const struct auth *a, const unsigned char *secret, unsigned char *digest)
 {
@@ -439,8 +435,6 @@ enum err auth_revoke(struct tx *tx, const unsigned char session[8])
     return tx_exec(tx, END_TOKEN, BIND(v_bytes(session_str(session))), NULL);
 }
 
-/* --- derived keys --------------------------------------------------------------------- */
-
 void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
                  unsigned char *out, size_t n)
 {
@@ -452,8 +446,6 @@ void auth_derive(const struct auth *a, const char *word, snowflake id, struct st
     crypto_generichash_update(&state, (const unsigned char *)salt.p, salt.n);
     crypto_generichash_final(&state, out, n);
 }
-
-/* --- scopes --------------------------------------------------------------------------- */
 
 uint64_t auth_scope(struct str name)
 {

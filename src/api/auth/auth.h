@@ -30,9 +30,10 @@ struct credential {
     uint64_t forgets; /* see auth_will_find */
 };
 
-/* The kind of credential in an Authorization header, and the token without the scheme. */
+/* Returns the kind of credential in an Authorization header, and the token without its scheme. */
 enum caller_kind credential_kind(struct str authorization, struct str *ret_token);
-/* May the text be a token in a world file for tests? 16-100 characters of A-Z a-z 0-9 _ and -. */
+/* Returns whether a world file may choose this text as a token: 16-100 characters of A-Z a-z 0-9 _
+ * -. */
 bool token_can_be_chosen(struct str text);
 /* False: malformed. */
 bool credential_parse(enum caller_kind kind, struct str token, struct credential *ret);
@@ -41,7 +42,8 @@ bool credential_parse(enum caller_kind kind, struct str token, struct credential
  * revocation happens after this. */
 void auth_will_find(struct auth *a, struct credential *c);
 
-/* Authenticate: from the cache, or from the store. ERR_UNAUTHORIZED if the token is invalid. */
+/* Authenticate a token: auth_remembered uses the cache, auth_find the store. ERR_UNAUTHORIZED if
+ * the token is invalid. */
 bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret);
 enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret);
 
@@ -52,40 +54,41 @@ struct token_name {
 };
 size_t auth_take_used(struct auth *a, unsigned part, struct token_name ret[AUTH_PART_MOST]);
 
-/* In a cluster: until this time (clock_mono) the cache may be used. */
+/* In a cluster: allows the use of the cache until this time (clock_mono). */
 void auth_set_fresh(struct auth *a, int64_t until);
 
-/* A new token for an account. Its text is only in the transaction's arena and is not stored. */
+/* Describes a token to issue. Its text is returned in the transaction's arena and is not stored. */
 struct token_grant {
     enum caller_kind kind;
     snowflake user_id, application_id;
     struct str scopes;  /* space-separated; bearers */
     int64_t expires_at; /* 0: never */
     struct str client;  /* User-Agent, for the list of sessions */
-    struct str code;    /* digest of the OAuth2 code it was exchanged for; p == NULL: none */
-    /* For world files. lasting: the token is derived from the pepper, the account and this word, so
-     * it is the same each time. chosen: the text of the token. */
+    struct str code;    /* digest of the exchanged OAuth2 code; p == NULL: none */
+    /* For world files. lasting: a word from which the token is derived, with the pepper and the
+     * account, so that it is always the same. chosen: the text of the token. */
     struct str lasting, chosen;
 };
 enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *grant,
                     struct str *ret_token);
 enum err auth_revoke(struct tx *tx, const unsigned char session[8]);
 
-/* Number of revocations so far; auth_will_find stores it in a credential before its lookup. */
+/* Returns the number of revocations so far; auth_will_find stores it in a credential before the
+ * lookup. */
 uint64_t auth_forgets(struct auth *a);
 /* Remove tokens from the cache. Return the number of revocations; lookups that began at this number
  * or later see the revocation. */
 uint64_t auth_forget_session(struct auth *a, const unsigned char session[8]);
 uint64_t auth_forget_account(struct auth *a, snowflake user_id);
-/* All tokens of an application: its bot's, and OAuth2 tokens. */
+/* Removes all tokens of an application from the cache: its bot's tokens and its OAuth2 tokens. */
 uint64_t auth_forget_application(struct auth *a, snowflake application_id);
 
 /* Derives up to 64 bytes from the pepper, a purpose, an id and a salt, for webhook tokens and
- * signing keys. The database alone is not enough to compute them. */
+ * signing keys. A copy of the database is not enough to compute them. */
 void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
                  unsigned char *out, size_t n);
 
-/* The bit of an OAuth2 scope, or 0 if it is unknown. */
+/* Returns the bit of an OAuth2 scope, or 0 if the scope is unknown. */
 uint64_t auth_scope(struct str name);
 
 #endif

@@ -32,8 +32,6 @@ void bans_free(struct bans *b)
     mem_free(b);
 }
 
-/* --- the copy in memory --------------------------------------------------------------- */
-
 bool bans_hold(struct bans *b, struct str address)
 {
     struct address a;
@@ -48,7 +46,7 @@ bool bans_hold(struct bans *b, struct str address)
     return held;
 }
 
-/* The caller holds the lock. */
+/* Returns the index of the range, or b->count. The caller holds the lock. */
 static size_t bans_find(const struct bans *b, const struct network *n)
 {
     size_t i = 0;
@@ -79,8 +77,6 @@ void bans_drop(struct bans *b, const struct network *n)
     }
     pthread_rwlock_unlock(&b->lock);
 }
-
-/* --- rows ----------------------------------------------------------------------------- */
 
 static void read_ban(const struct rows *r, void *ret)
 {
@@ -121,7 +117,8 @@ enum err bans_load(struct bans *b, struct store *store)
     return e;
 }
 
-/* Networks are stored as IPv6; IPv4 ranges are written with their own number of bits. */
+/* Formats a range. Networks are stored as IPv6; IPv4 ranges are written with their own prefix
+ * length. */
 static struct str range_text(struct arena *arena, const struct network *n)
 {
     char text[ADDRESS_TEXT];

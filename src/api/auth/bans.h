@@ -9,13 +9,13 @@
 #include "api/call.h"
 #include "net/address.h"
 
-enum { BANS_MAX = 1000 }; /* each call scans all of them */
+enum { BANS_MAX = 1000 }; /* each call scans all banned ranges */
 
 struct bans;
 
 struct bans *bans_new(void);
 void bans_free(struct bans *b);
-/* Reads all rows. Blocks: not on a loop. */
+/* Reads all banned ranges into memory. Blocks, so do not call it on a loop. */
 enum err bans_load(struct bans *b, struct store *store);
 
 /* From any thread. */

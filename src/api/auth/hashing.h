@@ -7,15 +7,15 @@
 
 struct hashing;
 
-/* Embedded in the caller's struct. run is called on one of the threads, in FIFO order; the task may
- * be freed before run returns. */
+/* A hash to compute, embedded in the caller's struct. run is called on one of the threads, in FIFO
+ * order; the task may be freed before run returns. */
 struct hash_task {
     struct hash_task *next;
     void (*run)(struct hash_task *t);
 };
 
 struct hashing *hashing_new(unsigned threads, unsigned most_waiting);
-/* From any thread. False: the queue is full, and the task is not queued. */
+/* Queues a task. Returns false if the queue is full. From any thread. */
 bool hashing_submit(struct hashing *h, struct hash_task *t);
 
 struct hashing_stats {

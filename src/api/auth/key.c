@@ -15,8 +15,6 @@
 
 static const char KEY_NAME[] = "pepper.key";
 
-/* --- the file ------------------------------------------------------------------------- */
-
 static bool read_key(const char *path, unsigned char *key)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -27,8 +25,8 @@ static bool read_key(const char *path, unsigned char *key)
     return n == AUTH_KEY_BYTES;
 }
 
-/* The key is complete and synced before it is used, because tokens cannot be verified without
- * it. */
+/* Writes the key file and syncs it before it is used, because tokens cannot be verified without the
+ * key. */
 static bool write_key(const char *path, const unsigned char *key)
 {
     char temporary[4096];
@@ -46,14 +44,12 @@ static enum err make_key(const char *path, unsigned char *key)
     randombytes_buf(key, AUTH_KEY_BYTES);
     if (access(path, F_OK) != 0 && write_key(path, key))
         return OK;
-    log_error("cannot use the key file '%s'", path);
+    log_error("auth: cannot read or create the key file '%s'; check its permissions", path);
     return ERR_INTERNAL;
 }
 
-/* --- the database --------------------------------------------------------------------- */
-
 struct server_key {
-    bool was_used; /* it has tokens, made with some key */
+    bool was_used; /* the database contains tokens that were made with some key */
     bool is_known;
     char digest[2 * crypto_generichash_BYTES + 1];
 };
@@ -102,8 +98,8 @@ static enum err compare_key(struct store *store, const char *path, const struct 
         return store_run(store, STORE_WRITE, NULL, keep_key, &mine);
     if (strcmp(mine.digest, q->digest) == 0)
         return OK;
-    log_error("the key file '%s' is not the one that this database was used with; put that one "
-              "back, from a backup of the data folder",
+    log_error("auth: the key file '%s' does not belong to this database; restore the right one "
+              "from a backup of the data folder",
               path);
     return ERR_INTERNAL;
 }
@@ -120,9 +116,10 @@ enum err auth_key_read(const char *folder, struct store *store, unsigned char ke
         return ERR_INTERNAL;
     if (!read_key(path, key)) {
         if (access(path, F_OK) != 0 && (q.is_known || q.was_used)) {
-            log_error("the key file '%s' is missing, and this database cannot be used without it: "
-                      "put it back, from a backup of the data folder",
-                      path);
+            log_error(
+                "auth: the key file '%s' is missing, and this database cannot be used without "
+                "it; restore it from a backup of the data folder",
+                path);
             return ERR_INTERNAL;
         }
         e = make_key(path, key);

@@ -7,9 +7,9 @@
 
 enum { AUTH_KEY_BYTES = 32 };
 
-/* Reads <folder>/pepper.key. For a database that was never used a new key is created. A database
- * that was used with another key, or whose key is missing, is refused, with a log line. store NULL:
- * no check. */
+/* Reads <folder>/pepper.key. For a database that was never used, creates a new key. Refuses a
+ * database that was used with another key or whose key is missing, and logs why. store NULL: no
+ * check. */
 enum err auth_key_read(const char *folder, struct store *store, unsigned char key[AUTH_KEY_BYTES]);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "api/auth/auth.h"
 
-/* An empty secret returns p == NULL. */
+/* Encrypts a secret. Returns p == NULL for an empty secret. */
 struct str sealed_make(struct arena *arena, const struct auth *auth, const char *word, snowflake id,
                        struct str secret);
-/* p == NULL: decryption failed. */
+/* Decrypts a secret. Returns p == NULL if the decryption fails. */
 struct str sealed_open(struct arena *arena, const struct auth *auth, const char *word, snowflake id,
                        struct str sealed);
 

@@ -19,9 +19,10 @@ struct token_uses {
     struct loop *loop;
     struct deadlines *hours;
     struct deadline hour;
-    bool busy; /* a write is in progress */
+    bool busy; /* a write of last-used times is in progress */
     unsigned part;
-    struct token_name names[AUTH_PART_MOST]; /* tokens of that shard; next: the first unwritten */
+    struct token_name names[AUTH_PART_MOST]; /* used tokens of the current shard; next: index of the
+                                                first unwritten one */
     size_t count, next;
     int64_t now;
 };
@@ -49,7 +50,7 @@ static enum err write_step(struct call *call)
     return e;
 }
 
-/* A use that could not be written is marked again at the next use of the token. */
+/* Ignores errors: a token whose use could not be written is marked again at its next use. */
 static void step_written(struct call *call, enum err e, void *arg)
 {
     struct token_uses *u = arg;
@@ -64,7 +65,8 @@ static int compare_names(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct token_name));
 }
 
-/* Sorted, so that nodes that update the same rows do not deadlock. */
+/* Collects the used tokens of the next shard, sorted, so that nodes that update the same rows do
+ * not deadlock. */
 static bool take_part(struct token_uses *u)
 {
     for (; u->part < AUTH_PARTS; u->part++) {
@@ -108,8 +110,6 @@ static void hour_passed(struct deadline *d)
     u->now = clock_us();
     write_next(u);
 }
-
-/* --- start and stop ------------------------------------------------------------------- */
 
 struct token_uses *token_uses_new(struct api *api)
 {

@@ -79,9 +79,7 @@ size_t faults_list(struct faults *f, struct fault *ret)
     return count;
 }
 
-/* --- matching ------------------------------------------------------------------------- */
-
-/* Removes "/api" and the version. */
+/* Removes "/api" and the version from a path. */
 static struct str below_version(struct str path)
 {
     if (str_starts(path, STR("/")))

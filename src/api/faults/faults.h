@@ -17,12 +17,12 @@ struct fault {
     bool any_method;
     enum http_method method;
     char path[LONGEST_FAULT_PATH + 1]; /* pattern below /api; see fault_fits */
-    int status;                        /* sent instead; 0: continue after the delay */
-    bool drop;                         /* close the connection without a response */
-    int64_t delay_ms;                  /* before the call is processed */
-    int64_t retry_after_ms;            /* with status 429 */
-    int64_t times;                     /* remaining uses; 0: until removed */
-    uint64_t hits;                     /* calls it was applied to */
+    int status;             /* status of the response; 0: process the call after the delay */
+    bool drop;              /* close the connection without a response */
+    int64_t delay_ms;       /* delay before the call is processed */
+    int64_t retry_after_ms; /* with status 429 */
+    int64_t times;          /* remaining uses; 0: until removed */
+    uint64_t hits;          /* number of calls that the fault was applied to */
 };
 
 struct faults;
@@ -31,9 +31,10 @@ void faults_free(struct faults *f);
 
 /* True if any fault is set. */
 bool faults_there(const struct faults *f);
-/* False: MOST_FAULTS are set. Sets the id. All these functions may be called from any thread. */
+/* Adds a fault and sets its id. Returns false if MOST_FAULTS are set. All functions of this header
+ * may be called from any thread. */
 bool faults_add(struct faults *f, struct fault *fault);
-/* Removes one fault, or all with id 0. False: there was none. */
+/* Removes the fault with this id, or all faults if id is 0. Returns false if there was none. */
 bool faults_remove(struct faults *f, uint64_t id);
 /* Copies the faults to ret, which has room for MOST_FAULTS; returns their number. */
 size_t faults_list(struct faults *f, struct fault *ret);

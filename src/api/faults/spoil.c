@@ -6,7 +6,7 @@
 
 enum { LOOK_MS = 20 };
 
-/* A delayed call. Allocated separately, because the timer is closed after the call's memory is
+/* A delayed call. Allocated separately, because libuv closes the timer after the call's memory is
  * freed. */
 struct fault_wait {
     uv_timer_t timer;
@@ -20,7 +20,7 @@ static void fault_wait_free(uv_handle_t *handle)
     mem_free(handle->data);
 }
 
-/* As if the rate limit of the route were exceeded. */
+/* Responds as if the rate limit of the route were exceeded. */
 static void answer_with_limit(struct call_run *run, const struct fault *f)
 {
     int64_t after = f->retry_after_ms ? f->retry_after_ms : 1000;
@@ -64,7 +64,7 @@ bool run_spoil(struct call_run *run)
 
     if (!faults_meet(run->call.api->faults, r->method, r->path, &fault))
         return false;
-    /* A connection cannot be closed while its bytes are being parsed, so use a timer. */
+    /* Only a timer callback may close the connection: here its bytes are still being parsed. */
     if (!fault.delay_ms && !fault.drop) {
         fault_happens(run, &fault);
         return true;

@@ -2,8 +2,8 @@
  *
  * COMPUTE writes a blob before it has a row. The handler's transaction inserts the row; if it
  * fails, the blob is deleted. If the process dies in between, the store's list of unsettled blobs
- * has it. A dropped blob is marked in the transaction and deleted later by removal.c, so neither
- * the writer nor a loop waits for a disk. */
+ * has it. A dropped blob is marked in the transaction and deleted later by file_removal.c, so
+ * neither the writer nor a loop waits for a disk. */
 #include "api/internal.h"
 
 #include <stdatomic.h>
@@ -12,12 +12,11 @@
 #include "base/mem.h"
 
 enum {
-    /* Far below ABANDONED_S of removal.c, after which a blob without a row is deleted. */
+    /* Must be far below ABANDONED_S of file_removal.c, after which a blob without a row is
+     * deleted. */
     MOST_SECONDS_BEFORE_COMMIT = 30 * 60,
 };
 static const int64_t DAY_US = INT64_C(86400) * 1000 * 1000;
-
-/* --- in COMPUTE ----------------------------------------------------------------------- */
 
 enum err call_keep_blob(struct call *call, snowflake id, const char *name, struct str bytes)
 {
@@ -33,8 +32,6 @@ enum err call_keep_blob(struct call *call, snowflake id, const char *name, struc
     run_of(call)->effects.blobs = k;
     return e;
 }
-
-/* --- in the transaction --------------------------------------------------------------- */
 
 static struct kept_blob *find_kept(struct call *call, const char *name)
 {
@@ -120,8 +117,6 @@ void files_forget_attempt(struct call *call)
         k->dropped = false;
 }
 
-/* --- afterwards ----------------------------------------------------------------------- */
-
 struct file_end {
     uv_work_t work;
     struct api *api;
@@ -152,7 +147,7 @@ static void files_ended(uv_work_t *w, int status)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* Copied, because the call is freed before the pool has finished. */
+/* Copies the list of blobs, because the call is freed before the pool has finished. */
 static const struct kept_blob *copy_kept(struct arena *a, const struct kept_blob *k, bool refused)
 {
     struct kept_blob *copies = NULL;
@@ -172,8 +167,8 @@ void files_finish(struct call *call, enum err e)
 {
     const struct kept_blob *kept = run_of(call)->effects.blobs;
 
-    /* The store may have lost its connection during the commit, so the rows may exist: keep the
-     * blobs unsettled; removal.c checks for rows later. */
+    /* After ERR_UNAVAILABLE the commit may have happened, so the rows may exist: leave the blobs
+     * unsettled; file_removal.c checks for rows later. */
     if (!kept || e == ERR_UNAVAILABLE)
         return;
     struct arena *arena = arena_new();

@@ -1,7 +1,7 @@
 /* removal.c - deletes blobs on the pool, a page at a time.
  *
- * Two kinds of blobs: those whose row is marked, and unsettled ones, which a process has written
- * without inserting a row because it died. Rows and entries remain until the blob is deleted, so
+ * Deletes blobs whose row is marked, and unsettled blobs, for which a process has died before it
+ * inserted a row. Rows and entries remain until the blob is deleted, so
  * nothing leaks after a crash; several processes may do this work at the same time. */
 #include "api/internal.h"
 
@@ -15,10 +15,10 @@
 enum {
     PAGE = 64,
     LOOK_MS = 60 * 1000,  /* polling interval: other processes mark blobs, too */
-    ABANDONED_S = 60 * 60 /* older unsettled blobs belong to no running call */
+    ABANDONED_S = 60 * 60 /* no running call has unsettled blobs that are older */
 };
 
-/* A marked row of `files`; of an unsettled blob only the name is set. */
+/* A marked row of `files`, or an unsettled blob, of which only the name is set. */
 struct doomed_file {
     snowflake id, owner_id;
     int64_t size;
@@ -33,7 +33,7 @@ struct file_removal {
     struct post post;
     _Atomic bool posted;
 
-    /* Pages run one at a time: while busy, the running stage owns `page`. */
+    /* Pages are processed one at a time: while busy, only the running step uses `page`. */
     bool busy, again;
     bool want_notes;
     uv_work_t work;
@@ -80,15 +80,13 @@ static void end_pool(struct file_removal *r)
     api_release(r->api);
 }
 
-/* A page is finished or has failed; failures are retried at the next tick. */
+/* Ends a page that is finished or has failed; a failed page is retried at the next tick. */
 static void end_page(struct file_removal *r, bool more)
 {
     r->busy = false;
     if (more || r->again)
         look_for_work(r);
 }
-
-/* --- rows that are marked ------------------------------------------------------------- */
 
 static const char MARKED[] =
     "select id, owner_id, size, name from files where gone = 1 order by id limit $1";
@@ -117,7 +115,7 @@ static void delete_marked(uv_work_t *w)
     bool held = blobs_held(r->api->options.store);
 
     for (size_t i = 0; i < r->count; i++) {
-        /* A backup in progress may contain rows older than the mark: keep the blobs. */
+        /* A backup in progress may contain rows from before the mark, so keep their blobs. */
         enum err e = held ? ERR_UNAVAILABLE : blob_delete(r->api->options.store, r->page[i].name);
 
         r->page[i].stays = e && e != ERR_NOT_FOUND;
@@ -154,7 +152,8 @@ static void marked_forgotten(struct call *call, enum err e, void *arg)
     for (size_t i = 0; i < r->count; i++)
         progress |= !r->page[i].stays;
     if (e)
-        log_warn("files: cannot forget what was deleted: %s", error_info(e)->message);
+        log_warn("files: cannot delete the rows of deleted files, will retry: %s",
+                 error_info(e)->message);
     end_page(r, !e && progress && r->count == PAGE);
 }
 
@@ -179,8 +178,6 @@ static void marked_read(struct call *call, enum err e, void *arg)
     else
         start_pool(r, delete_marked, marked_deleted);
 }
-
-/* --- unsettled blobs of dead processes ------------------------------------------------ */
 
 static void add_note(void *arg, const char *name)
 {
@@ -287,8 +284,6 @@ static void abandoned_gathered(uv_work_t *w, int status)
     end_pool(r);
 }
 
-/* --- choosing the next page ----------------------------------------------------------- */
-
 static void look_for_work(struct file_removal *r)
 {
     if (r->busy || !r->timer || api_draining(r->api)) {
@@ -332,8 +327,6 @@ void file_removal_expect(struct file_removal *r)
         loop_post(r->loop, &r->post);
 }
 
-/* --- start and stop ------------------------------------------------------------------- */
-
 struct file_removal *file_removal_new(struct api *api)
 {
     struct file_removal *r = mem_new(sizeof *r);
@@ -356,7 +349,7 @@ static void open_timer(struct loop *loop, void *arg)
 
 void file_removal_start(struct file_removal *r, struct loop *loop)
 {
-    /* No calls run yet: if no other process uses the folder, all unsettled blobs are abandoned. */
+    /* No call runs yet: if no other process uses the folder, every unsettled blob is abandoned. */
     gather_notes(r, store_is_alone(r->api->options.store) ? 0 : ABANDONED_S);
     r->loop = loop;
     loop_call(loop, open_timer, r);

@@ -11,7 +11,7 @@
 struct running {
     struct call_run run;
     struct errand errand;
-    struct route row; /* a route for the stages to use */
+    struct route row; /* route that the stages of this call use */
 };
 
 enum err errand_decode(struct call *call)
@@ -32,7 +32,7 @@ void errand_end(struct call_run *run, enum err e)
     if (r->errand.done)
         r->errand.done(call, e, r->errand.arg);
     else if (e)
-        log_warn("errand: %s", error_info(e)->message);
+        log_warn("api: an internal call failed: %s", error_info(e)->message);
     buf_clear(&call->reply);
     buf_clear(&run->answer.headers);
     arena_free(arena);

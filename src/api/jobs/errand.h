@@ -10,26 +10,27 @@
 
 struct errand {
     const char *name;            /* a literal, for finding slow work; or NULL */
-    const struct caller *caller; /* on behalf of this caller; copied; NULL: the server */
+    const struct caller *caller; /* runs on behalf of this caller; copied; NULL: the server */
     enum route_store store;      /* READ or WRITE */
-    /* May be NULL: decodes external input once, before any transaction, on the loop or, with
-     * long_input, on the pool. Like route->prepare it may request look and compute. */
+    /* Decodes external input once, before any transaction, on the loop or, with long_input, on the
+     * pool. Like route->prepare it may set call->read and call->compute. May be NULL. */
     enum err (*decode)(struct call *call);
     bool long_input;
-    /* Inside the transaction; may run more than once. */
+    /* Runs in the transaction; may run more than once. */
     enum err (*run)(struct call *call);
-    /* On the loop, after the commit; the call is freed when it returns. May be NULL: failures are
-     * then logged. */
+    /* Called on the loop after the commit; the call is freed when it returns. May be NULL: failures
+     * are then logged. */
     void (*done)(struct call *call, enum err e, void *arg);
-    /* For call_passed, with the tag of the struct: a copy of `size` bytes (not of what they point
-     * to), or with size 0 the pointer itself, whose target must outlive the call. */
+    /* Data for call_passed, with the tag of its struct: a copy of `size` bytes (not of what they
+     * point to), or with size 0 the pointer itself, whose target must outlive the call. */
     const char *type;
     const void *data;
     size_t size;
     void *arg;
 };
 
-/* On that loop's thread. May finish before it returns (a read on SQLite does). */
+/* Starts an internal call, on that loop's thread. The call may finish before this returns, as a
+ * read on SQLite does. */
 void errand_start(struct api *api, struct loop *loop, const struct errand *e);
 
 #endif

@@ -24,9 +24,9 @@ enum {
     TICK_MS = 250,     /* maximum sleep, because the clock may be stepped */
     OTHERS_LOOK_S = 1, /* polling interval: other nodes schedule jobs, too */
     RETRY_S = 5,       /* retry delay after a failure */
-    UNKNOWN_S = 3600,  /* delay for a kind that only another version knows, … */
-    LEFT_S = 60,       /* … after nodes of that version had this time to run it */
-    LATE_S = 1,        /* then a job of another node's share may be taken */
+    UNKNOWN_S = 3600,  /* delay of a job whose kind this version does not know … */
+    LEFT_S = 60,       /* … after nodes of other versions had this many seconds to run it */
+    LATE_S = 1,        /* a job of another node's share may be claimed when it is this late */
     SECOND = 1000 * 1000,
     DAY_S = 24 * 60 * 60,
 };
@@ -37,8 +37,8 @@ struct jobs {
     uv_timer_t *timer;
     _Atomic int64_t next; /* next due time; INT64_MAX: none known */
     _Atomic bool started; /* jobs_start was called */
-    struct post wake;     /* wakes the loop for an earlier job … */
-    _Atomic bool waking;  /* … and is already posted */
+    struct post wake;     /* wakes the loop when an earlier job was scheduled */
+    _Atomic bool waking;  /* wake is already posted */
     int64_t looked_at;
     int64_t daily_at;       /* clock_steady_ms of the next domain->daily */
     _Atomic uint64_t taken; /* jobs that this node has run */
@@ -46,8 +46,6 @@ struct jobs {
     bool others;            /* several nodes share the store */
     bool full;              /* the last query returned AT_ONCE jobs */
 };
-
-/* --- rows ----------------------------------------------------------------------------- */
 
 static void expect_job(struct call *call, int64_t due_us)
 {
@@ -75,7 +73,8 @@ enum err job_note(struct tx *tx, const char *kind, snowflake key, int64_t due_us
                    BIND(v_text(str_of(kind)), v_id(key), v_int(due_us), v_text(data)), NULL);
 }
 
-/* On SQLite a SELECT is cheaper than rewriting an unchanged row. */
+/* On SQLite a SELECT is cheaper than rewriting an unchanged row, so the due time is compared
+ * first. */
 enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us)
 {
     struct rows row;
@@ -120,12 +119,10 @@ enum err job_finish(struct call *call, const struct job *job)
                    BIND(v_text(str_of(job->kind->name)), v_id(job->key), v_int(job->taken)), NULL);
 }
 
-/* --- taking a job --------------------------------------------------------------------- */
-
-/* Passed with the internal call; the bytes of job.data follow it. */
+/* Data of the internal call that claims a job; the bytes of job.data follow it. */
 struct job_taking {
     char kind[48];
-    struct job job; /* kind NULL: unknown kind */
+    struct job job; /* job.kind NULL: this version does not know the kind */
     int64_t until;  /* new due time of the row (lease); 0: delete the row */
     bool taken;
 };
@@ -186,7 +183,7 @@ static void job_postponed(struct call *call, enum err e, void *arg)
     const struct job_taking *t = call_passed(call, "job_taking");
 
     if (e)
-        log_error("jobs: cannot postpone '%s': %s", t->kind, error_info(e)->message);
+        log_error("jobs: cannot postpone a job of kind '%s': %s", t->kind, error_info(e)->message);
     job_end(arg);
 }
 
@@ -204,8 +201,8 @@ static void job_taken(struct call *call, enum err e, void *arg)
     struct jobs *jobs = arg;
 
     if (e) {
-        log_warn("jobs: '%s' of %llu: %s", t->kind, (unsigned long long)t->job.key,
-                 error_info(e)->message);
+        log_warn("jobs: job '%s' with key %llu failed, will retry: %s", t->kind,
+                 (unsigned long long)t->job.key, error_info(e)->message);
         job_postpone(jobs, t, RETRY_S);
         job_end(jobs);
         return;
@@ -216,13 +213,11 @@ static void job_taken(struct call *call, enum err e, void *arg)
     job_end(jobs);
 }
 
-/* --- finding due jobs ----------------------------------------------------------------- */
-
 struct jobs_look {
     struct job_taking *due; /* in the arena of the call */
     size_t count;
     int64_t next;         /* due time of the first job that is not due yet */
-    int64_t rank, living; /* share to query: rank of living nodes */
+    int64_t rank, living; /* share to query: rank among living nodes */
 };
 
 static const struct job_kind *kind_named(const struct api *api, struct str name)
@@ -248,7 +243,8 @@ static bool read_job(const struct api *api, const struct rows *r, struct job_tak
     return true;
 }
 
-/* Keys are mostly snowflakes; their low 22 bits are poorly distributed. */
+/* Divides jobs by key. Keys are mostly snowflakes, whose low 22 bits are poorly distributed, so
+ * these are cut off. */
 static const char FIND_DUE[] =
     "select kind, key, due, data from jobs where (key / 4194304 + length(kind)) % "
     "cast($2 as bigint) = cast($3 as bigint) or due <= $4 order by due limit $1";
@@ -281,7 +277,8 @@ static void job_lower(struct jobs *jobs, int64_t due)
         ;
 }
 
-/* Unknown kind: during an upgrade a newer node may run it, so wait before postponing it. */
+/* Postpones a job of unknown kind only after a minute: during an upgrade a newer node may run
+ * it. */
 static void job_leave(struct jobs *jobs, const struct job_taking *t)
 {
     if (!jobs->others || t->job.due < clock_us() - LEFT_S * SECOND)
@@ -306,7 +303,7 @@ static void job_looked(struct call *call, enum err e, void *arg)
     size_t begun = 0;
 
     if (e)
-        log_error("jobs: cannot look: %s", error_info(e)->message);
+        log_error("jobs: cannot read due jobs, will retry: %s", error_info(e)->message);
     for (size_t i = 0; !e && i < l->count; i++) {
         if (l->due[i].job.kind) {
             job_begin(jobs, &l->due[i]);
@@ -315,14 +312,15 @@ static void job_looked(struct call *call, enum err e, void *arg)
             job_leave(jobs, &l->due[i]);
         }
     }
-    /* A full result may have left due jobs behind, and later queries asked for this node's share
-     * only. A failed query is repeated. */
+    /* A full result may leave due jobs unread, and the next query may ask for this node's share
+     * only, so query all jobs again. A failed query is repeated. */
     jobs->full = begun == AT_ONCE;
     job_lower(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
     job_end(jobs);
 }
 
-/* A node queries all jobs when one that it has scheduled is due, else only those of its share. */
+/* Chooses the jobs to query: all if a job that this node has scheduled is due, else those of its
+ * share. */
 static struct jobs_look job_share(const struct jobs *jobs, int64_t now)
 {
     struct jobs_look l = { .living = 1 };
@@ -339,8 +337,8 @@ static void start_look(struct jobs *jobs)
 
     jobs->busy++;
     jobs->looked_at = now;
-    /* Jobs that are scheduled from now on lower `next` again; jobs known to be due later stay in
-     * it. */
+    /* Jobs that are scheduled from now on lower `next` again. If `next` is in the future, it
+     * stays. */
     if (jobs->next <= jobs->looked_at)
         jobs->next = INT64_MAX;
     errand_start(jobs->api, jobs->loop,
@@ -353,8 +351,6 @@ static void start_look(struct jobs *jobs)
                                    .size = sizeof l,
                                    .arg = jobs });
 }
-
-/* --- the timer ------------------------------------------------------------------------ */
 
 static void job_tick(uv_timer_t *timer);
 
@@ -386,7 +382,7 @@ static void job_tick(uv_timer_t *timer)
 {
     struct jobs *jobs = timer->data;
     int64_t now = clock_us();
-    /* looked_at is in the future after the clock was stepped back. */
+    /* read_at is in the future if the clock was stepped back. */
     bool due = jobs->next <= now ||
                (jobs->others &&
                 (jobs->looked_at > now || jobs->looked_at + OTHERS_LOOK_S * SECOND <= now));
@@ -419,12 +415,10 @@ static void job_wake(struct post *p)
 void jobs_expect(struct jobs *jobs, int64_t due)
 {
     job_lower(jobs, due);
-    /* The timer sleeps for at most a tick; wake it for jobs that are due earlier. */
+    /* The timer sleeps for at most one tick; wake it for a job that is due earlier. */
     if (jobs->started && due < clock_us() + TICK_MS * 1000 && !atomic_exchange(&jobs->waking, true))
         loop_post(jobs->loop, &jobs->wake);
 }
-
-/* --- start and stop ------------------------------------------------------------------- */
 
 static void open_timer(struct loop *loop, void *arg)
 {

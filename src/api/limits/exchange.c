@@ -17,7 +17,7 @@ void limits_set_others(struct limits *l, const struct limits_others *others)
     l->others = *others;
 }
 
-/* The caller holds the shard's lock. */
+/* Writes a counter to a message. The caller holds the shard's lock. */
 static void counter_write(struct counter *c, struct buf *out)
 {
     int64_t ends = clock_ms() + c->ends_ms - clock_steady_ms(); /* wall clock, for other nodes */
@@ -30,7 +30,7 @@ static void counter_write(struct counter *c, struct buf *out)
     c->is_due = false;
 }
 
-/* A counter below a quarter of its limit is not sent. */
+/* Queues a counter for sending, once it has reached a quarter of its limit. */
 void counter_note(struct limits *l, struct limit_shard *s, struct counter *c, unsigned most)
 {
     if (c->is_due || (c->count + c->others) * 4 < most)
@@ -41,7 +41,8 @@ void counter_note(struct limits *l, struct limit_shard *s, struct counter *c, un
     atomic_store_explicit(&l->has_due, true, memory_order_release);
 }
 
-/* Strict limits are sent at once: the caller sends `out` after it has released the lock. */
+/* Writes the counter of a strict limit to `out`, which the caller sends after it has released the
+ * lock. */
 void counter_note_strict(struct limits *l, struct counter *c, struct buf *out)
 {
     buf_init(out, LIMITS_MESSAGE);
@@ -81,7 +82,8 @@ void limits_tell(struct limits *l, void (*send)(void *arg, struct str message), 
     buf_clear(&out);
 }
 
-/* If several nodes have started a window for one caller, the earliest one counts. */
+/* Adds the count of another node. If several nodes have started a window for one caller, the
+ * earliest window counts. */
 static void counter_hear(struct limits *l, const uint64_t n[ENTRY])
 {
     uint64_t hash = counter_hash(n[0], n[1], n[2]);

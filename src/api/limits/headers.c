@@ -3,7 +3,7 @@
 
 #include "json/write.h"
 
-/* Milliseconds as seconds with three decimals. */
+/* Appends milliseconds as seconds with three decimals. */
 static void add_seconds(struct buf *out, int64_t ms)
 {
     buf_add_i64(out, ms / 1000);
@@ -48,7 +48,7 @@ void limits_headers(const struct verdict *v, const struct limit *limit, struct b
         buf_add_lit(out, "X-RateLimit-Scope: shared\r\n");
     else
         buf_add_lit(out, "X-RateLimit-Scope: user\r\n");
-    /* Rounded up, because clients would retry at once after 0. */
+    /* Round up, because clients would retry at once after 0. */
     add_line(out, "Retry-After", (v->reset_after_ms + 999) / 1000);
 }
 

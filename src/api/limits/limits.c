@@ -119,7 +119,8 @@ uint64_t counter_hash(uint64_t who, uint64_t name, uint64_t major)
     return hash_u64(who ^ hash_u64(name ^ hash_u64(major)));
 }
 
-/* The lowest bit separates accounts from addresses. The counter of a shared limit has no caller. */
+/* Returns the caller part of a counter's key; the lowest bit separates accounts from addresses. A
+ * shared limit has no caller. */
 static uint64_t counted_for(uint64_t who, bool anonymous, const struct limit *limit)
 {
     return limit->shared ? 0 : who << 1 | anonymous;
@@ -155,7 +156,7 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
         .allowed = allowed,
         .shared = limit->shared,
         .limit = most,
-        .remaining = used < most ? most - used : 0, /* most may have been lowered */
+        .remaining = used < most ? most - used : 0, /* most may be lower than at the last call */
         .reset_at_ms = clock_ms() + c->ends_ms - now,
         .reset_after_ms = c->ends_ms - now,
     };
@@ -186,7 +187,7 @@ void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct 
 
     pthread_mutex_lock(&s->lock);
     struct counter *c = limit_find(s, hash, key, name, major, clock_steady_ms());
-    /* The window of the call may have ended. */
+    /* The window in which the call was counted may have ended. */
     if (c->count)
         c->count--;
     pthread_mutex_unlock(&s->lock);

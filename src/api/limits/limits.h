@@ -26,7 +26,7 @@ struct limits_options {
 };
 
 struct limits *limits_new(const struct limits_options *options);
-/* Changes the numbers; `off` stays. From any thread. */
+/* Changes the numbers of calls; `off` cannot change. From any thread. */
 void limits_set(struct limits *l, const struct limits_options *options);
 void limits_free(struct limits *l);
 
@@ -34,13 +34,13 @@ void limits_free(struct limits *l);
 struct verdict {
     const struct limit *of; /* NULL: the route's */
     bool allowed;
-    bool global; /* the global limit refused it */
+    bool global; /* the global limit refused the call */
     bool shared;
     unsigned limit, remaining;
     int64_t reset_at_ms, reset_after_ms;
 };
 
-/* Counts one call. who: account id or address hash; major: an id or 0. */
+/* Counts one call. caller: account id or address hash; major: id of the major parameter, or 0. */
 struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
                             const struct limit *limit, uint64_t major);
 /* Reverts limits_count, for a call that should not count. */
@@ -51,26 +51,26 @@ bool limits_off(const struct limits *l);
 
 /* --- between nodes ---------------------------------------------------------------------- */
 
-/* Enables collecting counts for other nodes; before the first call. */
+/* Enables the exchange of counts with other nodes; call before the first call is counted. */
 void limits_share(struct limits *l);
-/* Access to the cluster, for strict limits; set before the first call. */
+/* Access to the cluster, for strict limits; set before the first call is counted. */
 struct limits_others {
     void *arg;
-    unsigned (*apart)(void *arg);                /* nodes without contact; 1: all in contact */
+    unsigned (*apart)(void *arg); /* number of nodes out of contact; 1: all are in contact */
     void (*send)(void *arg, struct str message); /* sends at once; from any thread */
 };
 void limits_set_others(struct limits *l, const struct limits_others *others);
 /* Sends the counts since the last call of this function; from one thread. */
 void limits_tell(struct limits *l, void (*send)(void *arg, struct str message), void *arg);
-/* Applies a message of another node. Returns the number of calls in it. */
+/* Adds the counts in a message of another node. Returns the number of calls in it. */
 uint64_t limits_hear(struct limits *l, struct str message);
 
 /* Writes the X-RateLimit headers of an allowed or refused call. */
 void limits_headers(const struct verdict *v, const struct limit *limit, struct buf *out);
-/* The body of a 429. */
+/* Writes the body of a 429 response. */
 void limits_body(const struct verdict *v, enum err e, struct buf *out);
 
-/* The opaque bucket id of the headers: 16 hex digits. */
+/* Writes the opaque bucket id of the rate-limit headers: 16 hex digits. */
 void limit_bucket(const struct limit *limit, char out[17]);
 
 #endif

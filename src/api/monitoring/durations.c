@@ -1,6 +1,6 @@
 /* durations.c - histogram of the durations of calls, per domain.
  *
- * Each loop counts in its own cells, so loops share no lock and no cache line. Readers add them
+ * Each loop counts in its own cells, so loops share no lock and no cache line; readers add them
  * up. */
 #include "api/monitoring/durations.h"
 
@@ -47,7 +47,7 @@ void durations_free(struct durations *d)
     mem_free(d);
 }
 
-/* Only this loop writes the cell, so no atomic read-modify-write is needed. */
+/* Adds to a cell without an atomic read-modify-write, because only this loop writes the cell. */
 static void cell_add(_Atomic uint64_t *cell, uint64_t n)
 {
     atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + n,
@@ -115,7 +115,7 @@ static void write_group(const struct durations *d, size_t group, struct buf *out
 
 void durations_write(const struct durations *d, struct buf *out)
 {
-    buf_add_lit(out, "# HELP guildhall_call_seconds How long calls took, by what they are about.\n"
+    buf_add_lit(out, "# HELP guildhall_call_seconds Duration of API calls by domain.\n"
                      "# TYPE guildhall_call_seconds histogram\n");
     for (size_t group = 0; group < d->groups; group++)
         write_group(d, group, out);

@@ -14,11 +14,11 @@ extern const int64_t duration_bounds_us[DURATION_BOUNDS];
 struct durations *durations_new(const struct domain *const *domains, unsigned loops);
 void durations_free(struct durations *d);
 
-/* On that loop; group: index of the domain. */
+/* Records the duration of a call, on that loop; group: index of the domain. */
 void durations_note(struct durations *d, unsigned loop, unsigned group, int64_t ns);
 /* Writes the Prometheus text, for domains with calls; from any thread. */
 void durations_write(const struct durations *d, struct buf *out);
-/* The same as numbers; groups begin with 0. */
+/* Number of domains; name and histogram of the domain with an index from 0. */
 size_t durations_groups(const struct durations *d);
 const char *durations_name(const struct durations *d, size_t group);
 void durations_counts(const struct durations *d, size_t group, uint64_t ret[DURATION_BOUNDS + 1]);

@@ -13,7 +13,8 @@ static bool is_text_body(struct str type)
            http_media_type_is(type, STR("application/x-www-form-urlencoded"));
 }
 
-/* The JSON of a multipart body; uploaded files are not recorded. */
+/* Returns the text of the request body; of a multipart body only the JSON, without uploaded
+ * files. */
 static struct str request_text(const struct exchange *x)
 {
     const struct part *part = x->parts ? multipart_find(x->parts, STR("payload_json")) : NULL;
@@ -46,13 +47,13 @@ static struct str first_problem(const struct call_run *run, struct buf *room)
     return buf_str(room);
 }
 
-/* The console would otherwise show its own requests. */
+/* Returns true for routes of the console, whose own requests are not recorded. */
 static bool is_of_console(const struct route *r)
 {
     return r && r->service && strncmp(r->path, "/console", strlen("/console")) == 0;
 }
 
-/* Pages of the web client and their files: one visit requests dozens of them. */
+/* Returns true for pages of the web client and their files, of which one visit requests dozens. */
 static bool is_page(const struct call_run *run)
 {
     enum http_method method = run->call.exchange->request->method;
@@ -60,7 +61,7 @@ static bool is_page(const struct call_run *run)
     return !run->call.route && !run->refused && (method == HTTP_GET || method == HTTP_HEAD);
 }
 
-/* The header lines are contiguous in memory; the last one is without CRLF. */
+/* Returns all header lines, which are contiguous in memory; the last one is without CRLF. */
 static struct str request_head(const struct http_request *r)
 {
     if (!r->header_count)
@@ -115,23 +116,21 @@ void call_record(const struct call_run *run, int64_t now, int status, struct str
     buf_clear(&problem);
 }
 
-/* --- requests that never became a call ------------------------------------------------- */
-
 enum { LONGEST_LINE_SHOWN = 512 };
 
 static const struct {
     int status;
     const char *words;
 } refusal_words[] = {
-    { 400, "these bytes are no request of HTTP/1.1" },
-    { 408, "the request did not come to its end in time" },
-    { 413, "the body is longer than this route takes" },
+    { 400, "the bytes are not an HTTP/1.1 request" },
+    { 408, "the request was not complete in time" },
+    { 413, "the body is longer than the route allows" },
     { 414, "the request line is longer than 8 KiB" },
-    { 426, "WebSockets have version 13 here" },
-    { 431, "the headers are longer than 32 KiB, or more than 100 lines" },
-    { 501, "this way of sending a body is not known here" },
-    { 503, "bodies of all callers together need more memory than there is for them" },
-    { 505, "versions of HTTP other than 1.1 and 1.0 are not spoken here" },
+    { 426, "only version 13 of WebSocket is supported" },
+    { 431, "the headers exceed 32 KiB or 100 lines" },
+    { 501, "this transfer encoding of the body is not supported" },
+    { 503, "the bodies of all callers together exceed the option body-memory" },
+    { 505, "only HTTP versions 1.0 and 1.1 are supported" },
 };
 
 static struct str words_of_refusal(int status)
@@ -139,11 +138,11 @@ static struct str words_of_refusal(int status)
     for (size_t i = 0; i < COUNT_OF(refusal_words); i++)
         if (refusal_words[i].status == status)
             return str_of(refusal_words[i].words);
-    return STR("the server refused to read it");
+    return STR("the server refused the request");
 }
 
-/* The target, if the bytes begin like a request line. Anything else may be a misplaced secret or a
- * TLS handshake, and is not shown. */
+/* Returns the request target if the bytes begin like a request line. Other bytes may be a misplaced
+ * secret or a TLS handshake, and are not recorded. */
 static struct str target_of_bytes(struct str bytes)
 {
     struct str line = str_cut(&bytes, '\r');

@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "net/http/server.h"
 
-/* Log lines per second and kind. This limits the log during a flood; a client that continues is
- * logged in the next second. */
+/* Maximum number of log lines per second and kind, so that a flood does not fill the log; a client
+ * that continues is logged in the next second. */
 enum { LINES_A_SECOND = 20 };
 
 static const char *const words[] = {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* Counted per address, like all service routes; far above what scrapers and tools need. */
+/* Limits of service routes, counted per address; far above what scrapers and tools need. */
 static const struct limit limit_metrics = {
     .name = "metrics", .count = 100, .window_s = 10, .by_address = true
 };
@@ -32,7 +32,7 @@ static const struct type type_status_text = {
            "\"no store\", \"no cluster\""
 };
 static const struct type type_status_warning = { .kind = KIND_STRING,
-                                                 .doc = "What the operator should repair." };
+                                                 .doc = "Problem that the operator should fix." };
 static const struct field status_fields[] = {
     { FIELD(struct status, status), .type = &type_status_text },
     { FIELD(struct status, warning), .type = &type_status_warning, .flags = OPTIONAL },
@@ -42,12 +42,12 @@ static const struct schema status_schema = {
     .name = "Status",
     .size = sizeof(struct status),
     .fields = status_fields,
-    .doc = "How the server is.",
+    .doc = "State of the server.",
 };
 static const struct type status_reply = { .kind = KIND_OBJECT, .schema = &status_schema };
 static const struct type any_reply = { .kind = KIND_RAW };
 
-/* GET /healthz: the process runs. */
+/* GET /healthz: 200 while the process runs. */
 static enum err get_health(struct call *call)
 {
     bool draining = api_draining(call->api);
@@ -68,9 +68,9 @@ const char *api_trouble(struct api *api)
     return store_full(o->store) ? "disk full" : NULL;
 }
 
-/* GET /readyz: the store is reachable and has space, other nodes are reachable, and the server is
- * not stopping. A wrong clock is only a warning: a load balancer that removed the server for it
- * would turn misordered messages into an outage. */
+/* GET /readyz: 200 if the store is reachable and has space, other nodes are reachable, and the
+ * server is not stopping. A wrong clock is only a warning: if a load balancer removed the server
+ * for it, misordered messages would become an outage. */
 static enum err get_readiness(struct call *call)
 {
     const char *trouble = api_trouble(call->api), *warning = clock_watch_warning();
@@ -94,26 +94,25 @@ static void server_metrics(struct api *api, struct buf *out)
     struct server *server = api->server;
     struct server_stats s = { 0 };
 
-    /* Calls may arrive before api_set_server. */
+    /* Calls may arrive before api_set_server has been called. */
     if (server)
         server_stats(server, &s);
-    api_metric(out, "guildhall_connections_accepted_total", "counter", "Connections taken.",
+    api_metric(out, "guildhall_connections_accepted_total", "counter", "Connections accepted.",
                s.accepted);
     api_metric(out, "guildhall_connections", "gauge", "Connections open now.", s.open);
-    api_metric(out, "guildhall_websockets", "gauge", "Connections that are WebSockets.",
-               s.websockets);
-    api_metric(out, "guildhall_requests_total", "counter", "Requests read.", s.requests);
-    api_metric(out, "guildhall_refused_total", "counter", "Requests refused as malformed.",
+    api_metric(out, "guildhall_websockets", "gauge", "Open WebSocket connections.", s.websockets);
+    api_metric(out, "guildhall_requests_total", "counter", "HTTP requests received.", s.requests);
+    api_metric(out, "guildhall_refused_total", "counter", "HTTP requests refused as malformed.",
                s.refused);
-    api_metric(out, "guildhall_received_bytes_total", "counter", "Bytes read.", s.bytes_in);
-    api_metric(out, "guildhall_body_bytes", "gauge", "Memory held by bodies of requests.",
+    api_metric(out, "guildhall_received_bytes_total", "counter", "Bytes received.", s.bytes_in);
+    api_metric(out, "guildhall_body_bytes", "gauge", "Memory used by request bodies.",
                s.body_bytes);
-    api_metric(out, "guildhall_sent_bytes_total", "counter", "Bytes written.", s.bytes_out);
+    api_metric(out, "guildhall_sent_bytes_total", "counter", "Bytes sent.", s.bytes_out);
 }
 
 static void answer_metrics(struct api *api, struct buf *out)
 {
-    buf_add_lit(out, "# HELP guildhall_answers_total Answers by kind of status.\n"
+    buf_add_lit(out, "# HELP guildhall_answers_total Responses by class of status.\n"
                      "# TYPE guildhall_answers_total counter\n");
     for (int i = 1; i < 6; i++)
         buf_printf(out, "guildhall_answers_total{status=\"%dxx\"} %llu\n", i,
@@ -125,10 +124,10 @@ static void clock_metrics(struct buf *out)
     struct clock_health c = clock_watch_read();
 
     api_metric(out, "guildhall_clock_behind_seconds", "gauge",
-               "How far the clock is behind the newest message or account.",
+               "Seconds that the clock is behind the newest message or account.",
                (uint64_t)c.behind_ms / 1000);
     api_metric(out, "guildhall_clock_steps_total", "counter",
-               "How often the clock was stepped by more than five seconds.", c.steps);
+               "Number of times that the clock was stepped by over five seconds.", c.steps);
 }
 
 static void store_metrics(struct api *api, struct buf *out)
@@ -137,26 +136,26 @@ static void store_metrics(struct api *api, struct buf *out)
 
     store_stats(api->options.store, &s);
     api_metric(out, "guildhall_store_reads_total", "counter", "Read transactions.", s.reads);
-    api_metric(out, "guildhall_store_writes_total", "counter", "Write calls.", s.writes);
-    api_metric(out, "guildhall_store_commits_total", "counter", "Commits; each serves many writes.",
-               s.commits);
-    api_metric(out, "guildhall_store_retries_total", "counter", "Transactions tried again.",
+    api_metric(out, "guildhall_store_writes_total", "counter", "Write transactions.", s.writes);
+    api_metric(out, "guildhall_store_commits_total", "counter",
+               "Commits; one commit may contain many write transactions.", s.commits);
+    api_metric(out, "guildhall_store_retries_total", "counter", "Transactions that were retried.",
                s.retries);
     api_metric(out, "guildhall_store_round_trips_total", "counter",
                "Round trips to PostgreSQL that a transaction waited for.", s.round_trips);
     api_metric(out, "guildhall_store_failures_total", "counter", "Commits that failed.",
                s.failures);
-    api_metric(out, "guildhall_store_full", "gauge", "1 while writes find no room on the disk.",
-               store_full(api->options.store));
+    api_metric(out, "guildhall_store_full", "gauge",
+               "1 while writes fail because the disk is full.", store_full(api->options.store));
     api_metric(out, "guildhall_store_corruptions_total", "counter",
-               "Statements that met a damaged SQLite database.", s.corruptions);
+               "Statements that failed because the SQLite database is damaged.", s.corruptions);
     api_metric(out, "guildhall_damaged_files_total", "counter",
                "Requests for a file that is missing or has the wrong size.", s.damaged_files);
     if (api->options.cluster)
         api_metric(out, "guildhall_counts_heard_total", "counter",
-                   "Calls that count against a limit and were made at other servers.",
+                   "Calls on other nodes that were counted against rate limits here.",
                    api->counts_heard);
-    api_metric(out, "guildhall_jobs_total", "counter", "Jobs that this server took.",
+    api_metric(out, "guildhall_jobs_total", "counter", "Jobs that this node has run.",
                jobs_taken(api->jobs));
 }
 
@@ -174,7 +173,7 @@ static void add_hold(const struct hold_record *r, void *arg)
                    (double)r->longest_ns / 1e9);
 }
 
-/* The longest operations that may have delayed other calls. */
+/* Writes the durations of the longest operations, which may have delayed other calls. */
 static void hold_metrics(struct buf *out, const char *kind, const char *help)
 {
     buf_printf(out,
@@ -191,9 +190,9 @@ static const struct cache_figure {
 #define AT(member) offsetof(struct cache_stats, member)
     { AT(hits), "hits_total", "counter", "Lookups that found an entry." },
     { AT(misses), "misses_total", "counter", "Lookups that found none, or an outdated one." },
-    { AT(evictions), "evictions_total", "counter", "Entries freed to keep to the bounds." },
-    { AT(entries), "entries", "gauge", "Entries now." },
-    { AT(bytes), "bytes", "gauge", "Size of those entries." },
+    { AT(evictions), "evictions_total", "counter", "Entries evicted because the cache was full." },
+    { AT(entries), "entries", "gauge", "Entries in the cache." },
+    { AT(bytes), "bytes", "gauge", "Size of the cached entries." },
 #undef AT
 };
 
@@ -228,10 +227,10 @@ static void password_metrics(struct api *api, struct buf *out)
     struct hashing_stats s = { 0 };
 
     hashing_stats(api->hashing, &s);
-    api_metric(out, "guildhall_passwords_waiting", "gauge", "Passwords that wait to be hashed.",
+    api_metric(out, "guildhall_passwords_waiting", "gauge", "Passwords in the queue to be hashed.",
                s.waiting);
     api_metric(out, "guildhall_passwords_refused_total", "counter",
-               "Calls refused because too many passwords waited.", s.refused);
+               "Calls refused because the password queue was full.", s.refused);
 }
 
 static void memory_metrics(struct buf *out)
@@ -242,7 +241,7 @@ static void memory_metrics(struct buf *out)
                (uint64_t)(m.uordblks + m.hblkhd));
 }
 
-/* The disk of the data folder, and the SQLite database in it. */
+/* Writes the free space of the data folder's disk, and the size of the SQLite database. */
 static void disk_metrics(const struct api *api, struct buf *out)
 {
     const char *folder = api->options.data;
@@ -252,20 +251,21 @@ static void disk_metrics(const struct api *api, struct buf *out)
 
     if (!folder || statvfs(folder, &disk) != 0)
         return;
-    api_metric(out, "guildhall_disk_free_bytes", "gauge", "Free on the disk of the data folder.",
+    api_metric(out, "guildhall_disk_free_bytes", "gauge",
+               "Free space on the disk of the data folder.",
                (uint64_t)disk.f_bavail * disk.f_frsize);
-    api_metric(out, "guildhall_disk_bytes", "gauge", "Size of that disk.",
+    api_metric(out, "guildhall_disk_bytes", "gauge", "Size of the disk of the data folder.",
                (uint64_t)disk.f_blocks * disk.f_frsize);
     snprintf(path, sizeof path, "%s/guildhall.db", folder);
     if (stat(path, &file) == 0)
-        api_metric(out, "guildhall_store_bytes", "gauge", "Size of the embedded database.",
+        api_metric(out, "guildhall_store_bytes", "gauge", "Size of the SQLite database file.",
                    (uint64_t)file.st_size);
 }
 
 static void build_metrics(const struct api *api, struct buf *out)
 {
     buf_printf(out,
-               "# HELP guildhall_build_info Which program runs, on which store.\n"
+               "# HELP guildhall_build_info Version of the program and type of the store.\n"
                "# TYPE guildhall_build_info gauge\n"
                "guildhall_build_info{version=\"%s\",store=\"%s\"} 1\n",
                api->options.version, store_engine(api->options.store));
@@ -283,8 +283,8 @@ void api_metrics(struct api *api, struct buf *out)
     password_metrics(api, out);
     memory_metrics(out);
     cache_metrics(out);
-    hold_metrics(out, "turn", "Longest part of a loop's turn; from a millisecond on.");
-    hold_metrics(out, "write", "Longest work on the writer; from a millisecond on.");
+    hold_metrics(out, "turn", "Longest operation on an event loop, if over 1 ms.");
+    hold_metrics(out, "write", "Longest work of the database writer, if over 1 ms.");
     if (api->options.metrics)
         api->options.metrics(api->options.metrics_arg, out);
 }
@@ -299,7 +299,8 @@ static bool shows_token(const struct call *call, struct str token)
     return shown.n == token.n && sodium_memcmp(shown.p, token.p, token.n) == 0;
 }
 
-/* Load and errors of the server are not public. */
+/* Allows /metrics with the metrics token or, if none is set, from this machine: load and errors are
+ * not public. */
 static enum err admit_metrics(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
@@ -319,8 +320,8 @@ static enum err get_metrics(struct call *call)
     return call_reply_buf(call, STR(API_METRICS_TYPE), &out);
 }
 
-/* On the pool, because it writes and compresses half a megabyte. If two callers create it at the
- * same time, one of the two is freed. */
+/* Builds the OpenAPI document on the pool, because it writes and compresses half a megabyte. If two
+ * callers build it at the same time, one document is freed. */
 static enum err make_openapi(struct call *call)
 {
     struct api *api = call->api;
@@ -351,7 +352,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/healthz",
         .name = "get_health",
-        .doc = "Says that the process runs.",
+        .doc = "Responds with 200 while the process runs.",
         .service = true,
         .reply = &status_reply,
         .store = ROUTE_STORE_NONE,
@@ -361,9 +362,10 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/readyz",
         .name = "get_readiness",
-        .doc = "Says whether calls can be answered: 200, or 503 with the reason while the server "
-               "stops, the store cannot be reached, its disk is full, or other servers of the "
-               "cluster are out of reach.",
+        .doc =
+            "Responds with 200 if the server is ready, or with 503 and the reason while it stops, "
+            "the store is unreachable, its disk is full, or other nodes of the cluster are "
+            "unreachable.",
         .service = true,
         .reply = &status_reply,
         .store = ROUTE_STORE_NONE,

@@ -7,7 +7,7 @@
 
 enum { TAG_BYTES = 16, SMALLEST = 9 };
 
-/* A weak ETag, because the plain and the gzipped form share it. */
+/* Computes a weak ETag, because the plain and the gzipped form share it. */
 static void make_tag(struct document *d)
 {
     unsigned char hash[TAG_BYTES];

@@ -1,7 +1,7 @@
 /* known.c - operations that Discord documents and this server does not implement.
  *
- * The table (known.def) lists all documented operations. Requests for those without a route get a
- * different 404 than unknown paths, and the reference lists them. */
+ * The table (documented_operations.def) lists all documented operations. Requests for those without
+ * a route get a different 404 than unknown paths, and the reference lists them. */
 #include "api/internal.h"
 
 #include "base/mem.h"
@@ -21,9 +21,8 @@ static const struct known_operation known[] = {
 #undef FAMILY
 #undef OPERATION
 
-/* --- matching requests ---------------------------------------------------------------- */
-
-/* Matches a path of the table with a requested one: {} matches any non-empty segment. */
+/* Returns true if a requested path matches a path of the table, in which {} matches any non-empty
+ * segment. */
 static bool known_path_takes(const char *path, struct str asked)
 {
     struct str own = str_of(path);
@@ -38,7 +37,7 @@ static bool known_path_takes(const char *path, struct str asked)
     return own.n == asked.n;
 }
 
-/* Removes "/api/" and the version. False for other paths. */
+/* Removes "/api/" and the version from a path. Returns false for other paths. */
 static bool below_api(struct str *path)
 {
     struct str rest = *path, first;
@@ -69,8 +68,6 @@ bool known_operation(enum http_method method, struct str path)
     return false;
 }
 
-/* --- writing the list ----------------------------------------------------------------- */
-
 /* Does the resolver of "{user.id}" accept "@me"? */
 static bool takes_me(const struct domain *const *domains, struct str parameter)
 {
@@ -80,7 +77,7 @@ static bool takes_me(const struct domain *const *domains, struct str parameter)
     return r && r->me;
 }
 
-/* Does the route implement the operation, whatever the names of its parameters? */
+/* Returns true if the route implements the operation, whatever the names of its parameters are. */
 static bool route_serves(const struct domain *const *domains, const struct route *r,
                          const struct known_operation *k)
 {

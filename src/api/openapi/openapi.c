@@ -46,8 +46,8 @@ static void write_query_field(struct json *j, const struct field *f)
     json_object_end(j);
 }
 
-/* Routes of one method whose paths differ only in parameter names, such as executing a webhook and
- * the follow-up of an interaction. The document has one operation for them. */
+/* The routes of one operation: same method, and paths that differ only in parameter names, such as
+ * executing a webhook and sending a follow-up. */
 enum { MOST_TWINS = 4 };
 struct operation {
     const struct route *path; /* the route whose parameter names are used */
@@ -56,7 +56,7 @@ struct operation {
     size_t count;
 };
 
-/* Has an earlier route of the operation a query field of this name? */
+/* Returns true if an earlier route of the operation has a query field of this name. */
 static bool query_was_written(const struct operation *o, size_t row, struct str name)
 {
     for (size_t i = 0; i < row; i++)
@@ -67,7 +67,7 @@ static bool query_was_written(const struct operation *o, size_t row, struct str 
     return false;
 }
 
-/* The parameters of the path and of the query. */
+/* Writes the parameters of the path and of the query. */
 static void write_parameters(struct json *j, const struct domain *const *domains,
                              const struct operation *o)
 {
@@ -98,7 +98,7 @@ static const struct type *reply_of(const struct route *r)
     return r->reply;
 }
 
-/* Writes the type that all routes have, or anyOf several types. */
+/* Writes the type that all routes of the operation have, or anyOf several types. */
 static void write_content(struct json *j, const char *media, const struct operation *o,
                           const struct type *(*of)(const struct route *))
 {
@@ -181,7 +181,7 @@ static void write_responses(struct json *j, const struct operation *o)
     buf_clear(&status);
 }
 
-/* The credentials that the route accepts; an empty object means none is needed. */
+/* Writes the credentials that the route accepts; an empty object means that none is needed. */
 static void write_security(struct json *j, const struct route *r)
 {
     static const struct {
@@ -209,7 +209,7 @@ static void write_security(struct json *j, const struct route *r)
     json_array_end(j);
 }
 
-/* Permissions and events, for which OpenAPI has no fields, as extensions. */
+/* Writes permissions and events, for which OpenAPI has no fields, as extensions. */
 static void write_extensions(struct json *j, const struct route *r)
 {
     if (r->needs) {
@@ -294,7 +294,8 @@ bool route_shares_path(const struct route *a, const struct route *b)
     return x.n == y.n && a->service == b->service;
 }
 
-/* Routes with the same path share one key: the first route of a path writes all of them. */
+/* Returns true for the first route of a path, which writes the operations of all routes with that
+ * path. */
 static bool is_first_of_path(const struct domain *const *domains, const struct route *route)
 {
     for (const struct domain *const *d = domains; *d; d++)

@@ -62,7 +62,8 @@ static void write_needs(struct buf *out, const struct route *r)
     permissions_phrase(out, r->needs);
 }
 
-/* Other routes with the same method and path; the values of the parameters decide between them. */
+/* Lists other routes with the same method and path; the values of the parameters decide between
+ * them. */
 static void write_twins(struct buf *out, const struct domain *const *domains,
                         const struct route *route)
 {

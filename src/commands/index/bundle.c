@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "commands/internal.h"
 
-/* Limit of the texts in a bundle row, which every change of a command rewrites. If they are longer,
- * readers take them from the command rows. */
+/* Maximum size of the texts in a bundle row, which every change of a command rewrites. Longer texts
+ * are read from the command rows. */
 enum { MOST_TEXTS = 256 * 1024 };
 
 /* --- from the rows of commands -------------------------------------------------------- */
@@ -30,7 +30,7 @@ static struct bundle_entry read_entry(const struct rows *r)
     };
 }
 
-/* Reads struct bundle_entry, without lengths. */
+/* Reads the entries (struct bundle_entry) without lengths. */
 static enum err load_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
                              struct list *ret)
 {
@@ -57,8 +57,8 @@ enum err bundle_read(struct tx *tx, snowflake application_id, snowflake guild_id
         (struct bundle){ .application_id = application_id, .guild_id = guild_id, .texts = texts };
     if (bundle_decode(tx_arena(tx), entries, texts, &ret->entries, &ret->count))
         return OK;
-    log_warn("commands: the list of application %llu in guild %llu is of an older format or "
-             "unreadable; it is made anew",
+    log_warn("commands: the command list of application %llu in guild %llu has an old format or "
+             "is damaged; it will be rebuilt",
              (unsigned long long)application_id, (unsigned long long)guild_id);
     enum err e = load_entries(tx, application_id, guild_id, &made);
     if (e)
@@ -91,7 +91,7 @@ enum err bundle_find(struct tx *tx, snowflake application_id, snowflake guild_id
 static const char TEXTS_OF[] =
     "select id, plain from commands where application_id = $1 and guild_id = $2 order by id";
 
-/* The text must be an object: indexes insert members before its closing brace. */
+/* Returns true if the text is a JSON object: indexes insert members before its closing brace. */
 static bool is_object(struct str text)
 {
     return text.n >= 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';
@@ -149,7 +149,7 @@ enum err bundle_walk_end(struct bundle_walk *w)
 static const char OLD_ENTRIES[] =
     "select entries from command_lists where application_id = $1 and guild_id = $2";
 
-/* Reads the entries of the stored bundle; empty if there is none. */
+/* Reads the entries of the stored bundle; *ret is empty if there is none. */
 static enum err load_old(struct tx *tx, snowflake application_id, snowflake guild_id,
                          struct bundle *ret)
 {
@@ -183,7 +183,7 @@ static enum err measure_entry(struct tx *tx, struct bundle_entry *k)
     return rows_end(&rows);
 }
 
-/* Reads only changed commands: the same version has the same texts. */
+/* Reads the sizes of changed commands only: the same version has the same texts. */
 static enum err measure_entries(struct tx *tx, struct list *list, const struct bundle *bundle)
 {
     const struct bundle_entry *old = bundle->entries;
@@ -204,7 +204,7 @@ static enum err measure_entries(struct tx *tx, struct list *list, const struct b
     return e;
 }
 
-/* Leaves out commands with unreadable text. */
+/* Removes the entries of commands with unreadable text. */
 static size_t drop_unmeasured(struct bundle_entry *k, size_t count)
 {
     size_t left = 0;
@@ -213,12 +213,13 @@ static size_t drop_unmeasured(struct bundle_entry *k, size_t count)
         if (k[i].length)
             k[left++] = k[i];
         else
-            log_warn("commands: command %llu is unreadable", (unsigned long long)k[i].id);
+            log_warn("commands: the definition of command %llu is damaged; it is not listed",
+                     (unsigned long long)k[i].id);
     }
     return left;
 }
 
-/* Leaves ret empty if the texts exceed MOST_TEXTS. */
+/* Joins the texts with commas; leaves ret empty if they exceed MOST_TEXTS. */
 static enum err join_texts(struct tx *tx, const struct bundle *b, struct buf *ret)
 {
     const struct bundle_entry *k;

@@ -15,8 +15,8 @@ struct bundle_entry {
     snowflake id, version;
     uint64_t default_member_permissions; /* BUNDLE_ANYBODY: null */
     uint64_t locales;
-    uint32_t length; /* of its text in bytes; 0: unknown */
-    uint32_t size;   /* of its definition in bytes */
+    uint32_t length; /* length of the text in bytes; 0: unknown */
+    uint32_t size;   /* size of the definition in bytes */
     uint8_t type, nsfw, contexts, integration_types;
 };
 #define BUNDLE_ANYBODY UINT64_MAX
@@ -31,25 +31,26 @@ struct bundle {
 
 /* --- bundle_format.c: the bytes of the column `entries` ------------------------------- */
 
-/* Four bytes of magic and version, then little-endian fields. */
+/* Encodes entries: four bytes of magic and version, then little-endian fields. */
 struct str bundle_encode(struct arena *arena, const struct bundle_entry *entries, size_t count);
-/* False if the bytes are not a valid list, or their lengths do not match the texts. */
+/* Decodes entries. Returns false if the bytes are not a valid list, or if the lengths do not match
+ * the texts. */
 bool bundle_decode(struct arena *arena, struct str bytes, struct str texts,
                    const struct bundle_entry **ret, size_t *ret_count);
 
 /* --- bundle.c ------------------------------------------------------------------------- */
 
-/* Decodes the columns `entries` and `texts`. */
+/* Decodes a bundle from its columns `entries` and `texts`. */
 enum err bundle_read(struct tx *tx, snowflake application_id, snowflake guild_id,
                      struct str entries, struct str texts, struct bundle *ret);
-/* Returns an empty bundle if there is none. */
+/* Reads a bundle; an empty one if there is no row. */
 enum err bundle_find(struct tx *tx, snowflake application_id, snowflake guild_id,
                      struct bundle *ret);
-/* Rewrites the bundle from the command rows. *ret_grown: total bytes of all definitions if they
- * grew, else 0. */
+/* Rewrites the bundle from the command rows. *ret_grown: total size of all definitions if it grew,
+ * else 0. */
 enum err bundle_write(struct tx *tx, snowflake application_id, snowflake guild_id,
                       size_t *ret_grown);
-/* Schedules the rewrite of an unreadable bundle for after the reply of this read-only call. */
+/* Schedules the rewrite of an unreadable bundle, after the reply of this read-only call. */
 void bundle_repair_later(struct call *call, const struct bundle *b);
 
 /* --- iterating over a bundle ---------------------------------------------------------- */

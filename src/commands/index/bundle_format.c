@@ -40,9 +40,7 @@ struct str bundle_encode(struct arena *arena, const struct bundle_entry *entries
     return str_slice((const char *)bytes, size);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
-/* Compilers turn this into a single load. */
+/* Decodes a little-endian number; compilers turn this into a single load. */
 static uint32_t get_u32(const unsigned char *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -69,7 +67,8 @@ static struct bundle_entry get_entry(const unsigned char *at)
     };
 }
 
-/* Is there an object of this length at this offset, followed by a comma or the end? */
+/* Returns true if a JSON object of this length is at this offset, followed by a comma or the
+ * end. */
 static bool has_text(struct str texts, size_t at, size_t length)
 {
     if (length < 2 || at > texts.n || length > texts.n - at)

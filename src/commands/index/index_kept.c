@@ -31,7 +31,8 @@ static void put_question(struct buf *out, const struct index_view *v)
                         (uint64_t)q->administrator << 1 | (uint64_t)q->timed_out);
 }
 
-/* The reader's identity matters only if there are permission rows. */
+/* Adds the member's permissions. The identity of the member matters only if there are permission
+ * rows. */
 static void put_reader(struct buf *out, const struct index_reader *r)
 {
     const struct index_place *p = r->places.items;

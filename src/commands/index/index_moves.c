@@ -22,18 +22,18 @@ enum err command_index_moved(struct call *call, snowflake id)
 
 /* --- direct channels with bots -------------------------------------------------------- */
 
-/* A bot or a user may have a hundred thousand direct channels, so each statement starts from a
- * small set: the apps of a guild, the guilds of a user, one page of a bot's channels. $2 is the new
- * version. */
+/* Sets the version of direct channels to $2. A bot or a user may have a hundred thousand of them,
+ * so each statement starts from a small set: the apps of a guild, the guilds of a user, one page of
+ * a bot's channels. */
 #define MOVE_DIRECT(channel_) \
     "insert into command_indexes (id, version) select distinct " channel_ ", cast($2 as bigint) "
 #define ON_MOVED            " on conflict (id) do update set version = excluded.version"
 #define BRINGS_COMMANDS(i_) i_ ".type = 'service' and " INTEGRATION_HAS_COMMANDS(i_)
-/* Selects the direct channel d between the bot of a and a user. */
+/* SQL: selects the direct channel d between the bot of application a and a user. */
 #define DIRECT_WITH(user_)                                                   \
     "d.low_id = case when a.bot_id < " user_ " then a.bot_id else " user_ "" \
     " end and d.high_id = case when a.bot_id < " user_ " then " user_ " else a.bot_id end"
-/* True if no guild of the user other than $1 has the app. */
+/* SQL: no guild of the user other than $1 has the app. */
 #define NOWHERE_ELSE(user_, app_)                                                            \
     "not exists (select 1 from members m cross join integrations o where m.user_id = " user_ \
     " and o.guild_id = m.guild_id and o.guild_id <> $1 and o.application_id = " app_         \
@@ -69,7 +69,7 @@ enum err command_index_blocked(struct call *call, const struct block_change *b)
 
 static const char IS_BOT[] = "select 1 from applications where bot_id = $1";
 
-/* Bots are skipped: they have many direct channels and no commands from each other. */
+/* Skips bots, which have many direct channels and no commands from each other. */
 enum err command_index_member(struct call *call, const struct member *m)
 {
     struct rows row;
@@ -84,9 +84,9 @@ enum err command_index_member(struct call *call, const struct member *m)
 
 /* --- all direct channels of a bot ----------------------------------------------------- */
 
-enum { CHANNELS_A_STEP = 50 }; /* each user may be in a hundred guilds */
+enum { CHANNELS_A_STEP = 50 }; /* per step; each user may be in a hundred guilds */
 
-/* Progress of a walk over the bot's channels: open ones first, then closed ones. */
+/* Progress of an iteration over the bot's direct channels: open ones first, then closed ones. */
 struct index_walk {
     snowflake guild_id, application_id, bot_id;
     int64_t closed;
@@ -108,7 +108,8 @@ static const char MOVE_PAGE[] = MOVE_DIRECT(
 
 static const char BOT_OF[] = "select bot_id from applications where id = $1";
 
-/* *ret_count: number of channels of the page. Sets w->after to the last one. */
+/* Invalidates one page of channels. *ret_count: number of channels of the page; w->after: the last
+ * one. */
 static enum err index_walk_page(struct call *call, struct index_walk *w, int64_t *ret_count)
 {
     snowflake before = w->after;
@@ -169,7 +170,8 @@ static enum err run_index_walk(struct call *call, const struct job *job)
 
 const struct job_kind command_index_job = {
     .name = "command-indexes",
-    .doc = "Indexes of the direct channels of a bot that came into a guild, or left it, move.",
+    .doc =
+        "Invalidates command indexes of a bot's direct channels after it joined or left a guild.",
     .run = run_index_walk,
 };
 
@@ -221,7 +223,7 @@ static enum err index_move_with_application(struct call *call, snowflake id,
     return e;
 }
 
-enum { COST_OF_COMMAND = 30 }; /* in rows: a definition may have some mebibytes */
+enum { COST_OF_COMMAND = 30 }; /* cost in rows: a definition may have some mebibytes */
 
 static const char DROP_COMMAND[] = "delete from commands where id in (select id from commands "
                                    "where application_id = $1 order by guild_id, id limit 1)";
@@ -270,7 +272,8 @@ static const char GUILD_OF_ROWS[] = "select guild_id from command_permissions wh
 static const char FORGET_ENTITY[] =
     "delete from command_permissions where entity_id = $1 and guild_id = $2";
 
-/* guild_id: 0 if the id is unique across guilds. */
+/* Deletes the permission rows of a role, channel or member. guild_id 0: the id is unique across
+ * guilds. */
 static enum err permissions_forget(struct call *call, snowflake guild_id, snowflake entity_id)
 {
     struct tx *tx = call->tx;

@@ -6,8 +6,8 @@
 #include "api/deletion.h"
 #include "api/hooks.h"
 
-/* Gives an index a new version: of a guild, an account or a channel, or all indexes that show an
- * application's commands (id: the application). */
+/* Invalidates an index by a new version. id: guild, account or channel, or an application for all
+ * indexes that show its commands. */
 enum err command_index_move(struct tx *tx, snowflake id);
 enum err command_index_moved(struct call *call, snowflake id);
 
@@ -15,17 +15,19 @@ enum err command_index_moved(struct call *call, snowflake id);
  * only. */
 #define INTEGRATION_HAS_COMMANDS(i) i ".scopes like '%\"applications.commands\"%'"
 
-/* A user has an app's commands in the direct channel with its bot if the app is installed on the
- * account or in one of the user's guilds. Call these after such a link is added and before it is
- * removed: they invalidate the indexes of the account and of the direct channels, except where
- * another guild of the user has the app. */
+/* Invalidate the indexes of an account and of its direct channels with bots, except where another
+ * guild of the user has the app. Call them after an app was installed and before it is removed: a
+ * user has an app's commands in the direct channel with its bot if the app is installed on the
+ * account or in one of the user's guilds. */
 enum err command_index_account(struct call *call, const struct account_app *a);
 enum err command_index_member(struct call *call, const struct member *m);
 enum err command_index_installed(struct call *call, const struct guild_app *a);
-/* A user who blocks a bot cannot use its commands in the direct channel. */
+/* Invalidates the index of the direct channel with a blocked bot, whose commands cannot be used
+ * there. */
 enum err command_index_blocked(struct call *call, const struct block_change *b);
 extern const struct job_kind command_index_job; /* continues command_index_installed */
-/* Deletes the guild's commands, bundle and permission rows of an app that was removed from it. */
+/* Deletes the commands, bundle and permission rows of an app in a guild that it was removed
+ * from. */
 enum err commands_drop_of_app(struct call *call, const struct guild_app *a);
 extern const struct deletion_rule command_deletions[];
 
@@ -33,7 +35,8 @@ extern const struct deletion_rule command_deletions[];
 enum err command_permissions_forget_role(struct call *call, const struct role *r);
 enum err command_permissions_forget_channel(struct call *call, snowflake id);
 enum err command_permissions_forget_member(struct call *call, const struct member_leave *leave);
-/* Deletes the app's own permission rows in a guild that it left; those of its commands stay. */
+/* Deletes the permission rows of the app itself in a guild that it left; the rows of its commands
+ * stay. */
 enum err command_permissions_leave(struct call *call, const struct guild_app *a);
 
 #endif

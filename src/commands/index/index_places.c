@@ -8,12 +8,12 @@
 
 #include "platform/channels/channels.h"
 
-/* The columns of a channel or thread that decide command permissions. */
+/* The columns of a channel or thread that matter for command permissions. */
 struct open_channel {
     snowflake id, parent_id;
     int64_t type;
-    bool nsfw, member;      /* member: of a private thread */
-    struct list overwrites; /* struct overwrite: those that apply to the member */
+    bool nsfw, member;      /* member: the user is a member of this private thread */
+    struct list overwrites; /* struct overwrite: only those that apply to the member */
 };
 
 static const char OPEN_CHANNELS[] =
@@ -49,7 +49,8 @@ static const char OVERWRITES_ABOUT[] =
     "o.target_id = $2 or o.target_id in (select role_id from member_roles where guild_id = $1 and "
     "user_id = $2)) order by o.channel_id";
 
-/* Rows and channels are both sorted by channel id. */
+/* Reads the member's overwrites into the channels; rows and channels are both sorted by channel
+ * id. */
 static enum err load_overwrites(struct tx *tx, const struct standing *s, struct list *channels)
 {
     struct open_channel *c = channels->items, *end = c + channels->count;
@@ -84,7 +85,7 @@ static uint64_t rights_here(const struct standing *s, const struct open_channel 
            ~s->withheld;
 }
 
-/* False: no command can be used in this channel. */
+/* Computes the class of a channel. Returns false if no command can be used in the channel. */
 static bool place_of(const struct standing *s, const struct list *channels,
                      const struct open_channel *c, struct index_place *ret)
 {

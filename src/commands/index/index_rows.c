@@ -7,8 +7,6 @@
 #include "commands/index/index_moves.h"
 #include "model/fields/rows.h"
 
-/* --- applications --------------------------------------------------------------------- */
-
 #define OF_GUILD \
     "(select application_id from integrations where guild_id = $1 and type = 'service')"
 #define OF_USER        "(select application_id from authorizations where user_id = $1 and installed = 1)"
@@ -86,8 +84,6 @@ enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, 
     return rows_end(&rows);
 }
 
-/* --- commands ------------------------------------------------------------------------- */
-
 /* Guild commands appear in guild indexes only: no other key equals a guild id. */
 QUERIES(bundles_sql,
         "select application_id, guild_id, entries, texts from command_lists "
@@ -98,7 +94,7 @@ enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struc
 {
     enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), ret);
 
-    ret->lent = true; /* large; copied into the reply at once */
+    ret->lent = true; /* the texts are large and are copied into the reply at once */
     return e;
 }
 
@@ -110,8 +106,6 @@ bool index_bundles_next(struct rows *rows, struct bundle *ret, enum err *ret_err
                              row_text(rows, 3), ret);
     return !*ret_error;
 }
-
-/* --- uses ----------------------------------------------------------------------------- */
 
 QUERIES(uses_sql,
         "select c.id, cast(sum(u.uses) as bigint) from commands c join command_uses u "
@@ -154,7 +148,7 @@ void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks
 
     for (size_t i = 0; i < b->count; i++) {
         ranks[i] = uses->count ? -uses_of(uses, b->entries[i].id) : 0;
-        unused += ranks[i] < 0; /* commands with uses, plus one */
+        unused += ranks[i] < 0; /* ends as the number of commands with uses, plus one */
     }
     for (int64_t rank = 1; rank < unused; rank++) {
         size_t most = b->count;
@@ -168,8 +162,6 @@ void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks
         if (!ranks[i])
             ranks[i] = unused++;
 }
-
-/* --- versions ------------------------------------------------------------------------- */
 
 static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
 

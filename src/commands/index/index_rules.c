@@ -8,7 +8,7 @@ static const char PERMISSIONS_OF_GUILD[] =
     "select p.target_id, p.entity_id, p.type, p.permission from command_permissions p "
     "where p.guild_id = $1 and " PERMISSION_STANDS " order by p.target_id, p.position";
 
-/* *ret_channels: some row names a channel. */
+/* Reads the permission rows of the guild. *ret_channels: some row names a channel. */
 static enum err load_rows(struct index_reader *r, bool *ret_channels)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -44,7 +44,7 @@ enum err index_reader_load(struct tx *tx, const struct standing *s, bool adult,
     return e ? e : index_places(tx, s, channels, &ret->places);
 }
 
-/* Binary search for the first row of a target; rows are sorted by target. */
+/* Returns the index of the first row of a target, by binary search; rows are sorted by target. */
 static size_t first_row_of(const struct list *targets, snowflake target_id)
 {
     const snowflake *all = targets->items;

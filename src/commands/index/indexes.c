@@ -9,16 +9,16 @@
 
 /* --- writing one command -------------------------------------------------------------- */
 
-/* A command of a bundle with the fields that depend on the reader. */
+/* A command of a bundle with the fields that depend on the caller. */
 struct shown_command {
     const struct bundle *bundle;
     const struct bundle_entry *entry;
     struct str text; /* a JSON object */
-    int64_t rank;    /* 0: a guild command has none */
+    int64_t rank;    /* 0: a guild command, which has no rank */
     const struct command_index_permissions *permissions;
 };
 
-/* Decodes the command and encodes it in the reader's language. */
+/* Decodes the command and encodes it in the caller's language. */
 static enum err show_localized(struct index_view *v, const struct shown_command *s, struct str *ret)
 {
     struct command k;
@@ -34,7 +34,7 @@ static enum err show_localized(struct index_view *v, const struct shown_command 
     return OK;
 }
 
-/* Copies the stored text and inserts the reader's fields before the closing brace. */
+/* Writes the stored text, with the caller's fields before the closing brace. */
 static void show_finished(struct index_view *v, const struct shown_command *s)
 {
     struct buf *out = v->json.out;
@@ -66,7 +66,7 @@ static enum err index_show(struct index_view *v, struct shown_command *s)
     if (!e)
         json_raw(&v->json, text);
     else if (e == ERR_UNKNOWN_COMMAND)
-        show_finished(v, s); /* undecodable: send the stored text */
+        show_finished(v, s); /* The command cannot be decoded: send the stored text. */
     return e == ERR_UNKNOWN_COMMAND ? OK : e;
 }
 
@@ -82,7 +82,8 @@ static bool is_launchable(const struct index_view *v, snowflake application_id)
     return false;
 }
 
-/* Apps without the scope applications.commands are not in v->applications. */
+/* Returns true if the application is in the index, which leaves out apps without the scope
+ * applications.commands. */
 static bool is_here(const struct index_view *v, snowflake application_id)
 {
     const struct index_application *a = v->applications.items;
@@ -99,7 +100,7 @@ static bool is_here(const struct index_view *v, snowflake application_id)
     return low < v->applications.count && a[low].id == application_id;
 }
 
-/* Uses command_judge, as an invocation does. */
+/* Returns true if the caller may use the command, by command_judge, as for an invocation. */
 static bool belongs_here(const struct index_view *v, const struct bundle *b,
                          const struct bundle_entry *k)
 {
@@ -154,7 +155,7 @@ static void make_room(struct index_view *v)
         buf_room(v->json.out, size);
 }
 
-/* If no application is active there are no uses to read. */
+/* Returns true if an application is active: else there are no uses to read. */
 static bool has_active(const struct index_view *v)
 {
     const struct index_application *a = v->applications.items;
@@ -194,7 +195,7 @@ static snowflake place_of_index(const struct index_view *v)
     return v->place ? v->place : v->key;
 }
 
-/* Reads the user for its age and language. */
+/* Reads the caller's account for its age and language. */
 static enum err index_reader_find(struct index_view *v)
 {
     return user_find(v->call->tx, v->call->caller->id, &v->user);
@@ -219,8 +220,8 @@ static enum err index_view_load(struct index_view *v)
     return OK;
 }
 
-/* Writes what command_index_reply describes piece by piece: it may be large, and most of it is
- * stored text. */
+/* Writes the reply that command_index_reply describes piece by piece: it may be large, and most of
+ * it is stored text. */
 static enum err index_write(struct index_view *v)
 {
     struct json *j = &v->json;
@@ -240,7 +241,8 @@ static enum err index_write(struct index_view *v)
     return e;
 }
 
-/* Cached: many readers ask for the same index, and one reader asks repeatedly. */
+/* Replies from the cache if possible: many users request the same index, and a user requests it
+ * repeatedly. */
 static enum err index_reply(struct index_view *v)
 {
     enum err e = index_view_load(v);
@@ -320,7 +322,8 @@ enum err get_user_command_index(struct call *call)
 static const char AUTHORIZED[] =
     "select installed from authorizations where user_id = $1 and application_id = $2";
 
-/* GET /applications/{application.id}/application-command-index: needs any authorization. */
+/* GET /applications/{application.id}/application-command-index: the caller must have authorized the
+ * app. */
 enum err get_application_command_index(struct call *call)
 {
     const struct application *a = call->target.application;
@@ -349,7 +352,7 @@ enum err get_application_command_index(struct call *call)
 static const char APPLICATION_OF_BOT[] =
     "select id from applications where bot_id = $1 and removed = 0";
 
-/* Finds the application of the bot in this direct channel; 0: the other user is no bot. */
+/* Finds the application of the bot in this direct channel; *ret 0: the other user is no bot. */
 static enum err application_across(struct call *call, snowflake *ret)
 {
     struct list others;
@@ -366,7 +369,8 @@ static enum err application_across(struct call *call, snowflake *ret)
     return e;
 }
 
-/* Direct channel with a bot: commands with context BOT_DM if the app is installed for the user. */
+/* Replies with the commands in the direct channel with a bot: those with the context BOT_DM if the
+ * app is installed for the user. */
 static enum err reply_direct(struct call *call)
 {
     struct index_view v = {

@@ -11,8 +11,6 @@ struct permission_drop {
     bool tell;
 };
 
-/* --- one step ------------------------------------------------------------------------- */
-
 /* All rows of a target in a guild have the same round, because they are replaced together.
  * Filtering by round would make SQLite scan all rows of the command. */
 static const char DROP_OF_GUILD[] =
@@ -36,7 +34,7 @@ static enum err drop_of_guild(struct call *call, const struct permission_drop *d
 static const char NEXT_GUILDS[] = "select guild_id from command_permissions where target_id = $1 "
                                   "and round < $2 order by round, guild_id limit $3";
 
-/* Guilds of the next rows, each once; at least one even if no room is left. */
+/* Reads the guilds of the next rows, each once; at least one even if no room is left. */
 static enum err next_guilds(struct call *call, const struct permission_drop *d, int64_t room,
                             struct list *ret)
 {
@@ -79,7 +77,7 @@ static const char ROUNDS[] =
     "select (select max(round) from command_permissions where target_id = $1), "
     "(select round from permission_drops where target_id = $1)";
 
-/* *ret is greater than the round of any row; 0: there are no rows. */
+/* *ret: a round that is greater than that of any row, or 0 if there are no rows. */
 static enum err round_after(struct tx *tx, snowflake target_id, int64_t *ret)
 {
     struct rows row;
@@ -93,7 +91,8 @@ static enum err round_after(struct tx *tx, snowflake target_id, int64_t *ret)
     return OK;
 }
 
-/* If an earlier deletion with events is still pending, its remaining guilds get the event too. */
+/* If an earlier deletion with events is still pending, its remaining guilds get the event as
+ * well. */
 static const char SET_MARK[] =
     "insert into permission_drops (target_id, application_id, round, told) values ($1, $2, $3, $4) "
     "on conflict (target_id) do update set round = excluded.round, "
@@ -133,7 +132,7 @@ static enum err run_permission_drop(struct call *call, const struct job *job)
     bool found, left;
     enum err e = tx_one(call->tx, FIND_MARK, BIND(v_id(job->key)), &row, &found);
 
-    /* The row may have been deleted together with its application. */
+    /* The pending deletion may have been deleted together with its application. */
     if (e || !found)
         return e;
     struct permission_drop d = { job->key, row_id(&row, 0), row_int(&row, 1), row_bool(&row, 2) };
@@ -146,11 +145,9 @@ static enum err run_permission_drop(struct call *call, const struct job *job)
 
 const struct job_kind permission_drop_job = {
     .name = "permission-drops",
-    .doc = "Takes away who may use a command that was renamed or deleted, guild by guild.",
+    .doc = "Deletes the permissions of a renamed or deleted command, guild by guild.",
     .run = run_permission_drop,
 };
-
-/* --- for tools ------------------------------------------------------------------------ */
 
 static const char GUILDS_WITH_ROWS[] =
     "select distinct guild_id from command_permissions where target_id = $1 order by guild_id";

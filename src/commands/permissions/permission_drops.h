@@ -15,12 +15,13 @@
     "not exists (select 1 from permission_drops d where d.target_id = p.target_id and d.round " \
     "> p.round)"
 
-/* Limit of one transaction in rows; each guild counts as one more. */
+/* Maximum number of rows per transaction; each guild counts as one more row. */
 enum { PERMISSION_DROPS_AT_ONCE = 400 };
 
-/* Subtracts the deleted rows from *room. tell: send each guild an event with an empty list. */
+/* Deletes permission rows of a command and subtracts them from *room. tell: emit an event with an
+ * empty list to each guild. */
 enum err permissions_drop(struct call *call, const struct command_row *k, bool tell, int64_t *room);
-/* For offline tools: deletes all rows in one step and sends no events. */
+/* For offline tools: deletes all rows in one step and emits no events. */
 enum err permissions_remove(struct tx *tx, snowflake command_id);
 
 extern const struct job_kind permission_drop_job;

@@ -10,14 +10,13 @@
 
 enum { MOST_NEW_ROWS = 10 };
 
-/* --- access --------------------------------------------------------------------------- */
-
 static snowflake target_of(const struct call *call)
 {
     return call_id(call, "command.id");
 }
 
-/* A bearer token acts for a user: the app may read only what that user may read. */
+/* Allows bots and members with MANAGE_GUILD. A bearer token acts for a user: the app may read only
+ * what that user may read. */
 enum err admit_read_permissions(struct call *call)
 {
     bool may = call->caller->kind == CALLER_BOT || call->target.rights & PERMISSION(MANAGE_GUILD);
@@ -47,8 +46,6 @@ enum err admit_modify_permissions(struct call *call)
         return e;
     return command_judge_person(&q) == COMMAND_ALLOWED ? OK : ERR_MISSING_PERMISSIONS;
 }
-
-/* --- reading -------------------------------------------------------------------------- */
 
 static const char PERMISSIONS_OF_APPLICATION[] =
     "select p.target_id, p.entity_id, p.type, p.permission from command_permissions p "
@@ -153,8 +150,8 @@ static enum err may_change_channel(struct call *call, snowflake id, bool *ret)
     return e;
 }
 
-/* May the caller change a row for this role, member or channel? ERR_UNKNOWN_… if it does not
- * exist. */
+/* Sets *ret if the caller may change a row for this role, member or channel. ERR_UNKNOWN_… if it
+ * does not exist. */
 static enum err may_change(struct call *call, const struct command_permission *p, bool *ret)
 {
     snowflake guild_id = call->target.guild->id;

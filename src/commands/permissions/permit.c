@@ -22,8 +22,8 @@ enum err permissions_of(struct tx *tx, snowflake guild_id, snowflake target_id, 
     return rows_end(&rows);
 }
 
-/* Age restriction: in a guild the channel decides (a thread's parent), in a direct channel with the
- * app the user's settings. */
+/* *ret: age-restricted commands are allowed. In a guild the channel (or the thread's parent)
+ * decides, in a direct channel with the app the user's settings. */
 static enum err find_age(struct tx *tx, const struct command_invoker *who,
                          const struct channel *place, bool *ret)
 {
@@ -54,7 +54,7 @@ static struct command_question question_of(const struct command *k,
     };
 }
 
-/* Finds where the app is installed for the user, among the types that the command supports. */
+/* Reads where the app is installed for the user, among the types that the command supports. */
 static enum err find_installed(struct tx *tx, const struct command_invoker *who,
                                struct command_question *q)
 {

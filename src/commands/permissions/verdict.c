@@ -26,7 +26,7 @@ static bool holds_role(const struct command_question *q, snowflake id)
     return false;
 }
 
-/* A single role that allows is enough. */
+/* Combines the rows of the user's roles: one role that allows is enough. */
 static enum answer rows_for_roles(const struct list *rows, const struct command_question *q)
 {
     const struct command_permission *p = rows->items;
@@ -63,7 +63,7 @@ unsigned command_ways(const struct command_question *q)
 
     if (!(q->contexts & q->places))
         return 0;
-    /* Private channels need INSTALL_USER; an app in a group DM serves all its members. */
+    /* Private channels need INSTALL_USER; an app that is in a group DM serves all its members. */
     if (q->in_group && q->integration_types >> INSTALL_USER & 1)
         ways |= 1u << INSTALL_GUILD;
     return ways;
@@ -76,7 +76,8 @@ static bool comes_here(const struct command_question *q)
 
 /* --- access to the channel ------------------------------------------------------------ */
 
-/* User-installed commands do not need SEND_MESSAGES: without it, only the user sees the reply. */
+/* Returns true if the user has access to the channel. User-installed commands do not need
+ * SEND_MESSAGES: without it, only the user sees the reply. */
 static bool has_access(const struct command_question *q)
 {
     uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
@@ -97,7 +98,8 @@ static bool default_allows(const struct command_question *q)
     return needs->value && (q->rights & needs->value) == needs->value;
 }
 
-/* A row of the command overrides the default permissions; a row of the application does not. */
+/* Checks user rows, role rows and defaults. A row of the command overrides the default permissions;
+ * a row of the application does not. */
 enum command_verdict command_judge_person(const struct command_question *q)
 {
     if (q->administrator)

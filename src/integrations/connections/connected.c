@@ -3,8 +3,6 @@
 
 #include "model/fields/rows.h"
 
-/* --- schemas -------------------------------------------------------------------------- */
-
 static const struct field guild_fields[] = {
     { FIELD(struct integration_guild, id), .type = &type_id },
     { FIELD(struct integration_guild, name), .type = &type_text },
@@ -15,7 +13,7 @@ static const struct schema guild_schema_ = {
     .name = "IntegrationGuild",
     .size = sizeof(struct integration_guild),
     .fields = guild_fields,
-    .doc = "The guild of an integration, as those outside see it.",
+    .doc = "The guild of an integration, as non-members see it.",
 };
 const struct type type_integration_guild = { .kind = KIND_OBJECT, .schema = &guild_schema_ };
 
@@ -61,12 +59,10 @@ static const struct schema connection_schema = {
     .name = "Connection",
     .size = sizeof(struct linked_account),
     .fields = connection_fields,
-    .doc = "An account of another platform that somebody has.",
+    .doc = "An account of another platform that a user has connected.",
 };
 const struct type type_connection = { .kind = KIND_OBJECT, .schema = &connection_schema };
 const struct type type_connections = { .kind = KIND_ARRAY, .of = &type_connection };
-
-/* --- rows ----------------------------------------------------------------------------- */
 
 #define COLUMNS                                                                            \
     "select user_id, type, id, name, verified, revoked, visibility, metadata_visibility, " \

@@ -5,13 +5,13 @@
 #include "model/integration.h"
 #include "store/store.h"
 
-/* The guild of an integration, as non-members see it. */
+/* The guild of an integration, with the fields that non-members may see. */
 struct integration_guild {
     snowflake id;
     struct str name;
     struct opt_str icon;
 };
-/* An integration with a guild that the owner of the connection may join. */
+/* An integration whose guild the owner of the connection may join. */
 struct connection_integration {
     struct str id; /* a snowflake, or PARTNERS_ID */
     struct str type;
@@ -36,12 +36,13 @@ struct linked_account {
 extern const struct type type_connection, type_connections;
 extern const struct type type_integration_guild;
 
-/* Does not set .integrations; see connection_load_integrations. */
+/* Reads the connections of a user, without .integrations (connection_load_integrations). */
 enum err connections_of(struct tx *tx, snowflake user_id, struct list *ret);
-/* ERR_UNKNOWN_CONNECTION. type: platform name in the database. */
+/* Reads a connection. type: platform name in the database. ERR_UNKNOWN_CONNECTION if there is
+ * none. */
 enum err connection_find(struct tx *tx, snowflake user_id, struct str type, struct str id,
                          struct linked_account *ret);
-/* Finds the connection of a platform account, whichever user owns it. */
+/* Reads the connection of a platform account, whichever user owns it. */
 enum err connection_of_account(struct tx *tx, struct str type, struct str id,
                                struct linked_account *ret, bool *ret_found);
 enum err connection_load_integrations(struct tx *tx, struct linked_account *c);

@@ -19,7 +19,7 @@ static const struct field patch_fields[] = {
     { FIELD(struct connection_patch, metadata_visibility), .type = &type_visibility,
       .flags = OPTIONAL },
     { FIELD(struct connection_patch, friend_sync), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Suggest friends from there" },
+      .doc = "Suggest friends from the platform" },
     { FIELD(struct connection_patch, show_activity), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
@@ -33,8 +33,8 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 static const struct type type_code = { .kind = KIND_STRING, .min = 1, .max = 512 };
 static const struct field callback_fields[] = {
-    { FIELD(struct callback_body, code), .type = &type_code, .doc = "What the platform gave" },
-    { FIELD(struct callback_body, state), .type = &type_code, .doc = "Of the address" },
+    { FIELD(struct callback_body, code), .type = &type_code, .doc = "Code from the platform" },
+    { FIELD(struct callback_body, state), .type = &type_code, .doc = "State from the URL" },
     { FIELD(struct callback_body, friend_sync), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
@@ -42,19 +42,19 @@ static const struct schema callback_schema = {
     .name = "ConnectionCallback",
     .size = sizeof(struct callback_body),
     .fields = callback_fields,
-    .doc = "The end of a link.",
+    .doc = "Completes a link.",
 };
 static const struct type callback_type = { .kind = KIND_OBJECT, .schema = &callback_schema };
 
 static const struct field url_fields[] = {
-    { FIELD(struct authorize_url, url), .type = &type_text, .doc = "Where to send the person" },
+    { FIELD(struct authorize_url, url), .type = &type_text, .doc = "URL for the user to open" },
     { 0 },
 };
 static const struct schema url_schema = {
     .name = "ConnectionAddress",
     .size = sizeof(struct authorize_url),
     .fields = url_fields,
-    .doc = "Where a link begins.",
+    .doc = "URL at which a link starts.",
 };
 static const struct type url_reply = { .kind = KIND_OBJECT, .schema = &url_schema };
 
@@ -71,7 +71,7 @@ static enum err own_connection(struct call *call, struct linked_account *ret)
                            call_text(call, "connection.id"), ret);
 }
 
-/* Reports an unknown connection before errors of the body. */
+/* Checks that the connection exists before errors of the body are reported. */
 static enum err must_be_own(struct call *call)
 {
     struct linked_account c;
@@ -81,7 +81,7 @@ static enum err must_be_own(struct call *call)
 
 /* --- GET /users/@me/connections ------------------------------------------------------- */
 
-/* Apps with a bearer token do not see which guilds the user could join. */
+/* Leaves out the guilds that the user could join if an app with a bearer token calls. */
 static enum err list_connections(struct call *call)
 {
     bool full = call->caller->kind == CALLER_USER;
@@ -358,7 +358,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/connections/{connection.type}/authorize",
         .name = "authorize_connection",
-        .doc = "Where to send somebody who wants to connect an account; good for ten minutes.",
+        .doc = "URL on which a user connects an account; valid for ten minutes.",
         .auth = AUTH_USER,
         .store = ROUTE_STORE_WRITE,
         .reply = &url_reply,
@@ -368,7 +368,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/connections/{connection.type}/callback",
         .name = "callback_connection",
-        .doc = "Connect the account that a platform's code stands for.",
+        .doc = "Connect the account that a platform's code identifies.",
         .auth = AUTH_USER,
         .body = &callback_type,
         .reply = &type_connection,
@@ -382,7 +382,7 @@ static const struct route routes[] = {
 
 const struct domain connections_domain = {
     .name = "Connections",
-    .doc = "Accounts of other platforms that people have connected to theirs.",
+    .doc = "Accounts of other platforms that users have connected.",
     .routes = routes,
     .resolvers = resolvers,
     .deletions =

@@ -12,10 +12,11 @@
 
 enum { LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 
-/* State of the job: one page of one connection. Flat, because it is copied between requests. */
+/* State of the job: one page of one connection. Contains no pointers, because it is copied between
+ * calls. */
 struct friends_step {
     struct job job;                                /* without data */
-    char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty: before the first */
+    char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty: none yet */
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
     bool found, lost; /* lost: the job was rescheduled meanwhile */
@@ -26,14 +27,12 @@ enum err friends_begin(struct call *call, snowflake user_id)
     return job_schedule(call, &friends_kind, user_id, clock_us(), STR(""));
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
 static const char NEXT[] =
     "select type, id, secret from connections where user_id = $1 and friend_sync = 1 "
     "and verified = 1 and revoked = 0 and (type > $2 or (type = $2 and id > $3)) "
     "order by type, id limit 1";
 
-/* Finds the connection after the current one. */
+/* Reads the connection after the current one. */
 static enum err run_next(struct call *call)
 {
     struct friends_step *s = call_passed(call, "friends_step");
@@ -55,7 +54,7 @@ static enum err run_next(struct call *call)
     return OK;
 }
 
-/* Followed by the ids, each with its NUL. */
+/* A page of friends; the ids follow the struct, each with its NUL. */
 struct friends_page {
     struct friends_step step;
     size_t count;
@@ -95,7 +94,7 @@ static enum err run_page(struct call *call)
     return e;
 }
 
-/* Suggests the accounts of this server that belong to the friends, now and once per day. */
+/* Suggests the accounts of this server that belong to the friends, now and then once per day. */
 static enum err run_end(struct call *call)
 {
     const struct friends_step *s = call_passed(call, "friends_step");
@@ -126,7 +125,7 @@ static void page_kept(struct call *call, enum err e, void *arg)
         ask_page(c);
 }
 
-/* If the provider fails, the friends that were stored before stay. */
+/* Stores a page of friends. If the provider fails, the friends that were stored before stay. */
 static void page_came(void *arg, const struct provider_answer *a)
 {
     struct chain *c = arg;
@@ -199,7 +198,7 @@ static void start_friends(struct api *api, struct loop *loop, const struct job *
 
 const struct job_kind friends_kind = {
     .name = "connection-friends",
-    .doc = "Asks platforms whom somebody knows there.",
+    .doc = "Reads the friends of a user's connected accounts from their platforms.",
     .start = start_friends,
     .lease_ms = LEASE_MS,
 };

@@ -132,7 +132,8 @@ static enum err check_room(struct call *call, const struct linking *l)
     return e || row_int(&row, 0) < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
 }
 
-/* A platform account has one owner: the last user who proves ownership. Removes older links. */
+/* Removes the link of another user: a platform account belongs to the last user who has proved
+ * ownership. */
 static enum err take_from_others(struct call *call, const struct linking *l)
 {
     struct linked_account old;

@@ -19,11 +19,9 @@ static const struct schema link_query_schema = {
     .name = "ConnectionLink",
     .size = sizeof(struct link_query),
     .fields = link_fields,
-    .doc = "The link under way, and the platform's code.",
+    .doc = "The state of the link, and the platform's code.",
 };
 static const struct type link_body = { .kind = KIND_OBJECT, .schema = &link_query_schema };
-
-/* --- HTML ----------------------------------------------------------------------------- */
 
 static enum err reply_page(struct call *call, int status, struct buf *content)
 {
@@ -76,12 +74,10 @@ static enum err reply_form(struct call *call, const struct link_query *q, const 
     return reply_page(call, 200, &out);
 }
 
-/* --- the page ------------------------------------------------------------------------- */
-
 static enum err page_expired(struct call *call)
 {
-    return reply_words(call, 400, "This link has ended",
-                       "It is good for ten minutes and once. Begin again in your app.");
+    return reply_words(call, 400, "This link has expired",
+                       "A link is valid once, for ten minutes. Start again in your app.");
 }
 
 static enum err show_link_page(struct call *call)
@@ -99,12 +95,13 @@ static enum err show_link_page(struct call *call)
     return e ? e : reply_form(call, q, &user);
 }
 
-/* Limits guessing of codes. */
+/* Limits the guessing of link codes. */
 static const struct limit guess_limit = {
     .name = "connection-code", .count = 10, .window_s = 60, .strict = true
 };
 
-/* A code needs a valid state. If there is none, the handler reports the error. */
+/* Finds the user of the state. If the state is invalid, the provider is not asked, and the handler
+ * reports the error. */
 static enum err look_at_state(struct call *call)
 {
     struct linking *l = call_passed(call, "linking");
@@ -149,12 +146,13 @@ static enum err link_connection(struct call *call)
     case ERR_INVALID_OAUTH2_STATE:
         return page_expired(call);
     case ERR_INVALID_CONNECTION:
-        return reply_words(call, 400, "No such code",
+        return reply_words(call, 400, "Unknown code",
                            "It may have been used already. Go back and try again.");
     case ERR_MAX_CONNECTIONS:
-        return reply_words(call, 400, "Too many", "An account has at most 50 connections.");
+        return reply_words(call, 400, "Too many connections",
+                           "An account has at most 50 connections.");
     case ERR_UNAVAILABLE:
-        return reply_words(call, 503, "Not now", "The platform does not answer. Try again later.");
+        return reply_words(call, 503, "Try again later", "The platform does not respond.");
     default:
         return e;
     }
@@ -165,7 +163,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/connections/{connection.type}/link",
         .name = "show_link_page",
-        .doc = "The page where somebody connects an account of another platform.",
+        .doc = "The page on which a user connects an account of another platform.",
         .service = true,
         .query = &link_query_schema,
         .status = 200,
@@ -175,7 +173,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/connections/{connection.type}/link",
         .name = "link_connection",
-        .doc = "What that page sends.",
+        .doc = "The form of the page that connects an account.",
         .service = true,
         .body = &link_body,
         .body_kinds = BODY_FORM,
@@ -189,6 +187,6 @@ static const struct route routes[] = {
 
 const struct domain connection_pages_domain = {
     .name = "Connection pages",
-    .doc = "Where people prove that an account of another platform is theirs.",
+    .doc = "Pages on which users prove ownership of an account of another platform.",
     .routes = routes,
 };

@@ -86,7 +86,7 @@ static const struct schema connection_schema = {
     .name = "RoleConnection",
     .size = sizeof(struct role_connection),
     .fields = connection_fields,
-    .doc = "What an app says about somebody.",
+    .doc = "Role connection values of a user, set by an app.",
 };
 static const struct type type_role_connection = { .kind = KIND_OBJECT,
                                                   .schema = &connection_schema };
@@ -126,7 +126,7 @@ static bool value_fits(const struct role_connection_metadata *m, struct str valu
     return str_is(value, "0") || str_is(value, "1");
 }
 
-/* An app may set only the keys that its own metadata declares. */
+/* Checks the values: an app may set only keys that its own metadata declares. */
 static enum err check_values(struct call *call, const struct list *values)
 {
     const struct pair *all = values->items;
@@ -173,7 +173,7 @@ static enum err delete_role_connection(struct call *call)
                    BIND(v_id(call->caller->id), v_id(call->target.application->id)), NULL);
 }
 
-/* A user may delete the values of any app; a bearer token works for its own app only. */
+/* Allows a user to delete the values of any app, but a bearer token only those of its own app. */
 static enum err own_application_or_self(struct call *call)
 {
     return call->caller->kind == CALLER_USER ? OK : application_of_caller(call);
@@ -189,7 +189,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = METADATA,
         .name = "get_role_connections_metadata",
-        .doc = "What an app can say about the people who use it.",
+        .doc = "The role connection metadata of an app.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_role_connections_metadata,
         .admit = application_readable,
@@ -199,7 +199,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = METADATA,
         .name = "put_role_connections_metadata",
-        .doc = "Replace what an app can say about the people who use it.",
+        .doc = "Replace the role connection metadata of an app.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &type_role_connections_metadata,
         .reply = &type_role_connections_metadata,
@@ -211,7 +211,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = OF_PERSON,
         .name = "get_role_connection",
-        .doc = "What the app says about the account.",
+        .doc = "The role connection values of the account.",
         .auth = AUTH_BEARER,
         .scope = "role_connections.write",
         .reply = &type_role_connection,
@@ -222,7 +222,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = OF_PERSON,
         .name = "delete_role_connection",
-        .doc = "Take back what the app says about the account; fine when that is nothing.",
+        .doc = "Delete the role connection values of the account, if any.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "role_connections.write",
         .admit = own_application_or_self,
@@ -232,7 +232,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = OF_PERSON,
         .name = "put_role_connection",
-        .doc = "Say something about the account.",
+        .doc = "Set the role connection values of the account.",
         .auth = AUTH_BEARER,
         .scope = "role_connections.write",
         .body = &type_role_connection,
@@ -246,7 +246,7 @@ static const struct route routes[] = {
 
 const struct domain role_connections_domain = {
     .name = "Role connections",
-    .doc = "What apps say about the people who use them.",
+    .doc = "Role connection metadata of apps, and their values for users.",
     .routes = routes,
     .deletions =
         (const struct deletion_rule[]){

@@ -1,4 +1,4 @@
-/* provider.c - sends a question to the local or the HTTP provider of a platform. */
+/* provider.c - sends a request to the local or the HTTP provider of a platform. */
 #include "integrations/providers/provider.h"
 
 #include "platform/accounts/accounts.h"
@@ -15,7 +15,7 @@ void provider_ask(struct api *api, struct loop *loop, const struct provider_ques
         provider_ask_local(api, loop, q);
 }
 
-/* Both URLs end at our page, which shows the account that gets the link. States contain only
+/* Both URLs lead to our page, which shows the account that gets the link. States contain only
  * characters that need no escaping. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state)
 {

@@ -1,6 +1,6 @@
-/* provider.h - asynchronous questions to other platforms about their accounts.
+/* provider.h - asynchronous requests to other platforms about their accounts.
  *
- * A question is asked and answered on a loop; it never runs in a transaction and blocks nobody. A
+ * A request is sent and completed on a loop, never in a transaction, and blocks no thread. A
  * platform is local (its accounts are in our database, docs/integrations.md) or provided by an HTTP
  * server that the operator configures. Whatever that server does, the answer has one of four
  * results. */
@@ -12,7 +12,7 @@
 
 enum provider_result {
     PROVIDER_OK,
-    PROVIDER_UNAUTHORISED, /* the owner has revoked our access */
+    PROVIDER_UNAUTHORISED, /* the owner of the account has revoked our access */
     PROVIDER_NOT_FOUND,    /* no such account, code or subscriber */
     PROVIDER_TEMPORARY,    /* no valid answer */
 };
@@ -38,7 +38,7 @@ struct provider_account {
     bool has_programme, is_partner;
 };
 
-/* Valid during the callback done. */
+/* The response of a provider; valid during the callback done. */
 struct provider_answer {
     enum provider_result result;
     struct provider_account account;
@@ -55,10 +55,11 @@ struct provider_question {
     void *arg;
 };
 
-/* Copies its arguments. Call on the thread of that loop. done may run before it returns. */
+/* Asks the provider of a platform; copies the arguments. Call on that loop's thread. done may run
+ * before it returns. */
 void provider_ask(struct api *api, struct loop *loop, const struct provider_question *q);
 
-/* The URL on which a user proves ownership of an account. */
+/* Returns the URL on which a user proves ownership of an account. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state);
 
 /* --- implementations ------------------------------------------------------------------ */

@@ -13,7 +13,7 @@
 
 enum { TIMEOUT_MS = 5000, TRIES = 3, MAX_ANSWER = 1024 * 1024 };
 
-/* A pending question, with copies of its texts in its own arena. */
+/* A pending request, with copies of its texts in its own arena. */
 struct http_question {
     struct api *api;
     struct loop *loop;
@@ -83,7 +83,7 @@ static bool read_account(struct http_question *k, struct str body, struct provid
     if (!account)
         return false;
     a->account = *account;
-    /* Reject an answer about another account. */
+    /* Reject a response about another account. */
     return k->question.kind == ASK_EXCHANGE || str_eq(account->id, k->question.account_id);
 }
 
@@ -127,13 +127,16 @@ static void provider_http_complain(const struct http_question *k, enum fetch_res
                                    int status)
 {
     static const char *const words[] = {
-        [FETCH_OK] = "the answer makes no sense",     [FETCH_BAD_URL] = "the URL is wrong",
-        [FETCH_FORBIDDEN] = "its address is private", [FETCH_UNREACHABLE] = "it cannot be reached",
-        [FETCH_TIMEOUT] = "no answer in time",        [FETCH_TOO_LARGE] = "the answer is too large",
+        [FETCH_OK] = "the response is invalid",
+        [FETCH_BAD_URL] = "the URL is malformed",
+        [FETCH_FORBIDDEN] = "its address is private and not allowed",
+        [FETCH_UNREACHABLE] = "it is unreachable",
+        [FETCH_TIMEOUT] = "the request timed out",
+        [FETCH_TOO_LARGE] = "the response is too large",
     };
 
-    log_warn("integrations: provider of %s: %s (status %d)", platform_name(k->question.platform).p,
-             words[result], status);
+    log_warn("integrations: request to the provider of %s failed: %s (HTTP status %d)",
+             platform_name(k->question.platform).p, words[result], status);
 }
 
 static enum provider_result result_of(enum fetch_result result, int status)
@@ -147,7 +150,8 @@ static enum provider_result result_of(enum fetch_result result, int status)
     return status >= 200 && status < 300 ? PROVIDER_OK : PROVIDER_TEMPORARY;
 }
 
-/* Do not retry an exchange, because a code may work once only, nor permanent errors. */
+/* Returns true if the request is sent again: not an exchange, because a code may work only once,
+ * and not after permanent errors. */
 static bool tries_again(const struct http_question *k, enum fetch_result result)
 {
     return k->question.kind != ASK_EXCHANGE && k->tries < TRIES && result != FETCH_TOO_LARGE &&

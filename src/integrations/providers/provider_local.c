@@ -113,7 +113,7 @@ enum err local_code_make(struct tx *tx, const struct auth *auth, enum platform p
 
 /* --- questions ------------------------------------------------------------------------ */
 
-/* A pending question in an internal request. Its texts are in an arena. */
+/* A pending request in an internal call; its texts are in an arena. */
 struct local_question {
     struct provider_question question;
     struct provider_answer answer;
@@ -144,7 +144,7 @@ static enum err find_account(struct tx *tx, const struct provider_question *q, s
     return OK;
 }
 
-/* Consumes a code: it works once. */
+/* Finds the account of a link code, and deletes the code. */
 static enum err provider_local_exchange(struct call *call, const struct provider_question *q,
                                         struct provider_answer *a)
 {
@@ -175,7 +175,7 @@ static const char IS_SUBSCRIBER[] =
     "select 1 from platform_subscription where type = $1 and account_id = $2 "
     "and subscriber_id = $3 and (until is null or until > $4)";
 
-/* The cursor is the last id of the previous page. */
+/* Reads a page of subscribers or friends; the cursor is the last id of the previous page. */
 static enum err read_page(struct tx *tx, const struct provider_question *q,
                           struct provider_answer *a)
 {

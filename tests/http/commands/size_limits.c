@@ -310,7 +310,7 @@ static void corrupt_command_lists_are_rebuilt(struct world *w)
                                    answer_text(client_get(s.bot, "%s", s.global), "0.id")),
                       200);
         const char *log = world_log_end(w);
-        expect(strstr(log, "it is made anew"));
+        expect(strstr(log, "it will be rebuilt"));
         expect_json(client_get(s.bot, "%s", s.global), "[{'description': 'd%zu'}, {'name': 'b'}]",
                     i);
     }

@@ -53,7 +53,7 @@ static void invalid_import_rows_are_reported_and_skipped(struct world *w)
         { "{'id': 'x', 'media': {'gif': '/etc/passwd'}}", "inside" },
         { "{'id': 'x', 'media': {'gif': 'not.gif'}}", "not.gif" },
         { "{'id': 'x', 'media': {'gif': 'f.mp4'}}", "not a gif" },
-        { "{'id': 'x', 'media': {'mp4': 'sizeless.mp4'}}", "how large" },
+        { "{'id': 'x', 'media': {'mp4': 'sizeless.mp4'}}", "width and height" },
         { "{'id': 'x', 'media': {'gif': 'https://example.org/a.gif'}}", "example.org" },
         { "{'id': 'x', " MEDIA "}", "JSON" },
         { "not json", "" },

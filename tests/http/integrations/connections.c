@@ -150,7 +150,7 @@ static void connection_can_be_created_on_the_link_page(struct world *w)
     struct str wrong = str_printf(world_arena(w), "state=%s&code=nonsense", state);
     a = client_request(nobody, "POST", "/connections/platform_a/link", form, wrong);
     expect_status(a, 400);
-    expect(strstr(a.body.p, "No such code"));
+    expect(strstr(a.body.p, "Unknown code"));
     struct str right =
         str_printf(world_arena(w), "state=%s&code=+%s", state, link_code(w, PLATFORM_A, "a1"));
     a = client_request(nobody, "POST", "/connections/platform_a/link", form, right);

@@ -131,7 +131,8 @@ static void start_fails_with_a_truncated_key_file(struct world *w)
     FILE *f = fopen(file.p, "w");
     expect(f && fputs("short", f) >= 0);
     fclose(f);
-    expect_start_refused(w, str_printf(world_arena(w), "cannot use the key file '%s'", file.p).p);
+    expect_start_refused(
+        w, str_printf(world_arena(w), "cannot read or create the key file '%s'", file.p).p);
     /* The file was not replaced, and the original still verifies every token. */
     expect(stat(file.p, &st) == 0 && st.st_size == 5);
     expect(rename(backup.p, file.p) == 0);
