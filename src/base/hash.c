@@ -1,4 +1,4 @@
-/* hash.c - hash functions for tables. */
+/* hash.c - hash functions for hash tables. */
 #include "base/hash.h"
 
 #include <sodium.h>

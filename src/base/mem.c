@@ -14,12 +14,15 @@ static _Noreturn void out_of_memory(size_t size)
     abort();
 }
 
-/* Only for glibc. */
+/* Does nothing on a libc other than glibc. */
 void mem_configure(unsigned loops)
 {
 #ifdef __GLIBC__
     enum { ARENAS_OF_OTHERS = 2 };
-    enum { KEPT = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* LARGE: always unmapped */
+    enum {
+        KEPT = 8 * 1024 * 1024,
+        LARGE = 4 * 1024 * 1024
+    }; /* blocks above LARGE are mapped separately */
 
     mallopt(M_TRIM_THRESHOLD, KEPT);
     mallopt(M_MMAP_THRESHOLD, LARGE);

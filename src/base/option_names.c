@@ -39,7 +39,7 @@ static size_t name_distance(struct str a, struct str b)
 
 const char *option_nearest(const struct option_row *const *lists, struct str name)
 {
-    /* Allows three wrong letters in a name of six; more would be a guess. */
+    /* Accept up to three wrong letters in a name of six. */
     size_t best = name.n / 3 + 2;
     const char *found = NULL;
 

@@ -1,4 +1,4 @@
-/* mistake.c - describes the first syntax error of a JSON text, for people who wrote it by hand.
+/* mistake.c - describes the first syntax error of a JSON text that a person wrote.
  *
  * The normal parser does not store its position when it fails. This file parses a rejected text
  * again, token by token, and stores the position before each token. */
@@ -10,9 +10,9 @@
 struct mistake_walk {
     struct json_reader r;
     const char *before; /* start of the current token */
-    bool no_comma;      /* a comma is missing here */
+    bool no_comma;      /* whether a comma is missing before the current token */
     struct {
-        struct str key; /* p == NULL in an array */
+        struct str key; /* p == NULL: the level is an array */
         size_t index;   /* index of the next item */
     } levels[JSON_MAX_DEPTH];
 };
@@ -81,7 +81,7 @@ static void add_line_and_column(struct str text, const char *at, struct buf *out
     buf_printf(out, "line %llu, column %llu", line, column);
 }
 
-/* Appends a path such as users.0.name, in the format of validation errors. */
+/* Appends a path such as users.0.name. */
 static void add_path(const struct mistake_walk *w, struct buf *out)
 {
     for (unsigned i = 0; i < w->r.depth; i++) {

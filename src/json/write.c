@@ -7,7 +7,7 @@
 #include "json/number.h"
 #include "json/scan.h"
 
-/* Returns room for a value of n bytes, after a comma if needed. */
+/* Reserves n bytes for a value, after a comma if needed. */
 static char *value_room(struct json *j, size_t n)
 {
     char *at = buf_room(j->out, n + j->comma);

@@ -136,7 +136,7 @@ bool application_installs(const struct application *a, enum integration_type typ
     { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
     { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
 
-/* flags_, flags_new_: the public flags, or all of them. */
+/* Parameters flags_ and flags_new_: members with the public flags, or with all flags. */
 #define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
     BRIEF_FIELDS,                                                                                  \
     { FIELD_AS(struct application, flags_, "flags"), .type = &type_flags },                        \

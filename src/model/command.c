@@ -70,7 +70,7 @@ static const struct choice channel_types[] = {
 
 const struct type type_command_type = { .kind = KIND_INT, .choices = command_types };
 const struct type type_command_handler = { .kind = KIND_INT, .choices = handlers };
-/* Any number is accepted here; the validation of options reports unknown types. */
+/* Accepts any number; the validation of options reports unknown types. */
 const struct type type_option_type = { .kind = KIND_INT,
                                        .flags = TYPE_LOOSE_ENUM,
                                        .choices = option_types };
@@ -92,7 +92,7 @@ const struct type type_choice_name = {
 const struct type type_choice_value = { .kind = KIND_RAW,
                                         .doc = "Text of at most 100 characters, "
                                                "or a number, as the option's type says" };
-/* The keys are locales; the values are checked like the text that they translate. */
+/* Keys are locales; values are validated like the text that they translate. */
 const struct type type_localizations = { .kind = KIND_MAP,
                                          .flags = TYPE_NULL_NONE,
                                          .max = LOCALES,
@@ -133,7 +133,7 @@ const struct type type_entered_number = { .kind = KIND_REAL, .flags = TYPE_SAFE_
 
 /* --- objects -------------------------------------------------------------------------- */
 
-/* The localizations, and their replacements in one language. */
+/* Localizations, and the fields that replace them if only one language is shown. */
 /* clang-format off */
 #define DICTIONARY(type_, member_)                                                                 \
     { FIELD(type_, member_), .type = &type_localizations, .flags = OPTIONAL | NULLABLE }

@@ -81,7 +81,7 @@ static const struct type type_guild_incidents = { .kind = KIND_OBJECT,
     { FIELD(struct guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },     \
     { FIELD(struct guild, approximate_presence_count), .type = &type_count, .flags = OPTIONAL }
 
-/* These fields depend on the recipient. */
+/* Fields that depend on the recipient. */
 #define GUILD_JOINED_FIELDS                                                                        \
     { FIELD(struct gateway_guild, joined_at), .type = &type_time },                                \
     { FIELD(struct gateway_guild, large), .type = &type_bool },                                    \
@@ -182,7 +182,7 @@ const struct schema guild_user_event_schema = {
     .doc = "Something that happened to a user in a guild.",
 };
 
-/* The list is a JSON array of plain names. */
+/* Searches the feature in a JSON array of plain names. */
 bool guild_has_feature(const struct guild *g, const char *name)
 {
     struct str rest = g->features;

@@ -4,7 +4,8 @@
 void integration_dress(struct integration *i)
 {
     i->word = integration_word(i->type);
-    /* With the platform's real name client libraries expect the field in every integration. */
+    /* If a platform has its real name, client libraries expect enable_emoticons in every
+     * integration of it. */
     if (str_is(i->type, "platform_b"))
         i->enable_emoticons = (struct opt_bool){ str_eq(i->word, i->type) ? ABSENT : GIVEN, false };
 }

@@ -17,19 +17,20 @@ struct role_tags {
 struct role {
     snowflake id, guild_id;
     struct str name;
-    int64_t color; /* repeats colors.primary_color */
+    int64_t color; /* equal to colors.primary_color */
     const struct role_colors *colors;
     uint64_t permissions;
     int64_t position, flags;
     bool hoist, managed, mentionable;
     struct opt_str icon, unicode_emoji;
-    const struct role_tags *tags; /* NULL: none */
+    const struct role_tags *tags; /* NULL: no tags */
 };
 
 extern const struct schema role_schema;
 extern const struct type type_role, type_roles, type_role_name, type_role_colors;
 
-/* At equal positions the role with the smaller (older) id is higher. */
+/* Returns true if a role is higher than another. At equal positions, the role with the smaller
+ * (older) id is higher. */
 bool role_is_above(int64_t position, snowflake id, int64_t other_position, snowflake other_id);
 
 #endif

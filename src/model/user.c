@@ -21,7 +21,7 @@ static const struct rule username_rule = {
     "Usernames are made of a-z, 0-9, _ and single dots.",
 };
 
-/* E.164: at most fifteen digits, no leading zero. */
+/* Returns true for an E.164 number: at most 15 digits, no leading zero. */
 static bool phone_holds(struct str s)
 {
     if (s.n < 8 || s.n > 16 || s.p[0] != '+' || s.p[1] == '0')

@@ -12,12 +12,12 @@
 
 struct loops {
     unsigned count;
-    struct loop *loop; /* array of count */
+    struct loop *loop; /* array of `count` loops */
     void (*on_turn_end)(struct loop *, void *);
     void *arg;
 };
 
-enum { POSTS_NS = 5 * 1000 * 1000 }; /* time for posts per loop iteration */
+enum { POSTS_NS = 5 * 1000 * 1000 }; /* time limit for messages per loop iteration */
 
 static _Thread_local struct loop *current;
 
@@ -34,9 +34,9 @@ void loop_post(struct loop *l, struct post *p)
     /* If the list was not empty, another thread has already woken the loop. */
     if (newest)
         return;
-    /* uv_async_send checks with an ordinary load whether a wake-up is pending. On ARM that load may
-     * happen before our change of the list is visible; it could see a wake-up that the loop has
-     * already consumed, and the loop would sleep with this post in its list. */
+    /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load
+     * may happen before the new message is visible: it would see a wake-up that the loop has
+     * already consumed, and the loop would sleep with this message in its list. */
     atomic_thread_fence(memory_order_seq_cst);
     uv_async_send(&l->wake);
 }
@@ -55,7 +55,7 @@ static struct post *oldest_first(struct post *p)
     return list;
 }
 
-/* Appends new posts to the waiting ones. */
+/* Appends new messages to those that wait to be run. */
 static void gather_posts(struct loop *l)
 {
     struct post *newest = atomic_exchange_explicit(&l->posts, NULL, memory_order_acquire);
@@ -67,8 +67,8 @@ static void gather_posts(struct loop *l)
     l->waiting_last = newest;
 }
 
-/* Thousands of posts may arrive at once, so each loop iteration runs them for a limited time. A
- * stopping loop runs all, because it gets no further iteration. */
+/* Runs messages for a limited time per loop iteration, because thousands may arrive at once. A
+ * stopping loop runs all, because it has no further iteration. */
 static void run_posts(uv_async_t *wake)
 {
     struct loop *l = container_of(wake, struct loop, wake);
@@ -79,7 +79,7 @@ static void run_posts(uv_async_t *wake)
     while (l->waiting && (l->stops || clock_mono() < until)) {
         struct post *p = l->waiting;
 
-        l->waiting = p->next; /* p may be freed by run */
+        l->waiting = p->next; /* run may free p */
         p->run(p);
     }
     if (l->waiting)
@@ -205,7 +205,7 @@ static void run_ends(struct loop *l)
 
 /* --- starting and stopping ------------------------------------------------------------ */
 
-/* From now on, only handles of others keep the loop running. */
+/* Removes the loop's own references: only handles of its users keep a stopping loop running. */
 static void loop_stop(struct post *p)
 {
     struct loop *l = container_of(p, struct loop, stop);

@@ -7,7 +7,8 @@
 #include "server/parts.h"
 #include "voice/voice.h"
 
-/* The IPv4 address that clients send voice packets to; NULL: none that they can reach. */
+/* Returns the IPv4 address that clients send voice packets to; NULL: none is reachable for
+ * clients. */
 static const char *voice_address_of(const struct guildhall *g)
 {
     const char *address = g->config->voice_address            ? g->config->voice_address
@@ -19,8 +20,8 @@ static const char *voice_address_of(const struct guildhall *g)
                                                                                          : NULL;
 }
 
-/* The address to bind. Behind a proxy the server listens on loopback, but voice packets arrive
- * directly; behind NAT voice_address is no address of this machine. */
+/* Returns the address to bind. Behind a proxy the server listens on loopback, but voice packets
+ * arrive directly; behind NAT voice_address is no address of this machine. */
 static const char *voice_host_of(const struct guildhall *g)
 {
     const char *address = g->config->voice_address;
@@ -55,10 +56,10 @@ enum err parts_start_relay(struct guildhall *g)
     return relay_start(g->loops, &options, &g->relay);
 }
 
-/* Writes the endpoint: voice-endpoint, else the host of public-url, else the listen address;
- * returns its length. Some clients remove the text after the last colon and connect to the default
- * port; without a colon they fail. So a host without a port gets one at the end of the path
- * (relay_upgrade). */
+/* Writes the voice endpoint (voice-endpoint, otherwise the host of public-url, otherwise the
+ * listen address) and returns its length. Some clients remove the text after the last colon and
+ * use the default port; without a colon they fail. So a host without a port gets one at the end
+ * of the path (relay_upgrade). */
 static int relay_write_name(const struct guildhall *g, char *out, size_t max)
 {
     struct str url = str_of(g->config->public_url);

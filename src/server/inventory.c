@@ -1,8 +1,8 @@
 /* inventory.c - numbers of accounts, guilds and messages, and the database size, for /metrics.
  *
- * Counting rows of large tables is slow, so a scrape returns the last result and, if that is old,
- * starts a new count in the background. The pause between counts is a hundred times their
- * duration. */
+ * Counting rows of large tables is slow, so a scrape returns the last result and, if that is
+ * old, starts a new count in the background. The pause between counts is a hundred times the
+ * duration of a count. */
 #include "api/jobs/errand.h"
 #include "base/clock.h"
 #include "base/clock_watch.h"
@@ -39,7 +39,7 @@ static enum err inventory_read(struct tx *tx, struct sql sql, const struct value
     return e;
 }
 
-/* For large tables PostgreSQL's estimate is used. */
+/* Counts the rows of a table; for large tables PostgreSQL's estimate is used. */
 static enum err count_table(struct tx *tx, bool postgres, int table, int64_t *ret)
 {
     static const char ESTIMATE[] =
@@ -66,7 +66,7 @@ void parts_check_clock(struct guildhall *g)
     int64_t newest = 0;
     enum err e = store_run(g->store, STORE_READ, NULL, newest_read, &newest);
 
-    /* A damaged table must not prevent the start; the store has logged it. */
+    /* A damaged table must not prevent the start; the store has already logged the error. */
     if (e)
         newest = 0;
     clock_watch_begin(newest > 0 ? (snowflake)newest : 0);

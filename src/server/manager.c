@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "base/str.h"
 
-enum { FIRST_SOCKET = 3 }; /* first passed descriptor */
+enum { FIRST_SOCKET = 3 }; /* first file descriptor that systemd passes */
 
-/* A number in an environment variable; 0: not set. */
+/* Returns the number in an environment variable; 0: not set. */
 static uint64_t number_in(const char *variable)
 {
     const char *text = getenv(variable);
@@ -25,7 +25,7 @@ static uint64_t number_in(const char *variable)
 
 bool manager_socket(int *ret)
 {
-    static int kept; /* for a server that is started again in this process */
+    static int kept; /* for a server that is restarted in this process */
     uint64_t count = number_in("LISTEN_PID") == (uint64_t)getpid() ? number_in("LISTEN_FDS") : 0;
 
     unsetenv("LISTEN_PID");

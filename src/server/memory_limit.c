@@ -1,4 +1,4 @@
-/* memory_limit.c - how much memory the process may use: RAM, cgroup, RLIMIT_AS. */
+/* memory_limit.c - determines how much memory the process may use: RAM, cgroup, RLIMIT_AS. */
 #include "server/memory_limit.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "base/log.h"
 
 enum {
-    /* A server with one loop maps this much: thread stacks, and 64 MiB per malloc arena. */
+    /* Address space of a server with one loop: thread stacks, and 64 MiB per malloc arena. */
     LEAST_ADDRESS_SPACE_MIB = 256,
     MOST_BODIES_MIB = 256,
     LEAST_BODIES_MIB = 8,
@@ -32,7 +32,7 @@ static int64_t read_number(const char *path)
     return text[0] >= '0' && text[0] <= '9' ? strtoll(text, NULL, 10) : INT64_MAX;
 }
 
-/* The lowest limit of the cgroup (version 2) and its ancestors. */
+/* Returns the lowest limit of the cgroup (version 2) and its ancestors. */
 static int64_t cgroup_limit(void)
 {
     char line[PATH_MAX] = "", path[PATH_MAX + 64];

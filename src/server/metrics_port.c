@@ -24,7 +24,7 @@ static void monitor_answer(struct exchange *x, int status, struct str type, stru
     http_answer(x, &head, body);
 }
 
-/* warning: may be NULL. */
+/* Responds with a status word and an optional warning. */
 static void monitor_status(struct exchange *x, int status, const char *word, const char *warning)
 {
     struct str more =
@@ -34,7 +34,7 @@ static void monitor_status(struct exchange *x, int status, const char *word, con
                    str_printf(x->arena, "{\"status\":\"%s\"%.*s}", word, STR_FMT(more)));
 }
 
-/* No authentication: the operator restricts access to this address. */
+/* Responds without authentication, because the operator restricts access to this address. */
 static void monitor_request(void *arg, struct exchange *x)
 {
     const struct guildhall *g = arg;

@@ -1,4 +1,4 @@
-/* other_servers.c - connects the server to the cluster, and handles what other nodes send. */
+/* other_servers.c - connects the server to the cluster, and handles messages of other nodes. */
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ static uint64_t wire_session_count(void *arg)
 }
 
 /* This node has missed events, so its sessions cannot continue. The process stops, and clients
- * identify again on any node. */
+ * identify again on another node. */
 static void wire_lost(void *arg)
 {
     (void)arg;
@@ -122,8 +122,8 @@ static void wire_lost(void *arg)
 
 /* --- opening the cluster -------------------------------------------------------------- */
 
-/* A digest of the options that must be equal on all nodes because clients would notice a
- * difference. A node with a voice port has its own voice-endpoint, so that is left out. */
+/* Returns a digest of the options that must be equal on all nodes, because clients would notice
+ * a difference. A node with a voice port has its own voice-endpoint, so that option is omitted. */
 static struct str settings_digest(const struct config *c, struct arena *arena)
 {
     unsigned char digest[16];
@@ -167,9 +167,11 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
     };
     enum err e = OK;
 
-    /* A new label: older versions only signed messages, and the two ignore each other's. */
+    /* The label differs from that of older versions, which only signed messages; both ignore
+     * each other's messages. */
     auth_derive(g->auth, "bus encryption", 0, STR(""), options.bus_key, sizeof options.bus_key);
-    if (bus_is_nats(g->config)) { /* caller hashes in counts must be equal on all nodes */
+    if (bus_is_nats(
+            g->config)) { /* caller hashes in rate-limit counts must be equal on all nodes */
         unsigned char key[HASH_KEY];
 
         auth_derive(g->auth, "hash", 0, STR(""), key, sizeof key);

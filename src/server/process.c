@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "server/parts.h"
 
-/* Each connection is a descriptor. The soft limit is often 1,024 for programs that use select(),
- * which this one does not. */
+/* Each connection needs a file descriptor. The soft limit is often 1,024, for programs that use
+ * select(). */
 void guildhall_raise_descriptors(void)
 {
     struct rlimit r;
@@ -28,8 +28,8 @@ void guildhall_raise_descriptors(void)
         log_warn("cannot use more than the soft limit of descriptors");
 }
 
-/* The static build contains only the NSS modules files and dns. Others from nsswitch.conf would be
- * loaded and require another libc. */
+/* The static build contains only the NSS modules files and dns. Other modules of nsswitch.conf
+ * would be loaded and require another libc. */
 static void choose_name_lookup(void)
 {
 #ifdef GUILDHALL_STATIC
@@ -67,7 +67,7 @@ unsigned parts_loop_count(const struct config *c)
     return c->loops ? (unsigned)c->loops : core_count();
 }
 
-/* Half of the cores by default, so that a flood of log-ins leaves the other half. */
+/* The default is half of the cores, so that a flood of log-ins leaves the other half free. */
 unsigned parts_password_threads(const struct config *c)
 {
     return c->password_threads ? (unsigned)c->password_threads : (core_count() + 1) / 2;

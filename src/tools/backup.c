@@ -28,7 +28,7 @@ const struct option_row restore_rows[] = {
     { 0 },
 };
 
-/* out: stderr if the backup itself goes to standard output. */
+/* Prints a report to out: stderr if the backup itself goes to standard output. */
 static void print_backup(FILE *out, const char *verb, const struct backup_report *r)
 {
     fprintf(out, "%s %lld files, %lld bytes%s\n", verb, (long long)r->files, (long long)r->bytes,

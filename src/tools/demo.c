@@ -33,7 +33,8 @@ static enum err demo_fill(const struct config *config, struct store *store)
     return e ? e : gifs_import_demo(store, &gifs);
 }
 
-/* Derives tokens from the key file, so that a bot can use the same token after a restart. */
+/* Prepares the world and its tokens. Tokens are derived from the key file, so that a bot can
+ * use the same token after a restart. */
 static enum err demo_prepare(const struct config *config, struct tour *t)
 {
     struct store *store = NULL;
@@ -95,7 +96,7 @@ static void print_tour(void *arg, const char *url)
     t->bot = helper_bot_start(t->config, url, t->requests[HELPER].token);
 }
 
-/* Enables the workbench, the call log and the traffic log, unless they are configured. */
+/* Enables the workbench, the request log and the traffic log, unless they are configured. */
 static struct config demo_config(const struct config *given)
 {
     struct config c = *given;

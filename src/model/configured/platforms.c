@@ -3,12 +3,12 @@
 
 enum { TYPES = 4, LONGEST_WORD = 32, LONGEST_TEXT = 512 };
 
-/* Types of integrations, as the store has them; platforms first. */
+/* Types of integrations in the store; platforms come first. */
 static const char *const types[TYPES] = { "platform_a", "platform_b", "service",
                                           "guild_subscription" };
 
 static struct {
-    char words[TYPES][LONGEST_WORD + 1]; /* names that clients see instead */
+    char words[TYPES][LONGEST_WORD + 1]; /* names that clients get instead of the types */
     bool on[PLATFORM_COUNT];
     char url[PLATFORM_COUNT][LONGEST_TEXT + 1], key[PLATFORM_COUNT][LONGEST_TEXT + 1];
     snowflake partners_guild;

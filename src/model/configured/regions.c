@@ -8,7 +8,7 @@
 
 enum { MAX_REGIONS = 32, MAX_TEXT = 64, MAX_NETS = 256 };
 
-/* The best region for clients of a network. */
+/* A client network and the best region for it. */
 struct near_net {
     struct network network;
     size_t region;
@@ -58,7 +58,7 @@ static struct str region_keep(char *place, struct str s)
     return str_slice(place, s.n);
 }
 
-/* Parses one "id:Name"; without a name the id is the name. */
+/* Parses one region "id:Name"; without a name the id is the name. */
 static const char *add_region(struct str text, bool vip)
 {
     struct str name = str_trim(text), id = str_trim(str_cut(&name, ':'));
@@ -144,7 +144,8 @@ bool regions_set_near(struct str list, const char **ret_problem)
     return !*ret_problem;
 }
 
-/* The region of the most specific network that contains the address, else the first region. */
+/* Returns the region of the most specific network that contains the address, otherwise the
+ * first region. */
 static size_t region_nearest(struct str address, bool vip)
 {
     struct address a;

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "net/client/curl.h"
 
-/* Four queued mails and the current one, each with its timeout, must finish within the lease of
- * their jobs. */
+/* Four queued mails and the current one, each with its timeout, must finish before the leases
+ * of their jobs expire. */
 enum { MOST_WAITING = 4, MAIL_TIMEOUT_MS = 20000, MAIL_CONNECT_MS = 10000 };
 
 struct mailer {
@@ -25,8 +25,8 @@ struct mailer {
     struct mail *first, **end;
     unsigned waiting;
     _Atomic bool stopping;
-    int fd;     /* socket of the connection; -1: none */
-    CURL *easy; /* used by the thread only; reuses the connection */
+    int fd;     /* socket of the SMTP connection; -1: none */
+    CURL *easy; /* used by the mailer thread only; reuses the connection */
 };
 
 /* --- one mail ------------------------------------------------------------------------- */
@@ -47,7 +47,8 @@ static int mail_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, cu
     return ((struct mailer *)arg)->stopping;
 }
 
-/* Stores the socket so that mailer_stop can shut it down instead of waiting for libcurl's QUIT. */
+/* Opens and stores the socket, so that mailer_stop can shut it down instead of waiting for
+ * libcurl's QUIT. */
 static curl_socket_t mail_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct mailer *m = arg;
@@ -101,7 +102,7 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_READDATA, text);
 }
 
-/* Replies 550-559 to the mailbox or the text are permanent. Other errors (wrong password,
+/* SMTP replies 550-559 to the mailbox or the text are permanent. Other errors (wrong password,
  * greylisting) may be temporary. */
 static bool is_refused(CURLcode code, long answer)
 {

@@ -1,4 +1,4 @@
-/* server_gzip.c - compresses responses; each loop creates one deflate state on first use. */
+/* server_gzip.c - compresses responses; each loop creates one deflate state at first use. */
 #include <limits.h>
 #include <zlib.h>
 
@@ -48,7 +48,7 @@ bool http_gzip_fits(struct str content_type, size_t length)
                                   str_starts(content_type, STR("text/")));
 }
 
-/* Appends the compressed body to out; false if it would not be smaller. */
+/* Appends the compressed body to out; returns false if it would not be smaller. */
 static bool deflate_whole(z_stream *z, struct str body, struct buf *out)
 {
     size_t room;

@@ -50,8 +50,9 @@ static int bound_socket(const char *host, int port, bool shared)
     return fd;
 }
 
-/* Detects a port that is in use: sockets with SO_REUSEPORT would share it with another server of
- * the same user, which would then receive some of our connections. Binding without it fails. */
+/* Detects a port that is in use. Sockets with SO_REUSEPORT would share it with another server
+ * of the same user, which would then receive some of the connections. Binding without
+ * SO_REUSEPORT fails. */
 enum err listen_probe(const char *host, int port)
 {
     int fd = bound_socket(host, port, false);
@@ -78,7 +79,7 @@ int listen_open(const char *host, int port, int *ret_port)
 
     if (fd < 0)
         return -1;
-    /* Accepted sockets inherit this option. */
+    /* Accepted sockets inherit TCP_NODELAY. */
     listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     *ret_port = port_of(fd);
     return fd;
@@ -150,7 +151,8 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     struct connection *c = mem_new(sizeof *c);
 
     c->home = h;
-    /* One read returns at most READ_SIZE, and reading pauses when that much waits: never full. */
+    /* The buffer never fills: one read returns at most READ_SIZE, and reading pauses when that
+     * much is stored. */
     buf_init(&c->in, 4 * READ_SIZE);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
     h->handles++;
@@ -170,7 +172,7 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     connection_read_start(c);
 }
 
-/* Pauses accepting when descriptors or memory are exhausted; clients wait in the backlog. */
+/* Pauses accepting when file descriptors or memory are exhausted; clients wait in the backlog. */
 static void pause_accepting(struct home *h, int problem)
 {
     uint64_t now = uv_now(loop_uv(h->loop));
@@ -201,7 +203,7 @@ static void accept_waiting(uv_poll_t *listener, int status, int events)
             return;
         } else if (errno == EAGAIN) {
             return;
-        } /* else: the connection is already closed, or a signal interrupted */
+        } /* otherwise the connection is already closed, or a signal interrupted the call */
     }
 }
 
