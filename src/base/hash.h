@@ -1,7 +1,7 @@
 /* hash.h - hash functions for hash tables.
  *
- * Text keys come from clients, so they are hashed with a random key (SipHash): no client can
- * choose names that all collide. */
+ * Text keys come from clients, so they are hashed with a random key (SipHash): no client can choose
+ * names that all collide. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -12,8 +12,8 @@
 /* Sets a random key. Call once, before threads start. */
 void hash_init(void);
 
-/* Sets a key that all nodes of a cluster share, for hashes that must be equal on all nodes.
- * Call before any hash is stored. The key must stay secret. */
+/* Sets a key that all nodes of a cluster share, for hashes that must be equal on all nodes. Call
+ * before any hash is stored. The key must stay secret. */
 enum { HASH_KEY = 16 };
 void hash_use_key(const unsigned char key[HASH_KEY]);
 

@@ -1,8 +1,8 @@
 /* hold.h - measures how long event loops and the SQLite writer are blocked, and by what.
  *
- * Every client waits for event loops and for the SQLite writer, so their longest iteration
- * bounds the latency for all. A meter measures a thread's work part by part, stores the maximum
- * of each part for /metrics, and logs iterations that take too long. */
+ * Every client waits for event loops and for the SQLite writer, so their longest iteration bounds
+ * the latency for all. A meter measures a thread's work part by part, stores the maximum of each
+ * part for /metrics, and logs iterations that take too long. */
 #ifndef BASE_HOLD_H
 #define BASE_HOLD_H
 
@@ -11,8 +11,7 @@
 
 enum { HOLD_LIMIT_MS = 20 }; /* for one loop iteration or one unit of work of the writer */
 
-/* One meter per thread. Names of parts must be string literals, because the pointers are
- * stored. */
+/* One meter per thread. Names of parts must be string literals, because the pointers are stored. */
 struct hold_meter {
     const char *kind;  /* "turn" (loop iteration) or "write" */
     const char *part;  /* current part; NULL: none */
@@ -39,8 +38,8 @@ struct hold_record {
 };
 void hold_each(void (*tell)(const struct hold_record *r, void *arg), void *arg);
 
-/* Returns the duration of the longest part of a loop iteration since the last call with forget,
- * or 0 if below 1 ms. May be called from any thread. */
+/* Returns the duration of the longest part of a loop iteration since the last call with forget, or
+ * 0 if below 1 ms. May be called from any thread. */
 int64_t hold_recent(bool forget);
 
 /* For tests, before threads start: measures CPU time of the thread, because the machine may be

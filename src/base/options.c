@@ -62,8 +62,8 @@ static void option_set(struct reading *r, const struct option_row *row, const ch
 
     switch (row->kind) {
     case OPTION_TEXT:
-        /* An empty value for an option with a default is an error: probably a script's variable
-         * was unset. */
+        /* An empty value for an option with a default is an error: probably a script's variable was
+         * unset. */
         if (text.n || !row->fallback)
             *(const char **)place = text.n ? str_dupz(r->arena, text) : NULL;
         else

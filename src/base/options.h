@@ -41,8 +41,8 @@ struct option_source {
     bool no_arguments;   /* the program takes no arguments: a word after a switch is its value */
 };
 
-/* Reads all options into target. argv starts after the command; arguments that are not flags go
- * to rest (ends with NULL). Returns false and a sentence in *ret_problem on errors. */
+/* Reads all options into target. argv starts after the command; arguments that are not flags go to
+ * rest (ends with NULL). Returns false and a sentence in *ret_problem on errors. */
 bool options_read(const struct option_row *rows, const struct option_source *source,
                   struct arena *arena, char **argv, void *target, char **rest,
                   const char **ret_problem);

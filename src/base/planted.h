@@ -1,7 +1,7 @@
 /* planted.h - faults that tests inject, to check that the tests detect them.
  *
- * Only test builds contain them (tests/inside/planted.c): GUILDHALL_TEST_FAULT in the
- * environment lists them, separated by commas. In other builds the compiler removes the checks. */
+ * Only test builds contain them (tests/inside/planted.c): GUILDHALL_TEST_FAULT in the environment
+ * lists them, separated by commas. In other builds the compiler removes the checks. */
 #ifndef BASE_PLANTED_H
 #define BASE_PLANTED_H
 

@@ -24,8 +24,8 @@ unsigned snowflake_node(void)
     return (unsigned)(node_bits >> SEQUENCE_BITS);
 }
 
-/* Reserves `count` consecutive sequence numbers and returns the last. If the clock stops or
- * steps back, counting continues from the last number. */
+/* Reserves `count` consecutive sequence numbers and returns the last. If the clock stops or steps
+ * back, counting continues from the last number. */
 static uint64_t snowflake_take(uint64_t count)
 {
     uint64_t now = (uint64_t)(clock_ms() - SNOWFLAKE_EPOCH_MS) << SEQUENCE_BITS;

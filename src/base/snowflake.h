@@ -20,8 +20,7 @@ typedef uint64_t snowflake;
 void snowflake_init(unsigned node);
 unsigned snowflake_node(void);
 
-/* Returns a new id, greater than all earlier ids of this process. May be called from any
- * thread. */
+/* Returns a new id, greater than all earlier ids of this process. May be called from any thread. */
 snowflake snowflake_new(void);
 
 /* Makes all later ids greater than `newest`. */

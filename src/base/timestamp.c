@@ -9,8 +9,8 @@ static const int64_t SECOND = 1000000;
 /* Range of a four-digit year: 0000-01-01 to the end of 9999. */
 static const int64_t FIRST_SECOND = -62167219200, LAST_SECOND = 253402300799;
 
-/* Returns days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March here,
- * so that the leap day is last. */
+/* Returns days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March here, so
+ * that the leap day is last. */
 static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
 {
     y -= m <= 2;

@@ -139,8 +139,8 @@ static struct plan *plan_of_items(const struct type *type)
     return type->of->kind == KIND_OBJECT ? plan_of(type->of->schema) : NULL;
 }
 
-/* Maps, objects and arrays are decoded by separate functions, so that each saves only the
- * registers it needs. */
+/* Maps, objects and arrays are decoded by separate functions, so that each saves only the registers
+ * it needs. */
 static inline __attribute__((always_inline)) void decode_composite(struct decoder *d,
                                                                    const struct type *type,
                                                                    enum json_kind kind,
@@ -158,8 +158,8 @@ static inline __attribute__((always_inline)) void decode_composite(struct decode
         refuse_composite(d, type, at);
 }
 
-/* Decodes a value; kind: its JSON kind. Always inlined into the loops of this file, because
- * only a few comparisons precede the branches. */
+/* Decodes a value; kind: its JSON kind. Always inlined into the loops of this file, because only a
+ * few comparisons precede the branches. */
 static inline __attribute__((always_inline)) void decode_value(struct decoder *d,
                                                                const struct type *type,
                                                                enum json_kind kind,
@@ -248,8 +248,8 @@ static inline void decode_field(struct decoder *d, struct progress *p, const str
     }
 }
 
-/* Consumes the known field name at r->at and its colon. Returns NULL and consumes nothing if
- * the name is unknown or not in the simplest form. */
+/* Consumes the known field name at r->at and its colon. Returns NULL and consumes nothing if the
+ * name is unknown or not in the simplest form. */
 static inline const struct field *take_known_name(struct json_reader *r, struct progress *p)
 {
     const char *at = r->at, *colon;
@@ -281,8 +281,8 @@ static inline const struct field *take_name(struct json_reader *r, struct progre
     return progress_find(p, key);
 }
 
-/* Decodes one member in any form, from the comma before it or the brace at `start`. Returns
- * false at the end of the object. */
+/* Decodes one member in any form, from the comma before it or the brace at `start`. Returns false
+ * at the end of the object. */
 static __attribute__((noinline)) bool decode_member(struct decoder *d, struct progress *p,
                                                     const struct place *up, const char *start)
 {
@@ -328,8 +328,8 @@ static inline void members_end(struct json_reader *r, const char *at, unsigned c
         token_leave(r, at);
 }
 
-/* Fast path: decodes members from the comma before them or the brace at `start`. Returns true
- * at the end of the object, false if the slow path is needed. */
+/* Fast path: decodes members from the comma before them or the brace at `start`. Returns true at
+ * the end of the object, false if the slow path is needed. */
 static inline __attribute__((always_inline)) bool take_members(struct decoder *d, struct plan *plan,
                                                                struct members *m,
                                                                const struct place *up,
@@ -371,8 +371,8 @@ static inline __attribute__((always_inline)) bool take_members(struct decoder *d
     return false;
 }
 
-/* Returns true if white space precedes the next member or its comma, which the fast path does
- * not accept. */
+/* Returns true if white space precedes the next member or its comma, which the fast path does not
+ * accept. */
 static inline bool is_spaced(const struct json_reader *r)
 {
     return r->end - r->at > 1 && ((unsigned char)r->at[0] <= ' ' || (unsigned char)r->at[1] <= ' ');
@@ -588,8 +588,8 @@ static inline const char *key_end(const char *p, const char *end)
     return token_plain_end(p, end);
 }
 
-/* Decodes a map entry with a plain string and a new key. Returns false and consumes nothing if
- * the slow path is needed. */
+/* Decodes a map entry with a plain string and a new key. Returns false and consumes nothing if the
+ * slow path is needed. */
 static inline bool take_pair(struct decoder *d, const struct type *type, struct list *out)
 {
     struct json_reader *r = &d->reader;

@@ -3,8 +3,8 @@
 
 /* --- objects shared by list elements -------------------------------------------------- */
 
-/* List elements often point to the same object, such as the author of many messages. The object
- * is encoded once, then its output is copied. */
+/* List elements often point to the same object, such as the author of many messages. The object is
+ * encoded once, then its output is copied. */
 enum { OBJECTS_NOTED = 8 };
 struct encoded_objects {
     struct {
@@ -157,8 +157,8 @@ static enum given member_given(const struct field *f, const char *member)
     return GIVEN;
 }
 
-/* Returns true if an absent value is written as null: a plain member cannot distinguish null
- * from absent. */
+/* Returns true if an absent value is written as null: a plain member cannot distinguish null from
+ * absent. */
 static bool absent_is_null(const struct field *f)
 {
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_infos[f->member].opt);

@@ -65,8 +65,7 @@ size_t schema_item_size(const struct type *type)
     return 0;
 }
 
-/* Returns the size of a map entry: a struct that starts with a key, padded as the compiler
- * does. */
+/* Returns the size of a map entry: a struct that starts with a key, padded as the compiler does. */
 size_t map_entry_size(const struct type *of)
 {
     size_t align = sizeof(void *);
@@ -103,8 +102,8 @@ static inline bool is_named(const struct field *f, struct str text, bool quoted)
     return (quoted ? text.p[n] == '"' : n == text.n) && scan_same(f->name.p, text.p, n);
 }
 
-/* Finds a field by name. Members usually arrive in the order of the fields: search from the
- * last found field to the end, then from the start. */
+/* Finds a field by name. Members usually arrive in the order of the fields: search from the last
+ * found field to the end, then from the start. */
 static inline const struct field *find_field(struct progress *p, struct str text, bool quoted)
 {
     const struct field *fields = p->schema->fields, *f;
@@ -201,8 +200,8 @@ static __attribute__((noinline)) void refuse_missing(struct form *form, const st
     form_fail(form, &here, FORM_REQUIRED);
 }
 
-/* Sets defaults of absent fields and reports required ones. The bit after the last field is
- * never set, so the loop reaches the row that ends the list, which is not OPTIONAL. */
+/* Sets defaults of absent fields and reports required ones. The bit after the last field is never
+ * set, so the loop reaches the row that ends the list, which is not OPTIONAL. */
 static void finish_fields(struct progress *p, struct form *form, const struct place *at)
 {
     for (uint64_t missing = ~p->seen; missing; missing &= missing - 1) {

@@ -65,9 +65,8 @@ struct str form_quote(struct str value);
 /* Removes the errors at a path and below it. */
 void form_forget(struct form *f, const struct place *at);
 
-/* Returns true if there is an error at this path or below it, so that checks which combine
- * fields skip invalid ones. Always true after errors were dropped, because any path may have
- * had one. */
+/* Returns true if there is an error at this path or below it, so that checks which combine fields
+ * skip invalid ones. Always true after errors were dropped, because any path may have had one. */
 bool form_search(const struct form *f, const struct place *at);
 static inline bool form_failed_at(const struct form *f, const struct place *at)
 {

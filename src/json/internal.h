@@ -44,8 +44,8 @@ bool int_is_fine(const struct type *type, int64_t v);
 void image_decode(struct form *form, const struct type *type, struct str text,
                   const struct place *at, struct image *out);
 
-/* Returns true if n bytes of text are within the length limits in any case. A code point has 1
- * to 4 bytes, so code points are counted only near the limits. */
+/* Returns true if n bytes of text are within the length limits in any case. A code point has 1 to 4
+ * bytes, so code points are counted only near the limits. */
 static inline bool length_is_surely_fine(const struct type *type, size_t n)
 {
     uint64_t max = (uint64_t)(type->max ? type->max : CHARACTERS_MAX);
@@ -73,12 +73,11 @@ struct progress {
 /* Returns the field of a name, or NULL. */
 const struct field *progress_find(struct progress *p, struct str name);
 /* Like progress_find, for a name that ends with a quote, so that its length need not be known.
- * Returns NULL also if the name has escapes. At least NAME_MAX_BYTES + 1 bytes must be
- * readable. */
+ * Returns NULL also if the name has escapes. At least NAME_MAX_BYTES + 1 bytes must be readable. */
 const struct field *progress_find_quoted(struct progress *p, const char *text);
 bool progress_has(const struct progress *p, size_t field);
-/* Marks the last found field as present. If it was present already, clears its member and
- * returns true. */
+/* Marks the last found field as present. If it was present already, clears its member and returns
+ * true. */
 bool progress_mark(struct progress *p);
 void progress_unmark(struct progress *p);
 /* Ends an object: sets defaults, reports missing fields and runs the schema's check. */

@@ -23,8 +23,8 @@ enum step_kind {
 };
 
 /* One field of a plan. The field's name is compared together with its quotes, its colon and the
- * comma before it: the first eight bytes (masked if shorter), the last eight, and those
- * between. Names above STEP_KEY bytes use the slow path. */
+ * comma before it: the first eight bytes (masked if shorter), the last eight, and those between.
+ * Names above STEP_KEY bytes use the slow path. */
 enum { STEP_KEY = 32 };
 struct step {
     _Atomic(struct step *) follow; /* the field that followed this one last time */
@@ -60,8 +60,8 @@ static inline bool is_simple(const struct type *type)
 /* Returns the plan of a schema, which must never be freed. May be called from any thread. */
 struct plan *plan_of(const struct schema *schema);
 
-/* Returns true if the name at `at` is this field. word: the first eight bytes, with the
- * object's brace replaced by a comma. STEP_KEY bytes must be readable. */
+/* Returns true if the name at `at` is this field. word: the first eight bytes, with the object's
+ * brace replaced by a comma. STEP_KEY bytes must be readable. */
 static inline bool step_is(const struct step *s, const char *at, uint64_t word)
 {
     if ((word ^ s->key[0]) & s->mask)
@@ -82,12 +82,12 @@ static inline struct step *step_after(const struct step *s)
     return atomic_load_explicit(&s->follow, memory_order_relaxed);
 }
 
-/* Finds the field whose name is at `at` and stores it as the likely successor of `after`.
- * Returns NULL if the name is unknown or not in the simplest form. */
+/* Finds the field whose name is at `at` and stores it as the likely successor of `after`. Returns
+ * NULL if the name is unknown or not in the simplest form. */
 struct step *step_search(struct plan *plan, struct step *after, const char *at, uint64_t word);
 
-/* Marks an optional member as given and returns the address of its value. A plain member has
- * both at the same offset, so the caller's value overwrites the mark. */
+/* Marks an optional member as given and returns the address of its value. A plain member has both
+ * at the same offset, so the caller's value overwrites the mark. */
 static inline void *step_slot(const struct step *s, char *object)
 {
     const enum given given = GIVEN;

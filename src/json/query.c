@@ -52,8 +52,8 @@ static void decode_text(struct form *form, const struct type *type, struct str t
     }
 }
 
-/* Decodes a comma-separated list. Stores one item more than allowed, so that the later count
- * check fails. */
+/* Decodes a comma-separated list. Stores one item more than allowed, so that the later count check
+ * fails. */
 static void decode_items(struct form *form, const struct type *type, struct str text,
                          const struct place *at, struct list *out)
 {

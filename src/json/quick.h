@@ -1,8 +1,8 @@
-/* quick.h - fast path for the most common values: strings without escapes and maps of such
- * strings, without white space. The slow path (decode.c) handles everything else.
+/* quick.h - fast path for the most common values: strings without escapes and maps of such strings,
+ * without white space. The slow path (decode.c) handles everything else.
  *
- * All input here starts before reader.safe, so that a name and the first bytes of its value can
- * be read without checking for the end of the text. */
+ * All input here starts before reader.safe, so that a name and the first bytes of its value can be
+ * read without checking for the end of the text. */
 #ifndef JSON_QUICK_H
 #define JSON_QUICK_H
 
@@ -40,8 +40,8 @@ static __attribute__((noinline)) const char *quick_key_any(const struct json_rea
     return end && end < r->safe && end[1] == ':' && end[2] == '"' ? end : NULL;
 }
 
-/* Recognises a two-letter key, such as a language code, by its eight bytes: a quote, two bytes
- * from 0x60 to 0x7f (which need no escape), a quote, a colon, a quote. */
+/* Recognises a two-letter key, such as a language code, by its eight bytes: a quote, two bytes from
+ * 0x60 to 0x7f (which need no escape), a quote, a colon, a quote. */
 static inline bool quick_two_letters(uint64_t word)
 {
     return (word & UINT64_C(0xffffffe0e0ff)) == UINT64_C(0x223a22606022);
@@ -75,8 +75,8 @@ static __attribute__((noinline)) bool words_repeat(const struct pair *first, con
 /* Decodes a map of strings into the free bytes of the arena, which are allocated only on success.
  * Two-letter keys in ascending order need no check for duplicates.
  *
- * All quick_ functions return the end of the value; NULL, with nothing consumed, if the slow
- * path is needed. */
+ * All quick_ functions return the end of the value; NULL, with nothing consumed, if the slow path
+ * is needed. */
 static inline __attribute__((always_inline)) const char *quick_words(struct json_reader *r,
                                                                      const struct step *s,
                                                                      const char *at, char *object)

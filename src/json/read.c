@@ -1,7 +1,7 @@
 /* read.c - pull parser for JSON.
  *
- * White space is skipped after each token, so that a value always starts at r->at. A failure
- * moves r->at to the end, where every further call fails. */
+ * White space is skipped after each token, so that a value always starts at r->at. A failure moves
+ * r->at to the end, where every further call fails. */
 #include "json/read.h"
 
 #include "base/utf8.h"
@@ -136,8 +136,8 @@ static inline bool is_tail(unsigned char c)
     return (c & 0xc0) == 0x80;
 }
 
-/* Returns the length of a non-ASCII character that needs few checks: two bytes, or three except
- * for E0 and ED, whose second byte is restricted. 0: use utf8_decode. */
+/* Returns the length of a non-ASCII character that needs few checks: two bytes, or three except for
+ * E0 and ED, whose second byte is restricted. 0: use utf8_decode. */
 static inline size_t high_size(const char *p)
 {
     unsigned char c = (unsigned char)*p;

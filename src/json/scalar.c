@@ -112,8 +112,8 @@ static void decode_string(struct form *form, const struct type *type, const stru
         form_fail(form, at, FORM_REGEX); /* databases cannot store U+0000 in text */
 }
 
-/* Accepts integers as strings of digits, because the libraries JDA and Concord send them.
- * Fractions in strings are accepted only in queries or if the type has TYPE_EITHER. */
+/* Accepts integers as strings of digits, because the libraries JDA and Concord send them. Fractions
+ * in strings are accepted only in queries or if the type has TYPE_EITHER. */
 static bool may_be_number(const struct type *type, const struct scalar *s)
 {
     if (s->kind == JSON_STRING)

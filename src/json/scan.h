@@ -65,8 +65,8 @@ static inline uint64_t scan_byte(uint64_t word, unsigned char byte)
     return (other - SCAN_EACH(1)) & ~other & SCAN_EACH(0x80);
 }
 
-/* Returns true if a short text contains a byte; faster than memchr. The last word overlaps the
- * one before it. */
+/* Returns true if a short text contains a byte; faster than memchr. The last word overlaps the one
+ * before it. */
 static inline bool scan_has(struct str s, char byte)
 {
     size_t i = 0;
@@ -84,8 +84,8 @@ static inline bool scan_has(struct str s, char byte)
     }
 }
 
-/* Sets the top bit of each byte that JSON must escape: control characters, quotes and
- * backslashes. Only the first mark is exact; later ones may be false. */
+/* Sets the top bit of each byte that JSON must escape: control characters, quotes and backslashes.
+ * Only the first mark is exact; later ones may be false. */
 static inline uint64_t scan_escapes(uint64_t word)
 {
     return ((word - SCAN_EACH(0x20)) & ~word & SCAN_EACH(0x80)) | scan_byte(word, '"') |
@@ -98,9 +98,9 @@ static inline unsigned scan_first(uint64_t marks)
     return (unsigned)__builtin_ctzll(marks) / 8;
 }
 
-/* scan_plain returns how many of SCAN_BLOCK bytes precede the first byte that a string parser
- * must examine: control characters, quotes, backslashes and non-ASCII (negative as signed
- * char). XOR with 2 moves the quote next to the control characters. */
+/* scan_plain returns how many of SCAN_BLOCK bytes precede the first byte that a string parser must
+ * examine: control characters, quotes, backslashes and non-ASCII (negative as signed char). XOR
+ * with 2 moves the quote next to the control characters. */
 enum { SCAN_BLOCK = 16 };
 
 #if defined(__SSE2__)

@@ -190,8 +190,8 @@ struct field {
     enum member_kind member;
     const struct type *type;
     unsigned flags;
-    /* The default of an absent (or null) OPTIONAL field with a plain member: a number, boolean
-     * or text. Plain lists are empty by default, pointers NULL. */
+    /* The default of an absent (or null) OPTIONAL field with a plain member: a number, boolean or
+     * text. Plain lists are empty by default, pointers NULL. */
     int64_t fallback;
     const char *fallback_text;
     const char *doc;
@@ -201,8 +201,8 @@ struct schema {
     const char *name; /* "Relationship"; name of the OpenAPI component */
     size_t size;      /* sizeof the struct */
     const struct field *fields;
-    /* Checks that combine several fields; reports errors with form_fail. Runs even if single
-     * fields failed: call form_failed_at before using one. */
+    /* Checks that combine several fields; reports errors with form_fail. Runs even if single fields
+     * failed: call form_failed_at before using one. */
     void (*check)(struct form *form, const struct place *here, const void *object);
     bool once; /* queries: reject a repeated parameter (RFC 6749, 3.1) */
     /* Returns the fields that apply to this object, one bit per field. The others are cleared, and

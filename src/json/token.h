@@ -154,8 +154,8 @@ static inline bool token_open(struct json_reader *r, bool object)
     return token_down(r, object) && token_first(r, object);
 }
 
-/* Moves from a value to the next element. White space before that element remains; token_here
- * skips it. */
+/* Moves from a value to the next element. White space before that element remains; token_here skips
+ * it. */
 static inline bool token_more(struct json_reader *r, bool object)
 {
     const char *p = r->at;

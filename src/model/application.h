@@ -29,8 +29,8 @@ extern const struct type type_team_name, type_team_role;
 
 /* --- applications --------------------------------------------------------------------- */
 
-/* Flags that the owners of an application set: its privileged intents, and whether it is a
- * public OAuth2 client. */
+/* Flags that the owners of an application set: its privileged intents, and whether it is a public
+ * OAuth2 client. */
 enum {
     APPLICATION_PRESENCE_LIMITED = 1 << 13,
     APPLICATION_MEMBERS_LIMITED = 1 << 15,

@@ -277,8 +277,7 @@ static void leave_out_thread(struct channel *c)
     c->thread_metadata = NULL;
 }
 
-/* Omits fields of parents of threads. Text and announcement channels have threads, but no
- * posts. */
+/* Omits fields of parents of threads. Text and announcement channels have threads, but no posts. */
 static void shape_parent(struct channel *c)
 {
     bool posts = channel_holds_posts(c->type);

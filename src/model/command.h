@@ -37,17 +37,15 @@ enum {
     COMMAND_MOST_FILE_TYPES = 10,
     COMMAND_MOST_CHARACTERS = 8000,
     COMMAND_MOST_LENGTH = 6000, /* maximum of max_length */
-    /* Maximum JSON size with all localizations, in bytes: of one command, and of all commands
-     * of a scope. Discord documents no such limit, but 8000 characters can be 5 MB in 34
-     * languages. */
+    /* Maximum JSON size with all localizations, in bytes: of one command, and of all commands of a
+     * scope. Discord documents no such limit, but 8000 characters can be 5 MB in 34 languages. */
     COMMAND_MOST_BYTES = 1024 * 1024,
     COMMANDS_MOST_BYTES = 4 * 1024 * 1024,
 };
 
 /* Members …_localizations are lists of struct pair. In responses they are ABSENT if only one
- * language is shown, and null if there are none. In lists of commands, …_localized is the text
- * in the reader's language. In indexes that text replaces the original, which is then in
- * …_default. */
+ * language is shown, and null if there are none. In lists of commands, …_localized is the text in
+ * the reader's language. In indexes that text replaces the original, which is then in …_default. */
 struct command_choice {
     struct str name;
     struct opt_list name_localizations;
@@ -118,8 +116,8 @@ enum command_permission_type {
     COMMAND_PERMISSION_CHANNEL = 3,
 };
 
-/* Permission of a command. id: a role, user or channel; the guild's id means everyone; the
- * guild's id minus one means all channels. */
+/* Permission of a command. id: a role, user or channel; the guild's id means everyone; the guild's
+ * id minus one means all channels. */
 struct command_permission {
     snowflake id;
     int64_t type;
@@ -137,8 +135,8 @@ extern const struct type type_command_permission, type_command_permissions,
 
 /* --- properties of a command ---------------------------------------------------------- */
 
-/* Returns the bits of enum command_context in which a command can be used; none if it can be
- * used nowhere. */
+/* Returns the bits of enum command_context in which a command can be used; none if it can be used
+ * nowhere. */
 unsigned command_contexts(const struct command *k);
 /* Returns bits of enum integration_type. */
 unsigned command_integration_types(const struct command *k);
@@ -147,8 +145,8 @@ unsigned command_integration_types(const struct command *k);
  * related locale: en-US and en-GB to each other, es-419 to es-ES. */
 bool localization_find(const struct opt_list *dictionary, struct str locale, struct str *ret);
 
-/* Removes the dictionaries from a command, its options and choices, in place. Sets the text of
- * one locale: as …_localized for lists, or instead of the original for indexes. */
+/* Removes the dictionaries from a command, its options and choices, in place. Sets the text of one
+ * locale: as …_localized for lists, or instead of the original for indexes. */
 enum command_form { COMMAND_LISTED, COMMAND_INDEXED };
 void command_localize(struct command *k, struct str locale, enum command_form form);
 void choice_localize(struct command_choice *c, struct str locale, enum command_form form);

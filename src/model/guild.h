@@ -47,8 +47,7 @@ struct written_person {
     struct str user;   /* a partial user */
 };
 
-/* Members that are encoded once for all recipients: as one list with full users, and one by
- * one. */
+/* Members that are encoded once for all recipients: as one list with full users, and one by one. */
 struct written_people {
     struct str list; /* JSON array */
     struct written_person *each;

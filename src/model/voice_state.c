@@ -69,8 +69,8 @@ const struct schema voice_call_gone_schema = {
     .doc = "A call that is over.",
 };
 
-/* A user who requests to speak or is invited to speak on a stage may not send audio or video
- * yet. Self mute counts like a mute by a moderator. */
+/* A user who requests to speak or is invited to speak on a stage may not send audio or video yet.
+ * Self mute counts like a mute by a moderator. */
 struct voice_fact voice_fact_of(const struct voice_state *s)
 {
     struct voice_fact f = {

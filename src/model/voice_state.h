@@ -24,8 +24,7 @@ struct voice_state {
     struct opt_int flags, platform; /* sent by the client: VOICE_FLAGS, VOICE_DESKTOP, … */
 };
 
-/* Flag bits that clients set: clips enabled, may be recorded in clips, viewers may record
- * clips. */
+/* Flag bits that clients set: clips enabled, may be recorded in clips, viewers may record clips. */
 enum { VOICE_FLAGS = 7 };
 enum { VOICE_DESKTOP, VOICE_MOBILE };
 

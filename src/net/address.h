@@ -37,9 +37,9 @@ bool network_holds(const struct network *n, const struct address *a);
 /* Returns true if the address is on the public internet. Outgoing requests may connect only to
  * public addresses, unless the operator allows private ones. */
 bool address_is_public(const void *sockaddr);
-/* Returns true if an http(s) URL may name a public host. False for private IP addresses, for
- * local names (localhost, printer.local), and for hosts that browsers rewrite ('%', non-ASCII).
- * Makes no DNS lookup. */
+/* Returns true if an http(s) URL may name a public host. False for private IP addresses, for local
+ * names (localhost, printer.local), and for hosts that browsers rewrite ('%', non-ASCII). Makes no
+ * DNS lookup. */
 bool url_is_public(struct str url);
 
 #endif

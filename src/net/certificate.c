@@ -162,8 +162,8 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
         log_error("tls: the name of the folder is too long");
         return ERR_INTERNAL;
     }
-    /* A crash between the two writes leaves a certificate and key that do not match; create
-     * both again then. */
+    /* A crash between the two writes leaves a certificate and key that do not match; create both
+     * again then. */
     if (still_good(certificate, host) && tls_context_open(certificate, key, ret) == OK)
         return OK;
     if (!certificate_make(certificate, key, host))

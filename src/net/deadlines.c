@@ -1,9 +1,9 @@
 /* deadlines.c - timeouts of equal duration in ordered lists, driven by one timer per loop.
  *
- * The timer is set to the earliest deadline, but at least one tick ahead (250 ms, or a quarter
- * of a shorter duration). Restarting a deadline costs two list operations and does not change
- * the timer, so the timer sometimes fires early. If thousands of deadlines expire at once, each
- * loop iteration handles them for at most 5 ms. */
+ * The timer is set to the earliest deadline, but at least one tick ahead (250 ms, or a quarter of a
+ * shorter duration). Restarting a deadline costs two list operations and does not change the timer,
+ * so the timer sometimes fires early. If thousands of deadlines expire at once, each loop iteration
+ * handles them for at most 5 ms. */
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -29,8 +29,7 @@ static int64_t now_of(const struct deadlines *ds)
 
 static void deadline_fire(uv_timer_t *timer);
 
-/* Returns the minimum delay of the timer for a list: 250 ms, or a quarter of a shorter
- * duration. */
+/* Returns the minimum delay of the timer for a list: 250 ms, or a quarter of a shorter duration. */
 static uint64_t tick_of(const struct deadlines *ds)
 {
     return ds->movable || ds->patience >= TICK_MS ? TICK_MS : (uint64_t)ds->patience / 4 + 1;
@@ -59,8 +58,8 @@ static void wait_for(struct deadlines *ds)
     set_timer(ds->loop, ds->movable ? 0 : (uint64_t)first->at, tick_of(ds));
 }
 
-/* Calls the callback of expired deadlines; returns false if the time limit was reached before
- * all were handled. */
+/* Calls the callback of expired deadlines; returns false if the time limit was reached before all
+ * were handled. */
 static bool deadline_expire(struct deadlines *ds, int64_t until)
 {
     int64_t now = now_of(ds);

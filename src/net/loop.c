@@ -34,9 +34,9 @@ void loop_post(struct loop *l, struct post *p)
     /* If the list was not empty, another thread has already woken the loop. */
     if (newest)
         return;
-    /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load
-     * may happen before the new message is visible: it would see a wake-up that the loop has
-     * already consumed, and the loop would sleep with this message in its list. */
+    /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load may
+     * happen before the new message is visible: it would see a wake-up that the loop has already
+     * consumed, and the loop would sleep with this message in its list. */
     atomic_thread_fence(memory_order_seq_cst);
     uv_async_send(&l->wake);
 }

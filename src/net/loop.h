@@ -20,8 +20,8 @@ struct loop;
 /* Starts `count` threads. Each calls on_turn_end (may be NULL) at the end of a loop iteration,
  * before it waits for events. */
 struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, void *), void *arg);
-/* Stops every loop once its handles are closed, and waits for the threads. Servers, fetchers
- * and deadlines of the loops must be freed before. */
+/* Stops every loop once its handles are closed, and waits for the threads. Servers, fetchers and
+ * deadlines of the loops must be freed before. */
 void loops_stop(struct loops *ls);
 
 unsigned loops_count(const struct loops *ls);
@@ -45,8 +45,8 @@ struct post {
 };
 void loop_post(struct loop *l, struct post *p);
 
-/* Frees memory on the thread pool, because unmapping a large block takes the kernel
- * milliseconds. Call on the loop's thread. */
+/* Frees memory on the thread pool, because unmapping a large block takes the kernel milliseconds.
+ * Call on the loop's thread. */
 enum { LOOP_DISPOSE_LEAST = 8 * 1024 * 1024 }; /* smaller blocks are freed on the loop */
 void loop_dispose(struct loop *l, void *what, void (*give_back)(void *what));
 /* Frees a buffer's memory, on the thread pool if it is large. The buffer can be used again. */
@@ -61,8 +61,8 @@ struct turn_end {
 void loop_add_turn_end(struct loop *l, struct turn_end *t);
 void loop_drop_turn_end(struct turn_end *t);
 
-/* A callback when the loop ends, to close handles that no other object closes. Call on the
- * loop's thread. */
+/* A callback when the loop ends, to close handles that no other object closes. Call on the loop's
+ * thread. */
 struct loop_end {
     struct link link;
     void (*run)(struct loop_end *e);
@@ -75,9 +75,9 @@ void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
 
 /* --- timeouts ------------------------------------------------------------------------- */
 
-/* A timeout. All timeouts of a list have the same duration, so a restarted one moves to the
- * end. They are checked at most every 250 ms (more often for shorter durations), against the
- * loop's clock or, if movable_clock, against the clock that tests can move. */
+/* A timeout. All timeouts of a list have the same duration, so a restarted one moves to the end.
+ * They are checked at most every 250 ms (more often for shorter durations), against the loop's
+ * clock or, if movable_clock, against the clock that tests can move. */
 struct deadline {
     struct link link;
     int64_t at; /* expiry, in milliseconds */

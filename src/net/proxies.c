@@ -39,8 +39,8 @@ bool proxies_hold(const struct proxies *p, const struct address *a)
 
 /* --- lists of hops -------------------------------------------------------------------- */
 
-/* Returns the offset of the last item of a list; commas in quotes belong to an item. An
- * unclosed quote is ignored, so that a client cannot hide the item that the proxy appends. */
+/* Returns the offset of the last item of a list; commas in quotes belong to an item. An unclosed
+ * quote is ignored, so that a client cannot hide the item that the proxy appends. */
 static size_t last_item(struct str list, bool quotes)
 {
     size_t start = 0;

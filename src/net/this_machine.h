@@ -1,9 +1,9 @@
 /* this_machine.h - decides whether a request comes from a program on this machine.
  *
  * Registration, private endpoints, /metrics and /console use this definition. A proxy on this
- * machine also has a loopback address but acts for remote clients. It is recognised by
- * HTTP/1.0, by a header that proxies add, or by a Host or Origin that is not a loopback name. A
- * proxy that forwards bytes unchanged cannot be recognised, so public-url must be set for it. */
+ * machine also has a loopback address but acts for remote clients. It is recognised by HTTP/1.0, by
+ * a header that proxies add, or by a Host or Origin that is not a loopback name. A proxy that
+ * forwards bytes unchanged cannot be recognised, so public-url must be set for it. */
 #ifndef NET_THIS_MACHINE_H
 #define NET_THIS_MACHINE_H
 

@@ -56,10 +56,10 @@ enum err parts_start_relay(struct guildhall *g)
     return relay_start(g->loops, &options, &g->relay);
 }
 
-/* Writes the voice endpoint (voice-endpoint, otherwise the host of public-url, otherwise the
- * listen address) and returns its length. Some clients remove the text after the last colon and
- * use the default port; without a colon they fail. So a host without a port gets one at the end
- * of the path (relay_upgrade). */
+/* Writes the voice endpoint (voice-endpoint, otherwise the host of public-url, otherwise the listen
+ * address) and returns its length. Some clients remove the text after the last colon and use the
+ * default port; without a colon they fail. So a host without a port gets one at the end of the path
+ * (relay_upgrade). */
 static int relay_write_name(const struct guildhall *g, char *out, size_t max)
 {
     struct str url = str_of(g->config->public_url);

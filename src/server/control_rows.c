@@ -55,8 +55,7 @@ static void give_address(void *arg, unsigned uid, struct str rest, struct buf *o
                any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", server_port(g->server));
 }
 
-/* Writes the fingerprint with which tools on this machine verify a server that accepts only
- * TLS. */
+/* Writes the fingerprint with which tools on this machine verify a server that accepts only TLS. */
 static void give_certificate(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;

@@ -101,15 +101,15 @@ static bool private_is_auto(const struct guildhall *g)
     return strcmp(g->config->private_endpoints, "auto") == 0;
 }
 
-/* Returns whether outgoing requests may use private addresses. auto: only if no other machine
- * can reach the server. */
+/* Returns whether outgoing requests may use private addresses. auto: only if no other machine can
+ * reach the server. */
 static bool may_call_private(const struct guildhall *g)
 {
     return private_is_auto(g) ? is_local(g) : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
-/* Returns who may register. auto: local callers if no other machine can reach the server,
- * otherwise callers with an invite. */
+/* Returns who may register. auto: local callers if no other machine can reach the server, otherwise
+ * callers with an invite. */
 static enum registration_mode registration_of(const struct guildhall *g)
 {
     static const char *const words[] = {
@@ -323,9 +323,9 @@ fail:
     return e;
 }
 
-/* Clients that follow op 7 (RECONNECT) disconnect within a round trip. Sessions of other
- * clients are stored and can be resumed. The time is short, because discord.js reconnects 500
- * ms after op 7 and does not resume if the port refuses the connection. */
+/* Clients that follow op 7 (RECONNECT) disconnect within a round trip. Sessions of other clients
+ * are stored and can be resumed. The time is short, because discord.js reconnects 500 ms after op 7
+ * and does not resume if the port refuses the connection. */
 enum { RECONNECT_MS = 100 };
 
 void guildhall_stop(struct guildhall *g)

@@ -26,9 +26,8 @@ struct guildhall_hooks {
     const struct domain *const *domains;
     /* Data source of the gateway instead of gateway_source. May be NULL. */
     const struct gateway_source *source;
-    /* Reads the configuration again and applies it; called from any thread, for a request to
-     * the control socket. Returns false with the reason in out if nothing has changed. May be
-     * NULL. */
+    /* Reads the configuration again and applies it; called from any thread, for a request to the
+     * control socket. Returns false with the reason in out if nothing has changed. May be NULL. */
     bool (*reload)(void *arg, struct guildhall *g, struct buf *out);
     void *reload_arg;
     /* Delay in milliseconds between the WebSocket upgrade and HELLO; 0: the default. */
@@ -40,13 +39,13 @@ void guildhall_init(const struct config *config);
 /* Raises the limit of file descriptors to the hard limit; guildhall_init calls this. */
 void guildhall_raise_descriptors(void);
 
-/* Starts a server. Logs the reason and returns an error if the port, data folder or
- * configuration is invalid. */
+/* Starts a server. Logs the reason and returns an error if the port, data folder or configuration
+ * is invalid. */
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret);
-/* Applies options that can change at run time (option_row.reloads), and logs which have changed
- * and which need a restart. Returns false if the new certificate is invalid; the old one then
- * stays in use. */
+/* Applies options that can change at run time (option_row.reloads), and logs which have changed and
+ * which need a restart. Returns false if the new certificate is invalid; the old one then stays in
+ * use. */
 bool guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
 /* Finishes running calls, then closes everything. Accepts NULL. */
 void guildhall_stop(struct guildhall *g);

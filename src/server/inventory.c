@@ -1,8 +1,8 @@
 /* inventory.c - numbers of accounts, guilds and messages, and the database size, for /metrics.
  *
- * Counting rows of large tables is slow, so a scrape returns the last result and, if that is
- * old, starts a new count in the background. The pause between counts is a hundred times the
- * duration of a count. */
+ * Counting rows of large tables is slow, so a scrape returns the last result and, if that is old,
+ * starts a new count in the background. The pause between counts is a hundred times the duration of
+ * a count. */
 #include "api/jobs/errand.h"
 #include "base/clock.h"
 #include "base/clock_watch.h"

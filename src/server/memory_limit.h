@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the available bytes: the minimum of RAM, memory.max of the cgroup, and RLIMIT_AS
- * minus mapped memory. */
+/* Returns the available bytes: the minimum of RAM, memory.max of the cgroup, and RLIMIT_AS minus
+ * mapped memory. */
 int64_t memory_available(void);
 
 /* Returns true if there is enough address space to start; otherwise logs. */

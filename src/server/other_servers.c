@@ -122,8 +122,8 @@ static void wire_lost(void *arg)
 
 /* --- opening the cluster -------------------------------------------------------------- */
 
-/* Returns a digest of the options that must be equal on all nodes, because clients would notice
- * a difference. A node with a voice port has its own voice-endpoint, so that option is omitted. */
+/* Returns a digest of the options that must be equal on all nodes, because clients would notice a
+ * difference. A node with a voice port has its own voice-endpoint, so that option is omitted. */
 static struct str settings_digest(const struct config *c, struct arena *arena)
 {
     unsigned char digest[16];
@@ -167,11 +167,10 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
     };
     enum err e = OK;
 
-    /* The label differs from that of older versions, which only signed messages; both ignore
-     * each other's messages. */
+    /* The label differs from that of older versions, which only signed messages; both ignore each
+     * other's messages. */
     auth_derive(g->auth, "bus encryption", 0, STR(""), options.bus_key, sizeof options.bus_key);
-    if (bus_is_nats(
-            g->config)) { /* caller hashes in rate-limit counts must be equal on all nodes */
+    if (bus_is_nats(g->config)) { /* hashes of callers must be equal on all nodes */
         unsigned char key[HASH_KEY];
 
         auth_derive(g->auth, "hash", 0, STR(""), key, sizeof key);

@@ -16,13 +16,13 @@ enum { MAX_LIST = 1024 * 1024 * 1024, MAX_FILE = 20 * 1024 * 1024, PATIENCE_MS =
 
 /* --- downloads ------------------------------------------------------------------------ */
 
-/* A loop with an HTTP client, created for the first URL. */
+/* A loop with an HTTP client, created for the first download. */
 struct fetching {
     struct loops *loops;
     struct fetcher *fetcher;
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    /* current request */
+    /* The following members belong to the current request. */
     const char *url;
     struct buf *out;
     const char *problem;
@@ -125,7 +125,8 @@ static int gif_import(const struct config *config, const char *path, const char 
     int status = 1;
 
     buf_init(&text, MAX_LIST);
-    /* The files may be readable by root only, so change the owner of new files at the end. */
+    /* The input files may be readable by root only, so the owner of new files is changed at the
+     * end. */
     if (read_whole_file(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_str(&text),
                                   .folder = folder,

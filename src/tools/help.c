@@ -72,7 +72,7 @@ int program_help(const struct program_command *c, bool all)
         buf_add_lit(&out, "\nIts options; also as GUILDHALL_NAME in the environment\n");
         options_help(c->options, &out);
     }
-    /* Show the server's options for serve and demo only; other commands need few of them. */
+    /* Print the server's options only for serve and demo; other commands need few of them. */
     if (all || c->run == tool_serve || c->run == tool_demo)
         help_general_options(&out);
     else

@@ -93,7 +93,7 @@ static void manual_options(struct buf *out, const struct option_row *rows, const
     }
 }
 
-/* Commands that share the same options are adjacent in the table. */
+/* Commands with the same options are adjacent in the table. */
 static void manual_own_options(struct buf *out)
 {
     for (const struct program_command *c = program_commands; c->name; c++) {
@@ -142,13 +142,13 @@ static void manual_conf(struct buf *out)
                      "(GUILDHALL_NAME) and flags (\\-\\-name) win over the file. A name that does "
                      "not exist, or a value that does not fit, keeps the server from starting, "
                      "and it says in which line.\n.SH OPTIONS\n");
-    manual_options(out, config_rows + 1, ""); /* all but --config itself */
+    manual_options(out, config_rows + 1, ""); /* all options except --config */
     buf_add_lit(out, ".SH SEE ALSO\n.BR guildhall (1)\n");
 }
 
 /* --- docs/CONFIGURATION.md ------------------------------------------------------------ */
 
-/* Escapes '|', which would end a table cell. */
+/* Escapes '|', which would end a cell of a Markdown table. */
 static void markdown_cell(struct buf *out, const char *text)
 {
     for (; *text; text++) {

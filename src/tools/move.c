@@ -21,7 +21,7 @@ const struct option_row move_rows[] = {
 
 static bool is_postgres(const char *to)
 {
-    /* The same test by which libpq recognizes a connection string. */
+    /* libpq recognises a connection string by the same test. */
     return strncmp(to, "postgres://", 11) == 0 || strncmp(to, "postgresql://", 13) == 0 ||
            strchr(to, '=');
 }
@@ -48,7 +48,7 @@ static void print_moved(const struct move_options *o, const struct move_report *
 
 static void print_start(const struct move_options *o)
 {
-    /* Do not print the URL: it may contain a password. */
+    /* The URL is not printed, because it may contain a password. */
     if (o->to.postgres)
         printf("start it: guildhall serve --data '%s' --store URL, with the URL of --to\n",
                o->to.folder);

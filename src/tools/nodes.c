@@ -5,7 +5,7 @@
 #include "server/guildhall.h"
 #include "tools/tools.h"
 
-/* Shows a node without a heartbeat for 5 seconds as silent, even if no peer has declared it
+/* A node without a heartbeat for 5 seconds is printed as silent, even if no peer has declared it
  * dead. */
 static const char NODES[] =
     "select node, name, address, case when state = 3 or seen_at < clock_timestamp() - "

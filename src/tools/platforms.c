@@ -9,7 +9,7 @@
 #include "integrations/integrations.h"
 #include "tools/tools.h"
 
-/* One command: the arguments of the command line, or a line of an import file. */
+/* One request: the arguments of the command line, or a line of an import file. */
 struct platform_order {
     struct auth *auth;
     enum platform platform;
@@ -151,7 +151,8 @@ static int run_order(const struct settings *s, const struct verb *v, struct plat
 
 /* --- platform import ------------------------------------------------------------------ */
 
-/* Lines of "account,PLATFORM,ID,NAME,…": the arguments of the command line, without quotes. */
+/* Lines have the form "account,PLATFORM,ID,NAME,…": the arguments of the command line, without
+ * quotes. */
 
 enum { MOST_WORDS = 8, LONGEST_LINE = 4096, LINES_AT_ONCE = 1000 };
 

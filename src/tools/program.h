@@ -8,19 +8,20 @@ struct program_command {
     const char *name, *arguments, *help;
     int (*run)(const struct settings *s, char **arguments);
     const struct option_row *options; /* additional options, or NULL */
-    bool makes_data;                  /* may create the data folder: no package default */
+    bool makes_data; /* whether the command may create the data folder; it then does not use the
+                        package's folder */
 };
 
-/* Ends with a row without a name. */
+/* The list ends with a row without a name. */
 extern const struct program_command program_commands[];
 
-/* NULL if there is none; --help, -h and --version are commands too. */
+/* Returns NULL if there is no such command; --help, -h and --version are commands, too. */
 const struct program_command *program_find(const char *name);
 
-/* The most similar command name, for error messages; NULL if none is similar. */
+/* Returns the most similar command name, for error messages; NULL if none is similar. */
 const char *program_nearest(const char *name);
 
-/* Prints the help of one command; all: with the server's options. */
+/* Prints the help of one command; all: also the server's options. */
 int program_help(const struct program_command *c, bool all);
 
 int tool_help(const struct settings *s, char **arguments);

@@ -1,4 +1,4 @@
-/* reach.c - error messages for an unreachable server, and opening the store of a stopped one. */
+/* reach.c - error messages for an unreachable server, and opening the store of a stopped server. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

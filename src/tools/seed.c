@@ -54,7 +54,7 @@ static enum err print_tokens(const struct settings *s, struct store *store)
         struct token_request request = { .auth = auth };
         char name[33], purpose[40];
 
-        /* A user may own several guilds; each line gets its own token. */
+        /* A user may own several guilds, so each line gets its own token. */
         snprintf(purpose, sizeof purpose, "guildhall seed %lld", (long long)n);
         request.purpose = str_of(purpose);
         seed_username(&s->seed, seed_guild_owner(&s->seed, n), name);

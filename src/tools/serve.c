@@ -13,11 +13,11 @@
 #include "server/manager.h"
 #include "store/backup/snapshots.h"
 
-/* The running server and its configuration. */
+/* A running server and its configuration. */
 struct served {
     const struct config *config;
     const struct settings *settings; /* or NULL */
-    struct settings current;         /* last settings read; in the arena */
+    struct settings current;         /* settings of the last reload; allocated in the arena */
     struct arena *arena;
     bool has_terminal;
     pthread_mutex_t lock; /* serializes reloads by signal and control socket */
@@ -35,7 +35,7 @@ static sigset_t served_signals(void)
     return set;
 }
 
-/* Call before any thread starts, so that only wait_for_signal receives the signals. */
+/* Blocks the signals, so that only wait_for_signal receives them. Call before any thread starts. */
 static void hold_signals(void)
 {
     sigset_t set = served_signals();
@@ -43,7 +43,7 @@ static void hold_signals(void)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* On an error nothing changes. Call with the lock held. */
+/* Reloads the settings; changes nothing on an error. Call with the lock held. */
 static bool served_reload_alone(struct served *s, struct guildhall *g, struct buf *out)
 {
     struct arena *arena = arena_new();
@@ -81,7 +81,8 @@ static int wait_for_signal(struct served *s, struct guildhall *g)
     sigset_t set = served_signals();
     int sig;
 
-    /* SIGHUP reloads, unless it came because the terminal was closed: then stop. */
+    /* SIGHUP reloads the settings, unless it was sent because the terminal was closed: then the
+     * server stops. */
     while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
            !(s->has_terminal && !isatty(STDIN_FILENO))) {
         struct buf said;
@@ -95,7 +96,7 @@ static int wait_for_signal(struct served *s, struct guildhall *g)
     return sig;
 }
 
-/* Explains how to create the first account. */
+/* Prints how to create the first account. */
 static void greet_first_run(const struct guildhall *g, const struct config *config)
 {
     bool empty;
@@ -122,7 +123,7 @@ static void write_url(const struct guildhall *g, const struct config *config, ch
              guildhall_port(g));
 }
 
-/* Runs the server until a signal arrives and returns the signal; 0: it did not start. */
+/* Runs the server until a signal arrives and returns that signal; 0: the server did not start. */
 static int serve_once(struct served *s, void (*ready)(void *arg, const char *url), void *arg,
                       char listen[300])
 {
@@ -170,7 +171,7 @@ static void import_what_waits(const struct config *config)
     store_close(store);
 }
 
-/* A restart for a snapshot or import keeps the port, so the start message is not printed again. */
+/* Prints nothing, because a restart for a snapshot or import uses the same port. */
 static void greet_no_more(void *arg, const char *url)
 {
     (void)arg, (void)url;
@@ -190,11 +191,12 @@ int serve_until_stopped(const struct config *config, const struct settings *sett
     int sig = serve_once(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
-        /* If both were requested, restore the snapshot first and import into it. */
+        /* If both were requested, the snapshot is restored first, and the world file is imported
+         * into it. */
         snapshot_bring_back(config->data);
         if (world_import_waits())
             import_what_waits(config);
-        /* Use the configuration of the last reload. */
+        /* The restarted server uses the configuration of the last reload. */
         if (s.arena)
             again = s.current.config;
         again.listen = listen;

@@ -115,7 +115,7 @@ int tool_import(const struct settings *s, char **arguments)
     return status;
 }
 
-/* Mode 0600, because the file contains password hashes. */
+/* Writes a file of mode 0600, because it contains password hashes. */
 static bool write_file(const char *path, struct str text)
 {
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : STDOUT_FILENO;

@@ -75,8 +75,8 @@ void traffic_release(struct traffic *t)
 
 /* --- ring buffer ---------------------------------------------------------------------- */
 
-/* Moves the write position. It wraps at most once, because the longest record is an eighth of
- * the smallest ring (1 MiB). */
+/* Moves the write position. It wraps at most once, because the longest record is an eighth of the
+ * smallest ring (1 MiB). */
 static void ring_went_on(struct traffic *t, size_t n)
 {
     t->end += n;

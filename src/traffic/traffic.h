@@ -88,8 +88,8 @@ void traffic_add(struct traffic *t, struct traffic_record *r,
 
 /* Returns the numbers of the oldest stored and of the newest record; 0: none. */
 void traffic_range(struct traffic *t, uint64_t *ret_oldest, uint64_t *ret_newest);
-/* Reads a record; its texts are written to room, which is reset first. Returns false if the
- * record is not stored. */
+/* Reads a record; its texts are written to room, which is reset first. Returns false if the record
+ * is not stored. */
 bool traffic_get(struct traffic *t, uint64_t number, struct traffic_record *ret, struct buf *room);
 /* Returns one text of a record that traffic_get returned. */
 struct str traffic_text(const struct traffic_record *r, const struct buf *room,

@@ -3,8 +3,8 @@
 
 #include "web/internal.h"
 
-/* Paths of the single-page application, which reads its own URL. A trailing '/' matches all
- * paths below. */
+/* Paths of the single-page application, which reads its own URL. A trailing '/' matches all paths
+ * below. */
 static const char *const page_paths[] = {
     "/",         "/channels/", "/friends",   "/invite/", "/login",      "/oauth2/authorize",
     "/register", "/reset",     "/settings/", "/verify",  "/workbench/", NULL,
@@ -61,9 +61,9 @@ static bool str_holds(struct str text, const char *word)
     return text.n && memmem(text.p, text.n, word, strlen(word));
 }
 
-/* Pages need "Accept: text/html", except the start page of the chat, so that a program that
- * omits "/api" gets an error and no page. operator.html is index.html with a flag for the
- * scripts that there is no chat. */
+/* Pages need "Accept: text/html", except the start page of the chat, so that a program that omits
+ * "/api" gets an error and no page. operator.html is index.html with a flag for the scripts that
+ * there is no chat. */
 struct web_found web_find(const struct web *web, struct str path, struct str accept,
                           struct str bundle)
 {

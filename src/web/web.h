@@ -1,9 +1,9 @@
 /* web.h - the web pages: chat and workbench in the browser.
  *
- * The folder serves the files of web/, which scripts/embed-web compiles into the program,
- * already compressed. It uses base/, net/ and api/, and owns no tables. Only a GET that matches
- * no route is handled here, so that API requests are not slowed down. The pages use the public
- * API like any client. Start with page.c. */
+ * The folder serves the files of web/, which scripts/embed-web compiles into the program, already
+ * compressed. It uses base/, net/ and api/, and owns no tables. Only a GET that matches no route is
+ * handled here, so that API requests are not slowed down. The pages use the public API like any
+ * client. Start with page.c. */
 #ifndef WEB_WEB_H
 #define WEB_WEB_H
 
@@ -14,8 +14,8 @@ struct web {
     bool operator_only; /* serve the workbench, but not the chat */
 };
 
-/* Replies to a GET that matches no route with a page or a file of the pages. Returns false if
- * there is no such file. arg is a struct web. */
+/* Replies to a GET that matches no route with a page or a file of the pages. Returns false if there
+ * is no such file. arg is a struct web. */
 bool web_answer(void *arg, struct call *call);
 
 #endif

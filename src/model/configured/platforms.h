@@ -24,8 +24,8 @@ bool platforms_set(const struct platform_options *o, const char **ret_problem);
 struct str platform_name(enum platform p);
 /* Finds a platform by its name in the store or by the operator's name. */
 enum platform platform_of(struct str word);
-/* Returns the type of an integration that clients get: the operator's name if set, otherwise
- * the stored type. */
+/* Returns the type of an integration that clients get: the operator's name if set, otherwise the
+ * stored type. */
 struct str integration_word(struct str type);
 
 bool platform_is_on(enum platform p);

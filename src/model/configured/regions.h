@@ -12,14 +12,14 @@ struct region {
 
 extern const struct type type_regions;
 
-/* Sets the regions from the configuration, "main:Main, eu:Europe". Returns false with the
- * reason in *ret_problem. All regions_set functions are called before the loops start. */
+/* Sets the regions from the configuration, "main:Main, eu:Europe". Returns false with the reason in
+ * *ret_problem. All regions_set functions are called before the loops start. */
 bool regions_set(struct str list, const char **ret_problem);
-/* Adds regions only for guilds with the feature VIP_REGIONS; called after regions_set. The list
- * may be empty. */
+/* Adds regions only for guilds with the feature VIP_REGIONS; called after regions_set. The list may
+ * be empty. */
 bool regions_set_vip(struct str list, const char **ret_problem);
-/* Sets the regions of client networks, "10.0.0.0/8=eu, 2001:db8::/32=us"; called after
- * regions_set and regions_set_vip. */
+/* Sets the regions of client networks, "10.0.0.0/8=eu, 2001:db8::/32=us"; called after regions_set
+ * and regions_set_vip. */
 bool regions_set_near(struct str list, const char **ret_problem);
 
 /* Returns a list of struct region, in the configured order. The optimal region is that of the
@@ -29,8 +29,8 @@ bool region_usable(struct str id, bool vip);
 /* Returns the id of the optimal region. */
 struct str region_optimal(struct str address, bool vip);
 
-/* Sets the voice endpoint: host and path, in which {region} stands for the region's id. NULL:
- * none. The text is not copied. */
+/* Sets the voice endpoint: host and path, in which {region} stands for the region's id. NULL: none.
+ * The text is not copied. */
 void regions_set_endpoint(const char *pattern);
 const char *regions_endpoint(void);
 /* Replaces {region} in a pattern with the region's id. */

@@ -17,8 +17,8 @@ enum event {
     EVENT_COUNT
 };
 
-/* Intents that a session declares in IDENTIFY, with the same bits as Discord's. Bots must
- * declare them; user sessions without intents receive all events. */
+/* Intents that a session declares in IDENTIFY, with the same bits as Discord's. Bots must declare
+ * them; user sessions without intents receive all events. */
 enum intent_bit {
     INTENT_BIT_GUILDS,
     INTENT_BIT_GUILD_MEMBERS,
@@ -85,8 +85,8 @@ enum event event_named(struct str name); /* EVENT_NONE: the name is unknown */
 const char *event_doc(enum event e);
 
 /* The audience of an event: the sessions of a user, all members of a guild, the members of a
- * private channel, or one session. Within a guild the audience can be limited to members who
- * can view a channel, or who have one of some permissions. */
+ * private channel, or one session. Within a guild the audience can be limited to members who can
+ * view a channel, or who have one of some permissions. */
 enum subject_kind { SUBJECT_USER, SUBJECT_GUILD, SUBJECT_CHANNEL, SUBJECT_SESSION };
 
 struct subject {
@@ -94,8 +94,8 @@ struct subject {
     snowflake id;
     snowflake channel_id; /* SUBJECT_GUILD: only members who can view this channel, 0: all;
                              SUBJECT_USER: see to_person_in */
-    /* If channel_id is a thread, these members decide who can view it. starter_id: creator of a
-     * new private thread, who is about to become a member; otherwise 0. */
+    /* If channel_id is a thread, these members decide who can view it. starter_id: creator of a new
+     * private thread, who is about to become a member; otherwise 0. */
     snowflake parent_id, starter_id;
     int64_t thread_type;
     bool closed; /* whether the thread is private */

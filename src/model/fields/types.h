@@ -27,8 +27,8 @@ extern const struct rule rule_name;    /* rule for names: no invisible character
 extern const struct type type_url;     /* http or https URL of at most 512 characters */
 extern const struct type type_long_url; /* http or https URL of at most 2048 characters */
 
-/* Maximum length of a JSON body with images: base64, in which some encoders escape slashes, and
- * one megabyte for all other fields. */
+/* Maximum length of a JSON body with images: base64, in which some encoders escape slashes, and one
+ * megabyte for all other fields. */
 #define PICTURE_MAX               (10 * 1024 * 1024)
 #define PICTURE_TEXT_MAX          ((PICTURE_MAX + 2) / 3 * 4 / 64 * 65)
 #define BODY_WITH_PICTURES(count) ((count)*PICTURE_TEXT_MAX + 1024 * 1024)

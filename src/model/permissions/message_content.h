@@ -31,13 +31,13 @@ struct content_origin {
     size_t mentioned_count;
 };
 
-/* Returns true if the reader is a bot without the grant, the message is in a guild, the bot or
- * a webhook of its application did not write it, and the message does not mention the bot. */
+/* Returns true if the reader is a bot without the grant, the message is in a guild, the bot or a
+ * webhook of its application did not write it, and the message does not mention the bot. */
 bool content_is_hidden(const struct content_reader *reader, bool in_guild,
                        const struct content_origin *from);
 
-/* Appends the JSON of a message with empty content, embeds, attachments and components, and
- * without its poll. Messages that it forwards or replies to also lose their content. */
+/* Appends the JSON of a message with empty content, embeds, attachments and components, and without
+ * its poll. Messages that it forwards or replies to also lose their content. */
 void message_emptied(struct str message, struct arena *arena, struct buf *out);
 
 /* Returns the message without content if the content is hidden from the reader; otherwise the
@@ -45,11 +45,11 @@ void message_emptied(struct str message, struct arena *arena, struct buf *out);
 struct str message_for_reader(struct str message, bool in_guild,
                               const struct content_reader *reader, struct arena *arena);
 
-/* Returns a message whose content the reader may get. If a user wrote it, the referenced
- * message keeps its content, because that user shows it to the bot. If a bot or a webhook wrote
- * it, the referenced message has content only if the reader may get that directly. Otherwise a
- * bot could read every message by replying to it. Forwarded messages keep their content,
- * because a bot can only forward messages whose content it gets. */
+/* Returns a message whose content the reader may get. If a user wrote it, the referenced message
+ * keeps its content, because that user shows it to the bot. If a bot or a webhook wrote it, the
+ * referenced message has content only if the reader may get that directly. Otherwise a bot could
+ * read every message by replying to it. Forwarded messages keep their content, because a bot can
+ * only forward messages whose content it gets. */
 struct str visible_message_for_reader(struct str message, bool in_guild,
                                       const struct content_reader *reader, struct arena *arena);
 

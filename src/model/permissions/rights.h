@@ -25,8 +25,8 @@ uint64_t rights_in_guild(const struct rights_of *who);
 /* Returns true if a timeout, screening, quarantine or the verification level restricts the
  * member. */
 bool rights_are_restrained(const struct rights_of *who);
-/* Returns OK if the member may write, otherwise ERR_MISSING_PERMISSIONS or the unmet
- * verification requirement. */
+/* Returns OK if the member may write, otherwise ERR_MISSING_PERMISSIONS or the unmet verification
+ * requirement. */
 enum err rights_to_speak(const struct rights_of *who);
 
 /* Returns the permissions in a channel with these overwrites. For a thread, pass type and
@@ -36,18 +36,18 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
                            const struct overwrite *overwrites, size_t count, bool thread);
 
 /* Reduces the permissions in the parent to those in a thread of this type. In a private thread,
- * only its members and users with MANAGE_THREADS have any. The creator is a member until
- * leaving or removal. */
+ * only its members and users with MANAGE_THREADS have any. The creator is a member until leaving or
+ * removal. */
 uint64_t rights_past_door(int64_t type, bool member, uint64_t rights);
-/* Returns the permissions in a thread. thread->member must be set if the thread is private and
- * the user is a member. */
+/* Returns the permissions in a thread. thread->member must be set if the thread is private and the
+ * user is a member. */
 uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
                           const struct channel *parent);
 
 /* --- access of a member in a guild ----------------------------------------------------- */
 
-/* Collects the input of the functions above from a guild with its roles and a member with its
- * role ids. */
+/* Collects the input of the functions above from a guild with its roles and a member with its role
+ * ids. */
 struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
 
 struct standing {
@@ -62,8 +62,8 @@ struct standing {
     snowflake top_role; /* id of the highest role; the guild's id: @everyone */
 };
 
-/* Returns the error for a member who has none of these permissions: ERR_GUILD_MFA_REQUIRED if
- * one is only withheld, otherwise ERR_MISSING_PERMISSIONS. */
+/* Returns the error for a member who has none of these permissions: ERR_GUILD_MFA_REQUIRED if one
+ * is only withheld, otherwise ERR_MISSING_PERMISSIONS. */
 enum err rights_refusal(uint64_t withheld, uint64_t any);
 /* Like rights_refusal, for the permissions in the guild as a whole. */
 enum err standing_lacks(const struct standing *s, uint64_t any);

@@ -52,9 +52,9 @@ unsigned command_integration_types(const struct command *k)
 
 #define LETTERS(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
 
-/* Index by two letters: the position, from 1, of the first locale in type_locale that begins
- * with them; ALONE if the two letters are a whole locale. Fast, because locales are looked up
- * for every dictionary of every command. */
+/* Index by two letters: the position, from 1, of the first locale in type_locale that begins with
+ * them; ALONE if the two letters are a whole locale. Fast, because locales are looked up for every
+ * dictionary of every command. */
 enum { ALONE = 0x80 };
 static const unsigned char first_of_letters[LETTERS('z', 'z') + 1] = {
     [LETTERS('a', 'r')] = ALONE | 1,  [LETTERS('b', 'g')] = ALONE | 2,

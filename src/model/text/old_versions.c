@@ -16,8 +16,8 @@ bool version_read(struct str segment, int *ret)
     return true;
 }
 
-/* State of the copy. at: read position; from: start of the text that is not copied yet;
- * overwrites: whether the array or object at each depth is part of permission_overwrites. */
+/* State of the copy. at: read position; from: start of the text that is not copied yet; overwrites:
+ * whether the array or object at each depth is part of permission_overwrites. */
 struct respelling {
     const char *at, *end, *from;
     struct buf *out;

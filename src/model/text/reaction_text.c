@@ -19,8 +19,8 @@ struct line_parts {
     unsigned own;
 };
 
-/* Parses the text before the next mark, checking every `step` bytes; returns false if there is
- * no mark. Faster than memchr, because the text is only a few bytes. */
+/* Parses the text before the next mark, checking every `step` bytes; returns false if there is no
+ * mark. Faster than memchr, because the text is only a few bytes. */
 static inline bool part_cut(const char **at, const char *end, char mark, size_t step,
                             struct str *ret)
 {
@@ -239,8 +239,8 @@ static char *number_put(char *at, struct str s)
     return at + 1;
 }
 
-/* JSON after the counts, by which reactions the reader has used. The size is constant, so that
- * the copy is inlined. */
+/* JSON after the counts, by which reactions the reader has used. The size is constant, so that the
+ * copy is inlined. */
 enum { TAIL = 48 };
 #define TAIL_OF(me, burst)                                                           \
     {                                                                                \

@@ -7,8 +7,8 @@
  *
  * Ids are 16 hex digits. The text is encoded as JSON without being decoded into structs: before
  * that, the id of the reader is written to the first line of a copy. `users` are the first few
- * users of an emoji, so that most readers need no query; reactions of other readers are marked
- * in `own`. In the store `reader` and `own` are 0. */
+ * users of an emoji, so that most readers need no query; reactions of other readers are marked in
+ * `own`. In the store `reader` and `own` are 0. */
 #ifndef MODEL_REACTION_TEXT_H
 #define MODEL_REACTION_TEXT_H
 
@@ -56,21 +56,21 @@ const struct reaction_emoji *reaction_emoji_of(struct arena *arena,
 
 /* Sets the reader in a copy of the text. */
 void reaction_text_for(struct str text, snowflake reader);
-/* Marks, in a copy of the text, that its reader has used an emoji. Does nothing if the emoji
- * was removed. */
+/* Marks, in a copy of the text, that its reader has used an emoji. Does nothing if the emoji was
+ * removed. */
 void reaction_text_mark(struct str text, snowflake id, enum reaction_own own);
 /* Writes the JSON array of reactions. */
 void reaction_text_show(struct json *j, struct str text);
 
-/* Position of one reaction in JSON that was encoded for readers who have not used it, so that
- * the JSON can be patched for other readers. */
+/* Position of one reaction in JSON that was encoded for readers who have not used it, so that the
+ * JSON can be patched for other readers. */
 struct reaction_spot {
     snowflake id;
     struct str users;
     size_t me, me_burst; /* offsets of both "false" values in the output */
 };
-/* Removes the first line and writes it as an array element with me = false. Returns false at
- * the end, and if the line is invalid. */
+/* Removes the first line and writes it as an array element with me = false. Returns false at the
+ * end, and if the line is invalid. */
 bool reaction_show_plain(struct json *j, struct str *lines, struct reaction_spot *ret);
 /* Removes the first id from `users`; returns false at the end. */
 bool reaction_user_next(struct str *users, snowflake *ret);

@@ -7,10 +7,10 @@
 /* Returns the text trimmed, with single spaces, in NFKC and case-folded. */
 struct str words_normal(struct arena *a, struct str text);
 
-/* Splits normalised text into words without accents: a list of struct str. Scripts without
- * spaces are split into pairs of characters; in a query, the single last character of a run is
- * omitted unless it is the only one. Words contain letters, digits and non-ASCII characters,
- * but no quote or underscore. */
+/* Splits normalised text into words without accents: a list of struct str. Scripts without spaces
+ * are split into pairs of characters; in a query, the single last character of a run is omitted
+ * unless it is the only one. Words contain letters, digits and non-ASCII characters, but no quote
+ * or underscore. */
 struct list words_split(struct arena *a, struct str normal, bool query);
 
 /* Returns the first character of a text. */

@@ -14,9 +14,9 @@
 
 /* --- structures ----------------------------------------------------------------------- */
 
-/* Time limit per loop iteration for data from other servers. libcurl may deliver more than 1
- * MiB in one call, so each write callback checks the time, and a request that exceeds the limit
- * is paused until a later iteration. */
+/* Time limit per loop iteration for data from other servers. libcurl may deliver more than 1 MiB in
+ * one call, so each write callback checks the time, and a request that exceeds the limit is paused
+ * until a later iteration. */
 enum { FETCHING_NS = 4 * 1000 * 1000 };
 
 struct fetcher {
@@ -270,8 +270,8 @@ static int set_timer(CURLM *multi, long ms, void *arg)
 
 /* --- a request ------------------------------------------------------------------------ */
 
-/* Reserves the announced Content-Length, to avoid copies while the buffer grows. A length
- * beyond the limit marks the buffer as full, so that the request fails at once. */
+/* Reserves the announced Content-Length, to avoid copies while the buffer grows. A length beyond
+ * the limit marks the buffer as full, so that the request fails at once. */
 static void client_make_room(struct fetch_job *j)
 {
     curl_off_t length = -1;
@@ -296,8 +296,8 @@ static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
     return j->too_large ? 0 : size * n;
 }
 
-/* libcurl callback that receives the resolved address, so changing DNS answers cannot bypass
- * the check. */
+/* libcurl callback that receives the resolved address, so changing DNS answers cannot bypass the
+ * check. */
 static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct fetch_job *j = arg;
@@ -404,8 +404,7 @@ static void set_options(struct fetch_job *j, const struct fetch *r)
     curl.easy_setopt(e, CURLOPT_WRITEDATA, j);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, j);
-    /* A cached connection may lead to a private address that another request was allowed to
-     * use. */
+    /* A cached connection may lead to a private address that another request was allowed to use. */
     curl.easy_setopt(e, CURLOPT_FRESH_CONNECT, (long)r->public_only);
     if (j->fetcher->ca_file)
         curl.easy_setopt(e, CURLOPT_CAINFO, j->fetcher->ca_file);

@@ -1,9 +1,9 @@
 /* client.h - outgoing HTTP requests, for example to interaction endpoints and providers.
  *
  * A fetcher runs on one event loop and never blocks. Each request has a timeout and a maximum
- * response size, follows no redirect, and connects to no private address unless the operator
- * allows it. The address is checked after DNS resolution. src/net/client also contains the
- * mailer (mailer.h) and the check for public addresses (public_address.c). */
+ * response size, follows no redirect, and connects to no private address unless the operator allows
+ * it. The address is checked after DNS resolution. src/net/client also contains the mailer
+ * (mailer.h) and the check for public addresses (public_address.c). */
 #ifndef NET_CLIENT_H
 #define NET_CLIENT_H
 
@@ -47,8 +47,8 @@ struct fetch {
     int64_t timeout_ms;
     size_t max_answer;
     bool public_only; /* refuse private addresses even if the fetcher allows them */
-    /* Called on the loop's thread. The body is valid during the call; to retain a long body,
-     * move the buffer and leave an empty one, because a copy would block the loop. */
+    /* Called on the loop's thread. The body is valid during the call; to retain a long body, move
+     * the buffer and leave an empty one, because a copy would block the loop. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
                  struct buf *body);
     void *arg;

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "net/client/curl.h"
 
-/* Four queued mails and the current one, each with its timeout, must finish before the leases
- * of their jobs expire. */
+/* Four queued mails and the current one, each with its timeout, must finish before the leases of
+ * their jobs expire. */
 enum { MOST_WAITING = 4, MAIL_TIMEOUT_MS = 20000, MAIL_CONNECT_MS = 10000 };
 
 struct mailer {

@@ -14,8 +14,8 @@ static bool same_eight(const char *any_case, const char *lower)
     return (a | 0x2020202020202020) == b;
 }
 
-/* Compares case-insensitively. `lower` contains only lower-case letters, digits and '-': no
- * other byte that is valid in a header becomes one of those by setting bit 0x20. */
+/* Compares case-insensitively. `lower` contains only lower-case letters, digits and '-': no other
+ * byte that is valid in a header becomes one of those by setting bit 0x20. */
 static bool is_word(struct str s, const char *lower, size_t n)
 {
     if (s.n != n)

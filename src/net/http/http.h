@@ -47,8 +47,8 @@ struct http_request {
     struct str path, query; /* before and after '?', still percent-encoded */
     int minor;              /* minor version: HTTP/1.minor */
 
-    /* Validated framing. expect_continue is set only if a body follows; upgrade_websocket only
-     * if no body follows. */
+    /* Validated framing. expect_continue is set only if a body follows; upgrade_websocket only if
+     * no body follows. */
     bool has_length, chunked, keep_alive, expect_continue, upgrade_websocket;
     uint64_t length; /* Content-Length, at most INT64_MAX; 0 if absent */
 
@@ -61,10 +61,10 @@ struct http_request {
     struct http_header headers[HTTP_MAX_HEADERS];
 };
 
-/* Parses one request head at the start of bytes. Returns its length, 0 if more bytes are
- * needed, or a negative HTTP status (-400, -414, -417, -431, -501, -505), after which the
- * connection must be closed. Never returns 0 once a size limit is exceeded. One empty line
- * before the request is skipped. */
+/* Parses one request head at the start of bytes. Returns its length, 0 if more bytes are needed, or
+ * a negative HTTP status (-400, -414, -417, -431, -501, -505), after which the connection must be
+ * closed. Never returns 0 once a size limit is exceeded. One empty line before the request is
+ * skipped. */
 long http_read_head(struct str bytes, struct http_request *ret);
 
 /* Returns the first header with this name (case-insensitive), or a str with p == NULL. */

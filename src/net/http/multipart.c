@@ -43,8 +43,8 @@ static bool is_boundary(struct str s)
     return true;
 }
 
-/* A delimiter starts with CRLF. Before the first part, and in a part without content, that CRLF
- * may be missing or already consumed, so it counts as matched. */
+/* A delimiter starts with CRLF. Before the first part, and in a part without content, that CRLF may
+ * be missing or already consumed, so it counts as matched. */
 static void expect_delimiter(struct multipart *m, enum state state)
 {
     m->state = state;

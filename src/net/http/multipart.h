@@ -31,8 +31,8 @@ void multipart_free(struct multipart *m);
 struct loop;
 void multipart_dispose(struct multipart *m, struct loop *l);
 
-/* Parses more input. Returns ERR_BAD_REQUEST for malformed input and ERR_ENTITY_TOO_LARGE
- * beyond a limit. After an error, all further input is ignored. */
+/* Parses more input. Returns ERR_BAD_REQUEST for malformed input and ERR_ENTITY_TOO_LARGE beyond a
+ * limit. After an error, all further input is ignored. */
 enum err multipart_feed(struct multipart *m, struct str bytes);
 /* Returns OK if the closing boundary was received, otherwise ERR_BAD_REQUEST. */
 enum err multipart_end(struct multipart *m);

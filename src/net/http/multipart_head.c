@@ -14,8 +14,8 @@ static bool is_clean(struct str s)
     return utf8_valid(s);
 }
 
-/* Removes escapes of a quoted value. Some clients send a backslash unescaped, so a backslash is
- * an escape only before a quote or a backslash. */
+/* Removes escapes of a quoted value. Some clients send a backslash unescaped, so a backslash is an
+ * escape only before a quote or a backslash. */
 static struct str multipart_unquote(const struct parameter *p, char *out)
 {
     size_t n = 0;
@@ -68,8 +68,8 @@ static bool set_field(char **field, struct str s)
     return true;
 }
 
-/* Stores a parameter of Content-Disposition. ret_extended: the value of filename*=, which
- * overrides filename=. */
+/* Stores a parameter of Content-Disposition. ret_extended: the value of filename*=, which overrides
+ * filename=. */
 static bool take_parameter(struct part *p, const struct parameter *a, char **ret_extended)
 {
     char text[MULTIPART_MAX_PART_HEAD];

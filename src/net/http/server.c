@@ -47,8 +47,8 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     links_init(&h->dirty);
     links_init(&h->input.postponed);
     h->input.go_on.run = home_go_on;
-    /* These buffers have no limit: input is bounded before it is stored, and the server
-     * generates the output. */
+    /* These buffers have no limit: input is bounded before it is stored, and the server generates
+     * the output. */
     buf_init(&h->buffers.out, SIZE_MAX / 2);
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
     buf_init(&h->buffers.cipher, SIZE_MAX / 2);
@@ -173,8 +173,8 @@ static void stop_home(struct loop *l, void *arg)
     }
 }
 
-/* Returns true if no response is pending on the connection: it waits for the peer's close
- * frame, for the peer to close, or for a whole request. */
+/* Returns true if no response is pending on the connection: it waits for the peer's close frame,
+ * for the peer to close, or for a whole request. */
 static bool connection_is_leaving(const struct connection *c)
 {
     return c->state == CONN_WEBSOCKET || c->state == CONN_LINGER || c->state == CONN_HEAD ||

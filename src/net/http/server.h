@@ -46,8 +46,8 @@ struct exchange {
     _Atomic bool abandoned;        /* set on disconnect; other threads read it */
 };
 
-/* Returns true if the client has disconnected and no one receives the response. May be called
- * from any thread. */
+/* Returns true if the client has disconnected and no one receives the response. May be called from
+ * any thread. */
 static inline bool exchange_abandoned(const struct exchange *x)
 {
     return atomic_load_explicit(&x->abandoned, memory_order_relaxed);
@@ -80,20 +80,20 @@ struct server_app {
     void *arg;
     /* Returns the body limits. Called when the head is complete and announces a body. */
     struct intake (*intake)(void *arg, const struct http_request *r);
-    /* Called with the head of a request whose body is long, of unknown length, or a form. The
-     * body is read only after http_admit; http_answer rejects it. NULL: accept all bodies. */
+    /* Called with the head of a request whose body is long, of unknown length, or a form. The body
+     * is read only after http_admit; http_answer rejects it. NULL: accept all bodies. */
     void (*admit)(void *arg, struct exchange *x);
     /* Called with a complete request. Respond with http_answer, in this call or later. */
     void (*request)(void *arg, struct exchange *x);
-    /* Writes the JSON body of an error that the server itself sends (malformed request, body
-     * too large). */
+    /* Writes the JSON body of an error that the server itself sends (malformed request, body too
+     * large). */
     void (*refusal)(void *arg, int status, struct buf *out);
     struct str
         refusal_lines; /* headers of errors that the server itself sends; must outlive the server */
     /* Called after the server itself rejected a request. May be NULL. */
     void (*refused)(void *arg, int status, const struct refused_request *r);
-    /* Called for a valid WebSocket handshake. Fills *ret and returns true to accept it, or
-     * returns false to handle it as an ordinary request. May be NULL. */
+    /* Called for a valid WebSocket handshake. Fills *ret and returns true to accept it, or returns
+     * false to handle it as an ordinary request. May be NULL. */
     bool (*upgrade)(void *arg, const struct http_request *r, struct websocket_handler *ret);
 };
 
@@ -125,9 +125,9 @@ bool server_socket_host(int socket, char *host, size_t max);
 /* Closes the listener and idle connections. Running requests and WebSockets continue; a new
  * WebSocket handshake gets status 503. Blocks, so it must not be called on a loop. */
 void server_drain(struct server *s);
-/* Drains the server and calls each WebSocket's shutdown handler. Closes remaining WebSockets
- * after 200 ms, waits at most patience_ms for running requests, then closes all connections.
- * Blocks, so it must not be called on a loop. */
+/* Drains the server and calls each WebSocket's shutdown handler. Closes remaining WebSockets after
+ * 200 ms, waits at most patience_ms for running requests, then closes all connections. Blocks, so
+ * it must not be called on a loop. */
 void server_stop(struct server *s, int64_t patience_ms);
 void server_free(struct server *s);
 
@@ -137,24 +137,23 @@ struct server_stats {
 };
 void server_stats(const struct server *s, struct server_stats *ret);
 
-/* Accepts the body that `admit` was called for; account is the sender, or 0. Call on the
- * exchange's loop. Until `request` is called, the server may free the exchange without notice,
- * so the exchange must own nothing outside its arena. */
+/* Accepts the body that `admit` was called for; account is the sender, or 0. Call on the exchange's
+ * loop. Until `request` is called, the server may free the exchange without notice, so the exchange
+ * must own nothing outside its arena. */
 void http_admit(struct exchange *x, uint64_t account);
-/* Sends the response; call exactly once, on the exchange's loop, inside `request` or later.
- * Frees the exchange and its arena. HEAD gets no body; JSON and text of 1-128 KiB is gzipped if
- * the client accepts it. */
+/* Sends the response; call exactly once, on the exchange's loop, inside `request` or later. Frees
+ * the exchange and its arena. HEAD gets no body; JSON and text of 1-128 KiB is gzipped if the
+ * client accepts it. */
 void http_answer(struct exchange *x, const struct answer_head *head, struct str body);
-/* Closes the connection without a response, as a crash would. Must not be called while input of
- * the connection is handled: use a timer or a later loop iteration. */
+/* Closes the connection without a response, as a crash would. Must not be called while input of the
+ * connection is handled: use a timer or a later loop iteration. */
 void http_drop(struct exchange *x);
-/* Like http_answer, but the body is `length` bytes of a file from its current offset. Closes
- * fd. */
+/* Like http_answer, but the body is `length` bytes of a file from its current offset. Closes fd. */
 void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length);
 
 /* Like http_answer, but for a long text that is sent in pieces as the client reads it and never
- * copied whole. Moves the contents of `owner`, the buffer of the text; NULL: the text outlives
- * the server. The text is not compressed. */
+ * copied whole. Moves the contents of `owner`, the buffer of the text; NULL: the text outlives the
+ * server. The text is not compressed. */
 void http_answer_long(struct exchange *x, const struct answer_head *head, struct str text,
                       struct buf *owner);
 /* Like http_answer_long, but with a reference-counted text, of which it acquires a reference. */
@@ -163,14 +162,14 @@ void http_answer_shared(struct exchange *x, const struct answer_head *head,
 /* Texts of at least this length should be sent with http_answer_long. */
 enum { HTTP_LONG = 64 * 1024 };
 
-/* http_answer does not compress longer bodies, because that would block the loop; callers
- * compress them in the background. */
+/* http_answer does not compress longer bodies, because that would block the loop; callers compress
+ * them in the background. */
 enum { HTTP_GZIP_LONGEST = 128 * 1024 };
 /* Returns true if a body of this type and length is worth compressing. */
 bool http_gzip_fits(struct str content_type, size_t length);
-/* Appends the body as gzip, for answer_head.zipped; level 1 is fastest, 9 smallest. Returns
- * false, with undefined contents of out, if the result would not be smaller. May be called from
- * any thread. */
+/* Appends the body as gzip, for answer_head.zipped; level 1 is fastest, 9 smallest. Returns false,
+ * with undefined contents of out, if the result would not be smaller. May be called from any
+ * thread. */
 bool http_gzip(struct str body, int level, struct buf *out);
 
 /* --- WebSockets ----------------------------------------------------------------------- */
@@ -182,9 +181,9 @@ struct websocket_handler {
     size_t max_waiting; /* limit of unsent bytes; beyond it the connection is closed */
     void (*open)(struct websocket *ws, void *arg); /* called after the handshake was sent */
     void (*message)(struct websocket *ws, enum ws_opcode opcode, struct str payload);
-    /* Called when the connection has ended; code is the peer's close code, or 1006. The
-     * websocket must not be used afterwards. Called exactly once, from the loop and never
-     * inside another callback of the handler, even if `open` was never called. */
+    /* Called when the connection has ended; code is the peer's close code, or 1006. The websocket
+     * must not be used afterwards. Called exactly once, from the loop and never inside another
+     * callback of the handler, even if `open` was never called. */
     void (*closed)(struct websocket *ws, int code);
     void (*shutdown)(struct websocket *ws); /* called when the server stops; NULL: close 1001 */
     void (*drained)(struct websocket *ws);  /* called from the loop after websocket_await */
@@ -201,8 +200,8 @@ bool websocket_secure(const struct websocket *ws);
 /* Appends the address that the client connected to: "192.0.2.1:8080", "[2001:db8::1]:8080". */
 void websocket_add_own_host(const struct websocket *ws, struct buf *out);
 
-/* Queues one message; all messages of a loop iteration leave in one write. Call on the
- * websocket's loop. */
+/* Queues one message; all messages of a loop iteration leave in one write. Call on the websocket's
+ * loop. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 /* Like websocket_send, but joins several parts into one message. */
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
@@ -210,8 +209,8 @@ void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const str
 /* Like websocket_send, but moves the buffer's contents. A long message is sent in pieces as the
  * peer reads it; later messages queue behind it. */
 void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload);
-/* Like websocket_send, but with a frame that the caller has encoded. now: write at once as much
- * as the kernel accepts, unless other data is queued. */
+/* Like websocket_send, but with a frame that the caller has encoded. now: write at once as much as
+ * the kernel accepts, unless other data is queued. */
 void websocket_send_frame(struct websocket *ws, struct str frame, bool now);
 /* Writes queued messages now instead of at the end of the loop iteration. */
 void websocket_flush(struct websocket *ws);

@@ -1,8 +1,8 @@
 /* server_body.c - reads request bodies within the application's limits and the memory budget.
  *
  * A body that is short or already received is read at once. For any other body the application
- * first authenticates the sender (admit), so that a request that fails by its head alone uses
- * no memory; the body then counts against the budget. */
+ * first authenticates the sender (admit), so that a request that fails by its head alone uses no
+ * memory; the body then counts against the budget. */
 #include <assert.h>
 
 #include "base/arena.h"
@@ -77,8 +77,7 @@ static bool body_pay(const struct home *h, struct serving *call, size_t n)
     return true;
 }
 
-/* Starts to receive a body. Memory grows with the received bytes, not with the announced
- * length. */
+/* Starts to receive a body. Memory grows with the received bytes, not with the announced length. */
 static void body_expect(struct connection *c)
 {
     struct serving *call = c->call;

@@ -154,8 +154,8 @@ static void begin_timing(struct connection *c, enum connection_timing timing,
 }
 
 /* Sets the timeout by the state. A head has one timeout for all its bytes. Bodies and unsent
- * responses continue while the peer keeps a minimum rate. Each response restarts the idle
- * timeout; a running request has no timeout. */
+ * responses continue while the peer keeps a minimum rate. Each response restarts the idle timeout;
+ * a running request has no timeout. */
 static void set_deadline(struct connection *c)
 {
     struct home *h = c->home;
@@ -346,8 +346,8 @@ static size_t send_some(const struct connection *c, int fd, struct str bytes)
     return (size_t)n;
 }
 
-/* Sends encrypted bytes. TLS records must leave in order, so libuv queues the bytes that the
- * kernel does not accept. */
+/* Sends encrypted bytes. TLS records must leave in order, so libuv queues the bytes that the kernel
+ * does not accept. */
 static size_t send_encrypted(struct connection *c, int fd, struct str bytes)
 {
     struct buf *cipher = &c->home->buffers.cipher;
@@ -400,9 +400,9 @@ void connection_end(struct connection *c, struct connection *before)
 
 /* --- receiving ------------------------------------------------------------------------ */
 
-/* Limits the time for reading, because thousands of sockets may be readable at once, and one
- * may carry hundreds of requests. Unread input stays in the kernel, and epoll reports the
- * socket again in the next loop iteration. */
+/* Limits the time for reading, because thousands of sockets may be readable at once, and one may
+ * carry hundreds of requests. Unread input stays in the kernel, and epoll reports the socket again
+ * in the next loop iteration. */
 bool home_has_read_enough(struct home *h)
 {
     int64_t now = clock_mono();

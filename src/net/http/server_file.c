@@ -44,8 +44,8 @@ static void file_passed(struct connection *c, struct file_sending *f, size_t n)
     figure_add(&c->home->figures.bytes_out, n);
 }
 
-/* Sends the headers and the start of a text in one system call, so that the headers alone do
- * not wake the peer. Unsent headers stay in buffers.out. */
+/* Sends the headers and the start of a text in one system call, so that the headers alone do not
+ * wake the peer. Unsent headers stay in buffers.out. */
 static void send_with_head(struct connection *c, struct file_sending *f)
 {
     struct home *h = c->home;
@@ -155,8 +155,8 @@ static void file_begin(struct connection *c, struct serving *call, struct file_s
     serving_free(call);
 }
 
-/* Appends the headers and starts the body; also sends it, unless the connection's input is
- * being handled. */
+/* Appends the headers and starts the body; also sends it, unless the connection's input is being
+ * handled. */
 static void file_answer(struct serving *call, const struct answer_head *head, struct file_sending f)
 {
     struct connection *c = call->x.connection;

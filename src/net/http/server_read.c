@@ -58,8 +58,8 @@ static void connection_refuse_head(struct connection *c, int status, struct str 
 /* --- one request ---------------------------------------------------------------------- */
 
 /* Checks an incomplete head, whose start may already be invalid or too long. The check runs the
- * first time, at line ends and after every 1 KiB, so that many tiny pieces do not cost
- * quadratic time. */
+ * first time, at line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic
+ * time. */
 static size_t wait_for_head(struct connection *c, struct str bytes)
 {
     assert(bytes.p); /* the caller has received at least one byte */

@@ -54,8 +54,8 @@ static struct str cut_token(struct str *s)
     return token;
 }
 
-/* Parses an unquoted value. Accepts more than tokens, because clients send names such as
- * files[0] and boundaries with '=' without quotes. */
+/* Parses an unquoted value. Accepts more than tokens, because clients send names such as files[0]
+ * and boundaries with '=' without quotes. */
 static struct str cut_unquoted(struct str *s)
 {
     size_t n = 0;

@@ -21,8 +21,8 @@ static inline bool octet_is(char c, int kind)
     return octet_kinds[(unsigned char)c] & kind;
 }
 
-/* Returns the first byte outside the class, or end. The loop is unrolled, because the parsers
- * spend most of their time here. */
+/* Returns the first byte outside the class, or end. The loop is unrolled, because the parsers spend
+ * most of their time here. */
 static inline const char *octet_skip(const char *p, const char *end, int kind)
 {
     for (; end - p >= 4; p += 4) {
@@ -55,8 +55,8 @@ struct parameter {
     bool quoted;
 };
 
-/* Parses the next parameter at the front of *rest, which starts at a ';' or is empty. Returns
- * 1, 0 at the end, or -1 if it is malformed. */
+/* Parses the next parameter at the front of *rest, which starts at a ';' or is empty. Returns 1, 0
+ * at the end, or -1 if it is malformed. */
 int parameter_cut(struct str *rest, struct parameter *ret);
 
 #endif

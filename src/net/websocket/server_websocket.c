@@ -1,7 +1,7 @@
 /* server_websocket.c - connections that became WebSockets.
  *
- * Frames collect in the websocket and leave at the end of the loop iteration. The closed
- * callback runs then or from the event loop, never inside another callback of the handler. */
+ * Frames collect in the websocket and leave at the end of the loop iteration. The closed callback
+ * runs then or from the event loop, never inside another callback of the handler. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/http/server_internal.h"
@@ -200,8 +200,8 @@ void websocket_await(struct websocket *ws)
     websocket_mark_pong(ws);
 }
 
-/* Calls drained if all output was sent. The callback may send more, which leaves in the same
- * loop iteration. */
+/* Calls drained if all output was sent. The callback may send more, which leaves in the same loop
+ * iteration. */
 static void tell_drained(struct websocket *ws)
 {
     if (!ws->awaited || ws->long_message || connection_unsent(websocket_connection(ws)))
@@ -444,8 +444,8 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
     }
 }
 
-/* Postpones remaining messages to the next loop iteration when the time limit for reading is
- * used up. */
+/* Postpones remaining messages to the next loop iteration when the time limit for reading is used
+ * up. */
 static void postpone_messages(struct connection *c, const char *bytes, size_t n)
 {
     buf_add(&c->in, bytes, n);
@@ -623,8 +623,8 @@ static void go_on_next_turn(struct home *h)
     loop_post(h->loop, post);
 }
 
-/* Handles sockets that have output, for a limited time, because there may be thousands and new
- * ones are appended. */
+/* Handles sockets that have output, for a limited time, because there may be thousands and new ones
+ * are appended. */
 void websockets_end_turn(struct home *h)
 {
     int64_t began = links_empty(&h->dirty) ? 0 : clock_mono();

@@ -54,8 +54,8 @@ static void websocket_unmask(struct ws_reader *r, char *p, size_t n)
     r->phase = (unsigned char)((r->phase + n) & 3);
 }
 
-/* Returns the UTF-8 state inside a character: the number of bytes that follow, and the range of
- * the next one, which is narrower after some first bytes. */
+/* Returns the UTF-8 state inside a character: the number of bytes that follow, and the range of the
+ * next one, which is narrower after some first bytes. */
 static uint32_t utf8_expect(uint32_t count, uint32_t least, uint32_t most)
 {
     return count | least << 8 | most << 16;
@@ -133,8 +133,8 @@ static int check_start(const struct ws_reader *r)
         return opcode > WS_PONG || !fin || length > WS_MAX_CONTROL ? -1002 : 0;
     if (opcode > WS_BINARY)
         return -1002;
-    /* A continuation frame is valid only inside a fragmented message, and no other data frame
-     * is valid there. */
+    /* A continuation frame is valid only inside a fragmented message, and no other data frame is
+     * valid there. */
     return (opcode == WS_CONTINUE) == (r->opcode != 0) ? 0 : -1002;
 }
 
@@ -154,8 +154,8 @@ static int check_length(struct ws_reader *r)
     return 0;
 }
 
-/* Reads a frame header. Returns 1 if it is complete, 0 if it needs more bytes, or a negative
- * close code. */
+/* Reads a frame header. Returns 1 if it is complete, 0 if it needs more bytes, or a negative close
+ * code. */
 static int read_head(struct ws_reader *r, const char *bytes, size_t n, size_t *used)
 {
     while (r->head_n < head_size(r)) {

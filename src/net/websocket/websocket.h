@@ -1,9 +1,9 @@
 /* websocket.h - encodes and decodes WebSocket frames (RFC 6455, server side).
  *
- * Pure functions: no sockets, no clocks. The reader unmasks in place, joins fragments in a
- * bounded buffer, validates UTF-8 incrementally and returns the close code for a violation. A
- * message that is complete in the caller's bytes is neither copied nor allocated. The interface
- * for connections is in http/server.h. */
+ * Pure functions: no sockets, no clocks. The reader unmasks in place, joins fragments in a bounded
+ * buffer, validates UTF-8 incrementally and returns the close code for a violation. A message that
+ * is complete in the caller's bytes is neither copied nor allocated. The interface for connections
+ * is in http/server.h. */
 #ifndef NET_WEBSOCKET_H
 #define NET_WEBSOCKET_H
 
@@ -63,14 +63,14 @@ struct ws_message {
     int close_code;        /* WS_CLOSE: the peer's code, or WS_NO_CODE */
 };
 
-/* Decodes bytes in place and returns how many were used. *ret_found: a message is complete;
- * call again with the rest, even if no bytes are left, to free the message. A negative result
- * is a close code (-1002, -1007, -1009) that ends the connection. Incomplete frames are stored
- * in the reader. Input after a close frame or an error is ignored. */
+/* Decodes bytes in place and returns how many were used. *ret_found: a message is complete; call
+ * again with the rest, even if no bytes are left, to free the message. A negative result is a close
+ * code (-1002, -1007, -1009) that ends the connection. Incomplete frames are stored in the reader.
+ * Input after a close frame or an error is ignored. */
 long ws_read(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found);
 
-/* Frees the last message. Returns true if the reader is in its initial state, so that the
- * caller may free it. */
+/* Frees the last message. Returns true if the reader is in its initial state, so that the caller
+ * may free it. */
 bool ws_reader_rests(struct ws_reader *r);
 
 /* Writes the header of an unfragmented, unmasked frame; returns its length. */

@@ -24,7 +24,8 @@ static void print_clock(struct str answer)
     printf("%.*s, %lld s after the machine's time\n", STR_FMT(cells[0]), (long long)(ms / 1000));
 }
 
-/* Writes "+15m" or "reset" as an operator command; without an argument it only shows the clock. */
+/* Formats "+15m" or "reset" as an operator command; without an argument, the command only shows the
+ * clock. */
 static bool write_clock_order(const char *word, char out[64])
 {
     int64_t ms;

@@ -1,4 +1,4 @@
-/* fault.c - `guildhall fault`: injects faults into calls, to test how a bot reacts. */
+/* fault.c - `guildhall fault`: injects faults into responses, to test how a bot reacts. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static bool read_optional(const char *text, int64_t *ret_ms)
     return !text || read_duration(text, ret_ms);
 }
 
-/* what: 'POST /path', '/path', or 'events' for gateway events. */
+/* Formats a fault as an operator command. what: 'POST /path', '/path', or 'events' for gateway
+ * events. */
 static bool write_order(const struct console_options *o, const char *what, struct buf *out)
 {
     struct json j = json_to(out);

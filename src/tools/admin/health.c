@@ -20,7 +20,7 @@ struct told_minute {
 struct told_group {
     struct str name;
     int64_t calls;
-    struct opt_real p50_ms, p99_ms; /* null: above the last bucket */
+    struct opt_real p50_ms, p99_ms; /* null: above the highest bucket */
 };
 struct told_health {
     struct list minutes, groups;

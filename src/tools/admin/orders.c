@@ -70,7 +70,7 @@ static void print_json(const struct str *names, int count, struct str rows)
     }
 }
 
-/* False for characters that move a terminal's cursor or change the text direction. */
+/* Returns false for characters that move a terminal's cursor or change the text direction. */
 static bool is_shown(uint32_t cp)
 {
     return cp >= 0x20 && !(cp >= 0x7f && cp < 0xa0) && cp != 0x200e && cp != 0x200f &&
@@ -91,7 +91,7 @@ static void print_cell(struct str cell)
     }
 }
 
-/* Column widths: the maximum so far. */
+/* State of a table: the maximum width of each column so far, and whether the header was printed. */
 struct table {
     int widths[MOST_COLUMNS];
     bool begun;
@@ -204,7 +204,8 @@ int order_ask_running(const struct settings *s, const struct order_question *q, 
     return status < 0 ? no_server(s->config.data, ERR_UNAVAILABLE) : status > 1 ? 3 : status;
 }
 
-/* Returns the exit status; -1: no server runs. For a list sets ret_rows and last. */
+/* Sends a command and prints the reply. Returns the exit status; -1: no server runs. For a list,
+ * sets ret_rows and last (the last id). */
 static int give_order(const struct settings *s, const char *question, struct table *list,
                       int64_t *ret_rows, char last[32])
 {
@@ -269,7 +270,7 @@ static int ask_whether_meant(const struct settings *s, const struct order_row *r
     return 2;
 }
 
-/* Reads a line from standard input, without echo on a terminal. */
+/* Reads a line from standard input; a terminal does not echo it. */
 static bool read_secret(char *out, size_t size)
 {
     struct termios before, quiet;
@@ -302,7 +303,8 @@ static int how_to_order(const char *noun)
     return 2;
 }
 
-/* Returns a problem: "" for a wrong number of arguments, NULL if they are valid. */
+/* Checks the arguments. Returns NULL if they are valid, "" if their number is wrong, otherwise the
+ * problem. */
 static const char *find_word_problem(const struct order_row *row, char **words)
 {
     int count = 0;
@@ -324,7 +326,7 @@ static bool question_add(char *question, const char *word)
     return (size_t)snprintf(question + n, MOST_QUESTION - n, "\t%s", word) < MOST_QUESTION - n;
 }
 
-/* Joins noun, verb and arguments, and reads the password if there is one. */
+/* Joins noun, verb and arguments; reads the password if the command needs one. */
 static const char *make_question(const struct order_row *row, char **words, char *question)
 {
     char secret[256] = "";
@@ -342,7 +344,7 @@ static const char *make_question(const struct order_row *row, char **words, char
                : "a password with a tab in it cannot be given here";
 }
 
-/* Returns the exit status; -1: no server runs. */
+/* Runs an operator command and returns the exit status; -1: no server runs. */
 static int order_from_words(const struct settings *s, const char *noun, char **arguments)
 {
     const char *verb = arguments[0] ? arguments[0] : "";
@@ -365,7 +367,7 @@ static int order_from_words(const struct settings *s, const char *noun, char **a
     return problem ? usage(problem) : give_order(s, question, NULL, &rows, last);
 }
 
-/* The first account can be added while no server runs. */
+/* Runs an operator command. `user add` also works while no server runs, for the first account. */
 int tool_order(const struct settings *s, char **arguments)
 {
     const char *noun = s->argv[0];

@@ -17,7 +17,7 @@ const struct option_row sessions_rows[] = {
     { 0 },
 };
 
-/* A gateway session or a voice connection. */
+/* One gateway session or voice connection. */
 struct listed {
     snowflake user_id, channel_id;
     struct str name, address, transport, client, mode;
@@ -132,7 +132,8 @@ static int push_sessions(const struct settings *s, const char *verb, const char 
     return status == 404 ? 2 : status > 1 ? 3 : status;
 }
 
-/* Keeps the JSON lines. Each server's reply begins with "ok", or with "error" and a sentence. */
+/* Retains only the JSON lines. Each server's reply begins with "ok", or with "error" and a
+ * sentence. */
 static void keep_objects(struct buf *out)
 {
     struct str all = buf_str(out);

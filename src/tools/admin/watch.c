@@ -98,7 +98,7 @@ static void print_record(struct str json, bool raw, struct arena *arena)
         printf("%.*s\n", STR_FMT(((const struct watch_line *)read)->line));
 }
 
-/* Returns the number of records printed. left: at most that many; -1: no limit. */
+/* Prints a batch of records and returns their number. left: maximum number; -1: no limit. */
 static int64_t print_batch(struct str text, bool raw, int64_t left, struct arena *arena)
 {
     struct form form = { .arena = arena };

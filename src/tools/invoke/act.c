@@ -44,7 +44,7 @@ static bool is_expected(const struct invoke_run *v, const struct told_message *m
     return text_has(m->content, part) || text_has(m->embeds, part) || text_has(m->components, part);
 }
 
-/* The current user, whose own messages are no reply. */
+/* The current user; messages of this user are not replies. */
 struct act_self {
     snowflake id;
 };
@@ -191,7 +191,7 @@ static const struct schema invite_schema = { .size = sizeof(struct act_invite),
                                              .fields = invite_fields };
 static const struct type type_act_invite = { .kind = KIND_OBJECT, .schema = &invite_schema };
 
-/* Finds a guild of the user by id or name; 0 after an error message. */
+/* Finds a guild of the user by id or name; returns 0 after printing an error. */
 static snowflake guild_meant(struct invoke_run *v, const char *word)
 {
     const struct list *guilds = invoke_get(v, &type_act_guilds, "/users/@me/guilds");
@@ -220,7 +220,7 @@ static snowflake first_text_channel(struct invoke_run *v, snowflake guild)
     return 0;
 }
 
-/* Creates an invite as the member --by; NULL after an error message. */
+/* Creates an invite as the member --by; returns NULL after printing an error. */
 static const char *invited_by(struct invoke_run *v, const struct config *config, const char *guild)
 {
     struct invoke_options options = { .as = v->options->by, .url = v->options->url };
@@ -298,7 +298,7 @@ static int act_run(const struct settings *s, enum act_kind kind, char **argument
         (placed && !s->invoke.channel)) {
         status = (enum invoke_status)usage(usage_words);
     } else if (invoke_enter(&v, &s->config)) {
-        /* Connect before acting, so that an early reply is not missed. */
+        /* The gateway is connected before acting, so that an early reply is not missed. */
         if (!s->invoke.expect || wire_connect(v.wire))
             status = act_do(&v, &s->config, kind, arguments[0]);
         if (!status && s->invoke.expect)

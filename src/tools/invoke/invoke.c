@@ -1,4 +1,4 @@
-/* invoke.c - `guildhall invoke`: invokes an app's command as a user and shows the result.
+/* invoke.c - `guildhall invoke`: invokes an app's command as a user and prints the result.
  *
  * For app developers: it uses the public API like a client, so that a script can test an app from
  * outside. */
@@ -90,7 +90,7 @@ static enum invoke_status take_steps(struct invoke_run *v, const char *line)
     return out.message ? step_fill(v, step_press(v, out.message)).status : INVOKE_USAGE;
 }
 
-/* --fill without a form is an error, because a test expects the form. */
+/* --- fill without a form is an error, because a test that uses it expects a form. --- */
 static enum invoke_status invoke_run(struct invoke_run *v, const char *line)
 {
     enum invoke_status status = take_steps(v, line);
@@ -102,7 +102,7 @@ static enum invoke_status invoke_run(struct invoke_run *v, const char *line)
 
 /* --- authentication ------------------------------------------------------------------- */
 
-/* Gets a token of its own for each run, so that runs can overlap; invoke_leave revokes it. */
+/* Creates a token for this run only, so that runs can overlap; invoke_leave revokes it. */
 static bool invoke_become(struct invoke_run *v, const struct config *config)
 {
     struct str question = str_printf(v->arena, "token %s", v->options->as);
@@ -139,7 +139,7 @@ static const char *default_url(const struct config *config, struct arena *arena)
         arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
 }
 
-/* Asks the server that runs on the data folder for its URL; else uses --listen. */
+/* Asks the server that runs on the data folder for its URL; without one, uses --listen. */
 static const char *server_url(const struct config *config, struct arena *arena)
 {
     struct buf out;

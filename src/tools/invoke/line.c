@@ -9,7 +9,7 @@
 
 /* --- words ---------------------------------------------------------------------------- */
 
-/* A word without its quotes. colon: offset of the end of its key; 0: no key. */
+/* A word without its quotes. colon: offset of the colon after the key; 0: no key. */
 struct word {
     struct str text;
     size_t colon;
@@ -61,7 +61,7 @@ static struct line_pair pair_of(const struct word *w)
     return (struct line_pair){ str_slice(w->text.p, w->colon), str_from(w->text, w->colon + 1) };
 }
 
-/* Appends words that are no pair to the value of the pair before them. */
+/* Collects pairs; words that are not a pair are appended to the value of the previous pair. */
 static bool invoke_line_gather(struct invoke_run *v, const struct list *words, size_t from,
                                bool (*is_key)(const void *arg, struct str key), const void *arg,
                                struct list *ret)
@@ -156,7 +156,7 @@ static bool read_file(struct invoke_run *v, const char *path, struct str *ret)
     return ok;
 }
 
-/* The value is the index of the uploaded file. */
+/* Writes the index of the uploaded file, which is the option's value. */
 static bool write_file(struct invoke_run *v, struct json *j, struct str text)
 {
     const char *path = str_dupz(v->arena, text), *slash = strrchr(path, '/');
@@ -171,7 +171,7 @@ static bool write_file(struct invoke_run *v, struct json *j, struct str text)
     return true;
 }
 
-/* A choice also matches by its displayed name. */
+/* Finds a choice by its displayed or original name. */
 static const struct known_choice *find_choice(const struct known_option *o, struct str text)
 {
     const struct known_choice *c = o->choices.value.items;
@@ -260,7 +260,7 @@ static bool write_pairs(struct invoke_run *v, struct json *j, const struct list 
     return true;
 }
 
-/* Subcommands are words before the pairs; each has its own options. */
+/* Writes options. Words before the pairs are subcommands, each with its own options. */
 static bool write_options(struct invoke_run *v, struct json *j, const struct list *options,
                           const struct list *words, size_t from)
 {

@@ -33,7 +33,7 @@ static bool is_called(const struct opt_str *name, struct str text)
     return name->given == GIVEN && str_eq(name->value, text);
 }
 
-/* Parses "<@123>", "<@!123>", "<@&123>", "<#123>" or "123". */
+/* Parses a mention or an id: "<@123>", "<@!123>", "<@&123>", "<#123>" or "123". */
 static bool read_id(struct str text, snowflake *ret)
 {
     if (text.n > 3 && text.p[0] == '<' && text.p[text.n - 1] == '>') {
@@ -195,7 +195,7 @@ snowflake channel_named(struct invoke_run *v, struct str text)
     return id;
 }
 
-/* Users take precedence over roles, as in Discord. */
+/* Finds a user or a role; users are preferred, as in Discord. */
 snowflake mentionable_named(struct invoke_run *v, struct str text)
 {
     snowflake id;

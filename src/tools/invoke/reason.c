@@ -48,7 +48,7 @@ static const struct schema page_schema = { .size = sizeof(struct seen_page),
                                            .fields = page_fields };
 static const struct type type_page = { .kind = KIND_OBJECT, .schema = &page_schema };
 
-/* Reads the traffic records of the interaction; NULL if they are not available. */
+/* Reads the traffic records of the interaction; returns NULL if they are not available. */
 static const struct seen_page *look_at_traffic(struct invoke_run *v, snowflake interaction)
 {
     struct str path = str_printf(v->arena, "/console/traffic?limit=200&text=%" PRIu64, interaction);

@@ -86,7 +86,7 @@ static const struct type type_parts = { .kind = KIND_ARRAY, .of = &type_part };
     { FIELD(struct shown_part, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
 
-/* Text fields of embeds, embed parts and files. */
+/* Text fields of embeds, parts of embeds, and files. */
 static const struct field part_fields[] = {
     MAYBE(title, type_text),
     MAYBE(description, type_text),

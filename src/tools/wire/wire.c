@@ -145,7 +145,7 @@ static bool read_answer(struct wire *w, struct str bytes, struct wire_answer *re
     return true;
 }
 
-/* Waits for application data: a TLS record may contain none. */
+/* Waits for application data, because a TLS record may contain none. */
 static int receive_some(struct wire_line *line, struct buf *in)
 {
     int64_t until = clock_mono() + PATIENCE_MS * INT64_C(1000000);
