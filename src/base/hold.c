@@ -124,7 +124,7 @@ static void turn_was_long(struct hold_meter *m)
     if (m->told_at_s == now_s)
         return;
     m->told_at_s = now_s;
-    log_warn("hold: a %s took %lld ms, most of it for %s (%lld ms)", m->kind,
+    log_warn("hold: a %s took %lld ms, most of it in %s (%lld ms)", m->kind,
              (long long)(m->held / MS), r.part, (long long)(m->longest / MS));
 }
 

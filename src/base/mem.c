@@ -10,7 +10,7 @@
 
 static _Noreturn void out_of_memory(size_t size)
 {
-    fprintf(stderr, "guildhall: out of memory (%zu bytes)\n", size);
+    fprintf(stderr, "guildhall: cannot allocate %zu bytes: out of memory\n", size);
     abort();
 }
 

@@ -140,11 +140,13 @@ static void read_file(struct reading *r, const char *file)
     int line = ini_parse(file, on_ini_line, r);
 
     if (line < 0)
-        option_say(r, str_printf(r->arena, "cannot read the configuration '%s'", file));
+        option_say(r, str_printf(r->arena, "cannot read the configuration file '%s'", file));
     else if (r->problem)
         r->problem = str_printf(r->arena, "%s, line %d: %s", file, line, r->problem).p;
     else if (line > 0)
-        option_say(r, str_printf(r->arena, "%s, line %d: not 'name = value'", file, line));
+        option_say(r,
+                   str_printf(r->arena, "%s, line %d: this line is not of the form 'name = value'",
+                              file, line));
 }
 
 /* Reads FILE.d/*.conf, which packages and operators add without editing the file. */
@@ -219,7 +221,7 @@ static int read_flag(struct reading *r, char **argv)
         return 1;
     }
     if (!has_value) {
-        option_say(r, str_printf(r->arena, "%s wants a value: %s", argv[0],
+        option_say(r, str_printf(r->arena, "%s needs a value: %s", argv[0],
                                  row->value ? row->value : "…"));
         return 1;
     }
@@ -314,10 +316,11 @@ void options_sample(const struct option_row *rows, const struct option_source *s
 {
     char variable[128];
 
-    buf_printf(out,
-               "; Configuration of %s. Every line is optional; what is commented out shows the\n"
-               "; default. The environment (%sNAME) and flags (--name) win over this file.\n",
-               source->program, source->prefix);
+    buf_printf(
+        out,
+        "; Configuration of %s. Every line is optional; lines that are commented out show the\n; "
+        "default. The environment (%sNAME) and flags (--name) override this file.\n",
+        source->program, source->prefix);
     for (; rows->name; rows++) {
         if (strcmp(rows->name, "config") == 0)
             continue;

@@ -102,20 +102,22 @@ static void add_reason(const struct mistake_walk *w, struct buf *out)
     unsigned char c = w->before < w->r.end ? (unsigned char)*w->before : 0;
 
     if (w->r.values >= JSON_MAX_VALUES)
-        buf_printf(out, "there are more than %d values", JSON_MAX_VALUES);
+        buf_printf(out, "the text has more than %d values", JSON_MAX_VALUES);
     else if (w->before >= w->r.end)
         buf_add_lit(out, "the text ends before it is complete");
     else if (w->r.depth == JSON_MAX_DEPTH && (c == '[' || c == '{'))
-        buf_printf(out, "there are more than %d levels", JSON_MAX_DEPTH);
+        buf_printf(out, "the text has more than %d levels of nesting", JSON_MAX_DEPTH);
     else if (w->no_comma && w->r.depth && (c == '"' || c == '{' || c == '['))
-        buf_add_lit(out, "a comma is missing before this");
+        buf_add_lit(out, "a comma is missing before this value");
     else if (c == '"')
-        buf_add_lit(out, "this string has no end, holds what must be escaped, or has no colon "
-                         "behind it");
+        buf_add_lit(
+            out,
+            "this string has no closing quote, contains a character that must be escaped, or has "
+            "no colon after it");
     else if (c > ' ' && c < 127)
-        buf_printf(out, "'%c' is not what JSON has here", c);
+        buf_printf(out, "the character '%c' is not allowed at this position", c);
     else
-        buf_printf(out, "the byte 0x%02x is not what JSON has here", c);
+        buf_printf(out, "the byte 0x%02x is not allowed at this position", c);
 }
 
 struct str json_mistake(struct str text, struct arena *arena)

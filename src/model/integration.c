@@ -22,21 +22,31 @@ static bool is_key(struct str s)
 }
 
 static const struct choice metadata_types[] = {
-    { .value = 1, .name = "INTEGER_LESS_THAN_OR_EQUAL", .doc = "At most the guild's number" },
-    { .value = 2, .name = "INTEGER_GREATER_THAN_OR_EQUAL", .doc = "At least the guild's number" },
-    { .value = 3, .name = "INTEGER_EQUAL", .doc = "The guild's number" },
+    { .value = 1,
+      .name = "INTEGER_LESS_THAN_OR_EQUAL",
+      .doc = "At most the number that the guild set" },
+    { .value = 2,
+      .name = "INTEGER_GREATER_THAN_OR_EQUAL",
+      .doc = "At least the number that the guild set" },
+    { .value = 3, .name = "INTEGER_EQUAL", .doc = "Equal to the number that the guild set" },
     { .value = 4, .name = "INTEGER_NOT_EQUAL", .doc = "Another number" },
-    { .value = 5, .name = "DATETIME_LESS_THAN_OR_EQUAL", .doc = "At most the guild's days ago" },
-    { .value = 6, .name = "DATETIME_GREATER_THAN_OR_EQUAL", .doc = "At least so many days ago" },
-    { .value = 7, .name = "BOOLEAN_EQUAL", .doc = "The guild's 1 or 0" },
-    { .value = 8, .name = "BOOLEAN_NOT_EQUAL", .doc = "The other one" },
+    { .value = 5,
+      .name = "DATETIME_LESS_THAN_OR_EQUAL",
+      .doc = "At most as many days ago as the guild set" },
+    { .value = 6,
+      .name = "DATETIME_GREATER_THAN_OR_EQUAL",
+      .doc = "At least as many days ago as the guild set" },
+    { .value = 7, .name = "BOOLEAN_EQUAL", .doc = "Equal to the guild's setting" },
+    { .value = 8, .name = "BOOLEAN_NOT_EQUAL", .doc = "Not equal to the guild's setting" },
     { 0 },
 };
 static const struct rule key_rule = { is_key, FORM_REGEX };
 static const struct type type_metadata_type = { .kind = KIND_INT, .choices = metadata_types };
-static const struct type type_metadata_key = {
-    .kind = KIND_STRING, .min = 1, .max = 50, .rule = &key_rule, .doc = "a-z, 0-9 and _"
-};
+static const struct type type_metadata_key = { .kind = KIND_STRING,
+                                               .min = 1,
+                                               .max = 50,
+                                               .rule = &key_rule,
+                                               .doc = "Lower-case letters, digits and _" };
 static const struct type type_metadata_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
 static const struct type type_metadata_description = { .kind = KIND_STRING, .min = 1, .max = 200 };
 static const struct type type_names = { .kind = KIND_MAP, .max = 40, .of = &type_metadata_name };
@@ -58,7 +68,7 @@ static const struct schema metadata_schema = {
     .name = "RoleConnectionMetadata",
     .size = sizeof(struct role_connection_metadata),
     .fields = metadata_fields,
-    .doc = "Something that an app can say about the people who use it.",
+    .doc = "A value that an app can report about its users.",
 };
 static const struct type type_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
 const struct type type_role_connections_metadata = { .kind = KIND_ARRAY,
@@ -122,7 +132,7 @@ const struct schema integration_event_schema = {
 static const struct field listed_fields[] = {
     COMMON_FIELDS(type_integration_application),
     { FIELD(struct integration, user), .type = &type_partial_user, .flags = OPTIONAL,
-      .doc = "Who added it" },
+      .doc = "Account that added the integration" },
     { 0 },
 };
 static const struct schema listed_schema = {
@@ -139,14 +149,14 @@ static const struct field described_fields[] = {
     { FIELD(struct integration, role_connections_metadata), .type = &type_role_connections_metadata,
       .flags = OPTIONAL },
     { FIELD(struct integration, user), .type = &type_partial_user, .flags = OPTIONAL,
-      .doc = "Who added it" },
+      .doc = "Account that added the integration" },
     { 0 },
 };
 static const struct schema described_schema = {
     .name = "DescribedIntegration",
     .size = sizeof(struct integration),
     .fields = described_fields,
-    .doc = "An integration, with what its app can say about people.",
+    .doc = "An integration with the role connection metadata of its app.",
 };
 static const struct type type_described = { .kind = KIND_OBJECT, .schema = &described_schema };
 const struct type type_described_integrations = { .kind = KIND_ARRAY, .of = &type_described };

@@ -146,7 +146,7 @@ static bool certificate_make(const char *certificate_path, const char *key_path,
               write_both(c, key, certificate_path, key_path);
 
     if (!ok)
-        log_error("tls: cannot make a certificate for '%s'", host);
+        log_error("tls: cannot create a self-signed certificate for '%s'", host);
     ERR_clear_error();
     X509_free(c);
     EVP_PKEY_free(key);
@@ -159,7 +159,7 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
 
     if (!path_of(certificate, sizeof certificate, folder, "cert.pem") ||
         !path_of(key, sizeof key, folder, "key.pem")) {
-        log_error("tls: the name of the folder is too long");
+        log_error("tls: the path of the certificate folder is too long");
         return ERR_INTERNAL;
     }
     /* A crash between the two writes leaves a certificate and key that do not match; create both

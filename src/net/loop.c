@@ -227,7 +227,7 @@ static void *run_loop(void *arg)
     uv_close((uv_handle_t *)&l->wake, NULL);
     uv_run(&l->uv, UV_RUN_DEFAULT);
     if (uv_loop_close(&l->uv) != 0)
-        log_error("loop %u: handles were left open", l->index);
+        log_error("loop %u: some handles were not closed when the loop ended", l->index);
     return NULL;
 }
 
@@ -247,12 +247,12 @@ static void loop_start(struct loop *l, struct loops *all, unsigned index)
     l->meter.kind = "turn";
     links_init(&l->turn_ends);
     links_init(&l->ends);
-    loop_check(uv_loop_init(&l->uv), "make a loop");
-    loop_check(uv_async_init(&l->uv, &l->wake, run_posts), "make a wake-up");
+    loop_check(uv_loop_init(&l->uv), "create an event loop");
+    loop_check(uv_async_init(&l->uv, &l->wake, run_posts), "create a wake-up handle");
     uv_prepare_init(&l->uv, &l->turn);
     uv_prepare_start(&l->turn, end_turn);
     deadlines_init_loop(l);
-    loop_check(pthread_create(&l->thread, NULL, run_loop, l), "start a thread");
+    loop_check(pthread_create(&l->thread, NULL, run_loop, l), "start the thread of an event loop");
 }
 
 struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, void *), void *arg)

@@ -20,9 +20,11 @@ bool proxies_parse(struct str list, struct proxies *ret, const char **ret_proble
                       : add_network(ret, one);
 
         if (!ok) {
-            *ret_problem = ret->count == PROXIES_MAX
-                               ? "has more than 64 networks"
-                               : "has something that is not loopback, an address or a network";
+            *ret_problem =
+                ret->count == PROXIES_MAX
+                    ? "has more than 64 networks; merge some of them"
+                    : "has an entry that is not 'loopback', an IP address or a network such as "
+                      "10.0.0.0/8";
             return false;
         }
     }

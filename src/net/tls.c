@@ -126,7 +126,7 @@ static bool tls_load(SSL_CTX *ssl, const char *certificate, const char *key)
     }
     if (SSL_CTX_use_PrivateKey_file(ssl, key, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(ssl) != 1) {
-        log_error("tls: cannot use the key '%s': %s", key, last_problem());
+        log_error("tls: cannot use the private key '%s': %s", key, last_problem());
         return false;
     }
     return true;
@@ -173,10 +173,12 @@ static void warn_of_expiry(struct tls_context *c)
     if (gmtime_r(&seconds, &at))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &at);
     if (end <= now)
-        log_error("tls: the certificate expired at %s and clients refuse it; renew it and reload",
-                  date);
+        log_error(
+            "tls: the certificate expired at %s, so clients refuse it; renew it and reload the "
+            "server",
+            date);
     else if (end - now < WARN_DAYS * DAY_MS)
-        log_warn("tls: the certificate expires at %s; renew it and reload", date);
+        log_warn("tls: the certificate expires at %s; renew it and reload the server", date);
 }
 
 enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret)
@@ -203,8 +205,8 @@ static SSL_CTX *make_client_ssl(const char *ca)
                       : SSL_CTX_set_default_verify_paths(ssl);
 
     if (trusts != 1) {
-        log_error("tls: cannot use the certificates '%s': %s", ca ? ca : "of the system",
-                  last_problem());
+        log_error("tls: cannot load the trusted CA certificates '%s': %s",
+                  ca ? ca : "of the system", last_problem());
         SSL_CTX_free(ssl);
         return NULL;
     }
@@ -296,7 +298,7 @@ struct tls *tls_new(struct tls_context *c)
         warn_of_expiry(c);
     pthread_mutex_unlock(&c->lock);
     if (!t->ssl || !bio) {
-        log_error("tls: cannot make a connection: %s", last_problem());
+        log_error("tls: cannot create a TLS connection: %s", last_problem());
         BIO_free(bio);
         tls_free(t);
         return NULL;
@@ -336,7 +338,7 @@ const char *tls_why_not(const struct tls *t)
 {
     long result = SSL_get_verify_result(t->ssl);
 
-    return result == X509_V_OK ? "the server did not agree to it, or closed the connection"
+    return result == X509_V_OK ? "the other side refused the handshake or closed the connection"
                                : X509_verify_cert_error_string(result);
 }
 
@@ -374,7 +376,7 @@ bool tls_read(struct tls *t, struct str bytes, struct buf *plain, struct buf *ci
     t->out = NULL;
     *ret_eof = e == SSL_ERROR_ZERO_RETURN;
     if (e != SSL_ERROR_WANT_READ && e != SSL_ERROR_ZERO_RETURN) {
-        log_debug("tls: connection broken: %s", last_problem());
+        log_debug("tls: a connection failed: %s", last_problem());
         return false;
     }
     return true;

@@ -45,11 +45,13 @@ enum err parts_start_relay(struct guildhall *g)
     if (!g->config->voice_port)
         return OK;
     if (!str_to_u64(str_of(g->config->voice_port), &port) || port > 65535) {
-        log_error("voice-port must be a port, not '%s'", g->config->voice_port);
+        log_error("voice-port must be a port number from 0 to 65535, not '%s'",
+                  g->config->voice_port);
         return ERR_INTERNAL;
     }
     if (!options.address) {
-        log_error("voice-port needs voice-address: the IPv4 address that clients send voice to");
+        log_error("voice-port requires voice-address: the IPv4 address to which clients send voice "
+                  "packets");
         return ERR_INTERNAL;
     }
     options.port = (int)port;
@@ -82,7 +84,9 @@ enum err parts_announce_relay(struct guildhall *g)
         return OK;
     if (relay_write_name(g, g->voice_endpoint, sizeof g->voice_endpoint) >=
         (int)sizeof g->voice_endpoint) {
-        log_error("voice-endpoint or public-url is too long to be told to clients");
+        log_error(
+            "voice-endpoint or public-url is too long to be sent to clients; use a shorter host "
+            "name");
         return ERR_INTERNAL;
     }
     return voice_open_rooms(g->voice, g->voice_endpoint);

@@ -72,9 +72,9 @@ static void reload_configuration(void *arg, unsigned uid, struct str rest, struc
     struct guildhall *g = arg;
 
     (void)rest;
-    log_info("reload: asked for by user %u of this machine", uid);
+    log_info("reload: requested by user %u of this machine", uid);
     if (!g->hooks.reload)
-        buf_add_lit(out, "this server has no configuration to read again");
+        buf_add_lit(out, "this server was started without a configuration that can be reloaded");
     else
         g->hooks.reload(g->hooks.reload_arg, g, out);
 }

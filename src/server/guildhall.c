@@ -130,7 +130,7 @@ static enum registration_mode registration_of(const struct guildhall *g)
 static enum err open_mailer(struct guildhall *g)
 {
     const struct config *c = g->config;
-    const char *problem = "smtp-url needs public-url, for the links in mails";
+    const char *problem = "smtp-url requires public-url, for the links in mails";
 
     if (!c->smtp_url)
         return OK;

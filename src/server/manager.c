@@ -35,8 +35,10 @@ bool manager_socket(int *ret)
     if (count == 0 && !kept)
         return true;
     if (count > 1) {
-        log_error("the service manager hands over %llu sockets; one is wanted",
-                  (unsigned long long)count);
+        log_error(
+            "systemd passed %llu sockets, but exactly one is allowed: use one ListenStream in "
+            "the socket unit",
+            (unsigned long long)count);
         return false;
     }
     kept = FIRST_SOCKET;
@@ -61,6 +63,6 @@ void manager_tell(const char *state)
         return;
     if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0)
-        log_warn("the service manager cannot be told that we are %s", state);
+        log_warn("cannot send the state %s to systemd (NOTIFY_SOCKET)", state);
     close(fd);
 }

@@ -82,9 +82,10 @@ bool memory_suffices(void)
 
     if (space >= LEAST_ADDRESS_SPACE_MIB * MIB)
         return true;
-    log_error("the address space is limited to %lld MiB, and the server needs %d MiB: raise the "
-              "limit (ulimit -v, or LimitAS of the unit)",
-              (long long)(space / MIB), LEAST_ADDRESS_SPACE_MIB);
+    log_error(
+        "the address space is limited to %lld MiB, but the server needs %d MiB: raise the limit "
+        "(ulimit -v, or LimitAS of the unit)",
+        (long long)(space / MIB), LEAST_ADDRESS_SPACE_MIB);
     return false;
 }
 
@@ -97,7 +98,9 @@ int64_t memory_for_bodies(int64_t mib)
         return MOST_BODIES_MIB * MIB;
     if (mib < LEAST_BODIES_MIB)
         mib = LEAST_BODIES_MIB;
-    log_info("memory is limited, so bodies of requests may take %lld MiB together (body-memory)",
-             (long long)mib);
+    log_info(
+        "memory is limited, so all request bodies together may use %lld MiB; set body-memory to "
+        "change this",
+        (long long)mib);
     return mib * MIB;
 }

@@ -81,6 +81,6 @@ enum err parts_start_monitor(struct guildhall *g)
     }
     enum err e = server_start(g->loops, &options, &app, &g->monitor);
     if (!e)
-        log_info("metrics: served on %s, port %d", host, server_port(g->monitor));
+        log_info("metrics: serving on %s, port %d", host, server_port(g->monitor));
     return e;
 }

@@ -25,7 +25,7 @@ void guildhall_raise_descriptors(void)
         return;
     r.rlim_cur = r.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &r) != 0)
-        log_warn("cannot use more than the soft limit of descriptors");
+        log_warn("cannot raise the limit of file descriptors above the soft limit");
 }
 
 /* The static build contains only the NSS modules files and dns. Other modules of nsswitch.conf
@@ -44,7 +44,8 @@ void guildhall_init(const struct config *config)
 
     mem_configure(parts_loop_count(config));
     if (sodium_init() < 0) {
-        fprintf(stderr, "guildhall: cannot get randomness from the system\n");
+        fprintf(stderr,
+                "guildhall: cannot initialise libsodium: the system provides no random numbers\n");
         exit(1);
     }
     log_init(STDERR_FILENO, log_level_named(config->log_level), json);

@@ -51,7 +51,7 @@ bool guildhall_reload(struct guildhall *g, const struct config *before, const st
              certificate && taken.n ? ", " : "",
              STR_FMT(taken.n || certificate ? taken : STR("nothing has changed")));
     if (left.n)
-        log_warn("reloaded: %.*s will change with the next start", STR_FMT(left));
+        log_warn("reloaded: %.*s changed, but needs a restart to take effect", STR_FMT(left));
     arena_free(arena);
     return !failed;
 }

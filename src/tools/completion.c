@@ -224,5 +224,5 @@ int tool_completion(const struct settings *s, char **arguments)
         program_print(&out);
         return 0;
     }
-    return usage("completion wants bash, zsh or fish");
+    return usage("completion needs the name of a shell: bash, zsh or fish");
 }

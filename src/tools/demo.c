@@ -83,7 +83,8 @@ static void print_tour(void *arg, const char *url)
     struct tour *t = arg;
 
     if (!is_demo(t)) {
-        printf("\nThe data folder holds another world than the demo's, which is for empty ones.\n");
+        printf("\nThe data folder contains another world; the demo world is only created in an "
+               "empty folder.\n");
         return;
     }
     printf(
@@ -116,7 +117,7 @@ int tool_demo(const struct settings *s, char **arguments)
     struct tour tour = { .config = &config };
 
     if (*arguments)
-        return usage("demo takes no arguments");
+        return usage("demo accepts no arguments");
     if (demo_prepare(&config, &tour))
         return 1;
     int status = serve_until_stopped(&config, NULL, print_tour, &tour);

@@ -39,11 +39,11 @@ static void gif_fetched(void *arg, enum fetch_result result, int status, struct 
     if (result == FETCH_OK && status == 200)
         buf_add_str(f->out, buf_str(body));
     else
-        f->problem = result == FETCH_OK          ? "the answer is not 200"
-                     : result == FETCH_TIMEOUT   ? "it takes too long"
-                     : result == FETCH_TOO_LARGE ? "it is larger than 20 MiB"
-                     : result == FETCH_FORBIDDEN ? "the address is a private one"
-                                                 : "it cannot be reached";
+        f->problem = result == FETCH_OK          ? "the status of the response is not 200"
+                     : result == FETCH_TIMEOUT   ? "the download takes too long"
+                     : result == FETCH_TOO_LARGE ? "the file is larger than 20 MiB"
+                     : result == FETCH_FORBIDDEN ? "the host has a private address"
+                                                 : "the host cannot be reached";
     f->over = true;
     pthread_cond_signal(&f->ended);
     pthread_mutex_unlock(&f->lock);
@@ -71,7 +71,7 @@ static bool gif_fetch(void *arg, const char *url, struct buf *ret, const char **
     struct fetching *f = arg;
 
     if (strncmp(url, "https://", 8) != 0) {
-        *ret_problem = "only https is fetched";
+        *ret_problem = "only https URLs are downloaded";
         return false;
     }
     if (!f->loops)
@@ -154,7 +154,7 @@ int tool_gifs(const struct settings *s, char **arguments)
 {
     if (!arguments[0] || strcmp(arguments[0], "import") != 0 || !arguments[1] ||
         (arguments[2] && arguments[3]))
-        return usage("gifs import FILE [FOLDER]; files are looked for beside FILE, or in FOLDER");
+        return usage("gifs import FILE [FOLDER]; files are searched next to FILE, or in FOLDER");
     char *path = mem_dupz(arguments[1]);
     int status = gif_import(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));
     mem_free(path);

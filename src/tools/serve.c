@@ -51,7 +51,7 @@ static bool served_reload_alone(struct served *s, struct guildhall *g, struct bu
     const char *problem;
 
     if (!settings_again(s->settings, arena, &now, &problem)) {
-        log_error("reloaded: nothing; %s", problem);
+        log_error("reloaded: nothing, because the configuration is invalid: %s", problem);
         buf_printf(out, "nothing was reloaded: %s", problem);
         arena_free(arena);
         return false;
@@ -59,7 +59,10 @@ static bool served_reload_alone(struct served *s, struct guildhall *g, struct bu
     const struct config *before = s->arena ? &s->current.config : &s->settings->config;
     bool ok = guildhall_reload(g, before, &now.config);
     if (!ok)
-        buf_add_lit(out, "the new certificate cannot be used, the old one stays; the log says why");
+        buf_add_lit(
+            out,
+            "the new certificate cannot be used, so the old one stays in use; the log contains "
+            "the reason");
     arena_free(s->arena);
     s->arena = arena;
     s->current = now;
@@ -103,14 +106,13 @@ static void greet_first_run(const struct guildhall *g, const struct config *conf
 
     if (world_is_empty(guildhall_store(g), &empty) || !empty)
         return;
-    printf("guildhall: there are no accounts yet. Make the first one, here on this machine:\n"
-           "  guildhall user add NAME --data %s\n"
-           "  guildhall user passwd NAME --data %s\n",
+    printf("guildhall: there are no accounts yet. Create the first one on this machine:\n  "
+           "guildhall user add NAME --data %s\n  guildhall user passwd NAME --data %s\n",
            config->data, config->data);
     enum registration_mode mode = api_options(guildhall_api(g))->registration;
 
     if (mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE)
-        printf("Others register with an invitation: guildhall invite create --data %s\n",
+        printf("Other people register with a code: guildhall invite create --data %s\n",
                config->data);
 }
 
@@ -146,7 +148,7 @@ static int serve_once(struct served *s, void (*ready)(void *arg, const char *url
     int sig = wait_for_signal(s, g);
     log_info("stopping (%s)", sig == SIGINT    ? "interrupted"
                               : sig == SIGTERM ? "asked to"
-                              : sig == SIGHUP  ? "the terminal is gone"
+                              : sig == SIGHUP  ? "the terminal was closed"
                                                : "for a snapshot or a world file");
     manager_tell(sig == SNAPSHOT_SIGNAL ? "RELOADING=1" : "STOPPING=1");
     guildhall_stop(g);
@@ -211,14 +213,15 @@ int tool_reload(const struct settings *s, char **arguments)
     struct buf answer;
 
     if (*arguments)
-        return usage("reload takes no arguments");
+        return usage("reload accepts no arguments");
     buf_init(&answer, SIZE_MAX);
     enum err e = control_ask_all(s->config.data, "reload", &answer);
     if (e)
         fprintf(stderr, "guildhall: %s '%s'\n",
-                e == ERR_FORBIDDEN ? "only root and the server's own user may reload the server on"
+                e == ERR_FORBIDDEN
+                    ? "only root and the user that runs the server may reload the server on"
                 : e == ERR_UNAVAILABLE ? "no server runs on"
-                                       : "there was no answer in time from the server on",
+                                       : "no response in time from the server on",
                 s->config.data);
     else if (answer.n)
         fprintf(stderr, "guildhall: %.*s\n", STR_FMT(buf_str(&answer)));
@@ -230,6 +233,6 @@ int tool_reload(const struct settings *s, char **arguments)
 int tool_serve(const struct settings *s, char **arguments)
 {
     if (*arguments)
-        return usage("serve takes no arguments");
+        return usage("serve accepts no arguments");
     return serve_until_stopped(&s->config, s, NULL, NULL);
 }

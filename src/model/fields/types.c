@@ -86,7 +86,7 @@ const struct type type_time = { .kind = KIND_TIME };
 const struct type type_raw = { .kind = KIND_RAW };
 const struct type type_ids = { .kind = KIND_ARRAY, .of = &type_id };
 const struct type type_texts = { .kind = KIND_ARRAY, .of = &type_text };
-const struct type type_permissions = { .kind = KIND_BITS, .doc = "Set of rights" };
+const struct type type_permissions = { .kind = KIND_BITS, .doc = "Set of permission bits" };
 const struct type type_color = {
     .kind = KIND_INT, .min = 0, .max = 0xffffff, .doc = "Colour as 0xRRGGBB"
 };
@@ -103,7 +103,7 @@ struct str locale_known(struct str tag)
 }
 
 const struct type type_asset_hash = {
-    .kind = KIND_STRING, .doc = "Name of a picture: 32 hex digits, a_ before them when animated"
+    .kind = KIND_STRING, .doc = "Hash of an image: 32 hex digits, with the prefix a_ if animated"
 };
 const struct type type_picture = { .kind = KIND_IMAGE,
                                    .max = PICTURE_MAX,
@@ -114,9 +114,9 @@ const struct type type_url = { .kind = KIND_STRING,
                                .flags = TYPE_EMPTY_NONE,
                                .max = 512,
                                .rule = &url_rule,
-                               .doc = "http or https address" };
+                               .doc = "http or https URL" };
 const struct type type_long_url = { .kind = KIND_STRING,
                                     .flags = TYPE_EMPTY_NONE,
                                     .max = 2048,
                                     .rule = &url_rule,
-                                    .doc = "http or https address" };
+                                    .doc = "http or https URL" };

@@ -120,7 +120,8 @@ static enum mail_result mail_result_of(struct mailer *m, CURLcode code)
     if (m->stopping)
         return MAIL_STOPPED;
     curl.easy_getinfo(m->easy, CURLINFO_RESPONSE_CODE, &answer);
-    log_warn("mail: not sent: %s (the mail server said %ld)", curl.easy_strerror(code), answer);
+    log_warn("mail: could not send a mail: %s (reply code of the mail server: %ld)",
+             curl.easy_strerror(code), answer);
     return is_refused(code, answer) ? MAIL_REFUSED : MAIL_FAILED;
 }
 
@@ -248,11 +249,11 @@ static const char *mailer_problem(const struct mailer_options *o)
     struct str url = str_of(o->url), from = str_of(o->from);
 
     if (!str_starts(url, STR("smtp://")) && !str_starts(url, STR("smtps://")))
-        return "smtp-url must begin with smtp:// or smtps://";
+        return "smtp-url must start with smtp:// or smtps://";
     if (!url_host(url).n)
-        return "smtp-url names no mail server";
+        return "smtp-url contains no host name of a mail server";
     if (!from.n || !is_one_line(from) || !mail_address_fits(envelope_of(from)))
-        return "smtp-url needs smtp-from: a@b, or Name <a@b>";
+        return "smtp-url requires smtp-from, in the form a@b or Name <a@b>";
     return NULL;
 }
 

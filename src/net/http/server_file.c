@@ -128,7 +128,9 @@ bool file_continue(struct connection *c)
             continue;
         }
         /* The length was already announced, so the connection must be closed. */
-        log_warn("server: a file ended early or could not be sent");
+        log_warn(
+            "server: could not send a file, or the file is shorter than announced; closing the "
+            "connection");
         connection_close(c);
     }
     if (c->state != CONN_FILE || f->left || connection_unsent(c))

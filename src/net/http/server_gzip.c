@@ -17,7 +17,7 @@ static bool deflate_start(z_stream *z, int level)
 {
     if (deflateInit2(z, level, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) == Z_OK)
         return true;
-    log_error("server: cannot start gzip");
+    log_error("server: cannot initialise gzip, so responses are not compressed");
     return false;
 }
 

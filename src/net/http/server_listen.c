@@ -34,7 +34,7 @@ static int bound_socket(const char *host, int port, bool shared)
     socklen_t n;
 
     if (!address_of(host, port, &address, &n)) {
-        log_error("server: '%s' is not an address to listen on", host);
+        log_error("server: '%s' is not an IP address to listen on", host);
         return -1;
     }
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -90,7 +90,7 @@ int listen_share(int socket, int *ret_port)
     int fd = fcntl(socket, F_DUPFD_CLOEXEC, 0);
 
     if (fd < 0) {
-        log_error("server: cannot use the socket that was handed over: %s", strerror(errno));
+        log_error("server: cannot duplicate the inherited listening socket: %s", strerror(errno));
         return -1;
     }
     listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -178,7 +178,7 @@ static void pause_accepting(struct home *h, int problem)
     uint64_t now = uv_now(loop_uv(h->loop));
 
     if (h->accept.told_at == 0 || now > h->accept.told_at + TELL_AGAIN_MS)
-        log_warn("server: cannot accept connections: %s", strerror(problem));
+        log_warn("server: cannot accept connections, will retry: %s", strerror(problem));
     h->accept.told_at = now;
     uv_poll_stop(&h->accept.listener);
     deadline_touch(h->timers.pauses, &h->accept.pause);
@@ -219,7 +219,7 @@ enum err home_listen(struct home *h, int fd)
     int e = uv_poll_init(loop_uv(h->loop), &h->accept.listener, fd);
 
     if (e) {
-        log_error("server: cannot listen: %s", uv_strerror(e));
+        log_error("server: cannot watch the listening socket: %s", uv_strerror(e));
         close(fd);
         return ERR_INTERNAL;
     }

@@ -16,15 +16,15 @@
 
 const struct option_row order_options[] = {
     { "json", OPTION_SWITCH, AT(json), .fallback = "off",
-      .help = "Print a line of JSON for each instead of a table" },
+      .help = "Print one line of JSON per row instead of a table" },
     { "yes", OPTION_SWITCH, AT(yes), .fallback = "off",
-      .help = "Do not ask before what cannot be undone" },
+      .help = "Do not ask for confirmation of irreversible commands" },
     { "wait", OPTION_INT, AT(order_wait), .fallback = "60", .min = 1, .max = 86400,
-      .help = "Seconds for the server's answer" },
+      .help = "Seconds to wait for the server's response" },
     { "limit", OPTION_INT, AT(limit), .fallback = "100", .min = 1, .max = 1000000000,
-      .help = "Lists: so many at most" },
+      .help = "Lists: maximum number of rows" },
     { "after", OPTION_TEXT, AT(after), .fallback = "0", .value = "ID",
-      .help = "Lists: those behind this id" },
+      .help = "Lists: only rows after this id" },
     { 0 },
 };
 
@@ -192,7 +192,7 @@ int order_ask(const struct settings *s, const struct order_question *q, struct a
         return 0;
     bool refused = strncmp(answer, "error ", 6) == 0;
     long status = refused ? strtol(answer + 6, &end, 10) : 1;
-    fprintf(stderr, "guildhall: %s", refused ? end + 1 : "the server gave no answer\n");
+    fprintf(stderr, "guildhall: %s", refused ? end + 1 : "the server sent no response\n");
     return (int)status;
 }
 
@@ -235,7 +235,7 @@ static int give_list(const struct settings *s, const struct order_row *row)
     int status;
 
     if (!str_to_u64(str_of(s->after), &after))
-        return usage("--after is an id");
+        return usage("--after must be an id");
     snprintf(last, sizeof last, "%.31s", s->after);
     do {
         int64_t page = left < ORDER_PAGE ? left : ORDER_PAGE;
@@ -248,7 +248,7 @@ static int give_list(const struct settings *s, const struct order_row *row)
         if (status || rows < page)
             return status;
     } while (left > 0);
-    fprintf(stderr, "guildhall: there may be more; --after %s\n", last);
+    fprintf(stderr, "guildhall: there may be more rows; continue with --after %s\n", last);
     return 0;
 }
 
@@ -261,12 +261,12 @@ static int ask_whether_meant(const struct settings *s, const struct order_row *r
     if (!row->is_final || s->yes)
         return 0;
     if (!isatty(STDIN_FILENO))
-        return usage("this cannot be undone; say --yes if you mean it");
-    fprintf(stderr, "%s %s %s cannot be undone. Type yes to go on: ", row->noun, row->verb,
+        return usage("this command cannot be undone; add --yes to confirm it");
+    fprintf(stderr, "%s %s %s cannot be undone. Type yes to continue: ", row->noun, row->verb,
             words[0]);
     if (fgets(answer, sizeof answer, stdin) && strcmp(answer, "yes\n") == 0)
         return 0;
-    fprintf(stderr, "guildhall: nothing was done\n");
+    fprintf(stderr, "guildhall: cancelled; nothing was changed\n");
     return 2;
 }
 
@@ -295,7 +295,7 @@ static bool read_secret(char *out, size_t size)
 
 static int how_to_order(const char *noun)
 {
-    fprintf(stderr, "guildhall: %s is one of\n", noun);
+    fprintf(stderr, "guildhall: the forms of %s are\n", noun);
     for (const struct order_row *r = operator_rows; r->noun; r++)
         if (strcmp(r->noun, noun) == 0)
             fprintf(stderr, "  %s %s %-18s %s\n", noun, r->verb ? r->verb : "", r->arguments,
@@ -311,9 +311,9 @@ static const char *find_word_problem(const struct order_row *row, char **words)
 
     for (; words[count]; count++) {
         if (!*words[count])
-            return "a word is empty";
+            return "an argument is empty";
         if (strpbrk(words[count], "\t\r\n"))
-            return "a word has a tab or a line break in it";
+            return "an argument contains a tab or a line break";
     }
     count += row->has_secret;
     return count < row->least || count > row->most ? "" : NULL;
@@ -334,14 +334,14 @@ static const char *make_question(const struct order_row *row, char **words, char
     snprintf(question, MOST_QUESTION, "%s\t%s", row->noun, row->verb ? row->verb : "");
     for (; *words; words++)
         if (!question_add(question, *words))
-            return "that is too long";
+            return "the command is too long";
     if (!row->has_secret)
         return NULL;
     if (!read_secret(secret, sizeof secret) || !*secret)
-        return "no password came";
+        return "no password was entered";
     return !strchr(secret, '\t') && question_add(question, secret)
                ? NULL
-               : "a password with a tab in it cannot be given here";
+               : "the password must not contain a tab and must not be longer than 255 characters";
 }
 
 /* Runs an operator command and returns the exit status; -1: no server runs. */

@@ -11,9 +11,9 @@
 
 const struct option_row sessions_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, json), .fallback = "off",
-      .help = "Print a line of JSON for each instead of a table" },
+      .help = "Print one line of JSON per session instead of a table" },
     { "code", OPTION_INT, .offset = offsetof(struct settings, console.code), .fallback = "4000",
-      .min = 1000, .max = 4999, .help = "What drop closes with; after 4000 clients resume" },
+      .min = 1000, .max = 4999, .help = "Close code that drop uses; clients resume after 4000" },
     { 0 },
 };
 

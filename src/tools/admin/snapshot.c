@@ -31,7 +31,7 @@ static int order_with_name(const struct settings *s, const char *verb, const cha
 
 const struct option_row snapshot_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, console.json), .fallback = "off",
-      .help = "Print the list as the server has it" },
+      .help = "Print the list as JSON" },
     { 0 },
 };
 
@@ -100,14 +100,16 @@ int snapshot_restore(const struct settings *s, const char *name)
     int64_t until = clock_mono() + PATIENCE_S * INT64_C(1000000000);
     while (!status && (!read_counts(s, &now_tried, &now_restored) || now_tried == tried)) {
         if (clock_mono() > until) {
-            fprintf(stderr, "guildhall: the server is not back yet; its log says why\n");
+            fprintf(stderr,
+                    "guildhall: the server has not restarted yet; its log contains the reason\n");
             return 1;
         }
         usleep(LOOK_US);
     }
     if (!status && now_restored == restored) {
-        fprintf(stderr, "guildhall: it could not be restored, and all is as it was; the server's "
-                        "log says why\n");
+        fprintf(stderr,
+                "guildhall: the snapshot could not be restored, and nothing was changed; the "
+                "server's log contains the reason\n");
         status = 1;
     }
     if (!status)

@@ -146,6 +146,6 @@ const struct known_command *index_find(struct invoke_run *v, struct str name, un
     if (!s.found)
         invoke_complain("there is no command '%.*s' that this account can use here", STR_FMT(name));
     else if (s.several)
-        invoke_complain("several apps have a command '%.*s'; say which with --app", STR_FMT(name));
+        invoke_complain("several apps have a command '%.*s'; select one with --app", STR_FMT(name));
     return s.several ? NULL : s.found;
 }

@@ -148,7 +148,8 @@ static bool read_file(struct invoke_run *v, const char *path, struct str *ret)
         buf_add(&bytes, piece, n);
     bool ok = f && !ferror(f) && !buf_full(&bytes);
     if (!ok)
-        invoke_complain("cannot read '%s': %s", path, f ? "it is too large" : strerror(errno));
+        invoke_complain("cannot read '%s': %s", path,
+                        f ? "the file is too large" : strerror(errno));
     if (f)
         fclose(f);
     *ret = str_dup(v->arena, bytes.n ? buf_str(&bytes) : STR(""));
@@ -163,7 +164,7 @@ static bool write_file(struct invoke_run *v, struct json *j, struct str text)
     struct wire_file *file = &v->files[v->file_count];
 
     if (v->file_count == INVOKE_MOST_FILES)
-        return invoke_complain("there are too many files");
+        return invoke_complain("there are more than 25 files");
     if (!read_file(v, path, &file->bytes))
         return false;
     file->filename = slash ? slash + 1 : path;
@@ -298,7 +299,7 @@ static bool write_target(struct invoke_run *v, struct json *j, const struct know
     if (k->type == COMMAND_USER)
         id = person_named(v, str_of(o->user));
     else if (!snowflake_parse(str_of(o->message), &id))
-        invoke_complain("--message is the id of a message");
+        invoke_complain("--message must be the id of a message");
     json_name(j, "target_id");
     return write_id(j, id);
 }
@@ -362,8 +363,9 @@ bool line_read(struct invoke_run *v, const char *line, snowflake *ret_applicatio
     struct json j = json_to(&out);
 
     if (!words.count || (!slash && !o->user && !o->message))
-        return invoke_complain("a command is \"/name option:value\", or the name of one for "
-                               "--user or --message");
+        return invoke_complain(
+            "a command must be \"/name option:value\", or the name of a command for --user or "
+            "--message");
     const struct known_command *k =
         index_find(v, slash ? ((struct word *)words.items)->text : text, types);
     if (!k)

@@ -111,7 +111,7 @@ bool place_find(struct invoke_run *v)
         return true;
     return invoke_complain(found ? "'%s' is the name of several channels; write GUILD/CHANNEL, or "
                                    "an id"
-                                 : "there is no channel '%s' that this account can see",
+                                 : "there is no channel '%s' that this account can view",
                            v->options->channel);
 }
 
@@ -155,7 +155,7 @@ snowflake person_named(struct invoke_run *v, struct str text)
     snowflake id;
 
     if (!read_id(text, &id) && !(id = find_person(v, without_mark(text))))
-        invoke_complain("there is nobody called '%.*s' here", STR_FMT(text));
+        invoke_complain("there is no user '%.*s' here", STR_FMT(text));
     return id;
 }
 
@@ -203,6 +203,6 @@ snowflake mentionable_named(struct invoke_run *v, struct str text)
     if (!read_id(text, &id) && !(id = find_person(v, without_mark(text))) &&
         !(id = find_in_guild(v, "roles", text)) &&
         !(id = find_in_guild(v, "roles", without_mark(text))))
-        invoke_complain("there is nobody and no role called '%.*s' here", STR_FMT(text));
+        invoke_complain("there is no user and no role '%.*s' here", STR_FMT(text));
     return id;
 }

@@ -254,18 +254,18 @@ const char *seed_problem(const struct seed_options *o)
     if (o->guilds && o->members < o->guilds)
         return "every guild has an owner: --members must not be below --guilds";
     if (o->members && !o->guilds)
-        return "members need guilds: give --guilds";
+        return "members need guilds: set --guilds";
     if (o->guilds && (o->members + o->guilds - 1) / o->guilds > o->users)
-        return "nobody is in a guild twice: give more --users, or fewer --members";
+        return "a user can be in a guild only once: use more --users, or fewer --members";
     if (1 + o->roles_per_guild + o->channels_per_guild > MAX_IDS_OF_GUILD)
-        return "a guild has room for 4000 roles and channels together";
+        return "a guild may have at most 4000 roles and channels together";
     if (o->messages && (!o->guilds || !o->channels_per_guild))
-        return "messages need guilds with channels";
+        return "messages need guilds with channels: set --guilds and --channels-per-guild";
     if (o->reactions && !o->messages)
-        return "reactions need messages";
+        return "reactions need messages: set --messages";
     if (o->messages && o->reactions / o->messages >= SEED_EMOJI * seed_guild_size(o, o->guilds - 1))
-        return "a message has at most 20 reactions of each member: give fewer --reactions";
+        return "each member can add at most 20 reactions to a message: use fewer --reactions";
     if (seed_longest_reach(o) < 0)
-        return "there are not so many pairs among the users: give fewer --friends";
+        return "there are fewer pairs of users than --friends: use fewer --friends";
     return NULL;
 }

@@ -80,7 +80,7 @@ static void wire_gateway_heartbeat(struct wire *w, int64_t now)
 static enum wire_news wire_gateway_lost(struct wire *w, struct str why)
 {
     if (!w->hushed)
-        fprintf(stderr, "guildhall: the server closed the session%s%.*s\n", why.n ? ": " : "",
+        fprintf(stderr, "guildhall: the server closed the connection%s%.*s\n", why.n ? ": " : "",
                 STR_FMT(why));
     w->beat_ns = 0;
     return WIRE_LOST;
@@ -181,7 +181,7 @@ enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret)
         if (e->op == HEARTBEAT)
             w->next_beat = 0;
         if (e->op == RECONNECT)
-            return wire_gateway_lost(w, STR("it asks its clients to connect again"));
+            return wire_gateway_lost(w, STR("the server asks its clients to reconnect"));
         if (e->op != DISPATCH || e->t.given != GIVEN)
             continue;
         w->seq = e->s.value;

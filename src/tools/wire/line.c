@@ -97,9 +97,9 @@ struct wire_line *line_open(const struct wire *w)
 
     l->fd = line_dial(w);
     if (l->fd < 0)
-        problem = "there is no server at";
+        problem = "no server responds at";
     else if (w->secure && !line_secure(l, w))
-        problem = "no certificate that is trusted is shown at";
+        problem = "the server has no trusted certificate at";
     if (!problem)
         return l;
     if (!w->hushed)

@@ -75,7 +75,7 @@ static void an_address_that_is_none(struct world *w)
         { "127.0.0.1:", "listen must be HOST:PORT, not '127.0.0.1:'" },
         { "127.0.0.1:65536", "listen must be HOST:PORT, not '127.0.0.1:65536'" },
         { ":80", "listen must be HOST:PORT, not ':80'" },
-        { "no.such.address:0", "'no.such.address' is not an address to listen on" },
+        { "no.such.address:0", "'no.such.address' is not an IP address to listen on" },
     };
     struct config good = *world_config(w);
 
@@ -146,21 +146,21 @@ static void settings_that_make_no_sense(struct world *w)
 
     world_stop(w);
     world_config(w)->voice_regions = "Main Street";
-    expect_refusal(w, "voice-regions has an id that is not 1-32 of a-z, 0-9 and -");
+    expect_refusal(w, "voice-regions has an id that is not 1-32 characters of a-z, 0-9 and -");
     world_config(w)->voice_regions = "a,b,a";
-    expect_refusal(w, "voice-regions names a region twice");
+    expect_refusal(w, "voice-regions contains a region twice");
     *world_config(w) = good;
     world_config(w)->public_url = "chat.example";
-    expect_refusal(w, "public-url must begin with http:// or https://");
+    expect_refusal(w, "public-url must start with http:// or https://");
     *world_config(w) = good;
     world_config(w)->tls_cert = "cert.pem";
-    expect_refusal(w, "tls-cert and tls-key belong together");
+    expect_refusal(w, "tls-cert and tls-key must be set together");
     world_config(w)->tls_key = "/nowhere/key.pem";
     world_config(w)->tls_cert = "/nowhere/cert.pem";
     expect_refusal(w, "/nowhere/cert.pem");
     *world_config(w) = good;
     world_config(w)->tls_only = true;
-    expect_refusal(w, "tls-only needs a certificate");
+    expect_refusal(w, "tls-only requires a certificate");
     expect_recovery(w, &good);
 }
 
