@@ -47,7 +47,6 @@ static inline void *arena_raw(struct arena *a, size_t size)
     return p;
 }
 
-/* A zeroed array of `count` elements of a type. */
 #define arena_array(a, type, count) ((type *)arena_alloc((a), sizeof(type) * (count)))
 
 /* Marks the arena as incomplete: a buffer was full, so something in it is missing or truncated.

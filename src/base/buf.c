@@ -74,8 +74,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(small, sizeof small, fmt, args);
     if (n >= (int)sizeof small) {
-        /* The text is not formatted in the buffer itself, because the buffer may have no room for
-         * the NUL. */
+        /* The buffer may have no room for the NUL, so the text is formatted elsewhere. */
         char *big = mem_new((size_t)n + 1);
 
         vsnprintf(big, (size_t)n + 1, fmt, again);

@@ -28,8 +28,7 @@ struct cache_stats {
     uint64_t hits, misses, evictions, entries, bytes;
 };
 
-/* Limits and callbacks shared by all caches of one name; a static variable. A limit of 0 means
- * none. */
+/* Limits and callbacks of all caches with one name; a static variable. A limit of 0 means none. */
 struct cache_kind {
     const char *name; /* label in /metrics; NULL: no metrics */
     size_t entries, bytes;

@@ -7,12 +7,9 @@
 static _Atomic int64_t moved;   /* microseconds that tests or operators added to both clocks */
 static _Atomic int64_t stepped; /* microseconds that tests added to the wall clock alone */
 static _Atomic int64_t stopped; /* time at which the clocks were stopped, in µs; 0: running */
-static _Atomic int64_t
-    ahead; /* wall clock minus steady clock when the clocks were stopped, in µs */
+static _Atomic int64_t ahead;   /* wall clock minus steady clock at the stop, in µs */
 
-#define STEADY_BEGIN               \
-    (INT64_C(100) * 86400 * 1000 * \
-     1000) /* µs; keeps the steady clock far from 0, which can then mean "never" */
+#define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000) /* µs; so that 0 can mean "never" */
 
 static int64_t read_ns(clockid_t id)
 {

@@ -29,8 +29,7 @@ static bool symbol_fill(void *lib, const struct dynlib_symbol *s)
 {
     void *address = dlsym(lib, s->name);
 
-    /* ISO C has no cast from object to function pointers, so the bytes are copied, as POSIX
-     * allows. */
+    /* ISO C has no cast from object to function pointers, so copy the bytes, as POSIX allows. */
     if (address)
         memcpy(s->place, &address, sizeof address);
     return address;

@@ -19,10 +19,7 @@ void mem_configure(unsigned loops)
 {
 #ifdef __GLIBC__
     enum { ARENAS_OF_OTHERS = 2 };
-    enum {
-        KEPT = 8 * 1024 * 1024,
-        LARGE = 4 * 1024 * 1024
-    }; /* blocks above LARGE are mapped separately */
+    enum { KEPT = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* LARGE: mapped separately */
 
     mallopt(M_TRIM_THRESHOLD, KEPT);
     mallopt(M_MMAP_THRESHOLD, LARGE);

@@ -62,7 +62,7 @@ static void option_set(struct reading *r, const struct option_row *row, const ch
 
     switch (row->kind) {
     case OPTION_TEXT:
-        /* An empty value for an option with a default is an error: probably a script's variable was
+        /* An empty value for an option with a default is an error: a script's variable may be
          * unset. */
         if (text.n || !row->fallback)
             *(const char **)place = text.n ? str_dupz(r->arena, text) : NULL;
@@ -145,8 +145,7 @@ static void read_file(struct reading *r, const char *file)
         r->problem = str_printf(r->arena, "%s, line %d: %s", file, line, r->problem).p;
     else if (line > 0)
         option_say(r,
-                   str_printf(r->arena, "%s, line %d: this line is not of the form 'name = value'",
-                              file, line));
+                   str_printf(r->arena, "%s, line %d: not of the form 'name = value'", file, line));
 }
 
 /* Reads FILE.d/*.conf, which packages and operators add without editing the file. */

@@ -18,8 +18,7 @@ enum option_kind {
     OPTION_TEXT,   /* value: const char *; NULL if unset */
     OPTION_INT,    /* value: int64_t between min and max */
     OPTION_SWITCH, /* value: bool, on or off; a flag without a value means on */
-    OPTION_CHOICE, /* value: const char *, one of choices; a flag without a value means "on", if
-                      listed */
+    OPTION_CHOICE, /* value: const char *, one of choices; a flag alone means "on", if listed */
 };
 
 struct option_row {
@@ -47,8 +46,7 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
                   struct arena *arena, char **argv, void *target, char **rest,
                   const char **ret_problem);
 
-/* Returns the value of one flag or variable before the others are read, for the path of the INI
- * file. */
+/* The value of one flag or variable before the others are read, for the path of the INI file. */
 const char *options_peek(const char *name, const struct option_source *source, char **argv);
 
 /* Returns the option with the most similar name, or NULL. The array of lists ends with NULL. */

@@ -30,8 +30,7 @@ enum planted_fault {
 
 bool fault_planted(enum planted_fault fault);
 
-/* For PLANTED_LATE_LOOKS: sleep before and after a read; the second call gets the result of the
- * first. */
+/* For PLANTED_LATE_LOOKS: sleep before and after a read; pass the first result to the second. */
 unsigned planted_wait_before(void);
 void planted_wait_after(unsigned turn);
 

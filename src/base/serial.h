@@ -16,11 +16,9 @@ struct serial_reader {
 };
 
 uint64_t serial_get(struct serial_reader *r);
-struct str serial_get_raw(struct serial_reader *r,
-                          uint64_t n); /* the result points into the input */
+struct str serial_get_raw(struct serial_reader *r, uint64_t n); /* result points into the input */
 struct str serial_get_bytes(struct serial_reader *r);
-/* Reads a count of elements of at least `least` bytes each; fails if the rest of the input is
- * shorter. */
+/* Reads a count of elements of at least `least` bytes each; fails if the input is too short. */
 size_t serial_get_count(struct serial_reader *r, size_t least);
 
 #endif

@@ -28,8 +28,7 @@ void snowflake_continue(snowflake newest);
 /* Returns the time of the newest id of this process; the epoch if there is none. */
 int64_t snowflake_newest_ms(void);
 
-/* Returns the id of a new guild; also reserves the id before it, which means "all channels" in
- * command permissions. */
+/* Returns a new guild id; also reserves the id before it, which means "all channels". */
 snowflake snowflake_new_guild(void);
 
 static inline int64_t snowflake_ms(snowflake id)

@@ -32,7 +32,6 @@ static bool real_day(int64_t y, int64_t m, int64_t d)
     return m >= 1 && m <= 12 && d >= 1 && d <= days[m - 1] + (m == 2 && timestamp_leap(y));
 }
 
-/* Parses exactly n digits at the front of *s and removes them. */
 static bool timestamp_digits(struct str *s, size_t n, int64_t *ret)
 {
     uint64_t v;

@@ -13,8 +13,7 @@
 
 #define TIMESTAMP_TEXT 33 /* size with the NUL */
 
-/* Returns the length written. Clamps to the years 0000-9999, which are also the range of
- * timestamp_parse. */
+/* Returns the length written. Clamps to the years 0000-9999, like timestamp_parse. */
 size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT]);
 bool timestamp_parse(struct str s, int64_t *ret_us);
 

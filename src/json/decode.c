@@ -139,8 +139,7 @@ static struct plan *plan_of_items(const struct type *type)
     return type->of->kind == KIND_OBJECT ? plan_of(type->of->schema) : NULL;
 }
 
-/* Maps, objects and arrays are decoded by separate functions, so that each saves only the registers
- * it needs. */
+/* Maps, objects and arrays have separate functions, so that each saves only its own registers. */
 static inline __attribute__((always_inline)) void decode_composite(struct decoder *d,
                                                                    const struct type *type,
                                                                    enum json_kind kind,
@@ -226,8 +225,8 @@ static inline bool decode_any(struct decoder *d, const struct field *f, char *ob
     return true;
 }
 
-/* Decodes a field; maps, strings and raw JSON, the most common values, are recognised by their
- * first byte. */
+/* Decodes a field; the first byte decides for maps, strings and raw JSON, the most common
+ * values. */
 static inline void decode_field(struct decoder *d, struct progress *p, const struct field *f,
                                 const struct place *up)
 {
@@ -371,8 +370,7 @@ static inline __attribute__((always_inline)) bool take_members(struct decoder *d
     return false;
 }
 
-/* Returns true if white space precedes the next member or its comma, which the fast path does not
- * accept. */
+/* True if white space precedes the next member or its comma: the fast path would fail. */
 static inline bool is_spaced(const struct json_reader *r)
 {
     return r->end - r->at > 1 && ((unsigned char)r->at[0] <= ' ' || (unsigned char)r->at[1] <= ' ');

@@ -134,7 +134,6 @@ static void describe_nullable_reference(struct json *j, const struct schema *sch
     json_array_end(j);
 }
 
-/* Writes the default value of an optional field. */
 static void describe_default(struct json *j, const struct field *f)
 {
     if (!(f->flags & OPTIONAL))

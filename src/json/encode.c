@@ -45,15 +45,13 @@ static void note_encoded(struct encoded_objects *e, const struct schema *schema,
 
 /* --- values --------------------------------------------------------------------------- */
 
-/* Encodes a list element; known: objects already encoded in the same list, NULL outside of a
- * list. */
+/* Encodes a list element; known: objects already encoded in the same list, NULL: no list. */
 static void encode_item(struct json *j, struct encoded_objects *known, const struct type *type,
                         const void *item);
 static void encode_object(struct json *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object);
 
-/* Encodes an object that a member points to. The member's name precedes it, so no comma is
- * pending. */
+/* Encodes an object that a member points to. The member's name precedes it: no comma is pending. */
 static void encode_pointed(struct json *j, struct encoded_objects *known,
                            const struct schema *schema, const void *object)
 {
@@ -157,14 +155,12 @@ static enum given member_given(const struct field *f, const char *member)
     return GIVEN;
 }
 
-/* Returns true if an absent value is written as null: a plain member cannot distinguish null from
- * absent. */
+/* True if an absent value is written as null: plain members cannot distinguish both. */
 static bool absent_is_null(const struct field *f)
 {
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_infos[f->member].opt);
 }
 
-/* Encodes the value of a member that is present. */
 static void encode_value(struct json *j, struct encoded_objects *known, const struct field *f,
                          const char *member)
 {

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/utf8.h"
 
-/* Parses four hex digits; returns -1 if they are invalid. */
 static int32_t read_hex(const char *p, const char *end)
 {
     int32_t v = 0;

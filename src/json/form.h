@@ -62,7 +62,6 @@ void form_fail(struct form *f, const struct place *at, const char *code, const c
 /* Returns the first 100 code points of a value, to quote them in a message. */
 struct str form_quote(struct str value);
 
-/* Removes the errors at a path and below it. */
 void form_forget(struct form *f, const struct place *at);
 
 /* Returns true if there is an error at this path or below it, so that checks which combine fields

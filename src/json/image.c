@@ -7,7 +7,6 @@
 #include "base/arena.h"
 #include "base/pictures.h"
 
-/* Returns the base64 part of a data URI. */
 static bool cut_data(struct str uri, struct str *ret)
 {
     if (!memchr(uri.p, ',', uri.n))

@@ -70,14 +70,12 @@ struct progress {
     uint64_t seen; /* fields that were present, one bit per field */
 };
 
-/* Returns the field of a name, or NULL. */
 const struct field *progress_find(struct progress *p, struct str name);
 /* Like progress_find, for a name that ends with a quote, so that its length need not be known.
  * Returns NULL also if the name has escapes. At least NAME_MAX_BYTES + 1 bytes must be readable. */
 const struct field *progress_find_quoted(struct progress *p, const char *text);
 bool progress_has(const struct progress *p, size_t field);
-/* Marks the last found field as present. If it was present already, clears its member and returns
- * true. */
+/* Marks the last found field as present. If it already was, clears its member and returns true. */
 bool progress_mark(struct progress *p);
 void progress_unmark(struct progress *p);
 /* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
@@ -85,7 +83,6 @@ void progress_finish(struct progress *p, struct form *form, const struct place *
 
 /* Returns the address of a field's value; sets `given` of an optional member. */
 void *field_slot(const struct field *f, char *object, enum given given);
-/* Stores the default of an absent or null field. */
 void field_fallback(const struct field *f, char *object);
 
 /* Appends an element to a list without zeroing it. */
@@ -102,7 +99,6 @@ static inline void *list_room(struct arena *arena, struct list *list, size_t siz
     return (char *)list->items + list->count++ * size;
 }
 
-/* Returns the type that the API documentation describes. */
 static inline const struct type *type_shown(const struct type *type)
 {
     return type->kind == KIND_RAW && type->show ? type->of : type;

@@ -1,7 +1,7 @@
 /* mistake.c - describes the first syntax error of a JSON text that a person wrote.
  *
  * The normal parser does not store its position when it fails. This file parses a rejected text
- * again, token by token, and stores the position before each token. */
+ * again and stores the position before each token. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "json/read.h"
@@ -112,8 +112,8 @@ static void add_reason(const struct mistake_walk *w, struct buf *out)
     else if (c == '"')
         buf_add_lit(
             out,
-            "this string has no closing quote, contains a character that must be escaped, or has "
-            "no colon after it");
+            "this string has no closing quote, an unescaped special character, or no colon after "
+            "it");
     else if (c > ' ' && c < 127)
         buf_printf(out, "the character '%c' is not allowed at this position", c);
     else

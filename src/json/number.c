@@ -64,8 +64,7 @@ static void read_decimal(struct str raw, struct decimal *d)
     }
 }
 
-/* Converts a decimal that one multiplication or division rounds correctly, because both operands
- * are exact. */
+/* Converts a decimal with one multiplication or division of exact operands, if possible. */
 static bool easy_value(const struct decimal *d, double *ret)
 {
     static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -126,9 +125,8 @@ static bool reads_back(double v, uint64_t m, int exponent)
 }
 
 /* Finds the shortest decimal that parses to v. 15 digits survive the conversion to a double, and 17
- * always identify it. Subnormal doubles have less precision, so fewer digits are tried for them.
- * Where the spacing of doubles changes, the nearest decimal may fail while the next higher one
- * succeeds. */
+ * always identify it; subnormal doubles need fewer. Where the spacing of doubles changes, the
+ * nearest decimal may fail while the next higher one succeeds. */
 static int number_shortest(double v, uint64_t *ret_m)
 {
     for (int digits = v < DBL_MIN ? 1 : 15;; digits++) {

@@ -122,8 +122,7 @@ static void plan_set_order(struct plan *p, size_t count)
     atomic_init(&p->begin.follow, &p->steps[0]);
 }
 
-/* Builds a plan and those of nested schemas. `fresh` lists the plans being built, because schemas
- * may be recursive. */
+/* Builds a plan and those of nested schemas, which may be recursive. `fresh`: plans being built. */
 static struct plan *plan_make(const struct schema *schema, struct plan **fresh)
 {
     struct plan *p = plan_find(schema);

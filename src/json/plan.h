@@ -29,9 +29,8 @@ enum { STEP_KEY = 32 };
 struct step {
     _Atomic(struct step *) follow; /* the field that followed this one last time */
     uint64_t mask, key[3], last;
-    uint64_t bit; /* bit of the field in progress.seen */
-    size_t least,
-        range; /* byte lengths that are certainly valid: minimum, and size of the range above it */
+    uint64_t bit;           /* bit of the field in progress.seen */
+    size_t least, range;    /* certainly valid byte lengths: minimum, and range above it */
     uint32_t most;          /* maximum number of entries of a map */
     uint16_t digits;        /* bit mask of the allowed one-digit integers */
     uint16_t member, value; /* offsets of the member and of its value */

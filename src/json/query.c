@@ -52,8 +52,7 @@ static void decode_text(struct form *form, const struct type *type, struct str t
     }
 }
 
-/* Decodes a comma-separated list. Stores one item more than allowed, so that the later count check
- * fails. */
+/* Decodes a comma-separated list; one item more than allowed makes the later count check fail. */
 static void decode_items(struct form *form, const struct type *type, struct str text,
                          const struct place *at, struct list *out)
 {
@@ -100,8 +99,7 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
         decode_text(q->form, f->type, text, &at, out);
 }
 
-/* Checks the number of items of arrays at the end of the query, when all repeated keys were
- * read. */
+/* Checks the number of items of arrays at the end of the query, after all repeated keys. */
 static void check_counts(struct query *q)
 {
     const struct field *f = q->progress.schema->fields;

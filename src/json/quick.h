@@ -10,8 +10,7 @@
 #include "json/plan.h"
 #include "json/token.h"
 
-/* Returns the closing quote of the string content at p; NULL if the string has escapes or is
- * invalid. */
+/* The closing quote of the string content at p; NULL if the string has escapes or is invalid. */
 static inline const char *quick_text_end(const struct json_reader *r, const char *p)
 {
     unsigned marks = scan_marks(p);
@@ -54,8 +53,7 @@ static bool words_have(const struct pair *p, const struct pair *end, struct str 
     return p < end;
 }
 
-/* Returns true if a key occurs twice. A 64-bit filter by first and last byte avoids most
- * comparisons. */
+/* True if a key occurs twice. A 64-bit filter by first and last byte avoids most comparisons. */
 static __attribute__((noinline)) bool words_repeat(const struct pair *first, const struct pair *end)
 {
     uint64_t keys = 0;

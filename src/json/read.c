@@ -179,8 +179,7 @@ static const char *skip_plain(const char *p, const char *end)
     return p;
 }
 
-/* Returns the closing quote of a string whose content starts at p; NULL if the string is
- * invalid. */
+/* The closing quote of a string whose content starts at p; NULL if the string is invalid. */
 static const char *scan_string(const char *p, const char *end, bool *escaped)
 {
     uint32_t cp;

@@ -80,8 +80,7 @@ bool json_raw_int(struct str raw, int64_t *ret);
 
 bool json_valid(struct str text);
 
-/* Describes the first syntax error: "line 3, column 7, at users.0.name: …"; empty if there is
- * none. */
+/* Describes the first syntax error: "line 3, column 7, at users.0.name: …"; empty: none. */
 struct str json_mistake(struct str text, struct arena *arena);
 
 #endif

@@ -213,8 +213,7 @@ static bool to_real(const struct type *type, const struct scalar *s, double *ret
 static void decode_real(struct form *form, const struct type *type, const struct scalar *s,
                         const struct place *at, double *out)
 {
-    /* The conversion to double may have rounded an integer to the limit, so the integer is
-     * compared, too. */
+    /* The conversion to double may round an integer to the limit, so compare the integer, too. */
     bool whole = s->kind == JSON_NUMBER && s->number.kind == NUMBER_INT;
     int64_t limit;
     double v;

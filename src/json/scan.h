@@ -15,7 +15,6 @@
 
 #define SCAN_EACH(byte) (0x0101010101010101ULL * (byte))
 
-/* Loads eight bytes as a little-endian number. */
 static inline uint64_t scan_load(const char *p)
 {
     uint64_t word;

@@ -71,8 +71,7 @@ struct type {
     int64_t min, max;
     const struct choice *choices; /* strings and integers */
     const struct rule *rule;      /* strings */
-    const struct type
-        *of; /* element type of arrays and maps; with .show, the type that is written */
+    const struct type *of;       /* element type of arrays and maps; with .show, the type written */
     const struct schema *schema; /* objects */
     /* KIND_RAW with stored text that is not JSON: writes the text as a value of type .of. */
     void (*show)(struct json *j, struct str text);
@@ -218,8 +217,7 @@ struct schema {
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret);
 /* Like schema_decode, but returns NULL on any error and no list of errors. */
 void *schema_read(const struct type *type, struct str text, struct arena *arena);
-/* Like schema_decode, but for JSON text at a path of a larger body; form may already contain
- * errors. */
+/* Like schema_decode, for JSON text at a path of a larger body; form may already contain errors. */
 enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
                           const struct place *here, void **ret);
 
@@ -233,8 +231,7 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
  * str that is NULL is null if NULLABLE, otherwise omitted. */
 void schema_encode(struct json *j, const struct type *type, const void *value);
 void schema_encode_object(struct json *j, const struct schema *schema, const void *object);
-/* Encodes the value of one field. Writes nothing and returns false if the value is absent or
- * null. */
+/* Encodes the value of one field. Writes nothing and false if the value is absent or null. */
 bool schema_encode_member(struct json *j, const struct field *f, const void *object);
 /* Encodes the fields for which `shows` returns true, into an open object. */
 void schema_encode_some(struct json *j, const struct schema *schema, const void *object,
@@ -245,8 +242,7 @@ void schema_encode_some(struct json *j, const struct schema *schema, const void 
 void schema_describe(struct json *j, const struct type *type);
 void schema_describe_object(struct json *j, const struct schema *schema);
 
-/* Appends a type as a phrase for the documentation: "string, 1-32 characters" or
- * "array[Relationship]". */
+/* Appends a type as a phrase: "string, 1-32 characters" or "array[Relationship]". */
 void schema_phrase(struct buf *out, const struct type *type);
 
 /* Calls visit once for each named schema that a type contains. */
@@ -258,7 +254,6 @@ void *list_add(struct arena *arena, struct list *list, size_t item_size);
 /* Creates an empty list with a capacity of `cap` elements. */
 void list_reserve(struct arena *arena, struct list *list, size_t item_size, size_t cap);
 
-/* Size of one element in a struct list. */
 size_t schema_item_size(const struct type *type);
 
 #endif

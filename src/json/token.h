@@ -84,7 +84,6 @@ static inline bool token_deeper(struct json_reader *r, bool object)
     return true;
 }
 
-/* Counts the array or object as a value and enters it. */
 static inline bool token_down(struct json_reader *r, bool object)
 {
     return token_count(r) ? token_deeper(r, object) : false;
@@ -135,8 +134,7 @@ static inline bool token_next(struct json_reader *r, bool object)
 }
 
 /* token_first, token_open and token_more are for loops over one array or object, which need not
- * check the level. token_first moves to the first element after token_deeper; false if there is
- * none. */
+ * check the level. token_first moves to the first element after token_deeper; false: none. */
 static inline bool token_first(struct json_reader *r, bool object)
 {
     const char *p = ++r->at;
@@ -154,8 +152,7 @@ static inline bool token_open(struct json_reader *r, bool object)
     return token_down(r, object) && token_first(r, object);
 }
 
-/* Moves from a value to the next element. White space before that element remains; token_here skips
- * it. */
+/* Moves from a value to the next element. White space before it remains; token_here skips that. */
 static inline bool token_more(struct json_reader *r, bool object)
 {
     const char *p = r->at;

@@ -135,7 +135,6 @@ static char short_escape(unsigned char c)
     }
 }
 
-/* Returns the number of bytes before the first one that must be escaped. */
 static size_t plain_length(struct str s)
 {
     size_t i = 0;

@@ -104,13 +104,11 @@ static const struct schema integration_type_schema = {
 };
 static const struct type type_integration_type = { .kind = KIND_OBJECT,
                                                    .schema = &integration_type_schema };
-const struct type type_integration_types = {
-    .kind = KIND_MAP,
-    .min = 1,
-    .max = 2,
-    .of = &type_integration_type,
-    .doc = "0: installation to guilds, 1: installation to users"
-};
+const struct type type_integration_types = { .kind = KIND_MAP,
+                                             .min = 1,
+                                             .max = 2,
+                                             .of = &type_integration_type,
+                                             .doc = "0: to guilds, 1: to users" };
 
 bool application_installs(const struct application *a, enum integration_type type)
 {

@@ -90,8 +90,7 @@ struct application {
     const struct install_params *install_params;
     struct list integration_types_config; /* struct integration_type_item */
     bool integration_public, integration_require_code_grant;
-    bool bot_public, bot_require_code_grant; /* older names of integration_public and
-                                                integration_require_code_grant */
+    bool bot_public, bot_require_code_grant; /* older names of integration_public, _require… */
     int64_t approximate_guild_count, approximate_user_install_count,
         approximate_user_authorization_count;
     int64_t explicit_content_filter, interactions_version;
@@ -125,8 +124,7 @@ extern const struct type type_install_params, type_integration_types, type_redir
 
 /* --- applications inside other objects ------------------------------------------------ */
 
-/* The app of an integration; type_described_application also has
- * role_connections_verification_url. */
+/* The app of an integration, without and with role_connections_verification_url. */
 extern const struct type type_integration_application, type_described_application;
 
 struct application_ref {

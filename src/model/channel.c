@@ -39,11 +39,9 @@ static const struct choice archive_minutes[] = {
     { 10080, NULL, "WEEK", "A week" },
     { 0 },
 };
-const struct type type_archive_minutes = {
-    .kind = KIND_INT,
-    .choices = archive_minutes,
-    .doc = "Minutes without activity until a thread is archived"
-};
+const struct type type_archive_minutes = { .kind = KIND_INT,
+                                           .choices = archive_minutes,
+                                           .doc = "Idle minutes until a thread is archived" };
 
 static const struct choice overwrite_types[] = {
     { OVERWRITE_ROLE, NULL, "ROLE", "For all members with a role" },

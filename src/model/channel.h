@@ -25,7 +25,6 @@ bool channel_is_voice(int64_t type);    /* voice or stage */
 bool channel_holds_posts(int64_t type); /* forum or media channel */
 bool channel_takes_messages(int64_t type);
 
-/* Returns true if the list contains a channel with this id. */
 bool channels_hold(const struct list *channels, snowflake id);
 
 enum channel_flags {
@@ -81,20 +80,19 @@ struct channel {
     struct opt_list nicks;                 /* struct channel_nick: nicknames in the group */
     const struct thread_metadata *thread_metadata;
     int64_t flags;
-    struct opt_id permissions;     /* permissions of the caller, if the request asked for them */
-    struct opt_id app_permissions; /* only in interactions: permissions of the app's bot */
+    struct opt_id permissions;         /* permissions of the caller, if requested */
+    struct opt_id app_permissions;     /* only in interactions: permissions of the app's bot */
     struct opt_int last_pin_timestamp; /* in private channels and in interactions */
     struct opt_id origin_channel_id;   /* direct channel from which the group was created */
     struct opt_bool newly_created;     /* only in THREAD_CREATE */
 
     /* Fields of threads. */
     struct opt_int total_message_sent;
-    const struct thread_member
-        *member; /* thread member of the caller; never in events for several users */
-    const struct message *message; /* first message, in the response to a new post */
-    struct opt_list applied_tags;  /* snowflakes of forum tags */
-    int64_t messages_written; /* not in the JSON; number of messages with the starter message */
-    bool begun;               /* not in the JSON; whether the thread has a starter message */
+    const struct thread_member *member; /* thread member of the caller; not in shared events */
+    const struct message *message;      /* first message, in the response to a new post */
+    struct opt_list applied_tags;       /* snowflakes of forum tags */
+    int64_t messages_written;           /* not in the JSON; counts the starter message, too */
+    bool begun;                         /* not in the JSON; there is a starter message */
 
     /* Fields of channels that have threads. */
     struct opt_int default_thread_rate_limit_per_user, default_sort_order, default_forum_layout;
@@ -118,9 +116,8 @@ struct recipient_event {
 };
 
 extern const struct schema channel_schema, overwrite_schema;
-extern const struct schema thread_gone_schema; /* event data of THREAD_DELETE */
-extern const struct schema
-    recipient_event_schema; /* event data of CHANNEL_RECIPIENT_ADD and _REMOVE */
+extern const struct schema thread_gone_schema;     /* event data of THREAD_DELETE */
+extern const struct schema recipient_event_schema; /* CHANNEL_RECIPIENT_ADD and _REMOVE events */
 extern const struct type type_channel, type_channels, type_overwrite, type_overwrites;
 extern const struct schema forum_tag_schema, default_reaction_schema;
 extern const struct type type_forum_tag, type_forum_tags, type_default_reaction;
@@ -132,7 +129,6 @@ bool overwrites_equal(const struct list *a, const struct list *b);
 /* Returns the overwrite of a role or member; NULL: none. */
 const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id);
 
-/* Sets the fields to ABSENT that a channel of this type does not have. */
 void channel_shape(struct channel *c);
 
 #endif

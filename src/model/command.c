@@ -16,9 +16,7 @@ static const struct choice command_types[] = {
     { 0 },
 };
 static const struct choice handlers[] = {
-    { .value = COMMAND_APP_HANDLER,
-      .name = "APP_HANDLER",
-      .doc = "The app responds to the interaction" },
+    { .value = COMMAND_APP_HANDLER, .name = "APP_HANDLER", .doc = "The app responds" },
     { .value = COMMAND_LAUNCH_ACTIVITY,
       .name = "DISCORD_LAUNCH_ACTIVITY",
       .doc = "The activity is launched without asking the app" },
@@ -46,7 +44,7 @@ static const struct choice contexts[] = {
     { .value = CONTEXT_BOT_DM, .name = "BOT_DM", .doc = "In direct channels with the app's bot" },
     { .value = CONTEXT_PRIVATE_CHANNEL,
       .name = "PRIVATE_CHANNEL",
-      .doc = "In other private channels" },
+      .doc = "Other private channels" },
     { 0 },
 };
 static const struct choice integration_types[] = {
@@ -62,9 +60,7 @@ static const struct choice channel_types[] = {
     { .value = CHANNEL_GROUP, .name = "GROUP_DM", .doc = "Group" },
     { .value = CHANNEL_CATEGORY, .name = "GUILD_CATEGORY", .doc = "Category" },
     { .value = CHANNEL_NEWS, .name = "GUILD_NEWS", .doc = "News" },
-    { .value = CHANNEL_NEWS_THREAD,
-      .name = "NEWS_THREAD",
-      .doc = "Thread of an announcement channel" },
+    { .value = CHANNEL_NEWS_THREAD, .name = "NEWS_THREAD", .doc = "Announcement thread" },
     { .value = CHANNEL_THREAD, .name = "PUBLIC_THREAD", .doc = "Thread" },
     { .value = CHANNEL_PRIVATE_THREAD, .name = "PRIVATE_THREAD", .doc = "Private thread" },
     { .value = CHANNEL_STAGE, .name = "GUILD_STAGE_VOICE", .doc = "Stage" },
@@ -86,10 +82,9 @@ const struct type type_command_name = {
 const struct type type_command_description = {
     .kind = KIND_STRING, .doc = "Description: 1-100 characters; empty for USER and MESSAGE commands"
 };
-const struct type type_option_name = { .kind = KIND_STRING,
-                                       .min = 1,
-                                       .max = 100,
-                                       .doc = "Option name; the effective limit is 32 characters" };
+const struct type type_option_name = {
+    .kind = KIND_STRING, .min = 1, .max = 100, .doc = "Option name; in effect 1-32 characters"
+};
 const struct type type_option_description = {
     .kind = KIND_STRING, .min = 1, .max = 100, .doc = "Description of the option"
 };

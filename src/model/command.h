@@ -116,8 +116,7 @@ enum command_permission_type {
     COMMAND_PERMISSION_CHANNEL = 3,
 };
 
-/* Permission of a command. id: a role, user or channel; the guild's id means everyone; the guild's
- * id minus one means all channels. */
+/* id: a role, user or channel; the guild's id: everyone; the guild's id minus one: all channels. */
 struct command_permission {
     snowflake id;
     int64_t type;
@@ -135,10 +134,8 @@ extern const struct type type_command_permission, type_command_permissions,
 
 /* --- properties of a command ---------------------------------------------------------- */
 
-/* Returns the bits of enum command_context in which a command can be used; none if it can be used
- * nowhere. */
+/* Returns the bits of enum command_context where a command can be used; none: nowhere. */
 unsigned command_contexts(const struct command *k);
-/* Returns bits of enum integration_type. */
 unsigned command_integration_types(const struct command *k);
 
 /* Finds the text of a dictionary for a locale; returns false if there is none. Falls back to a

@@ -65,12 +65,12 @@ struct gateway_guild {
     struct guild guild; /* first member, so that the fields of a guild apply */
     int64_t joined_at;
     bool large;
-    struct opt_bool unavailable; /* absent if the account has just joined, otherwise false */
+    struct opt_bool unavailable;            /* absent if just joined, otherwise false */
     struct list members, channels, threads; /* struct member, struct channel */
     const struct written_people *people;    /* used instead of members; or NULL */
     const struct written_guild *written;    /* encoded fields that all recipients share; or NULL */
-    struct list channel_texts; /* struct str: the visible channels, if `written` is set */
-    struct str presences;      /* JSON array, which the gateway sets */
+    struct list channel_texts;              /* struct str: visible channels, with `written` */
+    struct str presences;                   /* JSON array, which the gateway sets */
     struct list voice_states, stage_instances, guild_scheduled_events, soundboard_sounds,
         activity_instances;
 };
@@ -92,17 +92,14 @@ struct guild_user_event {
 };
 
 extern const struct schema guild_schema, gateway_guild_schema;
-extern const struct schema guild_seen_schema; /* fields that depend on the recipient */
-extern const struct schema guild_ref_schema;  /* event data of GUILD_DELETE */
-extern const struct schema
-    guild_role_event_schema;                       /* event data of GUILD_ROLE_CREATE and _UPDATE */
-extern const struct schema guild_role_gone_schema; /* event data of GUILD_ROLE_DELETE */
-extern const struct schema
-    guild_user_event_schema; /* event data of GUILD_MEMBER_REMOVE and GUILD_BAN_* */
+extern const struct schema guild_seen_schema;       /* fields that depend on the recipient */
+extern const struct schema guild_ref_schema;        /* event data of GUILD_DELETE */
+extern const struct schema guild_role_event_schema; /* GUILD_ROLE_CREATE and _UPDATE events */
+extern const struct schema guild_role_gone_schema;  /* event data of GUILD_ROLE_DELETE */
+extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* events */
 extern const struct type type_guild, type_guild_name;
 
 bool guild_has_feature(const struct guild *g, const char *name);
-/* Returns true if the guild may use the VIP voice regions. */
 bool guild_is_vip(const struct guild *g);
 
 #endif

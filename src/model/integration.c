@@ -4,8 +4,7 @@
 void integration_dress(struct integration *i)
 {
     i->word = integration_word(i->type);
-    /* If a platform has its real name, client libraries expect enable_emoticons in every
-     * integration of it. */
+    /* With the platform's real name, client libraries expect this field in every integration. */
     if (str_is(i->type, "platform_b"))
         i->enable_emoticons = (struct opt_bool){ str_eq(i->word, i->type) ? ABSENT : GIVEN, false };
 }
@@ -22,31 +21,23 @@ static bool is_key(struct str s)
 }
 
 static const struct choice metadata_types[] = {
-    { .value = 1,
-      .name = "INTEGER_LESS_THAN_OR_EQUAL",
-      .doc = "At most the number that the guild set" },
-    { .value = 2,
-      .name = "INTEGER_GREATER_THAN_OR_EQUAL",
-      .doc = "At least the number that the guild set" },
-    { .value = 3, .name = "INTEGER_EQUAL", .doc = "Equal to the number that the guild set" },
+    { .value = 1, .name = "INTEGER_LESS_THAN_OR_EQUAL", .doc = "At most the guild's number" },
+    { .value = 2, .name = "INTEGER_GREATER_THAN_OR_EQUAL", .doc = "At least the guild's number" },
+    { .value = 3, .name = "INTEGER_EQUAL", .doc = "Equal to the guild's number" },
     { .value = 4, .name = "INTEGER_NOT_EQUAL", .doc = "Another number" },
-    { .value = 5,
-      .name = "DATETIME_LESS_THAN_OR_EQUAL",
-      .doc = "At most as many days ago as the guild set" },
+    { .value = 5, .name = "DATETIME_LESS_THAN_OR_EQUAL", .doc = "At most the guild's days ago" },
     { .value = 6,
       .name = "DATETIME_GREATER_THAN_OR_EQUAL",
-      .doc = "At least as many days ago as the guild set" },
-    { .value = 7, .name = "BOOLEAN_EQUAL", .doc = "Equal to the guild's setting" },
-    { .value = 8, .name = "BOOLEAN_NOT_EQUAL", .doc = "Not equal to the guild's setting" },
+      .doc = "At least the guild's days ago" },
+    { .value = 7, .name = "BOOLEAN_EQUAL", .doc = "The guild's 1 or 0" },
+    { .value = 8, .name = "BOOLEAN_NOT_EQUAL", .doc = "Not the guild's 1 or 0" },
     { 0 },
 };
 static const struct rule key_rule = { is_key, FORM_REGEX };
 static const struct type type_metadata_type = { .kind = KIND_INT, .choices = metadata_types };
-static const struct type type_metadata_key = { .kind = KIND_STRING,
-                                               .min = 1,
-                                               .max = 50,
-                                               .rule = &key_rule,
-                                               .doc = "Lower-case letters, digits and _" };
+static const struct type type_metadata_key = {
+    .kind = KIND_STRING, .min = 1, .max = 50, .rule = &key_rule, .doc = "a-z, 0-9 and _"
+};
 static const struct type type_metadata_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
 static const struct type type_metadata_description = { .kind = KIND_STRING, .min = 1, .max = 200 };
 static const struct type type_names = { .kind = KIND_MAP, .max = 40, .of = &type_metadata_name };

@@ -45,9 +45,8 @@ struct integration_gone {
     struct opt_id guild_id, channel_id, application_id;
 };
 
-extern const struct schema
-    integration_event_schema; /* event data of INTEGRATION_CREATE and _UPDATE */
-extern const struct schema integration_gone_schema; /* event data of INTEGRATION_DELETE */
+extern const struct schema integration_event_schema; /* INTEGRATION_CREATE and _UPDATE events */
+extern const struct schema integration_gone_schema;  /* event data of INTEGRATION_DELETE */
 /* Lists of integrations; the second one has the fields of include_role_connections_metadata. */
 extern const struct type type_integrations, type_described_integrations;
 extern const struct type type_integration_account;

@@ -43,10 +43,9 @@ struct invite {
     snowflake inviter_id, target_user_id, target_application_id;
 };
 
-extern const struct schema invite_schema;      /* public fields */
-extern const struct schema full_invite_schema; /* also with uses and max_age */
-extern const struct schema invite_create_schema,
-    invite_delete_schema; /* event data of INVITE_CREATE and INVITE_DELETE */
+extern const struct schema invite_schema;                              /* public fields */
+extern const struct schema full_invite_schema;                         /* with uses and max_age */
+extern const struct schema invite_create_schema, invite_delete_schema; /* gateway events */
 extern const struct type type_invite, type_full_invite, type_full_invites;
 
 #endif

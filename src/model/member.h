@@ -14,8 +14,7 @@ struct member {
     int64_t joined_at, flags;
     struct opt_int premium_since, communication_disabled_until;
     bool deaf, mute, pending;
-    struct opt_id
-        permissions; /* permissions in the guild or channel, if the request asked for them */
+    struct opt_id permissions; /* permissions in the guild or channel, if requested */
 };
 
 /* Returns the time (microseconds) until which the member may only view and read

@@ -11,8 +11,7 @@ static const struct type type_snapshots = { .kind = KIND_RAW,
                                             .doc = "Forwarded messages: [{message}]" };
 static const struct type type_items = { .kind = KIND_RAW, .doc = "Stickers" };
 static const struct type type_interaction = { .kind = KIND_RAW,
-                                              .doc =
-                                                  "The interaction that the message responds to" };
+                                              .doc = "Interaction it responds to" };
 
 static const struct type type_seconds = { .kind = KIND_REAL };
 static const struct field attachment_fields[] = {

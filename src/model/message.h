@@ -89,7 +89,7 @@ struct message {
     struct list mention_roles;     /* snowflakes */
     struct list attachments;       /* struct attachment */
     struct str embeds, components; /* JSON arrays as text */
-    struct opt_str nonce; /* JSON; only in the response and event of the message's creation */
+    struct opt_str nonce;          /* JSON; only in the response and event of the creation */
     struct opt_str interaction, interaction_metadata; /* JSON */
     struct opt_str call;                              /* JSON; only for MESSAGE_CALL */
     struct opt_id webhook_id, application_id;
@@ -114,20 +114,18 @@ struct message {
     struct opt_str webhook_name, webhook_avatar;
     snowflake ephemeral_for;       /* user who can see the message; 0: everyone */
     int64_t reacted;               /* enum message_reacted */
-    struct opt_str kept_reactions; /* reactions column of the row, without counts of the table
-                                      reaction_lanes */
+    struct opt_str kept_reactions; /* reactions column, without counts of reaction_lanes */
     bool polled;                   /* whether the message has a poll */
     struct opt_str snapshot;       /* content of the forwarded message, see forwards.c */
     struct list snapshot_files;    /* struct attachment */
     struct str shown;              /* cached JSON, see messages/show/shown.c; .p NULL: none */
-    struct str told; /* new messages: JSON without closing brace, shared by response and event */
+    struct str told;               /* new messages: JSON shared by response and event */
 };
 
 enum message_reacted {
-    REACTED = 1, /* the message may have reactions */
-    REACTED_IN_LANES =
-        2, /* the message has reactions, some counted only in the table reaction_lanes */
-    REACTED_BY_FEW = 3, /* the row contains the ids of all users who reacted */
+    REACTED = 1,          /* the message may have reactions */
+    REACTED_IN_LANES = 2, /* has reactions, some counted only in the table reaction_lanes */
+    REACTED_BY_FEW = 3,   /* the row contains the ids of all users who reacted */
 };
 
 struct message_gone {
@@ -143,8 +141,7 @@ struct messages_gone {
 extern const struct schema message_schema;         /* form in responses */
 extern const struct schema gateway_message_schema; /* form in events */
 extern const struct schema message_gone_schema;    /* event data of MESSAGE_DELETE */
-/* Fields of a response after the author, without reactions; for webhook messages including the
- * author. */
+/* Fields of a response after the author, without reactions; for webhooks with the author. */
 extern const struct schema shown_message_schema, shown_webhook_message_schema;
 extern const struct schema messages_gone_schema; /* event data of MESSAGE_DELETE_BULK */
 extern const struct schema attachment_schema;

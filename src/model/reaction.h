@@ -27,8 +27,7 @@ struct own_reaction {
     snowflake message_id, reaction_id;
     bool burst;
 };
-/* Reactions of the caller to the messages from `first` to `last` of a channel, newest message
- * first. */
+/* Reactions of the caller to messages `first` to `last` of a channel, newest message first. */
 struct own_reactions {
     snowflake channel_id, first, last;
     struct list list; /* struct own_reaction; filled by the hook's listener */
@@ -47,10 +46,9 @@ struct reaction_event {
 
 extern const struct type type_reactions; /* stored as text, see reaction_text.h */
 extern const struct type type_reaction_emoji;
-extern const struct schema reaction_added_schema;   /* event data of MESSAGE_REACTION_ADD */
-extern const struct schema reaction_removed_schema; /* event data of MESSAGE_REACTION_REMOVE */
-extern const struct schema
-    reaction_emoji_removed_schema; /* event data of MESSAGE_REACTION_REMOVE_EMOJI */
-extern const struct schema reactions_removed_schema; /* event data of MESSAGE_REACTION_REMOVE_ALL */
+extern const struct schema reaction_added_schema;         /* MESSAGE_REACTION_ADD event */
+extern const struct schema reaction_removed_schema;       /* MESSAGE_REACTION_REMOVE event */
+extern const struct schema reaction_emoji_removed_schema; /* MESSAGE_REACTION_REMOVE_EMOJI event */
+extern const struct schema reactions_removed_schema;      /* MESSAGE_REACTION_REMOVE_ALL event */
 
 #endif

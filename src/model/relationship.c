@@ -5,10 +5,8 @@ static const struct choice types[] = {
     { RELATIONSHIP_NONE, NULL, "NONE", "No relationship; the user is ignored" },
     { RELATIONSHIP_FRIEND, NULL, "FRIEND", "A friend" },
     { RELATIONSHIP_BLOCKED, NULL, "BLOCKED", "Blocked by the caller" },
-    { RELATIONSHIP_INCOMING, NULL, "INCOMING_REQUEST",
-      "The user sent the caller a friend request" },
-    { RELATIONSHIP_OUTGOING, NULL, "OUTGOING_REQUEST",
-      "The caller sent the user a friend request" },
+    { RELATIONSHIP_INCOMING, NULL, "INCOMING_REQUEST", "Incoming friend request" },
+    { RELATIONSHIP_OUTGOING, NULL, "OUTGOING_REQUEST", "Outgoing friend request" },
     { RELATIONSHIP_IMPLICIT, NULL, "IMPLICIT", "Never shown" },
     { 0 },
 };

@@ -19,8 +19,7 @@ struct relationship {
     const struct user *user;
     struct opt_str nickname;
     struct opt_bool is_spam_request, stranger_request;
-    struct opt_bool
-        is_stranger_request; /* equal to stranger_request, which has this second name in events */
+    struct opt_bool is_stranger_request; /* equal to stranger_request; second name in events */
     bool user_ignored;
     struct opt_id origin_application_id;
     struct opt_int since;
@@ -29,9 +28,8 @@ struct relationship {
     struct opt_bool should_notify; /* only in events, if true */
 };
 
-extern const struct schema relationship_schema; /* also event data of RELATIONSHIP_ADD */
-extern const struct schema
-    relationship_change_schema; /* event data of RELATIONSHIP_UPDATE and _REMOVE */
+extern const struct schema relationship_schema;        /* also event data of RELATIONSHIP_ADD */
+extern const struct schema relationship_change_schema; /* RELATIONSHIP_UPDATE, _REMOVE events */
 extern const struct type type_relationship_type, type_relationships;
 
 /* --- game relationships --------------------------------------------------------------- */
@@ -48,9 +46,8 @@ struct game_relationship {
     snowflake user_id; /* account to which the relationship belongs */
 };
 
-extern const struct schema game_relationship_schema; /* also event data of GAME_RELATIONSHIP_ADD */
-extern const struct schema
-    game_relationship_gone_schema; /* event data of GAME_RELATIONSHIP_REMOVE */
+extern const struct schema game_relationship_schema;      /* also GAME_RELATIONSHIP_ADD event */
+extern const struct schema game_relationship_gone_schema; /* GAME_RELATIONSHIP_REMOVE event */
 extern const struct type type_game_relationships;
 
 /* --- friend suggestions --------------------------------------------------------------- */
@@ -75,9 +72,8 @@ struct suggestion_gone {
     snowflake suggested_user_id;
 };
 
-extern const struct schema
-    friend_suggestion_schema;                      /* also event data of FRIEND_SUGGESTION_CREATE */
-extern const struct schema suggestion_gone_schema; /* event data of FRIEND_SUGGESTION_DELETE */
+extern const struct schema friend_suggestion_schema; /* also FRIEND_SUGGESTION_CREATE event */
+extern const struct schema suggestion_gone_schema;   /* FRIEND_SUGGESTION_DELETE event */
 extern const struct type type_friend_suggestions;
 
 #endif

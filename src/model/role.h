@@ -29,8 +29,7 @@ struct role {
 extern const struct schema role_schema;
 extern const struct type type_role, type_roles, type_role_name, type_role_colors;
 
-/* Returns true if a role is higher than another. At equal positions, the role with the smaller
- * (older) id is higher. */
+/* At equal positions the role with the smaller (older) id is higher. */
 bool role_is_above(int64_t position, snowflake id, int64_t other_position, snowflake other_id);
 
 #endif

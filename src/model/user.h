@@ -50,9 +50,8 @@ extern const struct type type_partial_user, type_partial_users, type_profile_use
 extern const struct type type_bit_set; /* a set of flag bits, as a number */
 
 extern const struct schema partial_user_schema; /* id, username, avatar, … */
-extern const struct schema
-    public_user_schema;                     /* with banner and accent_color, for GET /users/{id} */
-extern const struct schema own_user_schema; /* all fields, for the account itself */
+extern const struct schema public_user_schema;  /* with banner, accent_color: GET /users/{id} */
+extern const struct schema own_user_schema;     /* all fields, for the account itself */
 extern const struct schema user_with_token_schema, user_in_ready_schema;
 /* The user as an OAuth2 app gets it: with scope identify, and also with scope email. */
 extern const struct schema identity_schema, identity_with_email_schema;

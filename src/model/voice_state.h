@@ -28,8 +28,7 @@ struct voice_state {
 enum { VOICE_FLAGS = 7 };
 enum { VOICE_DESKTOP, VOICE_MOBILE };
 
-/* The part of a voice state that the voice relay needs, without pointers, because the relay is
- * another thread. */
+/* The part of a voice state that the relay's thread needs, without pointers. */
 enum { VOICE_SALT = 16 };
 struct voice_fact {
     snowflake guild_id, user_id;    /* guild_id 0: a call; user_id 0: the whole room is removed */

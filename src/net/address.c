@@ -45,8 +45,7 @@ bool address_parse(struct str text, struct address *ret)
     return true;
 }
 
-/* Formats an IPv4 address. Faster than inet_ntop, which parses a format string; called once per
- * connection. */
+/* Formats an IPv4 address. Faster than inet_ntop; called once per connection. */
 static size_t write_four(const unsigned char bytes[4], char *out)
 {
     char *at = out;

@@ -162,8 +162,7 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
         log_error("tls: the path of the certificate folder is too long");
         return ERR_INTERNAL;
     }
-    /* A crash between the two writes leaves a certificate and key that do not match; create both
-     * again then. */
+    /* A crash between both writes leaves a certificate and key that do not match: recreate both. */
     if (still_good(certificate, host) && tls_context_open(certificate, key, ret) == OK)
         return OK;
     if (!certificate_make(certificate, key, host))

@@ -47,8 +47,7 @@ static void set_timer(struct loop *l, uint64_t at, uint64_t tick)
     uv_timer_start(&l->timer, deadline_fire, at - now, 0);
 }
 
-/* Sets the timer for the earliest deadline. The clock that tests can move may jump, so it is
- * checked at every tick. */
+/* Sets the timer for the earliest deadline. A clock that tests can move is checked every tick. */
 static void wait_for(struct deadlines *ds)
 {
     if (links_empty(&ds->list))
@@ -58,8 +57,7 @@ static void wait_for(struct deadlines *ds)
     set_timer(ds->loop, ds->movable ? 0 : (uint64_t)first->at, tick_of(ds));
 }
 
-/* Calls the callback of expired deadlines; returns false if the time limit was reached before all
- * were handled. */
+/* Expires deadlines; returns false if the time limit was reached before all were handled. */
 static bool deadline_expire(struct deadlines *ds, int64_t until)
 {
     int64_t now = now_of(ds);

@@ -29,7 +29,6 @@ struct loop *loops_at(const struct loops *ls, unsigned i);
 
 unsigned loop_index(const struct loop *l);
 uv_loop_t *loop_uv(struct loop *l);
-/* Returns the loop of the current thread, or NULL. */
 struct loop *loop_current(void);
 
 /* Attributes the loop's time from now on to `name`, a string literal, for /metrics; no effect
@@ -61,8 +60,7 @@ struct turn_end {
 void loop_add_turn_end(struct loop *l, struct turn_end *t);
 void loop_drop_turn_end(struct turn_end *t);
 
-/* A callback when the loop ends, to close handles that no other object closes. Call on the loop's
- * thread. */
+/* A callback when the loop ends, to close handles that no other object closes. Call on its loop. */
 struct loop_end {
     struct link link;
     void (*run)(struct loop_end *e);
@@ -90,7 +88,7 @@ struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movabl
                                 void (*expired)(struct deadline *d));
 void deadlines_free(struct deadlines *ds);                     /* drops pending deadlines */
 void deadline_touch(struct deadlines *ds, struct deadline *d); /* starts or restarts a deadline */
-void deadline_drop(struct deadline *d); /* may be called for a deadline that is not running */
+void deadline_drop(struct deadline *d); /* also for one that is not running */
 /* Checks all deadlines at once, after a test has moved the clock. Call on the loop's thread. */
 void loop_check_deadlines(struct loop *l);
 

@@ -20,11 +20,9 @@ bool proxies_parse(struct str list, struct proxies *ret, const char **ret_proble
                       : add_network(ret, one);
 
         if (!ok) {
-            *ret_problem =
-                ret->count == PROXIES_MAX
-                    ? "has more than 64 networks; merge some of them"
-                    : "has an entry that is not 'loopback', an IP address or a network such as "
-                      "10.0.0.0/8";
+            *ret_problem = ret->count == PROXIES_MAX
+                               ? "has more than 64 networks"
+                               : "has an entry that is not loopback, an address or a network";
             return false;
         }
     }
@@ -59,7 +57,6 @@ static size_t last_item(struct str list, bool quotes)
     return quoted ? last_item(list, false) : start;
 }
 
-/* Removes and returns the last item of a list. */
 static struct str cut_last(struct str *list, bool quotes)
 {
     size_t start = last_item(*list, quotes);

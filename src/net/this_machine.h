@@ -14,8 +14,7 @@ bool address_is_loopback(struct str address);
 /* Returns true for "localhost:8080", "app.localhost", "127.0.0.1", "[::1]:8080". */
 bool host_is_loopback(struct str host);
 
-/* Returns why the request seems to come from a proxy: "HTTP/1.0" or a header's name; NULL: no
- * evidence. */
+/* Returns evidence that a proxy sent the request: "HTTP/1.0" or a header's name; NULL: none. */
 const char *request_proxy_sign(const struct http_request *r);
 /* Returns true if no evidence of a proxy is found, and Host and Origin are loopback names. */
 bool request_head_is_local(const struct http_request *r);

@@ -21,8 +21,7 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
 /* Uses other certificate files for new connections. If they are invalid, logs and changes nothing.
  * May be called from any thread. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key);
-/* Returns the expiry of the current certificate, in seconds since 1970. May be called from any
- * thread. */
+/* Returns the expiry of the current certificate, in seconds since 1970. Thread-safe. */
 int64_t tls_expires(struct tls_context *c);
 void tls_context_free(struct tls_context *c);
 

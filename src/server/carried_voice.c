@@ -7,8 +7,7 @@
 #include "server/parts.h"
 #include "voice/voice.h"
 
-/* Returns the IPv4 address that clients send voice packets to; NULL: none is reachable for
- * clients. */
+/* The IPv4 address that clients send voice packets to; NULL: none is reachable for clients. */
 static const char *voice_address_of(const struct guildhall *g)
 {
     const char *address = g->config->voice_address            ? g->config->voice_address

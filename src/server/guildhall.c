@@ -85,8 +85,7 @@ static void wire_voice_moved(void *arg, const struct voice_fact *fact)
     relay_heard(((struct guildhall *)arg)->relay, fact);
 }
 
-/* Returns true if only this machine can reach the server. A public URL or a proxy makes it
- * public. */
+/* True if only this machine can reach the server. A public URL or a proxy makes it public. */
 static bool is_local(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
@@ -101,15 +100,13 @@ static bool private_is_auto(const struct guildhall *g)
     return strcmp(g->config->private_endpoints, "auto") == 0;
 }
 
-/* Returns whether outgoing requests may use private addresses. auto: only if no other machine can
- * reach the server. */
+/* auto: outgoing requests may use private addresses if only this machine can reach the server. */
 static bool may_call_private(const struct guildhall *g)
 {
     return private_is_auto(g) ? is_local(g) : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
-/* Returns who may register. auto: local callers if no other machine can reach the server, otherwise
- * callers with an invite. */
+/* auto: open for local callers if only this machine can reach the server, otherwise by invite. */
 static enum registration_mode registration_of(const struct guildhall *g)
 {
     static const char *const words[] = {
@@ -125,8 +122,7 @@ static enum registration_mode registration_of(const struct guildhall *g)
     return is_local(g) ? REGISTRATION_LOCAL : REGISTRATION_INVITE;
 }
 
-/* Links in mails need public-url, because the Host header of a caller must not be sent to other
- * users. */
+/* Links in mails need public-url: the Host header of a caller must not be sent to other users. */
 static enum err open_mailer(struct guildhall *g)
 {
     const struct config *c = g->config;

@@ -39,13 +39,11 @@ void guildhall_init(const struct config *config);
 /* Raises the limit of file descriptors to the hard limit; guildhall_init calls this. */
 void guildhall_raise_descriptors(void);
 
-/* Starts a server. Logs the reason and returns an error if the port, data folder or configuration
- * is invalid. */
+/* Starts a server. Logs and returns an error if port, data folder or configuration is invalid. */
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret);
 /* Applies options that can change at run time (option_row.reloads), and logs which have changed and
- * which need a restart. Returns false if the new certificate is invalid; the old one then stays in
- * use. */
+ * which need a restart. False if the new certificate is invalid; the old one then stays in use. */
 bool guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
 /* Finishes running calls, then closes everything. Accepts NULL. */
 void guildhall_stop(struct guildhall *g);

@@ -14,7 +14,6 @@
 
 enum { FIRST_SOCKET = 3 }; /* first file descriptor that systemd passes */
 
-/* Returns the number in an environment variable; 0: not set. */
 static uint64_t number_in(const char *variable)
 {
     const char *text = getenv(variable);

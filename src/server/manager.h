@@ -11,8 +11,7 @@
  * passed. Called once per start. */
 bool manager_socket(int *ret);
 
-/* Sends a state such as "READY=1" or "STOPPING=1" to systemd; does nothing without
- * NOTIFY_SOCKET. */
+/* Sends a state such as "READY=1" or "STOPPING=1" to systemd, if NOTIFY_SOCKET is set. */
 void manager_tell(const char *state);
 
 #endif

@@ -24,7 +24,6 @@ static void monitor_answer(struct exchange *x, int status, struct str type, stru
     http_answer(x, &head, body);
 }
 
-/* Responds with a status word and an optional warning. */
 static void monitor_status(struct exchange *x, int status, const char *word, const char *warning)
 {
     struct str more =

@@ -168,8 +168,7 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
     };
     enum err e = OK;
 
-    /* The label differs from that of older versions, which only signed messages; both ignore each
-     * other's messages. */
+    /* Older versions use another label; both versions ignore each other's messages. */
     auth_derive(g->auth, "bus encryption", 0, STR(""), options.bus_key, sizeof options.bus_key);
     if (bus_is_nats(g->config)) { /* hashes of callers must be equal on all nodes */
         unsigned char key[HASH_KEY];

@@ -62,8 +62,7 @@ unsigned parts_password_threads(const struct config *c);
 
 /* --- port.c ------------------------------------ */
 
-/* Read host, port and trusted proxies from the configuration; return false and log if they are
- * invalid. */
+/* Read host, port and trusted proxies from the configuration; return false and log on errors. */
 bool parts_split_address(const char *listen, char *host, size_t max, int *ret_port);
 bool parts_read_address(struct guildhall *g, int *ret_port);
 enum err parts_open_tls(struct guildhall *g);
@@ -84,11 +83,9 @@ bool parts_can_share(const struct config *config);
 /* Calls announce with the events of each commit, of this or another node. */
 enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
                                                                   const struct announcement *list));
-/* Returns the folder of the session journal; NULL: none. */
 const char *parts_ledger(struct guildhall *g);
 void parts_cluster_metrics(const struct guildhall *g, struct buf *out);
 
-/* Starts the listener of --metrics-listen, if that is set. */
 enum err parts_start_monitor(struct guildhall *g);
 
 void parts_inventory_metrics(struct guildhall *g, struct buf *out);

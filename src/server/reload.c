@@ -5,8 +5,7 @@
 #include "net/tls.h"
 #include "server/parts.h"
 
-/* Reloads the certificate even if the file names are unchanged, because certificates are renewed in
- * the same files. */
+/* Reloads the certificate even if the file names are unchanged: renewals use the same files. */
 static bool reload_certificate(struct guildhall *g, const struct config *now, bool *ret_failed)
 {
     if (!g->tls || !now->tls_cert || !now->tls_key)

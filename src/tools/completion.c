@@ -28,7 +28,6 @@ static bool add_choices(struct buf *out, const struct option_row *row)
     return true;
 }
 
-/* Appends text escaped for single quotes of a shell. */
 static void add_quoted(struct buf *out, const char *text, const char *special)
 {
     for (; *text; text++) {

@@ -33,8 +33,7 @@ static enum err demo_fill(const struct config *config, struct store *store)
     return e ? e : gifs_import_demo(store, &gifs);
 }
 
-/* Prepares the world and its tokens. Tokens are derived from the key file, so that a bot can use
- * the same token after a restart. */
+/* Prepares the demo world and its tokens, which stay the same after a restart. */
 static enum err demo_prepare(const struct config *config, struct tour *t)
 {
     struct store *store = NULL;

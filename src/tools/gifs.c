@@ -125,8 +125,7 @@ static int gif_import(const struct config *config, const char *path, const char 
     int status = 1;
 
     buf_init(&text, MAX_LIST);
-    /* The input files may be readable by root only, so the owner of new files is changed at the
-     * end. */
+    /* Only root may be able to read the input, so the owner of new files is changed at the end. */
     if (read_whole_file(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_str(&text),
                                   .folder = folder,

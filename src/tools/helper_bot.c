@@ -214,7 +214,6 @@ static void answer_completion(struct json *j)
 
 /* --- client --------------------------------------------------------------------------- */
 
-/* Returns the number of connected sessions of the bot, including this one. */
 static size_t count_own_sessions(const struct helper_bot *b, snowflake bot)
 {
     char start[64];

@@ -151,8 +151,7 @@ static int run_order(const struct settings *s, const struct verb *v, struct plat
 
 /* --- platform import ------------------------------------------------------------------ */
 
-/* Lines have the form "account,PLATFORM,ID,NAME,…": the arguments of the command line, without
- * quotes. */
+/* Lines have the form "account,PLATFORM,ID,NAME,…", like the arguments, without quotes. */
 
 enum { MOST_WORDS = 8, LONGEST_LINE = 4096, LINES_AT_ONCE = 1000 };
 

@@ -8,8 +8,7 @@ struct program_command {
     const char *name, *arguments, *help;
     int (*run)(const struct settings *s, char **arguments);
     const struct option_row *options; /* additional options, or NULL */
-    bool makes_data; /* whether the command may create the data folder; it then does not use the
-                        package's folder */
+    bool makes_data; /* may create the data folder, so ignores the package's folder */
 };
 
 /* The list ends with a row without a name. */
@@ -28,9 +27,8 @@ int tool_help(const struct settings *s, char **arguments);
 int tool_manual(const struct settings *s, char **arguments);
 int tool_completion(const struct settings *s, char **arguments);
 
-/* Reads arguments, environment and configuration file. ret->commands must be set, because the
- * environment may contain options of other commands. rest: the remaining arguments; at most as many
- * as argv. */
+/* Reads arguments, environment and configuration file. ret->commands must be set: the environment
+ * may contain options of other commands. rest: the remaining arguments; at most as many as argv. */
 bool command_settings_read(const struct program_command *c, struct arena *arena, char **argv,
                            struct settings *ret, char **rest, const char **ret_problem);
 

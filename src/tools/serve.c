@@ -84,8 +84,7 @@ static int wait_for_signal(struct served *s, struct guildhall *g)
     sigset_t set = served_signals();
     int sig;
 
-    /* SIGHUP reloads the settings, unless it was sent because the terminal was closed: then the
-     * server stops. */
+    /* SIGHUP reloads, unless it was sent because the terminal was closed: then the server stops. */
     while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
            !(s->has_terminal && !isatty(STDIN_FILENO))) {
         struct buf said;
@@ -99,7 +98,6 @@ static int wait_for_signal(struct served *s, struct guildhall *g)
     return sig;
 }
 
-/* Prints how to create the first account. */
 static void greet_first_run(const struct guildhall *g, const struct config *config)
 {
     bool empty;
@@ -193,8 +191,7 @@ int serve_until_stopped(const struct config *config, const struct settings *sett
     int sig = serve_once(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
-        /* If both were requested, the snapshot is restored first, and the world file is imported
-         * into it. */
+        /* If both were requested, restore the snapshot first and import the world file into it. */
         snapshot_bring_back(config->data);
         if (world_import_waits())
             import_what_waits(config);

@@ -58,8 +58,7 @@ static const struct option_row *rows_of(const struct program_command *c, struct 
 static const char *const names_of_others[] = { "BINARY", "BUILT",  "TEST_*", "SERVICE_*",
                                                "PORT",   "PORT_*", NULL };
 
-/* Checks the names of variables. Options of other commands are allowed, because a shell may export
- * them for several commands. */
+/* Checks names of variables; a shell may export options of several commands. */
 static bool check_environment(const struct program_command *commands, struct arena *arena,
                               const char **ret_problem)
 {

@@ -30,9 +30,9 @@ struct program_command;
 
 /* Options of the server and of one command. */
 struct settings {
-    struct config config; /* first member, because offsets in config_rows refer to it */
+    struct config config;                   /* first member: config_rows has its offsets */
     const struct program_command *commands; /* all commands (tools/program.h) */
-    char **argv; /* arguments that were parsed, from the command's name on */
+    char **argv;                            /* parsed arguments, from the command's name on */
     struct seed_options seed;
     const char *tokens; /* import: off, on, env */
     const char *move_to, *move_to_data;
@@ -92,24 +92,20 @@ struct order_question {
     int64_t seconds; /* timeout; 0: none */
     bool as_json;    /* reply with the JSON of the console route */
 };
-/* Sends an operator command. Returns 0 on success; ret has a line of column names and a line per
- * row, or JSON. Returns -1 if no server runs. Otherwise an error was printed, and the result is 1
- * or the HTTP status of the refusal. */
+/* Sends an operator command. 0: success; ret has a line of column names and a line per row, or
+ * JSON. -1: no server runs. Otherwise an error was printed; the result is 1 or the HTTP status. */
 int order_ask(const struct settings *s, const struct order_question *q, struct arena *arena,
               struct str *ret);
-/* Sends an operator command and returns the exit status: 3 if it was refused, 1 if no server runs.
- * Errors are printed. */
+/* Sends an operator command; returns the exit status: 3: refused, 1: no server runs (printed). */
 int order_ask_running(const struct settings *s, const struct order_question *q, struct arena *arena,
                       struct str *ret);
-/* Removes a line from the reply and splits it. Returns the number of cells; missing cells are
- * empty. */
+/* Removes a line from the reply and splits it. The number of cells; missing cells are empty. */
 enum { MOST_COLUMNS = 16, ORDER_ANSWER_S = 60 };
 int order_cells(struct str *answer, struct str cells[MOST_COLUMNS]);
 /* Prints a reply: a line of column names, tab-separated, and a line of cells per row. */
 void order_print(const struct settings *s, struct str answer);
 
-/* Prints why the server on this folder is unreachable (error of control_ask); returns the exit
- * status. */
+/* Prints why the server on this folder is unreachable (error of control_ask); the exit status. */
 int no_server(const char *folder, enum err e);
 
 /* Opens the store for writing while no server runs. If called as root, switches to the owner of the
@@ -123,7 +119,6 @@ enum err import_text(const struct config *config, struct store *store, struct st
 /* Reads a whole file, or standard input for "-"; prints errors to stderr. */
 bool read_whole_file(const char *path, struct buf *out);
 
-/* Prints a usage error; returns the exit status. */
 int usage(const char *problem);
 /* Reads the settings again from the command line, the environment and the file. */
 bool settings_again(const struct settings *s, struct arena *arena, struct settings *ret,

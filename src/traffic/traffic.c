@@ -75,8 +75,7 @@ void traffic_release(struct traffic *t)
 
 /* --- ring buffer ---------------------------------------------------------------------- */
 
-/* Moves the write position. It wraps at most once, because the longest record is an eighth of the
- * smallest ring (1 MiB). */
+/* Moves the write position; wraps at most once: no record exceeds an eighth of the ring. */
 static void ring_went_on(struct traffic *t, size_t n)
 {
     t->end += n;
@@ -163,8 +162,7 @@ static uint64_t ring_oldest(const struct traffic *t)
 {
     uint64_t low = t->newest < SLOTS ? 1 : t->newest - SLOTS + 1, high = t->newest;
 
-    /* Offsets grow with the numbers, so a binary search finds the oldest record that is not
-     * overwritten. */
+    /* Offsets grow with the numbers: a binary search finds the oldest stored record. */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 

@@ -54,12 +54,12 @@ struct traffic_record {
     int64_t at_us;   /* time at which the request ended; clock_us */
     int64_t took_ns; /* duration; requests only */
     snowflake user_id, application_id;
-    const char *name;  /* name of the route or event, a string literal; NULL: none */
-    const char *place; /* requests: path pattern of the route, a string literal; NULL: no route */
+    const char *name;         /* name of the route or event, a string literal; NULL: none */
+    const char *place;        /* requests: path pattern of the route, a literal; NULL: none */
     uint64_t session, socket; /* gateway session and socket */
     uint64_t seq;             /* sent messages: sequence number in the session; 0: none */
-    int32_t status; /* requests: HTTP status; messages: opcode; closed sockets: close code */
-    int32_t code;   /* requests: error code, or 0 */
+    int32_t status;           /* requests: HTTP status; messages: opcode; closed: close code */
+    int32_t code;             /* requests: error code, or 0 */
     uint32_t lengths[TRAFFIC_TEXTS];
     uint32_t kept[TRAFFIC_TEXTS]; /* stored bytes, at most TRAFFIC_LONGEST */
     uint8_t kind;                 /* enum traffic_kind */
@@ -75,8 +75,7 @@ struct traffic;
 struct traffic *traffic_new(size_t bytes, bool always);
 void traffic_free(struct traffic *t);
 
-/* Returns true if records are stored at the moment. May be called from any thread; false for
- * NULL. */
+/* True if records are stored at the moment. May be called from any thread; false for NULL. */
 bool traffic_is_on(const struct traffic *t);
 /* Start and stop watching; the number of watchers is counted. */
 void traffic_hold(struct traffic *t);
@@ -88,10 +87,8 @@ void traffic_add(struct traffic *t, struct traffic_record *r,
 
 /* Returns the numbers of the oldest stored and of the newest record; 0: none. */
 void traffic_range(struct traffic *t, uint64_t *ret_oldest, uint64_t *ret_newest);
-/* Reads a record; its texts are written to room, which is reset first. Returns false if the record
- * is not stored. */
+/* Reads a record; its texts are written to room. Returns false if the record is not stored. */
 bool traffic_get(struct traffic *t, uint64_t number, struct traffic_record *ret, struct buf *room);
-/* Returns one text of a record that traffic_get returned. */
 struct str traffic_text(const struct traffic_record *r, const struct buf *room,
                         enum traffic_text which);
 

@@ -1,5 +1,4 @@
-/* folder.c - serves web files from a folder during development, so that a reload shows saved
- * changes.
+/* folder.c - serves web files from a folder during development, so a reload shows saved changes.
  *
  * Disk reads block the event loop, so this mode is not for production. */
 #include <fcntl.h>

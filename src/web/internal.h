@@ -31,7 +31,6 @@ struct web_found {
 struct web_found web_find(const struct web *web, struct str path, struct str accept,
                           struct str bundle);
 
-/* Adds the security headers that all responses of this folder have. */
 void web_add_rules(struct call *call);
 
 /* Replies with a file from a folder, in development. Returns false if the file does not exist. */

@@ -30,7 +30,6 @@ static const struct web_file *find_file(struct str name)
 
 static const char *const codings[WEB_FORMS] = { [WEB_GZIP] = "gzip", [WEB_ZSTD] = "zstd" };
 
-/* Returns the smallest encoding that the client accepts. */
 static enum web_form choose_form(const struct web_file *f, struct str accepted)
 {
     for (int form = WEB_ZSTD; form > WEB_PLAIN; form--)

@@ -10,27 +10,24 @@ enum platform { PLATFORM_A, PLATFORM_B, PLATFORM_COUNT, PLATFORM_NONE = PLATFORM
 
 /* Options of the configuration; NULL: not set. */
 struct platform_options {
-    const char *at[PLATFORM_COUNT]; /* "local", "off", or the base URL of the platform's provider */
+    const char *at[PLATFORM_COUNT];  /* "local", "off", or the base URL of the provider */
     const char *key[PLATFORM_COUNT]; /* API key for the provider */
     const char *words;               /* "platform_a:NAME,service:NAME" */
     const char *partners_guild;      /* id of the guild that partners of platform A may join */
     const char *partners_account;    /* "ID:NAME" of the account that invites partners */
 };
-/* Applies the options. Returns false if one is wrong; *ret_problem names the option and the
- * reason. */
+/* Applies the options. False if one is wrong; *ret_problem names the option and the reason. */
 bool platforms_set(const struct platform_options *o, const char **ret_problem);
 
 /* Returns the name of a platform in the store: "platform_a". */
 struct str platform_name(enum platform p);
 /* Finds a platform by its name in the store or by the operator's name. */
 enum platform platform_of(struct str word);
-/* Returns the type of an integration that clients get: the operator's name if set, otherwise the
- * stored type. */
+/* The type of an integration that clients get: the operator's name if set, else the stored type. */
 struct str integration_word(struct str type);
 
 bool platform_is_on(enum platform p);
-/* Returns the base URL of the platform's provider, without a trailing slash; p == NULL: the
- * platform is local. */
+/* Returns the base URL of the provider, without a trailing slash; p == NULL: local platform. */
 struct str platform_url(enum platform p);
 struct str platform_key(enum platform p);
 

@@ -145,8 +145,7 @@ bool regions_set_near(struct str list, const char **ret_problem)
     return !*ret_problem;
 }
 
-/* Returns the region of the most specific network that contains the address, otherwise the first
- * region. */
+/* The region of the most specific network that contains the address, otherwise the first region. */
 static size_t region_nearest(struct str address, bool vip)
 {
     struct address a;

@@ -92,8 +92,7 @@ enum subject_kind { SUBJECT_USER, SUBJECT_GUILD, SUBJECT_CHANNEL, SUBJECT_SESSIO
 struct subject {
     enum subject_kind kind;
     snowflake id;
-    snowflake channel_id; /* SUBJECT_GUILD: only members who can view this channel, 0: all;
-                             SUBJECT_USER: see to_person_in */
+    snowflake channel_id; /* SUBJECT_GUILD: only its viewers, 0: all; else see to_person_in */
     /* If channel_id is a thread, these members decide who can view it. starter_id: creator of a new
      * private thread, who is about to become a member; otherwise 0. */
     snowflake parent_id, starter_id;
@@ -130,8 +129,7 @@ static inline struct subject to_viewers_unless(snowflake guild_id, snowflake cha
     };
 }
 
-/* Audience: members with one of these permissions in the channel or, with channel_id 0, in the
- * guild. */
+/* Audience: members with one of these permissions in the channel; 0: in the guild. */
 static inline struct subject to_entitled(snowflake guild_id, snowflake channel_id, uint64_t any_of)
 {
     return (struct subject){
@@ -148,7 +146,6 @@ static inline struct subject to_granters(struct subject to, struct list ids)
     return to;
 }
 
-/* Audience: the members of a private channel. */
 static inline struct subject to_channel(snowflake id)
 {
     return (struct subject){ .kind = SUBJECT_CHANNEL, .id = id };
@@ -175,10 +172,8 @@ struct announcement {
     struct str payload;        /* JSON of the field "d" */
     const struct facts *facts; /* routing fields (facts.h); NULL: the event has none */
     struct announcement *next;
-    struct list
-        people; /* SUBJECT_CHANNEL: ids of the channel's members when the event was emitted */
-    snowflake
-        guild_id; /* event to a user about a guild: delivered on the guild's shard; otherwise 0 */
+    struct list people; /* SUBJECT_CHANNEL: ids of the members when it was emitted */
+    snowflake guild_id; /* event to a user about a guild: delivered on its shard; or 0 */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* facts.h - routing fields: the fields of an event that the gateway needs for routing and for its
- * own state.
+/* facts.h - routing fields: fields of an event that the gateway needs for routing and for its
+ * state.
  *
  * They are extracted from the struct that the payload is encoded from, so that the payload is not
  * parsed again. They contain no pointers: the items follow the struct, so facts_size bytes can be
@@ -45,8 +45,7 @@ struct facts {
     };
 };
 
-/* Extracts the routing fields into the arena; NULL: the event has none. schema: the event's schema
- * in facts.c. */
+/* Extracts the routing fields into the arena; NULL: none. schema: the event's, see facts.c. */
 const struct facts *facts_of(enum event event, const struct schema *schema, const void *object,
                              struct arena *arena);
 

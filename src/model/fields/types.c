@@ -53,9 +53,8 @@ static const struct choice locales[] = {
     { 0 },
 };
 
-/* Returns true for characters that break the line, change its direction or are invisible. They are
- * refused in names, which appear in texts of other users. The joiners 200C and 200D are allowed,
- * because emoji and some scripts need them. */
+/* True for characters that break the line, change its direction or are invisible; names appear in
+ * texts of other users. The joiners 200C and 200D are allowed: emoji and some scripts need them. */
 static bool is_unseen(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x200b ||

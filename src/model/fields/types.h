@@ -20,12 +20,12 @@ extern const struct type type_ids, type_texts, type_permissions, type_color, typ
 /* Returns the supported spelling of a language tag; p == NULL: the language is not supported. */
 struct str locale_known(struct str tag);
 extern const struct type type_asset_hash; /* hash of a stored image */
-extern const struct type type_picture; /* uploaded image as a data URI, at most PICTURE_MAX bytes */
-extern const struct type type_nothing; /* field that is always null or empty in Guildhall */
-extern const struct type type_none;    /* a list that is always empty */
-extern const struct rule rule_name;    /* rule for names: no invisible characters */
-extern const struct type type_url;     /* http or https URL of at most 512 characters */
-extern const struct type type_long_url; /* http or https URL of at most 2048 characters */
+extern const struct type type_picture;    /* uploaded image as a data URI, up to PICTURE_MAX */
+extern const struct type type_nothing;    /* field that is always null or empty in Guildhall */
+extern const struct type type_none;       /* a list that is always empty */
+extern const struct rule rule_name;       /* rule for names: no invisible characters */
+extern const struct type type_url;        /* http or https URL of at most 512 characters */
+extern const struct type type_long_url;   /* http or https URL of at most 2048 characters */
 
 /* Maximum length of a JSON body with images: base64, in which some encoders escape slashes, and one
  * megabyte for all other fields. */

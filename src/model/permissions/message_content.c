@@ -102,7 +102,6 @@ void message_emptied(struct str message, struct arena *arena, struct buf *out)
 
 /* --- a message for one recipient ------------------------------------------------------ */
 
-/* Reads an id; returns 0 if the next value is not an id. */
 static snowflake next_id(struct json_reader *r)
 {
     struct str text;
@@ -137,8 +136,7 @@ static snowflake next_user_id(struct json_reader *r, bool *ret_bot)
     return id;
 }
 
-/* Reads the author and the mentions of a message. ret_bot: whether the author is a bot or a
- * webhook. */
+/* Reads the author and the mentions of a message. ret_bot: the author is a bot or a webhook. */
 static struct content_origin message_origin(struct str message, struct arena *arena, bool *ret_bot)
 {
     struct content_origin from = { 0 };

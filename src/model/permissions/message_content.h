@@ -25,8 +25,7 @@ struct content_reader {
 /* Author and mentions of a message. */
 struct content_origin {
     snowflake author_id;
-    snowflake
-        application_id; /* set for interaction responses and messages of an application's webhook */
+    snowflake application_id; /* set for interaction responses and webhooks of an application */
     const snowflake *mentioned;
     size_t mentioned_count;
 };

@@ -19,11 +19,9 @@ struct rights_of {
     size_t role_count;
 };
 
-/* Returns the permissions in the guild as a whole. */
 uint64_t rights_in_guild(const struct rights_of *who);
 
-/* Returns true if a timeout, screening, quarantine or the verification level restricts the
- * member. */
+/* True if a timeout, screening, quarantine or the verification level restricts the member. */
 bool rights_are_restrained(const struct rights_of *who);
 /* Returns OK if the member may write, otherwise ERR_MISSING_PERMISSIONS or the unmet verification
  * requirement. */
@@ -39,15 +37,13 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
  * only its members and users with MANAGE_THREADS have any. The creator is a member until leaving or
  * removal. */
 uint64_t rights_past_door(int64_t type, bool member, uint64_t rights);
-/* Returns the permissions in a thread. thread->member must be set if the thread is private and the
- * user is a member. */
+/* Permissions in a thread; thread->member is set if it is private and the user is a member. */
 uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
                           const struct channel *parent);
 
 /* --- access of a member in a guild ----------------------------------------------------- */
 
-/* Collects the input of the functions above from a guild with its roles and a member with its role
- * ids. */
+/* Collects the input of these functions from a guild with its roles and a member. */
 struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
 
 struct standing {
@@ -55,8 +51,8 @@ struct standing {
     snowflake automod_version; /* version of the auto moderation rules; 0: none */
     struct member *member;     /* member without .user */
     struct rights_of rights_of;
-    uint64_t rights;   /* permissions in the guild as a whole */
-    uint64_t withheld; /* PERMISSIONS_MFA that need two-factor authentication; not in `rights` */
+    uint64_t rights;        /* permissions in the guild as a whole */
+    uint64_t withheld;      /* PERMISSIONS_MFA that lack a second factor; not in `rights` */
     uint64_t withheld_here; /* permissions withheld in the channel or guild of the request path */
     int64_t top_position;
     snowflake top_role; /* id of the highest role; the guild's id: @everyone */

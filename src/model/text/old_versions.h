@@ -5,8 +5,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* The oldest supported API version, the last one with the old encoding, the default, and the
- * newest. */
+/* Oldest supported API version, last one with the old encoding, default, and newest. */
 enum { VERSION_OLDEST = 6, VERSION_OLD_SPELLING = 7, VERSION_DEFAULT = 9, VERSION_NEWEST = 10 };
 
 /* Parses "v6" to "v10"; returns false for other texts. */

@@ -119,7 +119,6 @@ void reaction_line_add(struct buf *out, const struct reaction_line *line)
 
 /* --- named users ---------------------------------------------------------------------- */
 
-/* Returns the offset of an id in `users`, or -1. */
 static inline ptrdiff_t place_named(struct str users, const char id[ID_DIGITS])
 {
     for (size_t i = 0; i + ID_DIGITS <= users.n; i += ID_DIGITS)

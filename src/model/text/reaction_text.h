@@ -32,18 +32,14 @@ struct reaction_line {
 void reaction_text_begin(struct buf *out);
 /* Returns the text after the first line. */
 struct str reaction_text_lines(struct str text);
-/* Parses the next line and removes it from *text. Returns false at the end, and if the line is
- * invalid. */
+/* Parses the next line and removes it from *text. False at the end, and if it is invalid. */
 bool reaction_line_next(struct str *text, struct reaction_line *ret);
 /* Appends a line, with own = 0. */
 void reaction_line_add(struct buf *out, const struct reaction_line *line);
 
-/* Returns true if `users` contains the account. */
 bool reaction_line_names(const struct reaction_line *line, snowflake user_id);
-/* Adds a normal reaction. The user's id is stored if those of all other users are and there is
- * room. */
+/* Adds a normal reaction. Stores the user's id if those of all other users are stored. */
 void reaction_line_count(struct arena *arena, struct reaction_line *line, snowflake user_id);
-/* Removes a normal reaction of a user. */
 void reaction_line_discount(struct arena *arena, struct reaction_line *line, snowflake user_id);
 /* Returns the value of messages.reacted for this text without rows in reaction_lanes:
  * REACTED_BY_FEW if the text contains all users who have reacted, otherwise REACTED. */
@@ -54,16 +50,12 @@ struct str reaction_emoji_text(struct arena *arena, const struct reaction_emoji 
 const struct reaction_emoji *reaction_emoji_of(struct arena *arena,
                                                const struct reaction_line *line);
 
-/* Sets the reader in a copy of the text. */
 void reaction_text_for(struct str text, snowflake reader);
-/* Marks, in a copy of the text, that its reader has used an emoji. Does nothing if the emoji was
- * removed. */
+/* Marks, in a copy of the text, that the reader has used an emoji, unless it was removed. */
 void reaction_text_mark(struct str text, snowflake id, enum reaction_own own);
-/* Writes the JSON array of reactions. */
 void reaction_text_show(struct json *j, struct str text);
 
-/* Position of one reaction in JSON that was encoded for readers who have not used it, so that the
- * JSON can be patched for other readers. */
+/* JSON of a reaction for readers who have not used it, with offsets to patch it for others. */
 struct reaction_spot {
     snowflake id;
     struct str users;

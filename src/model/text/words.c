@@ -69,8 +69,7 @@ struct str words_initial(struct str text)
 
 /* --- accents -------------------------------------------------------------------------- */
 
-/* Returns true for combining marks of Latin, Greek and Cyrillic letters; other marks are part of
- * the letter. */
+/* True for combining marks of Latin, Greek and Cyrillic; other marks are part of the letter. */
 static bool is_accent(uint32_t c)
 {
     return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) ||

@@ -13,7 +13,6 @@ struct str words_normal(struct arena *a, struct str text);
  * or underscore. */
 struct list words_split(struct arena *a, struct str normal, bool query);
 
-/* Returns the first character of a text. */
 struct str words_initial(struct str text);
 
 #endif

@@ -152,8 +152,7 @@ static void never_began(struct post *p)
 
 /* --- sockets and timers of libcurl ---------------------------------------------------- */
 
-/* Unpauses requests, which delivers data that libcurl has buffered; a request may be paused
- * again. */
+/* Unpauses requests, which delivers data that libcurl has buffered; they may be paused again. */
 static void resume_paused(struct fetcher *f)
 {
     while (!links_empty(&f->paused) && !fetcher_is_spent(f)) {
@@ -203,8 +202,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
     int running;
 
     loop_part("fetching");
-    /* The socket stays readable or writable, so the next loop iteration reports this event
-     * again. */
+    /* The socket stays readable or writable, so the next iteration reports this event again. */
     if (status == 0 && fetcher_is_spent(f))
         return;
     if (events & UV_READABLE)
@@ -296,8 +294,7 @@ static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
     return j->too_large ? 0 : size * n;
 }
 
-/* libcurl callback that receives the resolved address, so changing DNS answers cannot bypass the
- * check. */
+/* libcurl callback with the resolved address, so changing DNS answers cannot bypass the check. */
 static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct fetch_job *j = arg;

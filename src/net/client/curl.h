@@ -33,8 +33,7 @@
     F(url_cleanup)         \
     F(free)
 
-/* With type checks disabled, libcurl's header defines these functions as macros, which are removed
- * here. */
+/* With type checks disabled, libcurl's header defines these functions as macros: remove them. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
@@ -47,8 +46,7 @@ struct curl_functions {
 
 extern struct curl_functions curl;
 
-/* Loads libcurl on the first call; may be called from any thread. Returns false and logs if loading
- * fails. */
+/* Loads libcurl on the first call; thread-safe. Returns false and logs if loading fails. */
 bool curl_load(void);
 
 /* Returns the path of this machine's CA bundle, or NULL to use libcurl's default. Only the static

@@ -47,8 +47,7 @@ static int mail_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, cu
     return ((struct mailer *)arg)->stopping;
 }
 
-/* Opens and stores the socket, so that mailer_stop can shut it down instead of waiting for
- * libcurl's QUIT. */
+/* Stores the socket, so that mailer_stop can shut it down instead of waiting for QUIT. */
 static curl_socket_t mail_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct mailer *m = arg;
@@ -209,7 +208,6 @@ bool mail_address_fits(struct str address)
     return address.n && address.n <= 254 && memchr(address.p, '@', address.n);
 }
 
-/* Returns the host of a URL without user and port. */
 static struct str url_host(struct str url)
 {
     struct str rest = str_from(url, str_starts(url, STR("smtps://")) ? 8 : 7);

@@ -47,8 +47,7 @@ struct mail {
 
     struct mail *next;
 };
-/* Queues a mail; may be called from any thread. Returns false if the queue is full or the mailer is
- * stopping. */
+/* Queues a mail; thread-safe. Returns false if the queue is full or the mailer is stopping. */
 bool mailer_send(struct mailer *m, struct mail *mail);
 
 #endif

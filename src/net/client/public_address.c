@@ -102,8 +102,7 @@ bool address_is_public(const void *sockaddr)
 
 /* --- hosts of URLs -------------------------------------------------------------------- */
 
-/* Returns the host of a URL without scheme, user, port and trailing dot. Browsers treat '\' as
- * '/'. */
+/* The host of a URL without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
 static struct str public_address_host(struct str url)
 {
     struct str host = str_from(url, str_starts(url, STR("https://")) ? 8 : 7);

@@ -8,8 +8,7 @@ bool http_media_type_is(struct str content_type, struct str type)
     return content_type.n && str_eq_nocase(str_trim(str_cut(&content_type, ';')), type);
 }
 
-/* Copies a parameter without the backslashes of a quoted string; returns false if it does not
- * fit. */
+/* Copies a parameter without the backslashes of a quoted string; false if it does not fit. */
 static bool copy_unquoted(const struct parameter *p, char *out, size_t max, size_t *ret_n)
 {
     size_t n = 0;
@@ -76,7 +75,6 @@ bool http_accepts(struct str accept_encoding, struct str coding)
     return any;
 }
 
-/* Returns an entity tag without its weak prefix W/. */
 static struct str strong_tag(struct str tag)
 {
     return str_starts(tag, STR("W/")) ? str_from(tag, 2) : tag;

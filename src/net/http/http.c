@@ -239,8 +239,7 @@ static long read_headers(struct head *h)
     }
 }
 
-/* Clears only the members that the parser does not set; clearing all of headers[] would cost more
- * than parsing. */
+/* Clears only members that the parser does not set; clearing headers[] would cost too much. */
 static void http_clear(struct http_request *r)
 {
     r->has_length = r->chunked = false;
@@ -257,8 +256,7 @@ long http_read_head(struct str bytes, struct http_request *ret)
     http_clear(ret);
     if (bytes.n == 0)
         return 0;
-    /* An empty line before the request is skipped, because some clients send a CRLF after a body
-     * (RFC 9112 §2.2). */
+    /* Skip an empty line: some clients send a CRLF after a body (RFC 9112 §2.2). */
     if (rest.p[0] == '\r') {
         http_limit(&h.c, rest, 2, -400);
         long n = read_line_end(&h.c);

@@ -39,7 +39,6 @@ enum err multipart_end(struct multipart *m);
 
 size_t multipart_count(const struct multipart *m);
 const struct part *multipart_at(const struct multipart *m, size_t i);
-/* Returns the first part with this name, or NULL. */
 const struct part *multipart_find(const struct multipart *m, struct str name);
 
 #endif

@@ -68,7 +68,7 @@ static bool set_field(char **field, struct str s)
     return true;
 }
 
-/* Stores a parameter of Content-Disposition. ret_extended: the value of filename*=, which overrides
+/* Stores a parameter of Content-Disposition. ret_extended: filename*=, which overrides
  * filename=. */
 static bool take_parameter(struct part *p, const struct parameter *a, char **ret_extended)
 {
@@ -105,8 +105,7 @@ static bool take_disposition(struct part *p, struct str value)
     return more == 0 && p->name;
 }
 
-/* Content-Transfer-Encoding is obsolete in forms; only values that need no decoding are
- * accepted. */
+/* Content-Transfer-Encoding is obsolete in forms; accepts only values that need no decoding. */
 static bool is_plain_encoding(struct str value)
 {
     return str_eq_nocase(value, STR("binary")) || str_eq_nocase(value, STR("8bit")) ||

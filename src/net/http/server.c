@@ -47,8 +47,7 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     links_init(&h->dirty);
     links_init(&h->input.postponed);
     h->input.go_on.run = home_go_on;
-    /* These buffers have no limit: input is bounded before it is stored, and the server generates
-     * the output. */
+    /* No limits here: input is bounded before it is stored, and the server generates the output. */
     buf_init(&h->buffers.out, SIZE_MAX / 2);
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
     buf_init(&h->buffers.cipher, SIZE_MAX / 2);
@@ -241,8 +240,7 @@ static void on_each_home(struct server *s, void (*run)(struct loop *l, void *arg
         loop_call(loops_at(s->loops, i), run, s->homes[i]);
 }
 
-/* Closes connections in batches, because there may be thousands and running requests share the
- * loop. */
+/* Closes connections in batches: there may be thousands and running requests share the loop. */
 static void server_part(struct server *s)
 {
     struct parting p = { .homes = s->homes, .more = true };

@@ -46,8 +46,7 @@ struct exchange {
     _Atomic bool abandoned;        /* set on disconnect; other threads read it */
 };
 
-/* Returns true if the client has disconnected and no one receives the response. May be called from
- * any thread. */
+/* Returns true if the client has disconnected and no one receives the response. Thread-safe. */
 static inline bool exchange_abandoned(const struct exchange *x)
 {
     return atomic_load_explicit(&x->abandoned, memory_order_relaxed);
@@ -59,7 +58,7 @@ struct answer_head {
     struct str headers;      /* further headers, each with its CRLF */
     bool close;              /* close the connection after the response */
     bool no_gzip;            /* the body is already compressed */
-    bool zipped; /* the body is gzip, which the client accepts; sends Content-Encoding */
+    bool zipped;             /* body is gzip, which the client accepts; sends Content-Encoding */
 };
 
 /* Limits that the application sets before a body is read. */
@@ -85,11 +84,9 @@ struct server_app {
     void (*admit)(void *arg, struct exchange *x);
     /* Called with a complete request. Respond with http_answer, in this call or later. */
     void (*request)(void *arg, struct exchange *x);
-    /* Writes the JSON body of an error that the server itself sends (malformed request, body too
-     * large). */
+    /* Writes the JSON body of an error that the server itself sends (malformed, too large). */
     void (*refusal)(void *arg, int status, struct buf *out);
-    struct str
-        refusal_lines; /* headers of errors that the server itself sends; must outlive the server */
+    struct str refusal_lines; /* headers of the server's own errors; must outlive the server */
     /* Called after the server itself rejected a request. May be NULL. */
     void (*refused)(void *arg, int status, const struct refused_request *r);
     /* Called for a valid WebSocket handshake. Fills *ret and returns true to accept it, or returns
@@ -103,10 +100,8 @@ struct server_options {
     int socket;              /* inherited listening socket, which the server will close; 0: none */
     struct tls_context *tls; /* NULL: plain HTTP only */
     bool tls_only;           /* refuse plain HTTP */
-    int64_t head_timeout_ms; /* time for a whole head and window for the minimum body rate; default
-                                30 s */
-    int64_t idle_timeout_ms; /* time between requests and window for the minimum send rate; default
-                                75 s */
+    int64_t head_timeout_ms; /* for a whole head, and window of the minimum body rate; 30 s */
+    int64_t idle_timeout_ms; /* between requests, and window of the minimum send rate; 75 s */
     size_t body_memory;      /* limit for all bodies together; 0: none */
     const struct proxies *proxies; /* trusted proxies; NULL: none */
     bool proxy_protocol;           /* whether proxies may send a PROXY protocol header */
@@ -118,8 +113,7 @@ enum err server_start(struct loops *loops, const struct server_options *options,
                       const struct server_app *app, struct server **ret);
 int server_port(const struct server *s);
 
-/* Writes the address of a listening socket; returns false if the socket is not a listening IP
- * socket. */
+/* Writes the address of a listening socket; false if the socket is not a listening IP socket. */
 bool server_socket_host(int socket, char *host, size_t max);
 
 /* Closes the listener and idle connections. Running requests and WebSockets continue; a new
@@ -165,20 +159,18 @@ enum { HTTP_LONG = 64 * 1024 };
 /* http_answer does not compress longer bodies, because that would block the loop; callers compress
  * them in the background. */
 enum { HTTP_GZIP_LONGEST = 128 * 1024 };
-/* Returns true if a body of this type and length is worth compressing. */
 bool http_gzip_fits(struct str content_type, size_t length);
 /* Appends the body as gzip, for answer_head.zipped; level 1 is fastest, 9 smallest. Returns false,
- * with undefined contents of out, if the result would not be smaller. May be called from any
- * thread. */
+ * with undefined contents of out, if the result would not be smaller. Thread-safe. */
 bool http_gzip(struct str body, int level, struct buf *out);
 
 /* --- WebSockets ----------------------------------------------------------------------- */
 
 struct websocket_handler {
     void *arg;
-    size_t max_message; /* a longer message closes the connection */
-    int too_large;      /* close code for a message that is too long; 0: 1009 */
-    size_t max_waiting; /* limit of unsent bytes; beyond it the connection is closed */
+    size_t max_message;                            /* a longer message closes the connection */
+    int too_large;                                 /* close code for a long message; 0: 1009 */
+    size_t max_waiting;                            /* limit of unsent bytes; beyond: close */
     void (*open)(struct websocket *ws, void *arg); /* called after the handshake was sent */
     void (*message)(struct websocket *ws, enum ws_opcode opcode, struct str payload);
     /* Called when the connection has ended; code is the peer's close code, or 1006. The websocket
@@ -200,8 +192,7 @@ bool websocket_secure(const struct websocket *ws);
 /* Appends the address that the client connected to: "192.0.2.1:8080", "[2001:db8::1]:8080". */
 void websocket_add_own_host(const struct websocket *ws, struct buf *out);
 
-/* Queues one message; all messages of a loop iteration leave in one write. Call on the websocket's
- * loop. */
+/* Queues one message; all messages of a loop iteration leave in one write. Call on its loop. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 /* Like websocket_send, but joins several parts into one message. */
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,

@@ -178,7 +178,7 @@ void serving_answered(struct connection *c, struct serving *call, bool keep_aliv
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
         c->state = keep_alive ? CONN_HEAD : CONN_LAST;
-        /* Unread pipelined input would reset the connection before the client has read the
+        /* Unread pipelined input would reset the connection before the client reads the
          * response. */
         if (!keep_alive && c->in.n)
             c->linger = true;

@@ -30,8 +30,7 @@ bool body_give_up(struct connection *c, struct serving *call, bool keep_alive)
 {
     const struct http_request *r = call->x.request;
 
-    /* Skip a short body, so that the connection can be reused; close the connection instead of
-     * waiting for a long one. */
+    /* Skip a short body, to reuse the connection; close it instead of waiting for a long one. */
     if (!keep_alive || r->chunked || r->length > DRAIN_MAX || r->expect_continue) {
         c->linger = true;
         return false;
@@ -172,7 +171,6 @@ void http_admit(struct exchange *x, uint64_t account)
 
 /* --- while the body is received ------------------------------------------------------- */
 
-/* Appends bytes to the form or to the body; returns an HTTP status or 0. */
 static int add_bytes(struct serving *call, struct str bytes)
 {
     if (!call->x.parts) {

@@ -154,8 +154,8 @@ static void begin_timing(struct connection *c, enum connection_timing timing,
 }
 
 /* Sets the timeout by the state. A head has one timeout for all its bytes. Bodies and unsent
- * responses continue while the peer keeps a minimum rate. Each response restarts the idle timeout;
- * a running request has no timeout. */
+ * responses continue while the peer keeps a minimum rate. Each response restarts the idle
+ * timeout. */
 static void set_deadline(struct connection *c)
 {
     struct home *h = c->home;
@@ -463,8 +463,7 @@ static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
         *ret = uv_buf_init(NULL, 0);
         return;
     }
-    /* Unless a body is expected, read little, because input that cannot be handled yet must be
-     * stored. */
+    /* Unless a body is expected, read little: input that cannot be handled yet must be stored. */
     *ret = uv_buf_init(c->home->buffers.bytes, c->state == CONN_BODY ? READ_SIZE : HEAD_READ);
 }
 
@@ -532,8 +531,7 @@ static void take_bytes(struct connection *c, char *bytes, size_t n)
     }
 }
 
-/* Reads an optional PROXY protocol header at the start of a connection; other bytes are normal
- * input. */
+/* Reads an optional PROXY protocol header at the start of a connection; the rest is input. */
 static void take_preamble(struct connection *c, const char *bytes, size_t n)
 {
     struct address client;

@@ -128,9 +128,7 @@ bool file_continue(struct connection *c)
             continue;
         }
         /* The length was already announced, so the connection must be closed. */
-        log_warn(
-            "server: could not send a file, or the file is shorter than announced; closing the "
-            "connection");
+        log_warn("server: could not send a whole file; closing the connection");
         connection_close(c);
     }
     if (c->state != CONN_FILE || f->left || connection_unsent(c))

@@ -43,8 +43,7 @@ enum {
     PARTING_MS = 200,      /* timeout for the peer's close frame while the server stops */
     PARTED_AT_ONCE = 256,  /* connections closed in one loop iteration */
     LEAST_RATE = 8 * 1024, /* minimum rate of a body, bytes per second */
-    /* Minimum rate of a response. Lower than for bodies, because the kernel of a slow reader
-     * accepts bytes in bursts. */
+    /* Minimum rate of a response; low, because kernels of slow readers accept bytes in bursts. */
     LEAST_TAKEN = 2 * 1024,
 };
 
@@ -64,8 +63,7 @@ struct accepting {
 /* Limits how much one loop iteration reads, so that it also has time for sending. */
 struct input_budget {
     unsigned reads;        /* number of reads in this iteration */
-    int64_t reads_until;   /* time limit in ns; 0: not set yet; negative: no more reads in this
-                              iteration */
+    int64_t reads_until;   /* time limit in ns; 0: not set yet; negative: no more reads */
     struct link postponed; /* connections whose input waits for the next iteration */
     struct post go_on;     /* message that continues with postponed connections */
     bool goes_on;          /* whether go_on was posted */
@@ -175,22 +173,21 @@ struct websocket {
     /* Members used for sending come first, to share cache lines. */
     struct buf out;
     struct link dirty;
-    bool open : 1;       /* the handshake was sent and open called */
-    bool close_sent : 1; /* a close frame was sent; no more frames may follow */
-    bool ending : 1;     /* input is ignored; the connection closes at the end of the iteration */
-    bool cut : 1;        /* the peer reads too slowly and will be disconnected */
-    bool over : 1;       /* whether closed was called */
-    bool awaited : 1;    /* whether drained must be called */
-    uint16_t code;       /* close code of the peer, or 1006 */
-    uint16_t controls;   /* control frames in the current minute */
+    bool open : 1;                      /* the handshake was sent and open called */
+    bool close_sent : 1;                /* a close frame was sent; no more frames may follow */
+    bool ending : 1;                    /* input ignored; closes at the end of the iteration */
+    bool cut : 1;                       /* the peer reads too slowly and will be disconnected */
+    bool over : 1;                      /* whether closed was called */
+    bool awaited : 1;                   /* whether drained must be called */
+    uint16_t code;                      /* close code of the peer, or 1006 */
+    uint16_t controls;                  /* control frames in the current minute */
     const struct websocket_handler *on; /* shared by sockets; its arg and max_waiting are unused */
     void *data;                         /* application data; before open: the argument for open */
     struct ws_reader *reader;           /* decoder of an incomplete message; NULL: none */
     struct owed_pong *pong;             /* NULL: no pong is pending */
     struct long_message *long_message;  /* message being sent in pieces; NULL: none */
     struct address remote;              /* client address, as in struct exchange */
-    uint32_t minute; /* start of the minute in which `controls` counts, in ms of the loop's clock
-                        modulo 2^32 */
+    uint32_t minute; /* start of the minute of `controls`; loop's clock modulo 2^32 */
 };
 
 enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
@@ -250,7 +247,6 @@ static inline size_t connection_unsent(const struct connection *c)
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
 }
 
-/* Returns true if the time limit for reading in this iteration is used up. */
 bool home_has_read_enough(struct home *h);
 /* Handles the rest of c->in in the next loop iteration. */
 void connection_postpone(struct connection *c);
@@ -274,11 +270,9 @@ int listen_share(int socket, int *ret_port);
 enum err home_listen(struct home *h, int fd);
 void home_accept_again(struct deadline *d);
 
-/* Functions of server.c. */
 void home_handle_closed(struct home *h);
 void home_free(struct home *h);
 
-/* Functions of server_connection.c. */
 void connection_expired_reading(struct deadline *d);
 void connection_expired_sending(struct deadline *d);
 void connection_expired(struct deadline *d);
@@ -287,8 +281,7 @@ void connection_expired(struct deadline *d);
  * the previous one. */
 struct connection *connection_begin(struct connection *c);
 void connection_end(struct connection *c, struct connection *before);
-/* Sends the collected output, then the pieces; queues a copy of the bytes that the kernel does not
- * accept. */
+/* Sends the collected output, then the pieces; queues bytes that the kernel does not accept. */
 void connection_send(struct connection *c, const struct str *pieces, size_t count);
 void connection_flush(struct connection *c);
 /* Like connection_send, but always queues the piece, so that libuv reports its end in a later loop
@@ -297,7 +290,6 @@ void connection_send_queued(struct connection *c, struct str piece);
 /* If no output is queued, writes as many bytes as the kernel accepts and returns their number. With
  * TLS, accepts all bytes and queues the rest. Never closes the connection. */
 size_t connection_try(struct connection *c, struct str bytes);
-/* Closes the connection when all output is sent. */
 void connection_finish(struct connection *c);
 void connection_close(struct connection *c);
 void connection_pause(struct connection *c, bool pause);
@@ -307,7 +299,6 @@ void connection_set_remote(struct connection *c, const struct address *a);
 /* Appends the address that the client connected to: "192.0.2.1:8080". */
 void connection_add_own_host(const struct connection *c, struct buf *out);
 
-/* Functions of server_read.c. */
 void connection_input(struct connection *c, char *bytes, size_t n);
 /* Handles input that was stored because it could not be handled before. */
 void connection_resume(struct connection *c);
@@ -317,18 +308,14 @@ void connection_refuse(struct connection *c, int status, struct str headers);
  * `bytes` is the start of the head. */
 void refusal_note(const struct connection *c, const struct serving *call, int status,
                   struct str bytes);
-/* Passes the request to the application, which may free it; the caller must not use it
- * afterwards. */
+/* Passes the request to the application, which may free it: do not use it afterwards. */
 void connection_dispatch(struct connection *c, struct serving *call);
 
-/* Functions of server_body.c. */
 size_t body_begin(struct connection *c, struct serving *call, struct str rest);
 size_t body_read(struct connection *c, struct str bytes);
-/* Skips the body, because a response is sent without it; returns whether the connection can be
- * reused. */
+/* Skips the body, because a response is sent without it; whether the connection can be reused. */
 bool body_give_up(struct connection *c, struct serving *call, bool keep_alive);
 
-/* Functions of server_answer.c. */
 struct serving *serving_new(struct home *h);
 void serving_free(struct serving *call);
 /* Properties of the request that determine how its response is encoded. */
@@ -353,7 +340,6 @@ void file_close(struct connection *c);
 bool gzip_body(struct home *h, struct str body, struct str *ret);
 void gzip_free(struct gzip *g);
 
-/* Functions of server_websocket.c. */
 bool websocket_begin(struct connection *c, struct serving *call);
 void websocket_input(struct connection *c, char *bytes, size_t n);
 void websocket_resume(struct connection *c); /* handles postponed input */

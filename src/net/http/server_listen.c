@@ -51,7 +51,7 @@ static int bound_socket(const char *host, int port, bool shared)
 }
 
 /* Detects a port that is in use. Sockets with SO_REUSEPORT would share it with another server of
- * the same user, which would then receive some of the connections. Binding without SO_REUSEPORT
+ * the same user, which would then receive some of the connections. Without the option, bind
  * fails. */
 enum err listen_probe(const char *host, int port)
 {
@@ -151,8 +151,8 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     struct connection *c = mem_new(sizeof *c);
 
     c->home = h;
-    /* The buffer never fills: one read returns at most READ_SIZE, and reading pauses when that much
-     * is stored. */
+    /* Never full: one read returns at most READ_SIZE, and reading pauses when that much is
+     * stored. */
     buf_init(&c->in, 4 * READ_SIZE);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
     h->handles++;

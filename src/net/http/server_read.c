@@ -57,9 +57,8 @@ static void connection_refuse_head(struct connection *c, int status, struct str 
 
 /* --- one request ---------------------------------------------------------------------- */
 
-/* Checks an incomplete head, whose start may already be invalid or too long. The check runs the
- * first time, at line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic
- * time. */
+/* Checks an incomplete head, whose start may already be invalid or too long: the first time, at
+ * line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic time. */
 static size_t wait_for_head(struct connection *c, struct str bytes)
 {
     assert(bytes.p); /* the caller has received at least one byte */
@@ -76,8 +75,7 @@ static size_t wait_for_head(struct connection *c, struct str bytes)
     return 0;
 }
 
-/* Finds the end of the head by searching for CR; faster than memmem, which has a higher setup
- * cost. */
+/* Finds the end of the head by searching for CR; memmem has a higher setup cost. */
 static size_t head_length(struct connection *c, struct str bytes)
 {
     /* The empty line may start in bytes that were checked before. */
@@ -246,8 +244,7 @@ static void take_waiting(struct connection *c)
         buf_drop(&c->in, used);
 }
 
-/* Returns true if reading must pause because input cannot be handled, except for the rest of a
- * head. */
+/* True if reading must pause because input cannot be handled, except for the rest of a head. */
 static bool input_waits(const struct connection *c)
 {
     bool head = c->state == CONN_HEAD && c->looked_at && connection_unsent(c) <= WAITING_OUTPUT;

@@ -46,7 +46,6 @@ static inline bool octet_all(struct str s, int kind)
     return octet_skip(s.p, s.p + s.n, kind) == s.p + s.n;
 }
 
-/* Returns the value 0-15 of a hex digit, or -1. */
 int octet_hex(char c);
 
 /* One parameter "; name=value" of a header value. */

@@ -22,8 +22,7 @@ struct owed_pong {
     char payload[WS_MAX_CONTROL];
 };
 
-/* A message that is sent piece by piece as the peer reads it; later frames are queued in
- * `after`. */
+/* A message that is sent piece by piece as the peer reads it; later frames wait in `after`. */
 struct long_message {
     struct buf bytes, after;
     size_t at;
@@ -87,14 +86,12 @@ size_t websocket_waiting(const struct websocket *ws)
     return connection_unsent(websocket_connection(ws)) + ws->out.n + behind;
 }
 
-/* Returns the buffer to which the next frame is appended. */
 static struct buf *frames_end(struct websocket *ws)
 {
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
 
-/* Returns true if n more bytes may be queued; otherwise the peer is too slow and will be
- * disconnected. */
+/* True if n more bytes may be queued; otherwise the peer is too slow and will be disconnected. */
 static bool has_room(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
@@ -167,8 +164,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
         buf_add_str(frames_end(ws), str_from(frame, n));
 }
 
-/* Sends as much as the socket accepts. The rest and errors are handled at the end of the
- * iteration. */
+/* Sends as much as the socket accepts; the rest and errors wait for the end of the iteration. */
 void websocket_flush(struct websocket *ws)
 {
     size_t n = connection_try(websocket_connection(ws), buf_str(&ws->out));
@@ -200,8 +196,7 @@ void websocket_await(struct websocket *ws)
     websocket_mark_pong(ws);
 }
 
-/* Calls drained if all output was sent. The callback may send more, which leaves in the same loop
- * iteration. */
+/* Calls drained if all output was sent. Output of the callback leaves in the same iteration. */
 static void tell_drained(struct websocket *ws)
 {
     if (!ws->awaited || ws->long_message || connection_unsent(websocket_connection(ws)))
@@ -272,8 +267,7 @@ static void send_handshake(struct connection *c, const char *accept)
 {
     struct buf *out = &c->home->buffers.out;
 
-    /* The handshake is sent alone, because some clients lose frames that arrive together with
-     * it. */
+    /* The handshake is sent alone: some clients lose frames that arrive together with it. */
     connection_flush(c);
     buf_add_lit(out, "HTTP/1.1 101 Switching Protocols\r\n"
                      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ");
@@ -444,8 +438,7 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
     }
 }
 
-/* Postpones remaining messages to the next loop iteration when the time limit for reading is used
- * up. */
+/* Postpones remaining messages to the next loop iteration when the time for reading is up. */
 static void postpone_messages(struct connection *c, const char *bytes, size_t n)
 {
     buf_add(&c->in, bytes, n);
@@ -571,8 +564,7 @@ static void send_piece(struct websocket *ws)
         ws->long_message = NULL;
         long_message_free(m);
     }
-    /* Frames behind the last piece are sent even if the kernel has not accepted all of that
-     * piece. */
+    /* Frames behind the last piece follow it, even if the kernel has not accepted all of it. */
     if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent(c)))
         websocket_mark_pong(ws);
 }
@@ -623,8 +615,7 @@ static void go_on_next_turn(struct home *h)
     loop_post(h->loop, post);
 }
 
-/* Handles sockets that have output, for a limited time, because there may be thousands and new ones
- * are appended. */
+/* Handles sockets with output for a limited time: there may be thousands, and more are added. */
 void websockets_end_turn(struct home *h)
 {
     int64_t began = links_empty(&h->dirty) ? 0 : clock_mono();

@@ -32,8 +32,7 @@ static struct ws_pieces *reader_pieces(struct ws_reader *r)
 
 /* --- payload -------------------------------------------------------------------------- */
 
-/* Unmasks payload bytes with the mask at the end of the frame header, from the mask's current
- * index. */
+/* Unmasks payload with the mask at the end of the frame header, from its current index. */
 static void websocket_unmask(struct ws_reader *r, char *p, size_t n)
 {
     const unsigned char *key = r->head + r->head_n - 4;
@@ -133,8 +132,7 @@ static int check_start(const struct ws_reader *r)
         return opcode > WS_PONG || !fin || length > WS_MAX_CONTROL ? -1002 : 0;
     if (opcode > WS_BINARY)
         return -1002;
-    /* A continuation frame is valid only inside a fragmented message, and no other data frame is
-     * valid there. */
+    /* A continuation frame must follow a started message, and other data frames must not. */
     return (opcode == WS_CONTINUE) == (r->opcode != 0) ? 0 : -1002;
 }
 
@@ -154,8 +152,7 @@ static int check_length(struct ws_reader *r)
     return 0;
 }
 
-/* Reads a frame header. Returns 1 if it is complete, 0 if it needs more bytes, or a negative close
- * code. */
+/* Reads a frame header. Returns 1: complete, 0: more bytes needed, negative: a close code. */
 static int read_head(struct ws_reader *r, const char *bytes, size_t n, size_t *used)
 {
     while (r->head_n < head_size(r)) {
@@ -251,7 +248,6 @@ static long read_payload(struct ws_reader *r, char *p, size_t n, struct ws_messa
     return code ? code : (long)take;
 }
 
-/* Frees the message that the last ws_read returned. */
 static void let_go(struct ws_reader *r)
 {
     bool message = r->opcode != 0, control = r->in_payload && is_control(r);

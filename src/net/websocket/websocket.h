@@ -69,8 +69,7 @@ struct ws_message {
  * Input after a close frame or an error is ignored. */
 long ws_read(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found);
 
-/* Frees the last message. Returns true if the reader is in its initial state, so that the caller
- * may free it. */
+/* Frees the last message. True if the reader is in its initial state, so the caller may free it. */
 bool ws_reader_rests(struct ws_reader *r);
 
 /* Writes the header of an unfragmented, unmasked frame; returns its length. */

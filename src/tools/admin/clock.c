@@ -25,8 +25,7 @@ static void print_clock(struct str answer)
            (long long)(ms / 1000));
 }
 
-/* Formats "+15m" or "reset" as an operator command; without an argument, the command only shows the
- * clock. */
+/* Formats "+15m" or "reset" as an operator command; without an argument, shows the clock. */
 static bool write_clock_order(const char *word, char out[64])
 {
     int64_t ms;

@@ -12,13 +12,11 @@
  * Returns NULL and prints why if no server runs. */
 struct wire *console_reach(const struct config *config, struct arena *arena);
 
-/* Sends a request to a console route. On failure prints why and returns status 0. body: JSON, or p
- * == NULL. */
+/* Requests a console route. On failure prints why; status 0. body: JSON, or p == NULL. */
 struct wire_answer console_call(const struct config *config, struct arena *arena,
                                 const char *method, const char *path, struct str body);
 
-/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or seconds. Returns false if it is
- * invalid. */
+/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or seconds. False if it is invalid. */
 bool read_duration(const char *text, int64_t *ret_ms);
 
 #endif

@@ -32,8 +32,7 @@ static bool read_optional(const char *text, int64_t *ret_ms)
     return !text || read_duration(text, ret_ms);
 }
 
-/* Formats a fault as an operator command. what: 'POST /path', '/path', or 'events' for gateway
- * events. */
+/* Formats an operator command. what: 'POST /path', '/path', or 'events' for gateway events. */
 static bool write_order(const struct console_options *o, const char *what, struct buf *out)
 {
     struct json j = json_to(out);

@@ -137,7 +137,6 @@ static void print_list(struct table *t, const struct str *names, int count, stru
     }
 }
 
-/* Prints one row as a line per column. */
 static void print_facts(const struct str *names, int count, struct str rows)
 {
     struct str cells[MOST_COLUMNS];
@@ -204,8 +203,7 @@ int order_ask_running(const struct settings *s, const struct order_question *q, 
     return status < 0 ? no_server(s->config.data, ERR_UNAVAILABLE) : status > 1 ? 3 : status;
 }
 
-/* Sends a command and prints the reply. Returns the exit status; -1: no server runs. For a list,
- * sets ret_rows and last (the last id). */
+/* Sends a command; returns the exit status; -1: no server. Lists set ret_rows and the last id. */
 static int give_order(const struct settings *s, const char *question, struct table *list,
                       int64_t *ret_rows, char last[32])
 {
@@ -303,8 +301,7 @@ static int how_to_order(const char *noun)
     return 2;
 }
 
-/* Checks the arguments. Returns NULL if they are valid, "" if their number is wrong, otherwise the
- * problem. */
+/* Checks the arguments. NULL if they are valid, "" if their number is wrong, else the problem. */
 static const char *find_word_problem(const struct order_row *row, char **words)
 {
     int count = 0;

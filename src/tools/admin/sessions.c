@@ -85,7 +85,6 @@ static void print_voice(const struct listed *s)
            (long long)s->missing, (double)s->jitter_us / 1000);
 }
 
-/* Prints all lines and returns their number. */
 static size_t print_lines(struct str all, void (*print)(const struct listed *s))
 {
     struct arena *arena = arena_new();
@@ -132,8 +131,7 @@ static int push_sessions(const struct settings *s, const char *verb, const char 
     return status == 404 ? 2 : status > 1 ? 3 : status;
 }
 
-/* Retains only the JSON lines. Each server's reply begins with "ok", or with "error" and a
- * sentence. */
+/* Retains the JSON lines. Each server's reply begins with "ok", or "error" and a sentence. */
 static void keep_objects(struct buf *out)
 {
     struct str all = buf_str(out);

@@ -74,8 +74,7 @@ int tool_snapshot(const struct settings *s, char **arguments)
     return order_with_name(s, "make", arguments[0]);
 }
 
-/* Reads how many restores were tried and how many succeeded; returns false while no server
- * responds. */
+/* Reads how many restores were tried and how many succeeded; false while no server responds. */
 static bool read_counts(const struct settings *s, int *tried, int *restored)
 {
     struct buf out;

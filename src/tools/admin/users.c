@@ -30,7 +30,6 @@ static enum err add_account(struct tx *tx, void *arg)
     return operator_note(tx, getuid(), str_of(command));
 }
 
-/* Prints the account in the format of a running server's reply. */
 static void print_account(const struct settings *s, const struct new_account *n)
 {
     struct buf out;

@@ -45,14 +45,11 @@ void *invoke_get(struct invoke_run *v, const struct type *type, const char *path
 /* Connects and authenticates with --as or --token; returns false after printing an error. The
  * caller frees the wire. */
 bool invoke_enter(struct invoke_run *v, const struct config *config);
-/* Revokes the token that was created for --as. */
 void invoke_leave(struct invoke_run *v);
-/* Prints an error message; returns false. */
 bool invoke_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- places.c ------------------------------------------------------------------------- */
 
-/* Finds the channel of --channel; sets channel_id and guild_id. */
 bool place_find(struct invoke_run *v);
 /* Find an object by id, mention or name in the guild; return 0 after printing an error. */
 snowflake person_named(struct invoke_run *v, struct str text);
@@ -67,7 +64,6 @@ struct line_pair {
     struct str key, value;
     bool used;
 };
-/* Parses a line that contains only pairs (--fill). */
 bool line_pairs(struct invoke_run *v, const char *line, struct list *ret);
 
 /* Parses a command line. *ret_data: data of the interaction; *ret_application: application of the
@@ -87,8 +83,7 @@ struct told_message {
     snowflake id;
     struct opt_id application_id;
     const struct told_user *author;
-    struct str content, embeds, components,
-        attachments; /* embeds, components and attachments are JSON */
+    struct str content, embeds, components, attachments; /* last three: JSON */
     int64_t flags;
     struct opt_str nonce;
     struct opt_object interaction_metadata; /* struct told_metadata */
@@ -128,7 +123,6 @@ struct told_choice {
 
 const struct told_message *message_told(struct invoke_run *v, struct str json);
 
-/* Waits for the result of the invocation with this nonce. */
 void outcome_await(struct invoke_run *v, struct str nonce, struct step_outcome *out);
 
 /* --- reason.c ------------------------------------------------------------------------- */
@@ -145,12 +139,11 @@ struct invoke_step {
     snowflake application_id;
     struct str data;                    /* JSON */
     const struct told_message *message; /* message that contains the component */
-    snowflake pressed; /* id of that message, retained for a following form; 0: none */
+    snowflake pressed;                  /* its id, retained for a following form; 0: none */
 };
 
 /* Sends the interaction, waits and prints the result. */
 struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s);
-/* Presses the component of --press on this message. */
 struct step_outcome step_press(struct invoke_run *v, const struct told_message *m);
 /* If the step returned a form and --fill is set, submits the form. */
 struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before);

@@ -172,7 +172,6 @@ static bool write_file(struct invoke_run *v, struct json *j, struct str text)
     return true;
 }
 
-/* Finds a choice by its displayed or original name. */
 static const struct known_choice *find_choice(const struct known_option *o, struct str text)
 {
     const struct known_choice *c = o->choices.value.items;

@@ -65,8 +65,7 @@ static enum err add_friend(struct tx *tx, const struct seed_options *o, int64_t 
                    NULL);
 }
 
-/* Writes all friends of one account: first those with lower numbers, then those with higher
- * numbers. */
+/* Writes all friends of one account: first those with lower, then those with higher numbers. */
 static enum err add_friends(struct tx *tx, const struct seed_options *o, struct place_in_world *at)
 {
     enum err e = OK;

@@ -29,7 +29,6 @@ snowflake seed_user_id(const struct seed_options *o, int64_t n);
 struct str seed_display_name(const struct seed_options *o, int64_t n, char *out, size_t max);
 
 int64_t seed_guild_size(const struct seed_options *o, int64_t guild);
-/* Returns the account number of member j of a guild; increases with j. */
 int64_t seed_member(const struct seed_options *o, int64_t guild, int64_t j);
 snowflake seed_role_id(const struct seed_options *o, int64_t guild, int64_t role);
 snowflake seed_channel_id(const struct seed_options *o, int64_t guild, int64_t channel);

@@ -169,7 +169,6 @@ int64_t seed_guild_messages(const struct seed_options *o, int64_t guild)
            share_before(o->messages, guild, o->guilds);
 }
 
-/* Returns the number of the first message in text channel n of a guild. */
 static int64_t first_message(const struct seed_options *o, int64_t guild, int64_t n)
 {
     return share_before(seed_guild_messages(o, guild), n, text_channels(o));

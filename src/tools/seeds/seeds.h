@@ -17,8 +17,7 @@ struct seed_options {
 /* Returns NULL, or the reason why such a world is not possible. */
 const char *seed_problem(const struct seed_options *o);
 
-/* Writes the world; returns ERR_STORE_CONFLICT if a part of it already exists. Reports progress in
- * rows. */
+/* Writes the world; ERR_STORE_CONFLICT if a part of it already exists. Reports progress in rows. */
 enum err world_seed(struct store *store, const struct seed_options *o,
                     void (*tell)(void *arg, int64_t done, int64_t total), void *arg);
 

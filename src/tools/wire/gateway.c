@@ -86,7 +86,6 @@ static enum wire_news wire_gateway_lost(struct wire *w, struct str why)
     return WIRE_LOST;
 }
 
-/* Waits for the next text message and copies it. */
 static enum wire_news next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret)
 {
     for (;;) {

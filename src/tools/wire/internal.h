@@ -24,8 +24,7 @@ struct wire {
     struct str session;
 };
 
-/* Connects to the server. Returns NULL and prints why if there is no server or its certificate is
- * not trusted. */
+/* Connects to the server; NULL (prints why): no server, or its certificate is not trusted. */
 struct wire_line *line_open(const struct wire *w);
 void line_close(struct wire_line *l);
 bool line_send_all(struct wire_line *l, struct str bytes);

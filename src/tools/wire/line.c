@@ -39,7 +39,6 @@ static bool pin_fits(const SSL *ssl, const char *pin)
     return fits;
 }
 
-/* Requires a certificate for this host from a CA that the system trusts. */
 static bool expect_name(SSL *ssl, const char *host)
 {
     X509_VERIFY_PARAM *p = SSL_get0_param(ssl);

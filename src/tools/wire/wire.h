@@ -42,7 +42,6 @@ bool wire_call(struct wire *w, const char *method, const char *path, struct str 
 
 /* Opens a gateway session as a user's client, and waits for READY. */
 bool wire_connect(struct wire *w);
-/* Returns the session id; empty if unknown. */
 struct str wire_session(const struct wire *w);
 
 enum wire_news { WIRE_EVENT, WIRE_NOTHING, WIRE_LOST };
@@ -54,7 +53,6 @@ enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret);
 
 /* Opens a WebSocket other than the gateway and sends a first message. */
 bool wire_open(struct wire *w, const char *target, struct str first);
-/* Waits for the next message and copies it into the arena. */
 enum wire_news wire_next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret);
 
 #endif
