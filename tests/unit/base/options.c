@@ -185,8 +185,7 @@ static void a_bad_line_is_named(void **state)
     expect_in_file("; first\nthe-size = 11\n", 2,
                    "the-size must be a number from -1 to 10, not '11'");
     expect_in_file("name = x\nnonsense\n", 2, "not of the form 'name = value'");
-    expect_in_file("name = x\nnonsense\nnmae = y\n", 2,
-                   "not of the form 'name = value'");
+    expect_in_file("name = x\nnonsense\nnmae = y\n", 2, "not of the form 'name = value'");
     expect_in_file("nmae = y\nnonsense\n", 1, "there is no option 'nmae'");
     assert_null(read_all("", NO_FLAGS));
 }
