@@ -152,7 +152,7 @@ void form_forget(struct form *f, const struct place *at)
     if (!node)
         return;
     f->problems -= count_problems(node);
-    /* Also remove parent nodes that have no other error. */
+    /* Parent nodes that have no other error are removed, too. */
     while (node->up) {
         struct form_node *up = node->up;
 

@@ -30,7 +30,7 @@ enum kind {
     KIND_TIME,       /* int64_t microseconds; an ISO 8601 string */
     KIND_IMAGE,      /* struct image; a data URI; input only */
     KIND_RAW,        /* struct str with the JSON text of any value */
-    KIND_ARRAY,      /* struct list of .of */
+    KIND_ARRAY,      /* struct list with elements of type .of */
     KIND_MAP,        /* struct list of a key and .of: an object with arbitrary keys */
     KIND_OBJECT,     /* struct of .schema: embedded in lists, a pointer in struct members */
 };

@@ -88,7 +88,7 @@ struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movabl
                                 void (*expired)(struct deadline *d));
 void deadlines_free(struct deadlines *ds);                     /* drops pending deadlines */
 void deadline_touch(struct deadlines *ds, struct deadline *d); /* starts or restarts a deadline */
-void deadline_drop(struct deadline *d); /* also for one that is not running */
+void deadline_drop(struct deadline *d);                        /* also if it is not running */
 /* Checks all deadlines at once, after a test has moved the clock. Call on the loop's thread. */
 void loop_check_deadlines(struct loop *l);
 

@@ -5,7 +5,7 @@
  * JSON fields that may be absent or null are opt_* members. Start reading with user.h.
  *
  *   <object>.h       the struct and its schemas; <object>.c: the table of its JSON fields
- *   events/          gateway events: names, intents, recipients, and facts for routing
+ *   events/          gateway events: names, intents, audience, and routing fields
  *   permissions/     permission bits, and the computation of a member's permissions
  *   fields/          shared JSON types, and conversion between rows and structs
  *   text/            text formats: reactions of a message, search words, localizations, API v6/v7

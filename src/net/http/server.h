@@ -67,7 +67,7 @@ struct intake {
     size_t max_multipart; /* limit for multipart; 0: multipart is read as an ordinary body */
 };
 
-/* A request that the server itself rejected. */
+/* A request that the server itself refused. */
 struct refused_request {
     struct str remote; /* client address */
     struct str target; /* request target; p == NULL: the head was not parsed */

@@ -203,7 +203,7 @@ static void accept_waiting(uv_poll_t *listener, int status, int events)
             return;
         } else if (errno == EAGAIN) {
             return;
-        } /* otherwise the connection is already closed, or a signal interrupted the call */
+        } /* other errors: the connection is already closed, or a signal interrupted the call */
     }
 }
 
