@@ -5,11 +5,11 @@
 
 static const struct choice channel_types[] = {
     { CHANNEL_TEXT, NULL, "TEXT", "Text channel of a guild" },
-    { CHANNEL_DM, NULL, "DM", "Two people" },
+    { CHANNEL_DM, NULL, "DM", "Direct message" },
     { CHANNEL_VOICE, NULL, "VOICE", "Voice channel of a guild" },
-    { CHANNEL_GROUP, NULL, "GROUP_DM", "Some people" },
-    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Holds channels" },
-    { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "News" },
+    { CHANNEL_GROUP, NULL, "GROUP_DM", "Group direct message" },
+    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Contains channels" },
+    { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "Announcements" },
     { CHANNEL_NEWS_THREAD, NULL, "ANNOUNCEMENT_THREAD", "Thread of an announcement channel" },
     { CHANNEL_THREAD, NULL, "PUBLIC_THREAD", "Thread" },
     { CHANNEL_PRIVATE_THREAD, NULL, "PRIVATE_THREAD", "Thread that members join by invitation" },

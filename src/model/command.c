@@ -26,8 +26,8 @@ static const struct choice handlers[] = {
     { 0 },
 };
 static const struct choice option_types[] = {
-    { .value = OPTION_SUB_COMMAND, .name = "SUB_COMMAND", .doc = "Holds options" },
-    { .value = OPTION_SUB_COMMAND_GROUP, .name = "SUB_COMMAND_GROUP", .doc = "Holds sub-commands" },
+    { .value = OPTION_SUB_COMMAND, .name = "SUB_COMMAND", .doc = "Contains options" },
+    { .value = OPTION_SUB_COMMAND_GROUP, .name = "SUB_COMMAND_GROUP", .doc = "Sub-commands" },
     { .value = OPTION_STRING, .name = "STRING", .doc = "Text" },
     { .value = OPTION_INTEGER, .name = "INTEGER", .doc = "A whole number within 2^53" },
     { .value = OPTION_BOOLEAN, .name = "BOOLEAN", .doc = "Yes or no" },
@@ -59,7 +59,7 @@ static const struct choice channel_types[] = {
     { .value = CHANNEL_VOICE, .name = "GUILD_VOICE", .doc = "Voice" },
     { .value = CHANNEL_GROUP, .name = "GROUP_DM", .doc = "Group" },
     { .value = CHANNEL_CATEGORY, .name = "GUILD_CATEGORY", .doc = "Category" },
-    { .value = CHANNEL_NEWS, .name = "GUILD_NEWS", .doc = "News" },
+    { .value = CHANNEL_NEWS, .name = "GUILD_NEWS", .doc = "Announcements" },
     { .value = CHANNEL_NEWS_THREAD, .name = "NEWS_THREAD", .doc = "Announcement thread" },
     { .value = CHANNEL_THREAD, .name = "PUBLIC_THREAD", .doc = "Thread" },
     { .value = CHANNEL_PRIVATE_THREAD, .name = "PRIVATE_THREAD", .doc = "Private thread" },

@@ -5,7 +5,7 @@
 
 static const struct choice sku_types[] = {
     { SKU_DURABLE, NULL, "DURABLE", "One-time purchase that does not expire" },
-    { SKU_CONSUMABLE, NULL, "CONSUMABLE", "Used up" },
+    { SKU_CONSUMABLE, NULL, "CONSUMABLE", "Consumed once" },
     { SKU_SUBSCRIPTION, NULL, "SUBSCRIPTION", "Renewed periodically" },
     { SKU_GROUP, NULL, "SUBSCRIPTION_GROUP", "Contains subscription SKUs" },
     { 0 },

@@ -7,7 +7,7 @@ static const struct choice types[] = {
     { RELATIONSHIP_BLOCKED, NULL, "BLOCKED", "Blocked by the caller" },
     { RELATIONSHIP_INCOMING, NULL, "INCOMING_REQUEST", "Incoming friend request" },
     { RELATIONSHIP_OUTGOING, NULL, "OUTGOING_REQUEST", "Outgoing friend request" },
-    { RELATIONSHIP_IMPLICIT, NULL, "IMPLICIT", "Never shown" },
+    { RELATIONSHIP_IMPLICIT, NULL, "IMPLICIT", "Never sent" },
     { 0 },
 };
 const struct type type_relationship_type = { .kind = KIND_INT, .choices = types };

@@ -14,7 +14,7 @@ static const struct type type_location = {
 static const struct choice places[] = {
     { EVENT_IN_STAGE, NULL, "STAGE_INSTANCE", "In a stage channel" },
     { EVENT_IN_VOICE, NULL, "VOICE", "In a voice channel" },
-    { EVENT_ELSEWHERE, NULL, "EXTERNAL", "Somewhere else" },
+    { EVENT_ELSEWHERE, NULL, "EXTERNAL", "Outside of channels" },
     { 0 },
 };
 static const struct choice statuses[] = {

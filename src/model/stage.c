@@ -2,7 +2,7 @@
 #include "model/stage.h"
 
 static const struct choice privacy_levels[] = {
-    { STAGE_PUBLIC, NULL, "PUBLIC", "For everybody" },
+    { STAGE_PUBLIC, NULL, "PUBLIC", "For everyone" },
     { STAGE_GUILD_ONLY, NULL, "GUILD_ONLY", "For members" },
     { 0 },
 };

@@ -25,7 +25,7 @@ const struct type type_sticker_description = { .kind = KIND_STRING,
                                                .doc = "Empty, or 2-100 characters" };
 
 static const struct choice formats[] = {
-    { STICKER_PNG, NULL, "PNG", "A picture" },
+    { STICKER_PNG, NULL, "PNG", "An image" },
     { STICKER_APNG, NULL, "APNG", "An animated image" },
     { STICKER_LOTTIE, NULL, "LOTTIE", "A vector animation" },
     { STICKER_GIF, NULL, "GIF", "An animated image" },

@@ -54,7 +54,7 @@ void parts_metrics(void *arg, struct buf *out)
                s.sessions);
     api_metric(out, "guildhall_gateway_connections", "gauge", "Open gateway connections.",
                s.connected);
-    api_metric(out, "guildhall_identified_total", "counter", "Sessions begun.", s.identified);
+    api_metric(out, "guildhall_identified_total", "counter", "Sessions started.", s.identified);
     api_metric(out, "guildhall_resumed_total", "counter", "Sessions that were resumed.", s.resumed);
     api_metric(out, "guildhall_recovered_total", "counter",
                "Sessions of crashed nodes that were resumed from their journals.", s.recovered);
