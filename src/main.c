@@ -5,7 +5,7 @@
 #include "server/guildhall.h"
 #include "tools/program.h"
 
-/* Prints the help for --help at any position, or for -h as the first word; -1: not requested. */
+/* Prints the help if the arguments contain --help, --help-all or a first -h; else returns -1. */
 static int asked_for_help(const struct program_command *c, char **words)
 {
     if (*words && strcmp(*words, "-h") == 0)

@@ -11,7 +11,7 @@
 
 struct arena_block;
 
-/* Only arena_raw uses the members directly. */
+/* Use only arena_raw to access the members. */
 struct arena {
     struct arena_block *current; /* newest first; arena_reset retains the oldest */
     char *at, *end;
@@ -20,7 +20,7 @@ struct arena {
 };
 
 struct arena *arena_new(void);
-/* Like arena_new with a small first block, for many arenas that hold little. */
+/* Like arena_new with a first block of 512 bytes, for arenas that store little. */
 struct arena *arena_new_small(void);
 void arena_free(struct arena *a);
 
@@ -47,7 +47,6 @@ static inline void *arena_raw(struct arena *a, size_t size)
     return p;
 }
 
-/* A zeroed array of `count` elements of a type. */
 #define arena_array(a, type, count) ((type *)arena_alloc((a), sizeof(type) * (count)))
 
 /* Marks the arena as incomplete: a buffer was full, so something in it is missing or truncated.

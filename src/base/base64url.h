@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 
-/* Length of the encoding of n bytes. */
 #define BASE64URL_LENGTH(n) (((n)*4 + 2) / 3)
 
 /* Returns the number of characters written; adds no NUL. */

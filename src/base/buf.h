@@ -66,17 +66,16 @@ static inline void buf_add_char(struct buf *b, char c)
     buf_add(b, &c, 1);
 }
 
-/* For string literals. */
+/* Appends a string literal. */
 #define buf_add_lit(b, literal) buf_add((b), (literal), sizeof(literal) - 1)
 
 void buf_add_u64(struct buf *b, uint64_t v);
 void buf_add_i64(struct buf *b, int64_t v);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends text escaped for HTML, also valid between double quotes. */
+/* Appends the text with <, >, & and double quotes escaped for HTML. */
 void buf_add_html(struct buf *b, struct str text);
 
-/* Removes n bytes from the front. */
 void buf_drop(struct buf *b, size_t n);
 
 /* Truncates to the first n bytes and clears `full`. */

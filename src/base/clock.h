@@ -20,7 +20,6 @@ int64_t clock_steady_ms(void);
 
 /* Monotonic clock in nanoseconds, which tests cannot move. */
 int64_t clock_mono(void);
-/* CPU time of the calling thread, in nanoseconds. */
 int64_t clock_thread(void);
 
 /* Moves both clocks of the process; clock_reset restores the real time. */
@@ -33,7 +32,6 @@ void clock_stop(void);
 /* Lets the clocks continue from where they stopped. */
 void clock_go(void);
 void clock_reset(void);
-/* Microseconds by which the wall clock was moved. */
 int64_t clock_moved(void);
 
 #endif

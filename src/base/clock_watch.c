@@ -23,7 +23,7 @@ static int64_t behind_ms(void)
     return (newest > made ? newest : made) - clock_ms();
 }
 
-/* Returns false if the clocks were moved while they were read. */
+/* Reads wall clock minus steady clock; false if the reads took so long that the result is wrong. */
 static bool clocks_apart(int64_t *ret)
 {
     int64_t before = clock_steady_ms(), wall = clock_ms(), after = clock_steady_ms();

@@ -11,7 +11,7 @@
 
 #include "base/snowflake.h"
 
-/* A larger lag behind the newest id is reported. */
+/* Lag of the wall clock behind the newest id from which the server warns. */
 enum { CLOCK_BEHIND_MS = 60 * 1000 };
 
 /* Call at start with the newest id of the database. If that id is ahead of the clock by at most
@@ -26,7 +26,7 @@ struct clock_health {
     int64_t behind_ms; /* lag of the wall clock behind the newest id, or 0 */
     uint64_t steps;    /* steps of more than 5 s since the start */
 };
-/* From any thread. */
+/* May be called from any thread. */
 struct clock_health clock_watch_read(void);
 /* Returns a sentence for operators if the clock is too far behind, otherwise NULL. */
 const char *clock_watch_warning(void);

@@ -40,12 +40,13 @@ bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
     void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 
     if (!lib) {
-        log_error("cannot load %s: %s", file, dlerror());
+        log_error("cannot load the library %s: %s", file, dlerror());
         return false;
     }
     for (const struct dynlib_symbol *s = symbols; s->name; s++)
         if (!symbol_fill(lib, s)) {
-            log_error("%s has no %s", file, s->name);
+            log_error("the library %s has no function %s; install a newer version of it", file,
+                      s->name);
             return false;
         }
     return true;

@@ -26,11 +26,11 @@ struct dynlib_symbol {
     }
 #endif
 
-/* Loads the library, which stays loaded, and sets all function pointers. Returns false and logs if
- * the library or a symbol is missing. */
+/* Loads a shared library, which stays loaded, and sets all function pointers. Returns false and
+ * logs if the library or a symbol is missing. */
 bool dynlib_load(const char *file, const struct dynlib_symbol *symbols);
 
-/* Like dynlib_load for one optional function; does not log. */
+/* Like dynlib_load, but for one optional function and without logging. */
 bool dynlib_find(const char *file, const struct dynlib_symbol *symbol);
 
 #endif

@@ -13,7 +13,7 @@ struct emoji_range {
     uint32_t first, last;
 };
 
-/* Ranges of emoji characters; a single letter or digit is no emoji. */
+/* Ranges of emoji characters; letters and digits are not included. */
 static const struct emoji_range pictures[] = {
     { 0xa9, 0xa9 },       { 0xae, 0xae },       { 0x203c, 0x203c },   { 0x2049, 0x2049 },
     { 0x2122, 0x2122 },   { 0x2139, 0x2139 },   { 0x2194, 0x21aa },   { 0x231a, 0x23ff },
@@ -64,7 +64,7 @@ static bool emoji_take_if(struct str *s, uint32_t c)
     return true;
 }
 
-/* Takes a character and its optional variation selector, skin tone and flag tags. */
+/* Consumes a character and its optional variation selector, skin tone and flag tags. */
 static bool emoji_take_picture(struct str *s)
 {
     if (!is_picture(emoji_take(s)))

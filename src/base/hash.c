@@ -1,4 +1,4 @@
-/* hash.c - hash functions for tables. */
+/* hash.c - hash functions for hash tables. */
 #include "base/hash.h"
 
 #include <sodium.h>
@@ -13,7 +13,7 @@ void hash_init(void)
 
 void hash_use_key(const unsigned char key[HASH_KEY])
 {
-    _Static_assert(HASH_KEY == sizeof hash_key, "a key of SipHash");
+    _Static_assert(HASH_KEY == sizeof hash_key, "the key must have the size of a SipHash key");
     memcpy(hash_key, key, sizeof hash_key);
 }
 

@@ -1,4 +1,4 @@
-/* hold.c - measures how long loops and the writer are blocked, and by what. */
+/* hold.c - measures how long event loops and the SQLite writer are blocked, and by what. */
 #include "base/hold.h"
 
 #include <pthread.h>
@@ -13,14 +13,14 @@
 enum {
     MS = 1000 * 1000,
     WORTH_NOTING = MS,
-    RECORDS = 512, /* more than there are parts: routes, opcodes and a few others */
+    RECORDS = 512, /* more than the number of routes, opcodes and other parts */
 };
 
 static struct {
     pthread_mutex_t lock;
     struct hold_record list[RECORDS];
     size_t count;
-    int64_t recent_turn_ns; /* longest since the last hold_recent(true) */
+    int64_t recent_turn_ns; /* longest part of a loop iteration since the last hold_recent(true) */
 } records = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int64_t limit_ns = (int64_t)HOLD_LIMIT_MS * MS;
@@ -103,7 +103,7 @@ void hold_part(struct hold_meter *m, const char *part)
 {
     int64_t now = hold_now();
 
-    /* Without a part, the thread is waiting (monotonic clock) or working (CPU time). */
+    /* Without a part, a thread waits; if CPU time is measured, that time still counts as work. */
     if (m->part_at && (m->part || report_over))
         part_ended(m, now - m->part_at);
     m->part = part;
@@ -120,11 +120,11 @@ static void turn_was_long(struct hold_meter *m)
         report_over(&r);
         return;
     }
-    /* At most one line per second. */
+    /* Log at most one line per second. */
     if (m->told_at_s == now_s)
         return;
     m->told_at_s = now_s;
-    log_warn("hold: a %s took %lld ms, most of it for %s (%lld ms)", m->kind,
+    log_warn("hold: a %s took %lld ms, most of it in %s (%lld ms)", m->kind,
              (long long)(m->held / MS), r.part, (long long)(m->longest / MS));
 }
 

@@ -19,8 +19,8 @@ static struct {
     int fd;
     _Atomic enum log_level least;
     int json;
-    int coloured; /* fd is a terminal */
-    int journal;  /* fd is systemd's journal: each line starts with a priority */
+    int coloured; /* whether fd is a terminal */
+    int journal;  /* whether fd is systemd's journal, where each line starts with a priority */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
 
 /* JOURNAL_STREAM is the device and inode of the stream that systemd opened. Compare it with fd,
@@ -115,7 +115,7 @@ void log_write(enum log_level level, const char *fmt, ...)
     struct buf line;
     buf_init(&line, LONGEST_LINE * 7);
     format_line(&line, level, message);
-    /* One write per line, so that lines of different threads do not mix. */
+    /* One write call per line, so that lines of different threads do not mix. */
     ssize_t n = write(out.fd, line.p, line.n);
     (void)n;
     buf_clear(&line);

@@ -17,7 +17,7 @@ void map_clear(struct map *m)
     map_init(m);
 }
 
-/* Returns the slot of the key, or the empty slot where it belongs. */
+/* Returns the slot that contains the key, or the empty slot where the key belongs. */
 static struct map_slot *map_find(const struct map *m, uint64_t key)
 {
     size_t i = hash_u64(key) & (m->cap - 1);
@@ -67,7 +67,7 @@ void *map_remove(struct map *m, uint64_t key)
         return NULL;
     m->count--;
 
-    /* Close the gap: move back the entries that probed past it. */
+    /* Move back the entries that probed past the removed slot. */
     size_t gap = (size_t)(slot - m->slots), i = gap;
     for (;;) {
         i = (i + 1) & (m->cap - 1);

@@ -10,16 +10,16 @@
 
 static _Noreturn void out_of_memory(size_t size)
 {
-    fprintf(stderr, "guildhall: out of memory (%zu bytes)\n", size);
+    fprintf(stderr, "guildhall: cannot allocate %zu bytes: out of memory\n", size);
     abort();
 }
 
-/* Only for glibc. */
+/* Does nothing on a libc other than glibc. */
 void mem_configure(unsigned loops)
 {
 #ifdef __GLIBC__
     enum { ARENAS_OF_OTHERS = 2 };
-    enum { KEPT = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* LARGE: always unmapped */
+    enum { KEPT = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* LARGE: mapped separately */
 
     mallopt(M_TRIM_THRESHOLD, KEPT);
     mallopt(M_MMAP_THRESHOLD, LARGE);

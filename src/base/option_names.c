@@ -39,7 +39,7 @@ static size_t name_distance(struct str a, struct str b)
 
 const char *option_nearest(const struct option_row *const *lists, struct str name)
 {
-    /* Allows three wrong letters in a name of six; more would be a guess. */
+    /* Accept up to three wrong letters in a name of six. */
     size_t best = name.n / 3 + 2;
     const char *found = NULL;
 
@@ -95,12 +95,12 @@ static const char *stray_sentence(const struct option_row *const *lists, const c
     char meant[128];
 
     if (!nearest)
-        return str_printf(arena, "%s%.*s in the environment is no option", prefix,
+        return str_printf(arena, "the environment variable %s%.*s is not an option", prefix,
                           STR_FMT(variable))
             .p;
     option_variable(prefix, nearest, meant, sizeof meant);
-    return str_printf(arena, "%s%.*s in the environment is no option; did you mean %s?", prefix,
-                      STR_FMT(variable), meant)
+    return str_printf(arena, "the environment variable %s%.*s is not an option; did you mean %s?",
+                      prefix, STR_FMT(variable), meant)
         .p;
 }
 

@@ -50,7 +50,7 @@ static bool read_switch(struct str s, bool *ret)
     return *ret || str_is(s, "off") || str_is(s, "false") || str_is(s, "no") || str_is(s, "0");
 }
 
-/* Stores one value or reports why not. `from` is what the operator wrote: "--loops",
+/* Stores one value or reports why it is invalid. `from` is what the operator wrote: "--loops",
  * "GUILDHALL_LOOPS", "guildhall.conf: loops". */
 static void option_set(struct reading *r, const struct option_row *row, const char *from,
                        const char *value)
@@ -62,7 +62,8 @@ static void option_set(struct reading *r, const struct option_row *row, const ch
 
     switch (row->kind) {
     case OPTION_TEXT:
-        /* An option with a default must not be empty: probably a variable of a script was unset. */
+        /* An empty value for an option with a default is an error: a script's variable may be
+         * unset. */
         if (text.n || !row->fallback)
             *(const char **)place = text.n ? str_dupz(r->arena, text) : NULL;
         else
@@ -72,7 +73,7 @@ static void option_set(struct reading *r, const struct option_row *row, const ch
         if (is_choice(row->choices, text))
             *(const char **)place = str_dupz(r->arena, text);
         else if (is_choice(row->choices, STR("on")) && is_choice(row->choices, STR("off")) &&
-                 read_switch(text, &on)) /* some choices used to be switches */
+                 read_switch(text, &on)) /* some choice options were switches in earlier versions */
             *(const char **)place = on ? "on" : "off";
         else
             option_say(r, str_printf(r->arena, "%s must be one of %s, not '%s'", from, row->choices,
@@ -120,7 +121,7 @@ static int on_ini_line(void *user, const char *section, const char *name, const 
     struct reading *r = user;
     const struct option_row *row = option_find(r->rows, str_of(name));
 
-    (void)section; /* sections have no meaning */
+    (void)section; /* sections of the INI file have no meaning */
     if (row)
         option_set(r, row, name, value);
     else
@@ -130,7 +131,7 @@ static int on_ini_line(void *user, const char *section, const char *name, const 
 
 static void read_file(struct reading *r, const char *file)
 {
-    /* Lines may be long and indented and never continue; report only the first error. */
+    /* Configures the INI parser: long lines, no continuation lines, stop at the first error. */
     ini_use_stack = false;
     ini_allow_realloc = true;
     ini_max_line = LONGEST_LINE;
@@ -139,14 +140,15 @@ static void read_file(struct reading *r, const char *file)
     int line = ini_parse(file, on_ini_line, r);
 
     if (line < 0)
-        option_say(r, str_printf(r->arena, "cannot read the configuration '%s'", file));
+        option_say(r, str_printf(r->arena, "cannot read the configuration file '%s'", file));
     else if (r->problem)
         r->problem = str_printf(r->arena, "%s, line %d: %s", file, line, r->problem).p;
     else if (line > 0)
-        option_say(r, str_printf(r->arena, "%s, line %d: not 'name = value'", file, line));
+        option_say(r,
+                   str_printf(r->arena, "%s, line %d: not of the form 'name = value'", file, line));
 }
 
-/* Reads drop-in files next to the file, which packages and people add without editing it. */
+/* Reads FILE.d/*.conf, which packages and operators add without editing the file. */
 static void read_drop_ins(struct reading *r, const char *file)
 {
     glob_t found;
@@ -190,7 +192,7 @@ static void option_say_unknown(struct reading *r, struct str name)
                         : str_printf(r->arena, "there is no option '--%.*s'", STR_FMT(name)));
 }
 
-/* Reads one flag at *argv; returns how many arguments it used. */
+/* Parses one flag at *argv; returns the number of arguments it used. */
 static int read_flag(struct reading *r, char **argv)
 {
     struct str rest = str_of(argv[0] + 2);
@@ -218,7 +220,7 @@ static int read_flag(struct reading *r, char **argv)
         return 1;
     }
     if (!has_value) {
-        option_say(r, str_printf(r->arena, "%s wants a value: %s", argv[0],
+        option_say(r, str_printf(r->arena, "%s needs a value: %s", argv[0],
                                  row->value ? row->value : "…"));
         return 1;
     }
@@ -313,10 +315,11 @@ void options_sample(const struct option_row *rows, const struct option_source *s
 {
     char variable[128];
 
-    buf_printf(out,
-               "; Configuration of %s. Every line is optional; what is commented out shows the\n"
-               "; default. The environment (%sNAME) and flags (--name) win over this file.\n",
-               source->program, source->prefix);
+    buf_printf(
+        out,
+        "; Configuration of %s. Every line is optional; lines that are commented out show the\n; "
+        "default. The environment (%sNAME) and flags (--name) override this file.\n",
+        source->program, source->prefix);
     for (; rows->name; rows++) {
         if (strcmp(rows->name, "config") == 0)
             continue;

@@ -113,13 +113,13 @@ bool picture_is_avif(struct str b)
            (memcmp(b.p + 8, "avif", 4) == 0 || memcmp(b.p + 8, "avis", 4) == 0);
 }
 
-/* Bytes of a colour table, from the packed byte that announces it. */
+/* Returns the size of a colour table from the packed byte of its header. */
 static size_t gif_colors(uint32_t packed)
 {
     return packed & 0x80 ? (size_t)3 << ((packed & 7) + 1) : 0;
 }
 
-/* Skips length-prefixed blocks up to the empty one; returns the offset after it. */
+/* Skips length-prefixed blocks; returns the offset after the empty block that ends them. */
 static size_t gif_skip_blocks(struct str b, size_t at)
 {
     while (byte_at(b, at))
@@ -182,7 +182,7 @@ static uint64_t gif_moves_ms(struct str b)
     return sum;
 }
 
-/* Reads one chunk: length, type, data, checksum. Returns false at the first incomplete chunk. */
+/* Reads the header of a PNG chunk and moves *at past it. False at the first incomplete chunk. */
 static bool png_next_chunk(struct str b, size_t *at, struct str *ret_type, size_t *ret_data)
 {
     if (*at + 12 > b.n)

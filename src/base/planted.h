@@ -1,4 +1,4 @@
-/* planted.h - faults that tests inject, to check that the test checkers detect them.
+/* planted.h - faults that tests inject, to check that the tests detect them.
  *
  * Only test builds contain them (tests/inside/planted.c): GUILDHALL_TEST_FAULT in the environment
  * lists them, separated by commas. In other builds the compiler removes the checks. */
@@ -12,17 +12,17 @@
 enum planted_fault {
     PLANTED_NONE,
     PLANTED_EARLY_EVENTS, /* events are published before their transaction commits */
-    PLANTED_NO_TAIL,      /* frames that NATS loses are not read from the log */
+    PLANTED_NO_TAIL,      /* frames that NATS loses are not read from the event log */
     PLANTED_BLIND_LEDGER, /* the journal does not record events sent to a session */
-    PLANTED_BLIND_KEEPER, /* nor are they replicated to another node */
+    PLANTED_BLIND_KEEPER, /* events sent to a session are not replicated to another node */
     PLANTED_QUICK_FADE,   /* sessions of a dead node appear offline at once; saves test time */
-    PLANTED_BLIND_SIGHT,  /* sessions resume after a crash even if what they may see changed */
+    PLANTED_BLIND_SIGHT,  /* sessions resume after a crash even if their visible channels changed */
     PLANTED_NO_FENCE,     /* database connections of a node declared dead are not ended */
     PLANTED_TRUSTING,     /* cached credentials never become stale */
     PLANTED_TWO_OWNERS,   /* taking over a session does not check its owner */
-    PLANTED_UNKNOWING,    /* events contained in a store read are delivered again */
+    PLANTED_UNKNOWING,    /* events that a store read already contained are delivered again */
     PLANTED_WATCH_VIEWS,  /* no fault: compares guild views with the store on each read */
-    PLANTED_LATE_LOOPS,   /* no fault: loops receive an event 1 ms apart */
+    PLANTED_LATE_LOOPS,   /* no fault: loops receive an event 1 ms after each other */
     PLANTED_LATE_LOOKS,   /* no fault: delays reads for READY so that they end in another order */
 };
 
@@ -30,7 +30,7 @@ enum planted_fault {
 
 bool fault_planted(enum planted_fault fault);
 
-/* PLANTED_LATE_LOOKS: sleep before and after a read; the second call takes the first's result. */
+/* For PLANTED_LATE_LOOKS: sleep before and after a read; pass the first result to the second. */
 unsigned planted_wait_before(void);
 void planted_wait_after(unsigned turn);
 

@@ -24,7 +24,7 @@ unsigned snowflake_node(void)
     return (unsigned)(node_bits >> SEQUENCE_BITS);
 }
 
-/* Reserves `count` consecutive numbers and returns the last. If the clock stands still or steps
+/* Reserves `count` consecutive sequence numbers and returns the last. If the clock stops or steps
  * back, counting continues from the last number. */
 static uint64_t snowflake_take(uint64_t count)
 {
@@ -67,7 +67,7 @@ snowflake snowflake_new_guild(void)
 {
     uint64_t place = snowflake_take(2);
 
-    /* The reserved id must be this one minus 1, so both need the same millisecond. */
+    /* The reserved id is the guild's id minus 1, so both must be in the same millisecond. */
     while ((place & 0xfff) == 0)
         place = snowflake_take(2);
     return place_to_id(place);

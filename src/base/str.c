@@ -72,7 +72,7 @@ bool str_to_u64(struct str s, uint64_t *ret)
     for (size_t i = 0; i < s.n; i++) {
         unsigned digit = (unsigned char)s.p[i] - (unsigned)'0';
 
-        /* 19 digits never overflow. */
+        /* Only the 20th digit can overflow. */
         if (digit > 9 || (i == 19 && v > (UINT64_MAX - digit) / 10))
             return false;
         v = v * 10 + digit;
@@ -218,7 +218,7 @@ struct str str_hex(struct arena *a, const void *p, size_t n)
     return (struct str){ out, n * 2 };
 }
 
-/* Constant time for secrets: no branch and no table lookup depends on the value. */
+/* Encodes in constant time, for secrets: no branch and no table lookup depends on the value. */
 static char base64url_char(unsigned v)
 {
     unsigned c = v + 'A';
@@ -230,7 +230,8 @@ static char base64url_char(unsigned v)
     return (char)c;
 }
 
-/* Value of a character plus one; 0: invalid. A table is safe, because the sender knows the text. */
+/* Value of a base64url character plus one; 0: invalid. A table is safe: the sender knows the
+ * text. */
 static const unsigned char base64url_values[256] = {
     ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
     ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
@@ -275,7 +276,7 @@ struct str str_base64url(struct arena *a, const void *p, size_t n)
     return (struct str){ out, length };
 }
 
-/* A single trailing character is invalid, and unused bits must be 0. */
+/* Rejects a single trailing character and nonzero unused bits. */
 bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n)
 {
     size_t n = s.n / 4 * 3 + s.n % 4 * 3 / 4;

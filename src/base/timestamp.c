@@ -9,8 +9,8 @@ static const int64_t SECOND = 1000000;
 /* Range of a four-digit year: 0000-01-01 to the end of 9999. */
 static const int64_t FIRST_SECOND = -62167219200, LAST_SECOND = 253402300799;
 
-/* Days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March, so the leap day
- * is last. */
+/* Returns days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March here, so
+ * that the leap day is last. */
 static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
 {
     y -= m <= 2;
@@ -32,7 +32,6 @@ static bool real_day(int64_t y, int64_t m, int64_t d)
     return m >= 1 && m <= 12 && d >= 1 && d <= days[m - 1] + (m == 2 && timestamp_leap(y));
 }
 
-/* Parses exactly n digits at the front of *s and removes them. */
 static bool timestamp_digits(struct str *s, size_t n, int64_t *ret)
 {
     uint64_t v;
@@ -129,7 +128,7 @@ static struct tm broken_down(int64_t s)
     return tm;
 }
 
-/* Writes n digits of v, which must not have more. */
+/* Writes exactly n digits of v. */
 static char *timestamp_put(char *at, int64_t v, int n)
 {
     for (int i = n - 1; i >= 0; i--) {
@@ -139,7 +138,7 @@ static char *timestamp_put(char *at, int64_t v, int n)
     return at + n;
 }
 
-/* The inverse of days_from_date; writes YYYY-MM-DD. */
+/* Writes the date as YYYY-MM-DD; the inverse of days_from_date. */
 static char *put_date(char *at, int64_t days)
 {
     days += 719468;
@@ -156,7 +155,7 @@ static char *put_date(char *at, int64_t days)
     return timestamp_put(at, of_year - (153 * from_march + 2) / 5 + 1, 2);
 }
 
-/* Faster than strftime; every JSON object contains several timestamps. */
+/* Written without strftime for speed, because every JSON object contains several timestamps. */
 size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT])
 {
     int64_t fraction = us % SECOND, s = us / SECOND;

@@ -55,7 +55,7 @@ bool utf8_is_ascii(struct str s)
     return true;
 }
 
-/* Counts continuation bytes of eight bytes: the highest bit is set, the next is not. */
+/* Counts continuation bytes among eight bytes: the highest bit is set, the next is not. */
 static unsigned count_tails(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101ULL;

@@ -4,7 +4,7 @@
  * decoder, so that all are reported at once. Nested schemas recurse, limited by JSON_MAX_DEPTH.
  *
  * plan.h and quick.h are the fast path for common input; this file is the slow path, which also
- * reports the errors. Both give the same result. */
+ * reports the errors. Both paths give the same result. */
 #include "json/internal.h"
 
 #include "base/arena.h"
@@ -45,8 +45,8 @@ static __attribute__((noinline)) void refuse_composite(struct decoder *d, const 
 
 /* --- single values -------------------------------------------------------------------- */
 
-/* Reads an integer of up to eight digits that a comma or bracket follows. False, with nothing
- * consumed, if the slow path is needed. */
+/* Decodes an integer of up to eight digits that a comma or bracket follows. Returns false and
+ * consumes nothing if the slow path is needed. */
 static inline bool take_short(struct json_reader *r, int64_t *ret)
 {
     const char *p = r->at, *end = r->end - p > 9 ? p + 9 : r->end;
@@ -62,8 +62,8 @@ static inline bool take_short(struct json_reader *r, int64_t *ret)
     return true;
 }
 
-/* Reads a string that only has a length limit: two comparisons. Without escapes it contains no
- * U+0000. False, with nothing consumed, if the slow path is needed. */
+/* Decodes a string whose only limit is its length. A string without escapes contains no U+0000.
+ * Returns false and consumes nothing if the slow path is needed. */
 static inline bool decode_plain(struct json_reader *r, const struct type *type, struct str *out)
 {
     const char *start = r->at + 1, *p = token_plain_end(r->at, r->end);
@@ -76,7 +76,7 @@ static inline bool decode_plain(struct json_reader *r, const struct type *type, 
     return true;
 }
 
-/* Like decode_plain, for a value stored as JSON text. */
+/* Like decode_plain, but stores the JSON text of the string with its quotes. */
 static inline bool decode_plain_raw(struct json_reader *r, struct str *out)
 {
     const char *start = r->at, *p = token_plain_end(start, r->end);
@@ -139,7 +139,7 @@ static struct plan *plan_of_items(const struct type *type)
     return type->of->kind == KIND_OBJECT ? plan_of(type->of->schema) : NULL;
 }
 
-/* The three cases are separate functions, so that none saves registers for another. */
+/* Maps, objects and arrays have separate functions, so that each saves only its own registers. */
 static inline __attribute__((always_inline)) void decode_composite(struct decoder *d,
                                                                    const struct type *type,
                                                                    enum json_kind kind,
@@ -157,8 +157,8 @@ static inline __attribute__((always_inline)) void decode_composite(struct decode
         refuse_composite(d, type, at);
 }
 
-/* kind: kind of the next value. Always inlined into the loops below: only a few comparisons before
- * one of the branches. */
+/* Decodes a value; kind: its JSON kind. Always inlined into the loops of this file, because only a
+ * few comparisons precede the branches. */
 static inline __attribute__((always_inline)) void decode_value(struct decoder *d,
                                                                const struct type *type,
                                                                enum json_kind kind,
@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) void decode_value(struct decoder *d
 
 /* --- objects -------------------------------------------------------------------------- */
 
-/* True if the value counts as null because of TYPE_EMPTY_NONE. */
+/* Returns true if the value is empty and the type treats it as null (TYPE_EMPTY_NONE). */
 static bool is_empty_value(const struct json_reader *r, const struct type *type)
 {
     const char *at = r->at;
@@ -188,7 +188,7 @@ static bool is_empty_value(const struct json_reader *r, const struct type *type)
     return at[0] == '"' && at[1] == '"';
 }
 
-/* Returns false if the field counts as absent. */
+/* Consumes a null; returns false if the field counts as absent. */
 static bool decode_null(struct decoder *d, const struct field *f, char *object)
 {
     json_skip(&d->reader, NULL);
@@ -199,7 +199,7 @@ static bool decode_null(struct decoder *d, const struct field *f, char *object)
     return true;
 }
 
-/* Of duplicate keys, the last one counts: removes the errors of the earlier one. */
+/* If a key occurs twice, the last value counts: removes the errors of the earlier value. */
 static __attribute__((noinline)) void forget_field(struct decoder *d, const struct field *f,
                                                    const struct place *up)
 {
@@ -208,7 +208,7 @@ static __attribute__((noinline)) void forget_field(struct decoder *d, const stru
     form_forget(d->form, &at);
 }
 
-/* Decodes any value of a field; false if the field counts as absent. */
+/* Decodes any value of a field; returns false if the field counts as absent. */
 static inline bool decode_any(struct decoder *d, const struct field *f, char *object,
                               const struct place *up)
 {
@@ -218,14 +218,15 @@ static inline bool decode_any(struct decoder *d, const struct field *f, char *ob
         return decode_null(d, f, object);
     struct place at = place_key(up, f->name);
     void *slot = field_slot(f, object, GIVEN);
-    /* A member points to its object; a list contains its objects. */
+    /* A struct member points to its object; a list contains its objects. */
     if (f->type->kind == KIND_OBJECT)
         slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
     decode_value(d, f->type, kind, &at, slot);
     return true;
 }
 
-/* Checks the first byte for maps, strings and JSON text, the most common values. */
+/* Decodes a field; the first byte decides for maps, strings and raw JSON, the most common
+ * values. */
 static inline void decode_field(struct decoder *d, struct progress *p, const struct field *f,
                                 const struct place *up)
 {
@@ -246,8 +247,8 @@ static inline void decode_field(struct decoder *d, struct progress *p, const str
     }
 }
 
-/* Consumes the known name at r->at and its colon; NULL, with nothing consumed, if the name is
- * unknown or not in the simplest form. */
+/* Consumes the known field name at r->at and its colon. Returns NULL and consumes nothing if the
+ * name is unknown or not in the simplest form. */
 static inline const struct field *take_known_name(struct json_reader *r, struct progress *p)
 {
     const char *at = r->at, *colon;
@@ -263,7 +264,7 @@ static inline const struct field *take_known_name(struct json_reader *r, struct 
     return f;
 }
 
-/* Like take_known_name, for any name, with white space before it. */
+/* Like take_known_name, but for any name, with white space before it. */
 static inline const struct field *take_name(struct json_reader *r, struct progress *p)
 {
     const struct field *f = take_known_name(r, p);
@@ -279,8 +280,8 @@ static inline const struct field *take_name(struct json_reader *r, struct progre
     return progress_find(p, key);
 }
 
-/* Decodes one member in any form, from the comma before it or the brace at `start`. False at the
- * end of the object. */
+/* Decodes one member in any form, from the comma before it or the brace at `start`. Returns false
+ * at the end of the object. */
 static __attribute__((noinline)) bool decode_member(struct decoder *d, struct progress *p,
                                                     const struct place *up, const char *start)
 {
@@ -296,7 +297,7 @@ static __attribute__((noinline)) bool decode_member(struct decoder *d, struct pr
     return true;
 }
 
-/* Decodes a value that the fast path did not; false if the field counts as absent. */
+/* Decodes a value that the fast path rejected; returns false if the field counts as absent. */
 static __attribute__((noinline)) bool decode_step(struct decoder *d, const struct step *s,
                                                   char *object, const struct place *up)
 {
@@ -309,14 +310,14 @@ static __attribute__((noinline)) bool decode_step(struct decoder *d, const struc
     return true;
 }
 
-/* State of decoding an object, like struct progress; count: values to add to reader.values. */
+/* State of decoding an object on the fast path; count: values not yet added to reader.values. */
 struct members {
     struct step *last;
     uint64_t seen;
     unsigned count;
 };
 
-/* Leaves an object at its closing brace. */
+/* Ends an object on the fast path, at its closing brace. */
 static inline void members_end(struct json_reader *r, const char *at, unsigned count)
 {
     r->values += count;
@@ -326,8 +327,8 @@ static inline void members_end(struct json_reader *r, const char *at, unsigned c
         token_leave(r, at);
 }
 
-/* Fast path: decodes members from the comma before them or the brace at `start`. True at the end of
- * the object; false if the slow path is needed. */
+/* Fast path: decodes members from the comma before them or the brace at `start`. Returns true at
+ * the end of the object, false if the slow path is needed. */
 static inline __attribute__((always_inline)) bool take_members(struct decoder *d, struct plan *plan,
                                                                struct members *m,
                                                                const struct place *up,
@@ -393,7 +394,7 @@ static inline bool take_member(struct decoder *d, struct plan *plan, struct memb
     return more;
 }
 
-/* Handles missing fields and runs the schema's check. */
+/* Sets defaults, reports missing fields and runs the schema's check. */
 static __attribute__((noinline)) void object_finish(struct decoder *d, struct plan *plan,
                                                     const struct place *at, const char *start,
                                                     char *object, uint64_t seen)
@@ -458,7 +459,7 @@ static inline void check_count(struct decoder *d, const struct type *type, size_
         length_check(d->form, type, count, ITEMS_MAX, at);
 }
 
-/* Appends a zeroed element to a list; zeroes small elements several at a time. */
+/* Appends a zeroed element to a list; small elements are zeroed several at a time. */
 static inline void *list_next(struct arena *arena, struct list *list, size_t size)
 {
     enum { SMALL = 128, FIRST = 8 };
@@ -475,7 +476,7 @@ static inline void *list_next(struct arena *arena, struct list *list, size_t siz
     return item;
 }
 
-/* Moves to the next element if both are objects separated only by a comma. */
+/* Advances to the next array element if a comma alone separates two objects. */
 static inline bool token_more_objects(struct json_reader *r)
 {
     if (r->at >= r->safe || r->at[0] != ',' || r->at[1] != '{')
@@ -484,7 +485,7 @@ static inline bool token_more_objects(struct json_reader *r)
     return true;
 }
 
-/* plan: plan of the elements if they are objects. */
+/* Decodes an array; plan: the plan of its elements if they are objects. */
 static __attribute__((noinline)) void decode_array(struct decoder *d, const struct type *type,
                                                    struct plan *plan, const struct place *at,
                                                    struct list *out)
@@ -512,7 +513,7 @@ static __attribute__((noinline)) void decode_array(struct decoder *d, const stru
     check_count(d, type, here.index, at);
 }
 
-/* Decodes an array from a comma-separated string, if the type allows that (TYPE_EITHER). */
+/* Decodes an array from a comma-separated string if the type allows that (TYPE_EITHER). */
 static bool take_joined(struct decoder *d, const struct type *type, enum json_kind kind,
                         const struct place *at, struct list *out)
 {
@@ -537,7 +538,7 @@ static bool take_joined(struct decoder *d, const struct type *type, enum json_ki
 
 /* --- maps ----------------------------------------------------------------------------- */
 
-/* Returns the entry of a key, so that a later value replaces an earlier one. */
+/* Finds the entry of a key; a later value of the same key replaces the earlier one. */
 static inline char *find_entry(const struct list *entries, size_t size, struct str key)
 {
     char *entry = entries->items;
@@ -548,7 +549,7 @@ static inline char *find_entry(const struct list *entries, size_t size, struct s
     return NULL;
 }
 
-/* Decodes any entry of a map; false if there are already too many. */
+/* Decodes any entry of a map; returns false if the map is full. */
 static __attribute__((noinline)) bool decode_entry(struct decoder *d, const struct type *type,
                                                    const struct place *up, struct list *out)
 {
@@ -576,7 +577,7 @@ static __attribute__((noinline)) bool decode_entry(struct decoder *d, const stru
     return true;
 }
 
-/* Returns the closing quote of a key; fast for two letters, as in most locales. */
+/* Returns the closing quote of a key; fast for two letters, the length of most locales. */
 static inline const char *key_end(const char *p, const char *end)
 {
     if (end - p > SCAN_BLOCK && p[0] == '"' && p[3] == '"' && (unsigned char)(p[1] - 'a') < 26 &&
@@ -585,8 +586,8 @@ static inline const char *key_end(const char *p, const char *end)
     return token_plain_end(p, end);
 }
 
-/* Decodes an entry with a simple string and a new key, the usual case. False, with nothing
- * consumed, if the slow path is needed. */
+/* Decodes a map entry with a plain string and a new key. Returns false and consumes nothing if the
+ * slow path is needed. */
 static inline bool take_pair(struct decoder *d, const struct type *type, struct list *out)
 {
     struct json_reader *r = &d->reader;

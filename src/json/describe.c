@@ -18,7 +18,7 @@ static const char *json_type(enum kind kind)
     case KIND_OBJECT:
         return "object";
     case KIND_RAW:
-        return NULL; /* anything */
+        return NULL; /* any JSON type */
     default:
         return "string";
     }
@@ -134,7 +134,6 @@ static void describe_nullable_reference(struct json *j, const struct schema *sch
     json_array_end(j);
 }
 
-/* Writes the default of an absent field. */
 static void describe_default(struct json *j, const struct field *f)
 {
     if (!(f->flags & OPTIONAL))
@@ -189,7 +188,7 @@ static void describe_fields(struct json *j, const struct schema *schema)
     json_array_end(j);
 }
 
-/* Writes the members of a type's description into an open object. */
+/* Writes the JSON Schema members of a type into an open object. */
 static void describe_members(struct json *j, const struct type *type, bool nullable)
 {
     type = type_shown(type);
@@ -273,7 +272,7 @@ static const char *unit_word(enum kind kind)
     }
 }
 
-/* Appends ", 1-32 characters", ", at least 1", ", at most 10 items". */
+/* Appends the limits as a phrase: ", 1-32 characters", ", at least 1", ", at most 10 items". */
 static void phrase_limits(struct buf *out, const struct type *type)
 {
     bool number = type->kind == KIND_INT || type->kind == KIND_REAL;

@@ -3,8 +3,8 @@
 
 /* --- objects shared by list elements -------------------------------------------------- */
 
-/* Elements often point to the same object, such as the author of many messages: encode it once,
- * then copy its output. */
+/* List elements often point to the same object, such as the author of many messages. The object is
+ * encoded once, then its output is copied. */
 enum { OBJECTS_NOTED = 8 };
 struct encoded_objects {
     struct {
@@ -12,7 +12,7 @@ struct encoded_objects {
         const struct schema *schema;
         size_t at, n; /* offset and length in the output */
     } noted[OBJECTS_NOTED];
-    unsigned count; /* all noted so far; the oldest are overwritten */
+    unsigned count; /* objects cached so far; the oldest are overwritten */
 };
 
 static bool copy_encoded(struct json *j, const struct encoded_objects *e,
@@ -45,13 +45,13 @@ static void note_encoded(struct encoded_objects *e, const struct schema *schema,
 
 /* --- values --------------------------------------------------------------------------- */
 
-/* known: objects already encoded in the same list; NULL: not in a list. */
+/* Encodes a list element; known: objects already encoded in the same list, NULL: no list. */
 static void encode_item(struct json *j, struct encoded_objects *known, const struct type *type,
                         const void *item);
 static void encode_object(struct json *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object);
 
-/* Encodes an object that a member points to. Its name precedes it, so no comma is pending. */
+/* Encodes an object that a member points to. The member's name precedes it: no comma is pending. */
 static void encode_pointed(struct json *j, struct encoded_objects *known,
                            const struct schema *schema, const void *object)
 {
@@ -99,7 +99,6 @@ static void encode_map(struct json *j, struct encoded_objects *known, const stru
     json_object_end(j);
 }
 
-/* Encodes an array element of the type. */
 static void encode_item(struct json *j, struct encoded_objects *known, const struct type *type,
                         const void *item)
 {
@@ -139,12 +138,12 @@ static void encode_item(struct json *j, struct encoded_objects *known, const str
         encode_object(j, known, type->schema, item);
         break;
     case KIND_IMAGE:
-        json_null(j); /* input only */
+        json_null(j); /* images are input only */
         break;
     }
 }
 
-/* Tells whether a member has a value. */
+/* Returns whether a member has a value, is null, or is absent. */
 static enum given member_given(const struct field *f, const char *member)
 {
     if (member_infos[f->member].opt)
@@ -156,13 +155,12 @@ static enum given member_given(const struct field *f, const char *member)
     return GIVEN;
 }
 
-/* A plain member cannot distinguish null from absent: write null if the field is NULLABLE. */
+/* True if an absent value is written as null: plain members cannot distinguish both. */
 static bool absent_is_null(const struct field *f)
 {
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_infos[f->member].opt);
 }
 
-/* Encodes the value of a member that has one. */
 static void encode_value(struct json *j, struct encoded_objects *known, const struct field *f,
                          const char *member)
 {

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/utf8.h"
 
-/* Parses four hex digits; -1 if invalid. */
 static int32_t read_hex(const char *p, const char *end)
 {
     int32_t v = 0;
@@ -24,7 +23,7 @@ static int32_t read_hex(const char *p, const char *end)
     return v;
 }
 
-/* Parses \uXXXX, or a surrogate pair of two. */
+/* Parses \uXXXX, or a surrogate pair of two such escapes. */
 static size_t read_unicode(const char *p, const char *end, uint32_t *ret)
 {
     int32_t high = read_hex(p + 2, end), low;
@@ -60,7 +59,7 @@ size_t escape_read(const char *p, const char *end, uint32_t *ret)
     return 2;
 }
 
-/* The result is never longer than the input. */
+/* The decoded text is never longer than the input. */
 struct str escape_resolve(struct arena *arena, struct str raw)
 {
     char *out = arena_raw(arena, raw.n);

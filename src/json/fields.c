@@ -65,7 +65,7 @@ size_t schema_item_size(const struct type *type)
     return 0;
 }
 
-/* Rounds up like the compiler for a struct that starts with a key. */
+/* Returns the size of a map entry: a struct that starts with a key, padded as the compiler does. */
 size_t map_entry_size(const struct type *of)
 {
     size_t align = sizeof(void *);
@@ -73,7 +73,6 @@ size_t map_entry_size(const struct type *of)
     return sizeof(struct str) + (schema_item_size(of) + align - 1) / align * align;
 }
 
-/* Doubles the capacity and copies the elements to new memory. */
 void list_grow(struct arena *arena, struct list *list, size_t size)
 {
     size_t cap = list->count < LIST_FIRST ? LIST_FIRST : list->count * 2;
@@ -95,7 +94,7 @@ void *list_add(struct arena *arena, struct list *list, size_t size)
     return memset(list_room(arena, list, size), 0, size);
 }
 
-/* True if text is the field's name or, if quoted, starts with the name and a quote. */
+/* Returns true if text is the field's name or, if quoted, starts with the name and a quote. */
 static inline bool is_named(const struct field *f, struct str text, bool quoted)
 {
     size_t n = f->name.n;
@@ -103,8 +102,8 @@ static inline bool is_named(const struct field *f, struct str text, bool quoted)
     return (quoted ? text.p[n] == '"' : n == text.n) && scan_same(f->name.p, text.p, n);
 }
 
-/* Members usually arrive in the order of the fields, with gaps: search from the last found field to
- * the end, then from the start. */
+/* Finds a field by name. Members usually arrive in the order of the fields: search from the last
+ * found field to the end, then from the start. */
 static inline const struct field *find_field(struct progress *p, struct str text, bool quoted)
 {
     const struct field *fields = p->schema->fields, *f;
@@ -189,7 +188,7 @@ void field_fallback(const struct field *f, char *object)
         *(uint64_t *)member = (uint64_t)f->fallback;
         break;
     default:
-        break; /* stays zeroed: absent, NULL or empty */
+        break; /* other members stay zeroed: absent, NULL or empty */
     }
 }
 
@@ -201,8 +200,8 @@ static __attribute__((noinline)) void refuse_missing(struct form *form, const st
     form_fail(form, &here, FORM_REQUIRED);
 }
 
-/* Handles absent fields. The bit after all fields is never set, so the loop reaches the end of the
- * list, whose row is not OPTIONAL. */
+/* Sets defaults of absent fields and reports required ones. The bit after the last field is never
+ * set, so the loop reaches the row that ends the list, which is not OPTIONAL. */
 static void finish_fields(struct progress *p, struct form *form, const struct place *at)
 {
     for (uint64_t missing = ~p->seen; missing; missing &= missing - 1) {
@@ -213,12 +212,12 @@ static void finish_fields(struct progress *p, struct form *form, const struct pl
                 return;
             refuse_missing(form, at, f->name);
         } else if (f->fallback || f->fallback_text) {
-            field_fallback(f, p->object); /* otherwise stays zeroed */
+            field_fallback(f, p->object); /* fields without a default stay zeroed */
         }
     }
 }
 
-/* Clears the fields that do not apply to this object. */
+/* Clears the fields that do not apply to this object, and removes their errors. */
 static void drop_fields(struct progress *p, struct form *form, const struct place *at)
 {
     for (uint64_t extra = p->seen & ~p->schema->counts(p->object); extra; extra &= extra - 1) {

@@ -18,10 +18,10 @@ struct problem {
 struct form_node {
     struct form_node *up, *next, *children;
     struct problem *problems;
-    struct str key; /* an index as digits */
+    struct str key; /* object key, or array index as digits */
 };
 
-/* Returns the key of a path element; writes an index to text. */
+/* Returns the text of a path element; an array index is written to `text`. */
 static struct str place_text(const struct place *at, char text[20])
 {
     if (at->key.p)
@@ -69,7 +69,7 @@ static struct form_node *make_node(struct form *f, const struct place *at)
     return *slot;
 }
 
-/* Returns the text itself if it is valid UTF-8, otherwise a valid copy. */
+/* Returns the text, with invalid UTF-8 replaced by U+FFFD. */
 static struct str make_valid(struct arena *arena, struct str s)
 {
     if (utf8_valid(s))
@@ -152,7 +152,7 @@ void form_forget(struct form *f, const struct place *at)
     if (!node)
         return;
     f->problems -= count_problems(node);
-    /* Also remove parents that contain nothing else. */
+    /* Parent nodes that have no other error are removed, too. */
     while (node->up) {
         struct form_node *up = node->up;
 

@@ -12,10 +12,10 @@
 #include "base/str.h"
 #include "json/write.h"
 
-/* A JSON path in a body: a chain on the stack of the code that walks the body. The root is NULL. */
+/* A JSON path in a body, as a linked list on the stack. The root is NULL. */
 struct place {
     const struct place *up;
-    struct str key; /* p == NULL: an array index */
+    struct str key; /* p == NULL: the element is an array index */
     size_t index;
 };
 
@@ -31,11 +31,11 @@ static inline struct place place_index(const struct place *up, size_t index)
 
 struct form_node;
 
-/* Further errors are dropped, so that the response stays bounded. */
+/* Errors beyond FORM_MAX_PROBLEMS are dropped, so that the response stays bounded. */
 enum { FORM_MAX_PROBLEMS = 1000, FORM_MAX_QUOTE = 100 };
 
-/* Set while a schema's check runs, otherwise zero: bytes is the length of the object's JSON text,
- * an upper bound for its contents; plain: no string read so far contains an escape. */
+/* Set while a schema's check runs, otherwise zero. bytes: length of the object's JSON text, an
+ * upper bound for its contents; plain: no string so far had an escape. */
 struct form_text {
     size_t bytes;
     bool plain;
@@ -45,7 +45,7 @@ struct form {
     struct arena *arena;
     struct form_node *root; /* NULL: no errors */
     unsigned problems;      /* errors in the tree */
-    bool dropped;           /* errors were dropped */
+    bool dropped;           /* whether errors were dropped */
     struct form_text text;
 };
 
@@ -59,14 +59,13 @@ static inline bool form_failed(const struct form *f)
 void form_fail(struct form *f, const struct place *at, const char *code, const char *message, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Returns the part of a value to quote in a message: its first 100 code points. */
+/* Returns the first 100 code points of a value, to quote them in a message. */
 struct str form_quote(struct str value);
 
-/* Removes the errors at a path and below it (of duplicate keys, the last one counts). */
 void form_forget(struct form *f, const struct place *at);
 
-/* True if there is an error at this path or below it: checks that combine fields skip invalid ones.
- * After errors were dropped always true, because any path may have had one. */
+/* Returns true if there is an error at this path or below it, so that checks which combine fields
+ * skip invalid ones. Always true after errors were dropped, because any path may have had one. */
 bool form_search(const struct form *f, const struct place *at);
 static inline bool form_failed_at(const struct form *f, const struct place *at)
 {

@@ -7,7 +7,6 @@
 #include "base/arena.h"
 #include "base/pictures.h"
 
-/* Returns the base64 part. */
 static bool cut_data(struct str uri, struct str *ret)
 {
     if (!memchr(uri.p, ',', uri.n))
@@ -42,7 +41,7 @@ static const char *image_extension(struct str bytes)
     return picture_is_avif(bytes) ? "avif" : NULL;
 }
 
-/* True if base64 text decodes to more than max bytes. Ignores white space and padding. */
+/* Returns true if base64 text decodes to more than max bytes, without white space and padding. */
 static bool decodes_to_more(struct str data, uint64_t max)
 {
     size_t n = data.n;

@@ -8,7 +8,6 @@ static void new_line(struct buf *out, int depth)
         buf_add_lit(out, "  ");
 }
 
-/* Length of the string at p, with quotes. */
 static size_t string_length(const char *p, const char *end)
 {
     const char *at = p + 1;
@@ -18,7 +17,7 @@ static size_t string_length(const char *p, const char *end)
     return (size_t)(at - p) + 1;
 }
 
-/* Writes an opening bracket, and its closing one if nothing is between them. */
+/* Writes an opening bracket; for an empty object or array also the closing one, then true. */
 static bool open_bracket(struct buf *out, const char *p, const char *end)
 {
     bool empty = p + 1 < end && (p[1] == '}' || p[1] == ']');

@@ -21,7 +21,7 @@ static bool walk_first(struct walk *w, const struct schema *schema)
     return true;
 }
 
-/* Schemas may be recursive: command options contain options. */
+/* Visits each schema once, because schemas may be recursive: command options contain options. */
 static void walk_type(struct walk *w, const struct type *type)
 {
     type = type_shown(type);

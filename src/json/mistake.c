@@ -1,7 +1,7 @@
-/* mistake.c - describes the first syntax error of a JSON text, for people who wrote it by hand.
+/* mistake.c - describes the first syntax error of a JSON text that a person wrote.
  *
  * The normal parser does not store its position when it fails. This file parses a rejected text
- * again, token by token, and stores the position before each token. */
+ * again and stores the position before each token. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "json/read.h"
@@ -10,9 +10,9 @@
 struct mistake_walk {
     struct json_reader r;
     const char *before; /* start of the current token */
-    bool no_comma;      /* a comma is missing here */
+    bool no_comma;      /* whether a comma is missing before the current token */
     struct {
-        struct str key; /* p == NULL in an array */
+        struct str key; /* p == NULL: the level is an array */
         size_t index;   /* index of the next item */
     } levels[JSON_MAX_DEPTH];
 };
@@ -81,7 +81,7 @@ static void add_line_and_column(struct str text, const char *at, struct buf *out
     buf_printf(out, "line %llu, column %llu", line, column);
 }
 
-/* Appends a path such as users.0.name, in the format of validation errors. */
+/* Appends a path such as users.0.name. */
 static void add_path(const struct mistake_walk *w, struct buf *out)
 {
     for (unsigned i = 0; i < w->r.depth; i++) {
@@ -102,20 +102,22 @@ static void add_reason(const struct mistake_walk *w, struct buf *out)
     unsigned char c = w->before < w->r.end ? (unsigned char)*w->before : 0;
 
     if (w->r.values >= JSON_MAX_VALUES)
-        buf_printf(out, "there are more than %d values", JSON_MAX_VALUES);
+        buf_printf(out, "the text has more than %d values", JSON_MAX_VALUES);
     else if (w->before >= w->r.end)
         buf_add_lit(out, "the text ends before it is complete");
     else if (w->r.depth == JSON_MAX_DEPTH && (c == '[' || c == '{'))
-        buf_printf(out, "there are more than %d levels", JSON_MAX_DEPTH);
+        buf_printf(out, "the text has more than %d levels of nesting", JSON_MAX_DEPTH);
     else if (w->no_comma && w->r.depth && (c == '"' || c == '{' || c == '['))
-        buf_add_lit(out, "a comma is missing before this");
+        buf_add_lit(out, "a comma is missing before this value");
     else if (c == '"')
-        buf_add_lit(out, "this string has no end, holds what must be escaped, or has no colon "
-                         "behind it");
+        buf_add_lit(
+            out,
+            "this string has no closing quote, an unescaped special character, or no colon after "
+            "it");
     else if (c > ' ' && c < 127)
-        buf_printf(out, "'%c' is not what JSON has here", c);
+        buf_printf(out, "the character '%c' is not allowed at this position", c);
     else
-        buf_printf(out, "the byte 0x%02x is not what JSON has here", c);
+        buf_printf(out, "the byte 0x%02x is not allowed at this position", c);
 }
 
 struct str json_mistake(struct str text, struct arena *arena)

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 767 digits decide every rounding; of later digits it only matters whether one is nonzero. */
+/* 767 digits decide every rounding. Later digits only matter if one of them is nonzero. */
 enum { DIGITS_MAX = 800, EXPONENT_MAX = 99999 };
 
-/* Digits without leading zeros, and the power of ten of the last one. */
+/* Decimal digits without leading zeros; exponent: power of ten of the last digit. */
 struct decimal {
     char text[DIGITS_MAX + 32];
     size_t n;
@@ -64,7 +64,7 @@ static void read_decimal(struct str raw, struct decimal *d)
     }
 }
 
-/* Both operands are exact, so a single multiplication or division rounds correctly. */
+/* Converts a decimal with one multiplication or division of exact operands, if possible. */
 static bool easy_value(const struct decimal *d, double *ret)
 {
     static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -124,8 +124,8 @@ static bool reads_back(double v, uint64_t m, int exponent)
     return strtod(text, NULL) == v;
 }
 
-/* 15 digits survive the conversion to a double, and 17 always identify it. Subnormal doubles have
- * less precision, so shorter texts are tried, too. Where the spacing of doubles changes, the
+/* Finds the shortest decimal that parses to v. 15 digits survive the conversion to a double, and 17
+ * always identify it; subnormal doubles need fewer. Where the spacing of doubles changes, the
  * nearest decimal may fail while the next higher one succeeds. */
 static int number_shortest(double v, uint64_t *ret_m)
 {
@@ -141,7 +141,7 @@ static int number_shortest(double v, uint64_t *ret_m)
     }
 }
 
-/* Formats `count` digits with the value 0.digits times ten to the power of `point`. */
+/* Formats digits as a number: 0.digits times ten to the power of `point`. */
 static size_t lay_out(const char *digits, int count, int point, char *out)
 {
     if (point > 21 || point <= -6) {

@@ -9,11 +9,11 @@
 
 enum { NUMBER_TEXT = 32 };
 
-/* Returns the nearest double of a JSON number; infinite if it is too large. */
+/* Returns the double nearest to a JSON number; infinite if the number is too large. */
 double number_from_text(struct str raw);
 
-/* Writes the shortest digits that parse to the same double, in the format of JavaScript (5, 0.1,
- * 1e+21). Not for infinities and NaN. Returns the length. */
+/* Writes the shortest digits that parse to the same double, in JavaScript's format (5, 0.1, 1e+21).
+ * Infinities and NaN are not allowed. Returns the length. */
 size_t number_to_text(double v, char out[NUMBER_TEXT]);
 
 /* Writes decimal digits; returns their count, at most 20. */

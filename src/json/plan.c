@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* Plans are only added, so readers need no lock. */
+/* Plans are never removed from the hash table, so readers need no lock. */
 enum { BUCKETS = 256 };
 static _Atomic(struct plan *) buckets[BUCKETS];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -26,7 +26,7 @@ static struct plan *plan_find(const struct schema *schema)
 
 /* --- building a plan ------------------------------------------------------------------ */
 
-/* Makes a step that matches no input: the same eight bytes would need two values. */
+/* Makes a step that matches no input, because its first eight bytes would need two values. */
 static void step_set_nothing(struct step *s)
 {
     s->mask = UINT64_MAX;
@@ -56,7 +56,7 @@ static void step_set_key(struct step *s, struct str name)
     }
 }
 
-/* Sets the lengths that length_is_surely_fine accepts; false if there are none. */
+/* Sets the lengths that length_is_surely_fine accepts; returns false if there are none. */
 static bool step_set_lengths(struct step *s, const struct type *type)
 {
     int64_t least = type->min > 0 ? 4 * type->min - 3 : 0;
@@ -113,7 +113,7 @@ static void step_set(struct step *s, const struct field *f, size_t index)
         s->kind = STEP_OTHER;
 }
 
-/* Each field is followed by the next one, until another order is observed. */
+/* Initially each field is predicted to be followed by the next one in the schema. */
 static void plan_set_order(struct plan *p, size_t count)
 {
     step_set_nothing(&p->steps[count]);
@@ -122,7 +122,7 @@ static void plan_set_order(struct plan *p, size_t count)
     atomic_init(&p->begin.follow, &p->steps[0]);
 }
 
-/* Schemas may be recursive: plans being built are in the list fresh. */
+/* Builds a plan and those of nested schemas, which may be recursive. `fresh`: plans being built. */
 static struct plan *plan_make(const struct schema *schema, struct plan **fresh)
 {
     struct plan *p = plan_find(schema);

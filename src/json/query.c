@@ -20,7 +20,7 @@ static bool read_bool(struct str text, bool *ret)
     return *ret || str_is(text, "False") || str_is(text, "false") || str_is(text, "0");
 }
 
-/* Queries contain only text: parse other types from it. */
+/* Decodes one value of a query, where numbers and booleans are text. */
 static void decode_text(struct form *form, const struct type *type, struct str text,
                         const struct place *at, void *out)
 {
@@ -52,7 +52,7 @@ static void decode_text(struct form *form, const struct type *type, struct str t
     }
 }
 
-/* Stores one item more than allowed, so that the count check fails. */
+/* Decodes a comma-separated list; one item more than allowed makes the later count check fail. */
 static void decode_items(struct form *form, const struct type *type, struct str text,
                          const struct place *at, struct list *out)
 {
@@ -86,7 +86,7 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
         form_forget(q->form, &at);
     void *out = field_slot(f, q->progress.object, GIVEN);
 
-    /* Text is never an object, but checks of the schema read what the member points to. */
+    /* A query value is never an object, but checks of the schema dereference the member. */
     if (f->type->kind == KIND_OBJECT)
         *(void **)out = arena_alloc(q->form->arena, f->type->schema->size);
     if (!raw.n && f->type->flags & TYPE_EMPTY_NONE)
@@ -99,7 +99,7 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
         decode_text(q->form, f->type, text, &at, out);
 }
 
-/* Arrays are complete only at the end of the query. */
+/* Checks the number of items of arrays at the end of the query, after all repeated keys. */
 static void check_counts(struct query *q)
 {
     const struct field *f = q->progress.schema->fields;

@@ -1,5 +1,5 @@
 /* quick.h - fast path for the most common values: strings without escapes and maps of such strings,
- * without white space. Everything else is left to the slow path (decode.c).
+ * without white space. The slow path (decode.c) handles everything else.
  *
  * All input here starts before reader.safe, so that a name and the first bytes of its value can be
  * read without checking for the end of the text. */
@@ -10,7 +10,7 @@
 #include "json/plan.h"
 #include "json/token.h"
 
-/* Returns the closing quote of the string content at p; NULL if it has escapes or is invalid. */
+/* The closing quote of the string content at p; NULL if the string has escapes or is invalid. */
 static inline const char *quick_text_end(const struct json_reader *r, const char *p)
 {
     unsigned marks = scan_marks(p);
@@ -30,7 +30,7 @@ static inline bool quick_length(const struct step *s, size_t n)
     return n - s->least <= s->range;
 }
 
-/* Returns the closing quote of a key at p if a string follows; NULL: use the slow path. */
+/* Returns the closing quote of the key at p if a string follows; NULL: use the slow path. */
 static __attribute__((noinline)) const char *quick_key_any(const struct json_reader *r,
                                                            const char *p)
 {
@@ -39,8 +39,8 @@ static __attribute__((noinline)) const char *quick_key_any(const struct json_rea
     return end && end < r->safe && end[1] == ':' && end[2] == '"' ? end : NULL;
 }
 
-/* Most keys are two-letter language codes. Checks eight bytes at once: a quote, two bytes from 0x60
- * to 0x7f (which need no escape), a quote, a colon, a quote. */
+/* Recognises a two-letter key, such as a language code, by its eight bytes: a quote, two bytes from
+ * 0x60 to 0x7f (which need no escape), a quote, a colon, a quote. */
 static inline bool quick_two_letters(uint64_t word)
 {
     return (word & UINT64_C(0xffffffe0e0ff)) == UINT64_C(0x223a22606022);
@@ -70,11 +70,11 @@ static __attribute__((noinline)) bool words_repeat(const struct pair *first, con
     return false;
 }
 
-/* Each of these functions decodes the value of a step at `at` and returns its end; NULL, with
- * nothing consumed, if the slow path is needed.
+/* Decodes a map of strings into the free bytes of the arena, which are allocated only on success.
+ * Two-letter keys in ascending order need no check for duplicates.
  *
- * quick_words decodes a map into the free bytes of the arena, which are allocated only on success.
- * Two-letter keys in ascending order need no check for duplicates. */
+ * All quick_ functions return the end of the value; NULL, with nothing consumed, if the slow path
+ * is needed. */
 static inline __attribute__((always_inline)) const char *quick_words(struct json_reader *r,
                                                                      const struct step *s,
                                                                      const char *at, char *object)

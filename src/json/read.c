@@ -1,7 +1,7 @@
 /* read.c - pull parser for JSON.
  *
- * White space is skipped right after each token, so that a value always starts at r->at. A failure
- * moves r->at to the end, where every further call fails. */
+ * White space is skipped after each token, so that a value always starts at r->at. A failure moves
+ * r->at to the end, where every further call fails. */
 #include "json/read.h"
 
 #include "base/utf8.h"
@@ -15,7 +15,7 @@ void json_reader_init(struct json_reader *r, struct str text, struct arena *aren
     r->at = token_skip_space(text.p, r->end);
 }
 
-/* The first byte determines the kind of a value. */
+/* Kind of a value by its first byte. */
 static const unsigned char kind_of[256] = {
     ['"'] = JSON_STRING, ['{'] = JSON_OBJECT, ['['] = JSON_ARRAY,  ['t'] = JSON_BOOL,
     ['f'] = JSON_BOOL,   ['n'] = JSON_NULL,   ['-'] = JSON_NUMBER, ['0'] = JSON_NUMBER,
@@ -68,7 +68,7 @@ static const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-/* Returns the text of a number, and its value if it is an integer of up to 19 digits. */
+/* Scans a number; returns its text, and its value if it is an integer of up to 19 digits. */
 static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uint64_t *value)
 {
     const char *p = r->at, *start;
@@ -120,7 +120,7 @@ bool json_take_number(struct json_reader *r, struct json_number *ret)
 
     if (!scan_number(r, &raw, &whole, &u))
         return false;
-    /* A longer number may still be an integer that fits: try to parse it. */
+    /* A number of 20 digits may still be an integer that fits into 64 bits. */
     if (!whole)
         whole = str_to_u64(str_from(raw, minus), &u);
     if (whole && (!minus || u <= (uint64_t)INT64_MAX + 1))
@@ -136,8 +136,8 @@ static inline bool is_tail(unsigned char c)
     return (c & 0xc0) == 0x80;
 }
 
-/* Length of a non-ASCII character that needs few checks: two bytes, or three except for E0 and ED,
- * whose second byte is restricted. 0: use utf8_decode. */
+/* Returns the length of a non-ASCII character that needs few checks: two bytes, or three except for
+ * E0 and ED, whose second byte is restricted. 0: use utf8_decode. */
 static inline size_t high_size(const char *p)
 {
     unsigned char c = (unsigned char)*p;
@@ -179,7 +179,7 @@ static const char *skip_plain(const char *p, const char *end)
     return p;
 }
 
-/* Returns the closing quote of a string whose content starts at p; NULL if it is invalid. */
+/* The closing quote of a string whose content starts at p; NULL if the string is invalid. */
 static const char *scan_string(const char *p, const char *end, bool *escaped)
 {
     uint32_t cp;

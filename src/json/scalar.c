@@ -10,7 +10,7 @@
 
 static const int64_t SAFE_INT = 1LL << 53;
 
-/* A maximum below the minimum means that there is none. */
+/* Returns the minimum of a number. A maximum below the minimum means that there is no maximum. */
 bool type_minimum(const struct type *type, int64_t *ret)
 {
     *ret = type->min;
@@ -112,8 +112,8 @@ static void decode_string(struct form *form, const struct type *type, const stru
         form_fail(form, at, FORM_REGEX); /* databases cannot store U+0000 in text */
 }
 
-/* Accepts integers as strings of digits, because JDA and Concord send them. Fractions in strings
- * are accepted only in queries or if the type has TYPE_EITHER. */
+/* Accepts integers as strings of digits, because the libraries JDA and Concord send them. Fractions
+ * in strings are accepted only in queries or if the type has TYPE_EITHER. */
 static bool may_be_number(const struct type *type, const struct scalar *s)
 {
     if (s->kind == JSON_STRING)
@@ -121,7 +121,7 @@ static bool may_be_number(const struct type *type, const struct scalar *s)
     return s->kind == JSON_NUMBER;
 }
 
-/* Finds a choice by its name in API version 6. */
+/* Finds a choice by the name that it had in API version 6. */
 static bool choice_by_word(const struct type *type, const struct scalar *s, int64_t *ret)
 {
     if (!type->choices || s->kind != JSON_STRING)
@@ -213,7 +213,7 @@ static bool to_real(const struct type *type, const struct scalar *s, double *ret
 static void decode_real(struct form *form, const struct type *type, const struct scalar *s,
                         const struct place *at, double *out)
 {
-    /* A double may have rounded an integer to the limit, so compare the integer, too. */
+    /* The conversion to double may round an integer to the limit, so compare the integer, too. */
     bool whole = s->kind == JSON_NUMBER && s->number.kind == NUMBER_INT;
     int64_t limit;
     double v;

@@ -15,7 +15,6 @@
 
 #define SCAN_EACH(byte) (0x0101010101010101ULL * (byte))
 
-/* Loads eight bytes as a little-endian number. */
 static inline uint64_t scan_load(const char *p)
 {
     uint64_t word;
@@ -35,7 +34,7 @@ static inline uint32_t scan_load_half(const char *p)
     return word;
 }
 
-/* Compares short texts such as names and keys; the last word overlaps the one before it. */
+/* Compares short texts such as names and keys. The last word overlaps the one before it. */
 static inline bool scan_same(const char *p, const char *q, size_t n)
 {
     if (n >= 8) {
@@ -57,7 +56,7 @@ static inline bool scan_eq(struct str a, struct str b)
     return a.n == b.n && scan_same(a.p, b.p, a.n);
 }
 
-/* Sets the top bit of bytes that equal this one. Only the first mark is exact. */
+/* Sets the top bit of each byte that equals `byte`. Only the first mark is exact. */
 static inline uint64_t scan_byte(uint64_t word, unsigned char byte)
 {
     uint64_t other = word ^ SCAN_EACH(byte);
@@ -65,8 +64,8 @@ static inline uint64_t scan_byte(uint64_t word, unsigned char byte)
     return (other - SCAN_EACH(1)) & ~other & SCAN_EACH(0x80);
 }
 
-/* True if a short text contains a byte; faster than a call of memchr. The last word overlaps the
- * one before it. */
+/* Returns true if a short text contains a byte; faster than memchr. The last word overlaps the one
+ * before it. */
 static inline bool scan_has(struct str s, char byte)
 {
     size_t i = 0;
@@ -84,15 +83,15 @@ static inline bool scan_has(struct str s, char byte)
     }
 }
 
-/* Sets the top bit of bytes that JSON must escape: control characters, quotes and backslashes. Only
- * the first mark is exact; later ones may be false. */
+/* Sets the top bit of each byte that JSON must escape: control characters, quotes and backslashes.
+ * Only the first mark is exact; later ones may be false. */
 static inline uint64_t scan_escapes(uint64_t word)
 {
     return ((word - SCAN_EACH(0x20)) & ~word & SCAN_EACH(0x80)) | scan_byte(word, '"') |
            scan_byte(word, '\\');
 }
 
-/* Returns the number of bytes before the first mark; there must be one. */
+/* Returns the number of bytes before the first mark. At least one mark must be set. */
 static inline unsigned scan_first(uint64_t marks)
 {
     return (unsigned)__builtin_ctzll(marks) / 8;
@@ -105,11 +104,11 @@ enum { SCAN_BLOCK = 16 };
 
 #if defined(__SSE2__)
 
-/* Returns one bit for each byte of a block that must be examined. */
+/* Returns a mask with one bit for each byte of a block that must be examined. */
 static inline unsigned scan_marks(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-    /* Negative bytes are marks. */
+    /* Bytes that are negative after this subtraction must be examined. */
     __m128i low = _mm_subs_epi8(_mm_xor_si128(block, _mm_set1_epi8(2)), _mm_set1_epi8(0x21));
     __m128i marks = _mm_or_si128(low, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
 
@@ -123,7 +122,7 @@ static inline unsigned scan_plain(const char *p)
 
 #else
 
-/* A vector of bytes in the syntax of gcc and clang: one comparison for sixteen bytes. */
+/* A vector of 16 bytes in the syntax of gcc and clang. */
 typedef signed char scan_block __attribute__((vector_size(SCAN_BLOCK)));
 
 static inline unsigned scan_plain(const char *p)
@@ -140,7 +139,7 @@ static inline unsigned scan_plain(const char *p)
     return high ? sizeof low + scan_first(high) : SCAN_BLOCK;
 }
 
-/* Returns only the bit of the first mark. */
+/* Returns a mask with only the bit of the first byte that must be examined. */
 static inline unsigned scan_marks(const char *p)
 {
     unsigned n = scan_plain(p);

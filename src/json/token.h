@@ -1,7 +1,6 @@
-/* token.h - inline tokenizer steps for the JSON parser.
+/* token.h - inline tokenizer functions for the JSON parser.
  *
- * read.c builds the functions of read.h from them; decode.c, which reads every body, uses them
- * directly. */
+ * read.c builds the functions of read.h from them; decode.c uses them directly, for speed. */
 #ifndef JSON_TOKEN_H
 #define JSON_TOKEN_H
 
@@ -9,7 +8,7 @@
 #include "json/read.h"
 #include "json/scan.h"
 
-/* Fails and moves r->at to the end, where every further step fails. */
+/* Marks the text as invalid and moves r->at to the end, where every further call fails. */
 static inline bool token_fail(struct json_reader *r)
 {
     r->bad = true;
@@ -22,7 +21,7 @@ static inline bool token_is(const struct json_reader *r, char c)
     return r->at < r->end && *r->at == c;
 }
 
-/* Usually there is no white space: one comparison tells. */
+/* Skips white space; without any, this costs one comparison. */
 static inline const char *token_skip_space(const char *p, const char *end)
 {
     while (p < end && (unsigned char)*p <= ' ' &&
@@ -31,7 +30,7 @@ static inline const char *token_skip_space(const char *p, const char *end)
     return p;
 }
 
-/* Counts a value; outside of arrays and objects only one is allowed. */
+/* Counts a value against values_max; outside of arrays and objects the maximum is one. */
 static inline bool token_count(struct json_reader *r)
 {
     if (r->values >= r->values_max)
@@ -40,11 +39,11 @@ static inline bool token_count(struct json_reader *r)
     return true;
 }
 
-/* Slow path of token_string: any string, at any position. */
+/* Slow path of token_string, for any string. */
 bool token_string_any(struct json_reader *r, struct str *ret);
 
-/* Returns the closing quote of the string at p if it is plain ASCII without escapes and not within
- * the last block of the text; otherwise NULL. */
+/* Returns the closing quote of the string at p if the string is plain ASCII without escapes and
+ * ends before the last block of the text; otherwise NULL. */
 static inline const char *token_plain_end(const char *p, const char *end)
 {
     unsigned n = 0;
@@ -58,10 +57,10 @@ static inline const char *token_plain_end(const char *p, const char *end)
     return n < SCAN_BLOCK && *p == '"' ? p : NULL;
 }
 
-/* Returns the closing quote of a string without escapes; p may be anywhere in its content. */
+/* Returns the closing quote of a string without escapes; p may be anywhere in the string. */
 const char *token_text_end(const char *p, const char *end);
 
-/* Reads a validated string; not stored if ret is NULL. */
+/* Reads and validates a string; does not store it if ret is NULL. */
 static inline bool token_string(struct json_reader *r, struct str *ret)
 {
     const char *start = r->at + 1, *p = token_plain_end(r->at, r->end);
@@ -85,13 +84,12 @@ static inline bool token_deeper(struct json_reader *r, bool object)
     return true;
 }
 
-/* Counts the array or object as a value and enters it. */
 static inline bool token_down(struct json_reader *r, bool object)
 {
     return token_count(r) ? token_deeper(r, object) : false;
 }
 
-/* Like token_down, and moves to the first element. */
+/* Enters the array or object and moves to its first element. */
 static inline bool token_enter(struct json_reader *r, bool object)
 {
     if (!token_down(r, object))
@@ -112,7 +110,7 @@ static inline bool token_leave(struct json_reader *r, const char *p)
     return false;
 }
 
-/* Moves to the next element, skipping white space; false at the end or on an error. */
+/* Moves to the next element, skipping white space; returns false at the end or on an error. */
 bool token_next_any(struct json_reader *r, bool object);
 
 /* Fast path of token_next_any, for text without white space. */
@@ -135,8 +133,8 @@ static inline bool token_next(struct json_reader *r, bool object)
     return true;
 }
 
-/* token_first, token_open and token_more are for loops that stay on one level and need not check
- * it. token_first moves to the first element after token_deeper; false if there is none. */
+/* token_first, token_open and token_more are for loops over one array or object, which need not
+ * check the level. token_first moves to the first element after token_deeper; false: none. */
 static inline bool token_first(struct json_reader *r, bool object)
 {
     const char *p = ++r->at;
@@ -148,13 +146,13 @@ static inline bool token_first(struct json_reader *r, bool object)
     return *p == (object ? '}' : ']') ? token_leave(r, p) : true;
 }
 
-/* Like token_first, after entering with token_down. */
+/* Enters an array or object and moves to its first element; false if there is none. */
 static inline bool token_open(struct json_reader *r, bool object)
 {
     return token_down(r, object) && token_first(r, object);
 }
 
-/* Moves from a value to the next element. White space may precede it; token_here skips that. */
+/* Moves from a value to the next element. White space before it remains; token_here skips that. */
 static inline bool token_more(struct json_reader *r, bool object)
 {
     const char *p = r->at;

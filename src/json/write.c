@@ -7,7 +7,7 @@
 #include "json/number.h"
 #include "json/scan.h"
 
-/* Returns room for a value of n bytes, after a comma if needed. */
+/* Reserves n bytes for a value, after a comma if needed. */
 static char *value_room(struct json *j, size_t n)
 {
     char *at = buf_room(j->out, n + j->comma);
@@ -135,7 +135,6 @@ static char short_escape(unsigned char c)
     }
 }
 
-/* Returns the number of bytes before the first one that must be escaped. */
 static size_t plain_length(struct str s)
 {
     size_t i = 0;

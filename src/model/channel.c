@@ -4,18 +4,18 @@
 #include "model/thread.h"
 
 static const struct choice channel_types[] = {
-    { CHANNEL_TEXT, NULL, "TEXT", "Text in a guild" },
-    { CHANNEL_DM, NULL, "DM", "Two people" },
-    { CHANNEL_VOICE, NULL, "VOICE", "Voice in a guild" },
-    { CHANNEL_GROUP, NULL, "GROUP_DM", "Some people" },
-    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Holds channels" },
-    { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "News" },
-    { CHANNEL_NEWS_THREAD, NULL, "ANNOUNCEMENT_THREAD", "Thread of a news channel" },
+    { CHANNEL_TEXT, NULL, "TEXT", "Text channel of a guild" },
+    { CHANNEL_DM, NULL, "DM", "Direct message" },
+    { CHANNEL_VOICE, NULL, "VOICE", "Voice channel of a guild" },
+    { CHANNEL_GROUP, NULL, "GROUP_DM", "Group direct message" },
+    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Contains channels" },
+    { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "Announcements" },
+    { CHANNEL_NEWS_THREAD, NULL, "ANNOUNCEMENT_THREAD", "Thread of an announcement channel" },
     { CHANNEL_THREAD, NULL, "PUBLIC_THREAD", "Thread" },
-    { CHANNEL_PRIVATE_THREAD, NULL, "PRIVATE_THREAD", "Thread by invitation" },
-    { CHANNEL_STAGE, NULL, "STAGE", "Voice with an audience" },
-    { CHANNEL_FORUM, NULL, "FORUM", "Holds threads only" },
-    { CHANNEL_MEDIA, NULL, "MEDIA", "The same, for pictures and films" },
+    { CHANNEL_PRIVATE_THREAD, NULL, "PRIVATE_THREAD", "Thread that members join by invitation" },
+    { CHANNEL_STAGE, NULL, "STAGE", "Voice channel with an audience" },
+    { CHANNEL_FORUM, NULL, "FORUM", "Contains only threads" },
+    { CHANNEL_MEDIA, NULL, "MEDIA", "Contains only threads with media" },
     { 0 },
 };
 
@@ -29,7 +29,7 @@ const struct type type_channel_name = { .kind = KIND_STRING,
 const struct type type_topic = {
     .kind = KIND_STRING,
     .max = FORUM_TOPIC_MAX,
-    .doc = "What the channel is about; 1024 characters outside of forums"
+    .doc = "Topic of the channel; outside of forums at most 1024 characters"
 };
 
 static const struct choice archive_minutes[] = {
@@ -41,10 +41,10 @@ static const struct choice archive_minutes[] = {
 };
 const struct type type_archive_minutes = { .kind = KIND_INT,
                                            .choices = archive_minutes,
-                                           .doc = "Minutes until a quiet thread is archived" };
+                                           .doc = "Idle minutes until a thread is archived" };
 
 static const struct choice overwrite_types[] = {
-    { OVERWRITE_ROLE, NULL, "ROLE", "For everybody with a role" },
+    { OVERWRITE_ROLE, NULL, "ROLE", "For all members with a role" },
     { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member" },
     { 0 },
 };
@@ -60,7 +60,7 @@ const struct schema overwrite_schema = {
     .name = "Overwrite",
     .size = sizeof(struct overwrite),
     .fields = overwrite_fields,
-    .doc = "Rights that a channel gives or takes.",
+    .doc = "Permissions that a channel allows or denies.",
 };
 const struct type type_overwrite = { .kind = KIND_OBJECT, .schema = &overwrite_schema };
 const struct type type_overwrites = { .kind = KIND_ARRAY, .of = &type_overwrite };
@@ -73,14 +73,14 @@ static const struct field thread_fields[] = {
     { FIELD(struct thread_metadata, create_timestamp), .type = &type_time,
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct thread_metadata, invitable), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Of private threads: members may add others" },
+      .doc = "Private threads: whether members may add other members" },
     { 0 },
 };
 static const struct schema thread_schema = {
     .name = "ThreadMetadata",
     .size = sizeof(struct thread_metadata),
     .fields = thread_fields,
-    .doc = "What only threads have.",
+    .doc = "Fields that only threads have.",
 };
 static const struct type type_thread = { .kind = KIND_OBJECT, .schema = &thread_schema };
 static const struct type type_recipients = { .kind = KIND_ARRAY, .of = &type_partial_user };
@@ -90,7 +90,7 @@ static const struct field tag_fields[] = {
     { FIELD(struct forum_tag, id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct forum_tag, name), .type = &type_tag_name },
     { FIELD(struct forum_tag, moderated), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Given and taken by MANAGE_THREADS alone" },
+      .doc = "Only members with MANAGE_THREADS can add and remove this tag" },
     { FIELD(struct forum_tag, emoji_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct forum_tag, emoji_name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -99,7 +99,7 @@ const struct schema forum_tag_schema = {
     .name = "ForumTag",
     .size = sizeof(struct forum_tag),
     .fields = tag_fields,
-    .doc = "What posts of a forum can be marked with.",
+    .doc = "A tag for posts of a forum.",
 };
 const struct type type_forum_tag = { .kind = KIND_OBJECT, .schema = &forum_tag_schema };
 const struct type type_forum_tags = { .kind = KIND_ARRAY, .of = &type_forum_tag };
@@ -114,7 +114,7 @@ const struct schema default_reaction_schema = {
     .name = "DefaultReaction",
     .size = sizeof(struct default_reaction),
     .fields = reaction_fields,
-    .doc = "The emoji that posts are offered: one of both.",
+    .doc = "The default reaction emoji for posts: either an id or a name.",
 };
 const struct type type_default_reaction = { .kind = KIND_OBJECT,
                                             .schema = &default_reaction_schema };
@@ -128,7 +128,7 @@ static const struct schema nick_schema = {
     .name = "ChannelNick",
     .size = sizeof(struct channel_nick),
     .fields = nick_fields,
-    .doc = "What somebody is called in a group.",
+    .doc = "Nickname of a recipient in a group.",
 };
 static const struct type type_channel_nick = { .kind = KIND_OBJECT, .schema = &nick_schema };
 static const struct type type_channel_nicks = { .kind = KIND_ARRAY, .of = &type_channel_nick };
@@ -171,9 +171,9 @@ static const struct field channel_fields[] = {
     { FIELD(struct channel, newly_created), .type = &type_bool, .flags = OPTIONAL },
     { FIELD(struct channel, total_message_sent), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct channel, member), .type = &type_thread_member, .flags = OPTIONAL,
-      .doc = "Threads: the caller's own, where it is in it" },
+      .doc = "Threads: the caller's thread member, if the caller has joined the thread" },
     { FIELD(struct channel, message), .type = &type_message, .flags = OPTIONAL,
-      .doc = "The first message of a new post" },
+      .doc = "The first message, in the response to a new post" },
     { FIELD(struct channel, applied_tags), .type = &type_ids, .flags = OPTIONAL },
     { FIELD(struct channel, default_thread_rate_limit_per_user), .type = &type_count,
       .flags = OPTIONAL },
@@ -190,7 +190,7 @@ const struct schema channel_schema = {
     .name = "Channel",
     .size = sizeof(struct channel),
     .fields = channel_fields,
-    .doc = "A channel; which fields it has depends on its type.",
+    .doc = "A channel; the type determines which fields are present.",
 };
 const struct type type_channel = { .kind = KIND_OBJECT, .schema = &channel_schema };
 const struct type type_channels = { .kind = KIND_ARRAY, .of = &type_channel };
@@ -219,7 +219,7 @@ const struct schema recipient_event_schema = {
     .name = "RecipientEvent",
     .size = sizeof(struct recipient_event),
     .fields = recipient_event_fields,
-    .doc = "Somebody who came to a group, or left it.",
+    .doc = "An account that was added to a group or removed from it.",
 };
 
 bool channel_is_private(int64_t type)
@@ -277,7 +277,7 @@ static void leave_out_thread(struct channel *c)
     c->thread_metadata = NULL;
 }
 
-/* Text and announcement channels have threads, but no posts. */
+/* Omits fields of parents of threads. Text and announcement channels have threads, but no posts. */
 static void shape_parent(struct channel *c)
 {
     bool posts = channel_holds_posts(c->type);

@@ -30,7 +30,7 @@ static const struct schema incidents_schema = {
     .name = "GuildIncidents",
     .size = sizeof(struct guild_incidents),
     .fields = incidents_fields,
-    .doc = "What a guild has stopped for a while.",
+    .doc = "Features that a guild has disabled temporarily.",
 };
 static const struct type type_guild_incidents = { .kind = KIND_OBJECT,
                                                   .schema = &incidents_schema };
@@ -81,7 +81,7 @@ static const struct type type_guild_incidents = { .kind = KIND_OBJECT,
     { FIELD(struct guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },     \
     { FIELD(struct guild, approximate_presence_count), .type = &type_count, .flags = OPTIONAL }
 
-/* These fields depend on the recipient. */
+/* Fields that depend on the recipient. */
 #define GUILD_JOINED_FIELDS                                                                        \
     { FIELD(struct gateway_guild, joined_at), .type = &type_time },                                \
     { FIELD(struct gateway_guild, large), .type = &type_bool },                                    \
@@ -118,19 +118,19 @@ const struct schema guild_schema = {
     .name = "Guild",
     .size = sizeof(struct guild),
     .fields = guild_fields,
-    .doc = "A place with members, roles and channels.",
+    .doc = "A guild with members, roles and channels.",
 };
 const struct schema gateway_guild_schema = {
     .name = "GatewayGuild",
     .size = sizeof(struct gateway_guild),
     .fields = gateway_guild_fields,
-    .doc = "A guild with all that is in it.",
+    .doc = "A guild with its members, channels, threads and states, as sent by the gateway.",
 };
 const struct schema guild_seen_schema = {
     .name = "GuildSeen",
     .size = sizeof(struct gateway_guild),
     .fields = guild_seen_fields,
-    .doc = "What differs by who is shown a guild.",
+    .doc = "The fields of a guild that depend on the recipient.",
 };
 const struct type type_guild = { .kind = KIND_OBJECT, .schema = &guild_schema };
 
@@ -142,7 +142,7 @@ const struct schema guild_ref_schema = {
     .name = "GuildRef",
     .size = sizeof(struct guild_ref),
     .fields = guild_ref_fields,
-    .doc = "A guild that is gone for the receiver.",
+    .doc = "A guild that the receiver can no longer access.",
 };
 
 static const struct field guild_role_event_fields[] = {
@@ -154,7 +154,7 @@ const struct schema guild_role_event_schema = {
     .name = "GuildRoleEvent",
     .size = sizeof(struct guild_role_event),
     .fields = guild_role_event_fields,
-    .doc = "A role that was made or changed.",
+    .doc = "A role that was created or changed.",
 };
 
 static const struct field guild_role_gone_fields[] = {
@@ -179,10 +179,10 @@ const struct schema guild_user_event_schema = {
     .name = "GuildUserEvent",
     .size = sizeof(struct guild_user_event),
     .fields = guild_user_event_fields,
-    .doc = "Something that happened to a user in a guild.",
+    .doc = "An account that left a guild, or was banned or unbanned.",
 };
 
-/* The list is a JSON array of plain names. */
+/* Searches the feature in a JSON array of plain names. */
 bool guild_has_feature(const struct guild *g, const char *name)
 {
     struct str rest = g->features;

@@ -4,7 +4,7 @@
 void integration_dress(struct integration *i)
 {
     i->word = integration_word(i->type);
-    /* With the platform's real name client libraries expect the field in every integration. */
+    /* With the platform's real name, client libraries expect this field in every integration. */
     if (str_is(i->type, "platform_b"))
         i->enable_emoticons = (struct opt_bool){ str_eq(i->word, i->type) ? ABSENT : GIVEN, false };
 }
@@ -23,12 +23,14 @@ static bool is_key(struct str s)
 static const struct choice metadata_types[] = {
     { .value = 1, .name = "INTEGER_LESS_THAN_OR_EQUAL", .doc = "At most the guild's number" },
     { .value = 2, .name = "INTEGER_GREATER_THAN_OR_EQUAL", .doc = "At least the guild's number" },
-    { .value = 3, .name = "INTEGER_EQUAL", .doc = "The guild's number" },
+    { .value = 3, .name = "INTEGER_EQUAL", .doc = "Equal to the guild's number" },
     { .value = 4, .name = "INTEGER_NOT_EQUAL", .doc = "Another number" },
     { .value = 5, .name = "DATETIME_LESS_THAN_OR_EQUAL", .doc = "At most the guild's days ago" },
-    { .value = 6, .name = "DATETIME_GREATER_THAN_OR_EQUAL", .doc = "At least so many days ago" },
+    { .value = 6,
+      .name = "DATETIME_GREATER_THAN_OR_EQUAL",
+      .doc = "At least the guild's days ago" },
     { .value = 7, .name = "BOOLEAN_EQUAL", .doc = "The guild's 1 or 0" },
-    { .value = 8, .name = "BOOLEAN_NOT_EQUAL", .doc = "The other one" },
+    { .value = 8, .name = "BOOLEAN_NOT_EQUAL", .doc = "Not the guild's 1 or 0" },
     { 0 },
 };
 static const struct rule key_rule = { is_key, FORM_REGEX };
@@ -57,7 +59,7 @@ static const struct schema metadata_schema = {
     .name = "RoleConnectionMetadata",
     .size = sizeof(struct role_connection_metadata),
     .fields = metadata_fields,
-    .doc = "Something that an app can say about the people who use it.",
+    .doc = "A value that an app can report about its users.",
 };
 static const struct type type_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
 const struct type type_role_connections_metadata = { .kind = KIND_ARRAY,
@@ -121,7 +123,7 @@ const struct schema integration_event_schema = {
 static const struct field listed_fields[] = {
     COMMON_FIELDS(type_integration_application),
     { FIELD(struct integration, user), .type = &type_partial_user, .flags = OPTIONAL,
-      .doc = "Who added it" },
+      .doc = "Account that added the integration" },
     { 0 },
 };
 static const struct schema listed_schema = {
@@ -138,14 +140,14 @@ static const struct field described_fields[] = {
     { FIELD(struct integration, role_connections_metadata), .type = &type_role_connections_metadata,
       .flags = OPTIONAL },
     { FIELD(struct integration, user), .type = &type_partial_user, .flags = OPTIONAL,
-      .doc = "Who added it" },
+      .doc = "Account that added the integration" },
     { 0 },
 };
 static const struct schema described_schema = {
     .name = "DescribedIntegration",
     .size = sizeof(struct integration),
     .fields = described_fields,
-    .doc = "An integration, with what its app can say about people.",
+    .doc = "An integration with the role connection metadata of its app.",
 };
 static const struct type type_described = { .kind = KIND_OBJECT, .schema = &described_schema };
 const struct type type_described_integrations = { .kind = KIND_ARRAY, .of = &type_described };

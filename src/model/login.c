@@ -4,13 +4,12 @@
 #include <sodium.h>
 #include <stdbool.h>
 
-/* True if a UUID has a dash before this byte. */
 static bool dash_before(unsigned byte)
 {
     return byte == 4 || byte == 6 || byte == 8 || byte == 10;
 }
 
-/* By hand, because snprintf takes longer than the digest; called for every new session. */
+/* Formats the UUID without snprintf, which is slower than the digest; runs for every session. */
 static void write_id(const unsigned char digest[], char ret[LOGIN_ID_SIZE])
 {
     static const char digits[] = "0123456789abcdef";

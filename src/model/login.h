@@ -4,9 +4,9 @@
 
 enum { LOGIN_ID_SIZE = 37, LOGIN_HASH_SIZE = 45 };
 
-/* id: a lower-case UUID, static_client_session_id in READY; it does not reveal the token. hash:
- * SHA-256 in base64, auth_session_id_hash in READY, id_hash in the list of sessions. NULL: not
- * needed. */
+/* Writes the public ids of a login session. id: a lower-case UUID, static_client_session_id in
+ * READY, which does not reveal the token. hash: SHA-256 in base64, auth_session_id_hash in READY.
+ * NULL: not needed. */
 void login_names(const unsigned char session[8], char *id, char *hash);
 
 #endif

@@ -6,7 +6,7 @@ const struct type type_nick = { .kind = KIND_STRING,
                                 .rule = &rule_name,
                                 .flags = TYPE_TRIM,
                                 .max = 32,
-                                .doc = "Name in this guild" };
+                                .doc = "Nickname in this guild" };
 
 /* clang-format off */
 #define MEMBER_FIELDS                                                                              \
@@ -35,13 +35,13 @@ const struct schema member_schema = {
     .name = "Member",
     .size = sizeof(struct member),
     .fields = member_fields,
-    .doc = "An account in a guild.",
+    .doc = "A member of a guild.",
 };
 const struct schema guild_member_schema = {
     .name = "GuildMember",
     .size = sizeof(struct member),
     .fields = guild_member_fields,
-    .doc = "A member, as events tell of it.",
+    .doc = "A member of a guild, as sent in events.",
 };
 const struct type type_member = { .kind = KIND_OBJECT, .schema = &member_schema };
 const struct type type_members = { .kind = KIND_ARRAY, .of = &type_member };

@@ -32,5 +32,5 @@ const struct schema notification_schema = {
     .name = "NotificationCenterItem",
     .size = sizeof(struct notification),
     .fields = fields,
-    .doc = "Something for an account to look at.",
+    .doc = "An item of the notification center.",
 };

@@ -12,5 +12,5 @@ const struct schema presence_schema = {
     .name = "Presence",
     .size = sizeof(struct presence),
     .fields = presence_fields,
-    .doc = "Whether somebody is there, and how they look.",
+    .doc = "The online status of a user.",
 };

@@ -14,14 +14,14 @@ static const struct type type_location = {
 static const struct choice places[] = {
     { EVENT_IN_STAGE, NULL, "STAGE_INSTANCE", "In a stage channel" },
     { EVENT_IN_VOICE, NULL, "VOICE", "In a voice channel" },
-    { EVENT_ELSEWHERE, NULL, "EXTERNAL", "Somewhere else" },
+    { EVENT_ELSEWHERE, NULL, "EXTERNAL", "Outside of channels" },
     { 0 },
 };
 static const struct choice statuses[] = {
-    { EVENT_SCHEDULED, NULL, "SCHEDULED", "It is to be" },
-    { EVENT_ACTIVE, NULL, "ACTIVE", "It is going on" },
-    { EVENT_COMPLETED, NULL, "COMPLETED", "It is over" },
-    { EVENT_CANCELED, NULL, "CANCELED", "It will not be" },
+    { EVENT_SCHEDULED, NULL, "SCHEDULED", "The event is planned" },
+    { EVENT_ACTIVE, NULL, "ACTIVE", "The event is in progress" },
+    { EVENT_COMPLETED, NULL, "COMPLETED", "The event is over" },
+    { EVENT_CANCELED, NULL, "CANCELED", "The event was cancelled" },
     { 0 },
 };
 static const struct choice privacy[] = { { 2, NULL, "GUILD_ONLY", "For members" }, { 0 } };
@@ -45,7 +45,7 @@ static const struct schema n_weekday_schema = {
     .name = "RecurrenceWeekday",
     .size = sizeof(struct event_n_weekday),
     .fields = n_weekday_fields,
-    .doc = "The n-th such day of a month.",
+    .doc = "The n-th weekday of a month.",
 };
 static const struct type type_n_weekday = { .kind = KIND_OBJECT, .schema = &n_weekday_schema };
 static const struct type type_n_weekdays = { .kind = KIND_ARRAY, .max = 7, .of = &type_n_weekday };
@@ -77,7 +77,7 @@ static const struct schema recurrence_schema = {
     .name = "RecurrenceRule",
     .size = sizeof(struct event_recurrence),
     .fields = recurrence_fields,
-    .doc = "How often an event comes again.",
+    .doc = "How often an event recurs.",
 };
 const struct type type_event_recurrence = { .kind = KIND_OBJECT, .schema = &recurrence_schema };
 
@@ -98,8 +98,8 @@ static const struct schema recurrence_in_schema = {
     .name = "RecurrenceRuleDraft",
     .size = sizeof(struct event_recurrence),
     .fields = recurrence_in_fields,
-    .doc = "How often an event is to come again: daily on some sets of days, weekly on one day, "
-           "monthly on the n-th such day, yearly on a date.",
+    .doc = "How often an event recurs: daily on certain sets of weekdays, weekly on one weekday, "
+           "monthly on the n-th weekday, yearly on a date.",
 };
 const struct type type_event_recurrence_in = { .kind = KIND_OBJECT,
                                                .schema = &recurrence_in_schema };
@@ -117,7 +117,7 @@ const struct schema event_exception_schema = {
     .name = "ScheduledEventException",
     .size = sizeof(struct event_exception),
     .fields = exception_fields,
-    .doc = "One time of an event that is other than the rest.",
+    .doc = "An occurrence of a recurring event with other times, or cancelled.",
 };
 const struct type type_event_exception = { .kind = KIND_OBJECT, .schema = &event_exception_schema };
 const struct type type_event_exceptions = { .kind = KIND_ARRAY, .of = &type_event_exception };
@@ -132,7 +132,7 @@ static const struct schema metadata_schema = {
     .name = "ScheduledEventMetadata",
     .size = sizeof(struct event_metadata),
     .fields = metadata_fields,
-    .doc = "Where an event is that is in no channel.",
+    .doc = "The location of an event outside of channels.",
 };
 const struct type type_event_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
 
@@ -166,7 +166,7 @@ const struct schema scheduled_event_schema = {
     .name = "ScheduledEvent",
     .size = sizeof(struct scheduled_event),
     .fields = event_fields,
-    .doc = "Something that a guild plans.",
+    .doc = "A scheduled event of a guild.",
 };
 const struct type type_scheduled_event = { .kind = KIND_OBJECT, .schema = &scheduled_event_schema };
 const struct type type_scheduled_events = { .kind = KIND_ARRAY, .of = &type_scheduled_event };
@@ -184,5 +184,5 @@ const struct schema scheduled_event_user_schema = {
     .name = "ScheduledEventUserEvent",
     .size = sizeof(struct scheduled_event_user),
     .fields = user_fields,
-    .doc = "Somebody wants to come, or does not any more.",
+    .doc = "A user subscribed to a scheduled event, or unsubscribed.",
 };

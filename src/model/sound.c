@@ -23,7 +23,7 @@ const struct schema sound_schema = {
     .name = "SoundboardSound",
     .size = sizeof(struct sound),
     .fields = sound_fields,
-    .doc = "A short sound.",
+    .doc = "A soundboard sound.",
 };
 const struct type type_sound = { .kind = KIND_OBJECT, .schema = &sound_schema };
 const struct type type_sounds = { .kind = KIND_ARRAY, .of = &type_sound };

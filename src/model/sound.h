@@ -10,13 +10,13 @@ struct sound {
     double volume;
     struct opt_id emoji_id;
     struct opt_str emoji_name;
-    struct opt_id guild_id; /* absent: default sound of every server */
+    struct opt_id guild_id; /* absent: default sound, available on every server */
     bool available;
-    const struct user *user; /* uploader, for members who manage sounds */
+    const struct user *user; /* uploader; only for members who manage sounds */
 
-    /* Not in the JSON. */
+    /* The following members are not in the JSON. */
     snowflake user_id;
-    struct opt_str file; /* name of its file */
+    struct opt_str file; /* name of the audio file */
 };
 /* Several changed sounds of a guild. */
 struct sounds_event {

@@ -2,13 +2,13 @@
 #include "model/stage.h"
 
 static const struct choice privacy_levels[] = {
-    { STAGE_PUBLIC, NULL, "PUBLIC", "For everybody" },
+    { STAGE_PUBLIC, NULL, "PUBLIC", "For everyone" },
     { STAGE_GUILD_ONLY, NULL, "GUILD_ONLY", "For members" },
     { 0 },
 };
 
 const struct type type_stage_topic = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 120, .doc = "What is talked about"
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 120, .doc = "Topic of the stage"
 };
 const struct type type_stage_privacy = { .kind = KIND_INT, .choices = privacy_levels };
 
@@ -27,7 +27,7 @@ const struct schema stage_schema = {
     .name = "StageInstance",
     .size = sizeof(struct stage),
     .fields = stage_fields,
-    .doc = "A stage that is open.",
+    .doc = "A live stage.",
 };
 const struct type type_stage = { .kind = KIND_OBJECT, .schema = &stage_schema };
 const struct type type_stages = { .kind = KIND_ARRAY, .of = &type_stage };

@@ -21,7 +21,7 @@ static const struct rule username_rule = {
     "Usernames are made of a-z, 0-9, _ and single dots.",
 };
 
-/* E.164: at most fifteen digits, no leading zero. */
+/* Returns true for an E.164 number: at most 15 digits, no leading zero. */
 static bool phone_holds(struct str s)
 {
     if (s.n < 8 || s.n > 16 || s.p[0] != '+' || s.p[1] == '0')
@@ -48,7 +48,7 @@ const struct type type_display_name = { .kind = KIND_STRING,
                                         .flags = TYPE_TRIM,
                                         .min = 1,
                                         .max = 32,
-                                        .doc = "Name shown to people" };
+                                        .doc = "Display name" };
 
 const struct type type_bit_set = { .kind = KIND_INT, .doc = "Bit set" };
 
@@ -117,25 +117,25 @@ const struct schema partial_user_schema = {
     .name = "PartialUser",
     .size = sizeof(struct user),
     .fields = partial_user_fields,
-    .doc = "An account as everybody sees it.",
+    .doc = "An account, with the fields that everyone can read.",
 };
 const struct schema public_user_schema = {
     .name = "PublicUser",
     .size = sizeof(struct user),
     .fields = public_user_fields,
-    .doc = "An account asked for by its id.",
+    .doc = "An account with its banner and accent colour.",
 };
 const struct schema own_user_schema = {
     .name = "User",
     .size = sizeof(struct user),
     .fields = own_user_fields,
-    .doc = "The caller's own account.",
+    .doc = "The caller's account.",
 };
 const struct schema user_with_token_schema = {
     .name = "UserWithToken",
     .size = sizeof(struct user_with_token),
     .fields = user_with_token_fields,
-    .doc = "The caller's own account and the credential to go on with.",
+    .doc = "The caller's account and the token to use from now on.",
 };
 const struct schema user_in_ready_schema = {
     .name = "UserInReady",
@@ -146,17 +146,17 @@ const struct schema identity_schema = {
     .name = "Identity",
     .size = sizeof(struct user),
     .fields = identity_fields,
-    .doc = "An account, as it shows itself to an app.",
+    .doc = "An account, as an OAuth2 app gets it.",
 };
 const struct schema identity_with_email_schema = {
     .name = "IdentityWithEmail",
     .size = sizeof(struct user),
     .fields = identity_with_email_fields,
-    .doc = "An account, as it shows itself to an app that may know its email.",
+    .doc = "An account, as an OAuth2 app with the scope email gets it.",
 };
 const struct schema profile_user_schema = {
     .name = "ProfileUser",
     .size = sizeof(struct user),
     .fields = profile_user_fields,
-    .doc = "An account in its profile.",
+    .doc = "An account as part of a profile.",
 };

@@ -9,8 +9,8 @@ static const struct field state_fields[] = {
     { FIELD(struct voice_state, session_id), .type = &type_text },
     { FIELD(struct voice_state, connected_at), .type = &type_count, .flags = OPTIONAL,
       .doc = "Unix time in seconds" },
-    { FIELD(struct voice_state, deaf), .type = &type_bool, .doc = "Deafened by the guild" },
-    { FIELD(struct voice_state, mute), .type = &type_bool, .doc = "Muted by the guild" },
+    { FIELD(struct voice_state, deaf), .type = &type_bool, .doc = "Deafened by a moderator" },
+    { FIELD(struct voice_state, mute), .type = &type_bool, .doc = "Muted by a moderator" },
     { FIELD(struct voice_state, self_deaf), .type = &type_bool },
     { FIELD(struct voice_state, self_mute), .type = &type_bool },
     { FIELD(struct voice_state, self_stream), .type = &type_bool },
@@ -24,7 +24,7 @@ const struct schema voice_state_schema = {
     .name = "VoiceState",
     .size = sizeof(struct voice_state),
     .fields = state_fields,
-    .doc = "Somebody in voice.",
+    .doc = "The voice connection of a user.",
 };
 const struct type type_voice_state = { .kind = KIND_OBJECT, .schema = &voice_state_schema };
 const struct type type_voice_states = { .kind = KIND_ARRAY, .of = &type_voice_state };
@@ -40,7 +40,7 @@ const struct schema voice_server_schema = {
     .name = "VoiceServer",
     .size = sizeof(struct voice_server),
     .fields = server_fields,
-    .doc = "Where a voice connection goes.",
+    .doc = "The voice server to connect to.",
 };
 
 static const struct field call_fields[] = {
@@ -66,10 +66,10 @@ const struct schema voice_call_gone_schema = {
     .name = "CallGone",
     .size = sizeof(struct voice_call_gone),
     .fields = call_gone_fields,
-    .doc = "A call that is over.",
+    .doc = "A call that has ended.",
 };
 
-/* A user who requests to speak or is invited to speak on a stage cannot speak or show video yet.
+/* A user who requests to speak or is invited to speak on a stage may not send audio or video yet.
  * Self mute counts like a mute by a moderator. */
 struct voice_fact voice_fact_of(const struct voice_state *s)
 {

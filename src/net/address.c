@@ -45,7 +45,7 @@ bool address_parse(struct str text, struct address *ret)
     return true;
 }
 
-/* Faster than inet_ntop, which uses a format string; every connection needs this. */
+/* Formats an IPv4 address. Faster than inet_ntop; called once per connection. */
 static size_t write_four(const unsigned char bytes[4], char *out)
 {
     char *at = out;
@@ -81,7 +81,7 @@ uint64_t address_key(const struct address *a)
 bool network_parse(struct str text, struct network *ret)
 {
     struct str bits = text, address = str_cut(&bits, '/');
-    bool one = address.n == text.n; /* no '/' */
+    bool one = address.n == text.n; /* the text has no '/' */
     struct network n = { .bits = 128 };
     uint64_t count = 0;
 

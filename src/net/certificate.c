@@ -30,7 +30,7 @@ static bool path_of(char *out, size_t max, const char *folder, const char *name)
     return n > 0 && (size_t)n < max;
 }
 
-/* Writes to a temporary file of mode 0600 first, so that no partial file is ever visible. */
+/* Writes a temporary file of mode 0600 and renames it, so that no partial file is ever visible. */
 static bool write_file(const char *path, BIO *content)
 {
     char temporary[4096];
@@ -112,7 +112,7 @@ static bool certificate_fill(X509 *c, EVP_PKEY *key, const char *host)
     X509_NAME *name = X509_get_subject_name(c);
 
     RAND_bytes((unsigned char *)&serial, sizeof serial);
-    /* Valid since one hour ago, because clocks differ. */
+    /* The certificate is valid since one hour ago, because clocks of clients differ. */
     return X509_set_version(c, 2) == 1 &&
            ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), (serial >> 1) + 1) == 1 &&
            X509_time_adj_ex(X509_getm_notBefore(c), 0, -3600, &now) &&
@@ -146,7 +146,7 @@ static bool certificate_make(const char *certificate_path, const char *key_path,
               write_both(c, key, certificate_path, key_path);
 
     if (!ok)
-        log_error("tls: cannot make a certificate for '%s'", host);
+        log_error("tls: cannot create a self-signed certificate for '%s'", host);
     ERR_clear_error();
     X509_free(c);
     EVP_PKEY_free(key);
@@ -159,10 +159,10 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
 
     if (!path_of(certificate, sizeof certificate, folder, "cert.pem") ||
         !path_of(key, sizeof key, folder, "key.pem")) {
-        log_error("tls: the name of the folder is too long");
+        log_error("tls: the path of the certificate folder is too long");
         return ERR_INTERNAL;
     }
-    /* After a crash between the two writes, the files do not match: recreate both on failure. */
+    /* A crash between both writes leaves a certificate and key that do not match: recreate both. */
     if (still_good(certificate, host) && tls_context_open(certificate, key, ret) == OK)
         return OK;
     if (!certificate_make(certificate, key, host))

@@ -1,9 +1,9 @@
 /* deadlines.c - timeouts of equal duration in ordered lists, driven by one timer per loop.
  *
  * The timer is set to the earliest deadline, but at least one tick ahead (250 ms, or a quarter of a
- * shorter duration). Restarting a deadline does not change the timer, so it costs two list
- * operations and the timer sometimes fires early. If thousands expire at once, for example when a
- * proxy loses all its sockets, each loop iteration handles them for at most 5 ms. */
+ * shorter duration). Restarting a deadline costs two list operations and does not change the timer,
+ * so the timer sometimes fires early. If thousands of deadlines expire at once, each loop iteration
+ * handles them for at most 5 ms. */
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -15,7 +15,7 @@ enum { TICK_MS = 250, SHARE_NS = 5 * 1000 * 1000 };
 
 struct deadlines {
     struct link link; /* in loop->deadline_lists */
-    struct link list; /* struct deadline, earliest first */
+    struct link list; /* list of struct deadline, earliest first */
     struct loop *loop;
     int64_t patience;
     bool movable;
@@ -29,7 +29,7 @@ static int64_t now_of(const struct deadlines *ds)
 
 static void deadline_fire(uv_timer_t *timer);
 
-/* Minimum delay of the timer for a list; a quarter of durations below 250 ms. */
+/* Returns the minimum delay of the timer for a list: 250 ms, or a quarter of a shorter duration. */
 static uint64_t tick_of(const struct deadlines *ds)
 {
     return ds->movable || ds->patience >= TICK_MS ? TICK_MS : (uint64_t)ds->patience / 4 + 1;
@@ -47,7 +47,7 @@ static void set_timer(struct loop *l, uint64_t at, uint64_t tick)
     uv_timer_start(&l->timer, deadline_fire, at - now, 0);
 }
 
-/* The movable clock may jump, so it is checked at every tick. */
+/* Sets the timer for the earliest deadline. A clock that tests can move is checked every tick. */
 static void wait_for(struct deadlines *ds)
 {
     if (links_empty(&ds->list))
@@ -57,7 +57,7 @@ static void wait_for(struct deadlines *ds)
     set_timer(ds->loop, ds->movable ? 0 : (uint64_t)first->at, tick_of(ds));
 }
 
-/* Returns false if the time limit was reached before all expired deadlines were handled. */
+/* Expires deadlines; returns false if the time limit was reached before all were handled. */
 static bool deadline_expire(struct deadlines *ds, int64_t until)
 {
     int64_t now = now_of(ds);
@@ -75,7 +75,7 @@ static bool deadline_expire(struct deadlines *ds, int64_t until)
     return true;
 }
 
-/* A timer of 0 ms might fire again in the same loop iteration. */
+/* Uses a timer of 1 ms, because one of 0 ms might fire in the same loop iteration. */
 static void go_on_next_turn(struct loop *l)
 {
     l->timer_at = uv_now(&l->uv) + 1;
@@ -152,7 +152,7 @@ void deadlines_init_loop(struct loop *l)
 {
     links_init(&l->deadline_lists);
     uv_timer_init(&l->uv, &l->timer);
-    /* A pending deadline must not keep a stopping loop alive. */
+    /* A pending deadline must not prevent a stopping loop from ending. */
     uv_unref((uv_handle_t *)&l->timer);
 }
 

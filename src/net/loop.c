@@ -12,12 +12,12 @@
 
 struct loops {
     unsigned count;
-    struct loop *loop; /* array of count */
+    struct loop *loop; /* array of `count` loops */
     void (*on_turn_end)(struct loop *, void *);
     void *arg;
 };
 
-enum { POSTS_NS = 5 * 1000 * 1000 }; /* time for posts per loop iteration */
+enum { POSTS_NS = 5 * 1000 * 1000 }; /* time limit for messages per loop iteration */
 
 static _Thread_local struct loop *current;
 
@@ -34,9 +34,9 @@ void loop_post(struct loop *l, struct post *p)
     /* If the list was not empty, another thread has already woken the loop. */
     if (newest)
         return;
-    /* uv_async_send checks with an ordinary load whether a wake-up is pending. On ARM that load may
-     * happen before our change of the list is visible; it could see a wake-up that the loop has
-     * already consumed, and the loop would sleep with this post in its list. */
+    /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load may
+     * happen before the new message is visible: it would see a wake-up that the loop has already
+     * consumed, and the loop would sleep with this message in its list. */
     atomic_thread_fence(memory_order_seq_cst);
     uv_async_send(&l->wake);
 }
@@ -55,7 +55,7 @@ static struct post *oldest_first(struct post *p)
     return list;
 }
 
-/* Appends new posts to the waiting ones. */
+/* Appends new messages to those that wait to be run. */
 static void gather_posts(struct loop *l)
 {
     struct post *newest = atomic_exchange_explicit(&l->posts, NULL, memory_order_acquire);
@@ -67,8 +67,8 @@ static void gather_posts(struct loop *l)
     l->waiting_last = newest;
 }
 
-/* Thousands of posts may arrive at once, so each loop iteration runs them for a limited time. A
- * stopping loop runs all, because it gets no further iteration. */
+/* Runs messages for a limited time per loop iteration, because thousands may arrive at once. A
+ * stopping loop runs all, because it has no further iteration. */
 static void run_posts(uv_async_t *wake)
 {
     struct loop *l = container_of(wake, struct loop, wake);
@@ -79,7 +79,7 @@ static void run_posts(uv_async_t *wake)
     while (l->waiting && (l->stops || clock_mono() < until)) {
         struct post *p = l->waiting;
 
-        l->waiting = p->next; /* p may be freed by run */
+        l->waiting = p->next; /* run may free p */
         p->run(p);
     }
     if (l->waiting)
@@ -205,7 +205,7 @@ static void run_ends(struct loop *l)
 
 /* --- starting and stopping ------------------------------------------------------------ */
 
-/* From now on, only handles of others keep the loop running. */
+/* Removes the loop's own references: only handles of its users keep a stopping loop running. */
 static void loop_stop(struct post *p)
 {
     struct loop *l = container_of(p, struct loop, stop);
@@ -227,7 +227,7 @@ static void *run_loop(void *arg)
     uv_close((uv_handle_t *)&l->wake, NULL);
     uv_run(&l->uv, UV_RUN_DEFAULT);
     if (uv_loop_close(&l->uv) != 0)
-        log_error("loop %u: handles were left open", l->index);
+        log_error("loop %u: some handles were not closed when the loop ended", l->index);
     return NULL;
 }
 
@@ -247,12 +247,12 @@ static void loop_start(struct loop *l, struct loops *all, unsigned index)
     l->meter.kind = "turn";
     links_init(&l->turn_ends);
     links_init(&l->ends);
-    loop_check(uv_loop_init(&l->uv), "make a loop");
-    loop_check(uv_async_init(&l->uv, &l->wake, run_posts), "make a wake-up");
+    loop_check(uv_loop_init(&l->uv), "create an event loop");
+    loop_check(uv_async_init(&l->uv, &l->wake, run_posts), "create a wake-up handle");
     uv_prepare_init(&l->uv, &l->turn);
     uv_prepare_start(&l->turn, end_turn);
     deadlines_init_loop(l);
-    loop_check(pthread_create(&l->thread, NULL, run_loop, l), "start a thread");
+    loop_check(pthread_create(&l->thread, NULL, run_loop, l), "start the thread of an event loop");
 }
 
 struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, void *), void *arg)

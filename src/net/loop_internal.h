@@ -15,17 +15,17 @@ struct loop {
     struct loops *all;
     unsigned index;
     pthread_t thread;
-    _Atomic(struct post *) posts;        /* lock-free stack, newest first */
-    struct post *waiting, *waiting_last; /* taken from posts, oldest first, not run yet */
+    _Atomic(struct post *) posts;        /* new messages: a lock-free stack, newest first */
+    struct post *waiting, *waiting_last; /* messages not run yet, oldest first */
     bool stops;
     struct post stop;
     struct link turn_ends;
     struct link ends;
     struct hold_meter meter;
 
-    uv_timer_t timer;           /* for the earliest deadline */
+    uv_timer_t timer;           /* timer for the earliest deadline */
     uint64_t timer_at;          /* when the timer fires; 0: it is not running */
-    struct link deadline_lists; /* struct deadlines */
+    struct link deadline_lists; /* list of struct deadlines */
 };
 
 void deadlines_init_loop(struct loop *l);

@@ -22,7 +22,7 @@ bool proxies_parse(struct str list, struct proxies *ret, const char **ret_proble
         if (!ok) {
             *ret_problem = ret->count == PROXIES_MAX
                                ? "has more than 64 networks"
-                               : "has something that is not loopback, an address or a network";
+                               : "has an entry that is not loopback, an address or a network";
             return false;
         }
     }
@@ -40,7 +40,7 @@ bool proxies_hold(const struct proxies *p, const struct address *a)
 /* --- lists of hops -------------------------------------------------------------------- */
 
 /* Returns the offset of the last item of a list; commas in quotes belong to an item. An unclosed
- * quote is ignored, so that a client cannot hide what the proxy appends. */
+ * quote is ignored, so that a client cannot hide the item that the proxy appends. */
 static size_t last_item(struct str list, bool quotes)
 {
     size_t start = 0;
@@ -57,7 +57,6 @@ static size_t last_item(struct str list, bool quotes)
     return quoted ? last_item(list, false) : start;
 }
 
-/* Removes and returns the last item of a list. */
 static struct str cut_last(struct str *list, bool quotes)
 {
     size_t start = last_item(*list, quotes);
@@ -67,7 +66,7 @@ static struct str cut_last(struct str *list, bool quotes)
     return last;
 }
 
-/* Parses "1.2.3.4", "1.2.3.4:80", "2001:db8::1", "[2001:db8::1]:80". */
+/* Parses the address of a hop: "1.2.3.4", "1.2.3.4:80", "2001:db8::1", "[2001:db8::1]:80". */
 static bool read_hop(struct str text, struct address *ret)
 {
     if (text.n && text.p[0] == '[') {
@@ -97,7 +96,7 @@ static struct str forwarded_value(struct str element, struct str name)
     return (struct str){ 0 };
 }
 
-/* Finds the last header of that name before *at, and sets *at to its index. */
+/* Finds the last header with this name before index *at, and sets *at to its index. */
 static bool previous_header(const struct http_request *r, struct str name, size_t *at,
                             struct str *ret)
 {
@@ -115,12 +114,12 @@ static bool previous_header(const struct http_request *r, struct str name, size_
 struct hops {
     const struct http_request *r;
     struct str name;
-    bool forwarded; /* Forwarded elements, not plain addresses */
-    size_t at;      /* headers not read yet */
+    bool forwarded; /* whether the items are Forwarded elements or plain addresses */
+    size_t at;      /* index of the last header read; earlier ones remain */
     struct str rest;
 };
 
-/* Returns the next hop from the right; false if there is none or it is unreadable. */
+/* Reads the next hop from the right; returns false if there is none or it is unreadable. */
 static bool next_hop(struct hops *h, struct address *ret)
 {
     if (h->rest.n == 0 && !previous_header(h->r, h->name, &h->at, &h->rest))
@@ -210,7 +209,7 @@ long proxy_header_read(struct str bytes, struct address *ret, bool *ret_found)
         return PROXY_BAD;
     if (bytes.n < FIXED + length)
         return 0;
-    /* LOCAL: the proxy itself connects, for a health check. */
+    /* The command LOCAL means that the proxy itself connects, for a health check. */
     *ret_found = command == 1 && read_client(b, length, ret);
     if (command == 1 && (family == FOUR || family == SIX) && !*ret_found)
         return PROXY_BAD;

@@ -22,16 +22,16 @@ enum { RECORD = 16 * 1024, WARN_DAYS = 14 };
 #define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
 
 struct tls_context {
-    pthread_mutex_t lock; /* protects the next member */
+    pthread_mutex_t lock; /* protects ssl */
     SSL_CTX *ssl;
     BIO_METHOD *method;
-    int64_t warn_at; /* clock_ms of the next expiry warning */
+    int64_t warn_at; /* clock_ms at which expiry is checked again */
 };
 
 struct tls {
     SSL *ssl;
     struct str in;   /* encrypted input not read yet */
-    struct buf *out; /* receives encrypted output */
+    struct buf *out; /* buffer for encrypted output */
 };
 
 /* --- the custom BIO ------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static const char *last_problem(void)
     return reason ? reason : "unknown";
 }
 
-/* ALPN: select http/1.1; if the client does not offer it, select nothing. */
+/* ALPN callback: selects http/1.1; if the client does not offer it, selects nothing. */
 static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_n,
                            const unsigned char *offered, unsigned n, void *arg)
 {
@@ -107,7 +107,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *r
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* OpenSSL reports only "system lib" for a file that it cannot open. */
+/* Logs why a file cannot be opened, because OpenSSL reports only "system lib". */
 static bool tls_file_is_readable(const char *what, const char *path)
 {
     if (access(path, R_OK) == 0)
@@ -126,7 +126,7 @@ static bool tls_load(SSL_CTX *ssl, const char *certificate, const char *key)
     }
     if (SSL_CTX_use_PrivateKey_file(ssl, key, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(ssl) != 1) {
-        log_error("tls: cannot use the key '%s': %s", key, last_problem());
+        log_error("tls: cannot use the private key '%s': %s", key, last_problem());
         return false;
     }
     return true;
@@ -145,7 +145,7 @@ static SSL_CTX *make_ssl(const char *certificate, const char *key)
                                  SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
     SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    /* Session resumption uses tickets that clients store. */
+    /* Sessions are resumed with tickets that clients store, so the server caches none. */
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(ssl, choose_protocol, NULL);
     return ssl;
@@ -173,10 +173,12 @@ static void warn_of_expiry(struct tls_context *c)
     if (gmtime_r(&seconds, &at))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &at);
     if (end <= now)
-        log_error("tls: the certificate expired at %s and clients refuse it; renew it and reload",
-                  date);
+        log_error(
+            "tls: the certificate expired at %s, so clients refuse it; renew it and reload the "
+            "server",
+            date);
     else if (end - now < WARN_DAYS * DAY_MS)
-        log_warn("tls: the certificate expires at %s; renew it and reload", date);
+        log_warn("tls: the certificate expires at %s; renew it and reload the server", date);
 }
 
 enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret)
@@ -203,8 +205,8 @@ static SSL_CTX *make_client_ssl(const char *ca)
                       : SSL_CTX_set_default_verify_paths(ssl);
 
     if (trusts != 1) {
-        log_error("tls: cannot use the certificates '%s': %s", ca ? ca : "of the system",
-                  last_problem());
+        log_error("tls: cannot load the trusted CA certificates '%s': %s",
+                  ca ? ca : "of the system", last_problem());
         SSL_CTX_free(ssl);
         return NULL;
     }
@@ -229,7 +231,7 @@ enum err tls_context_client(const char *ca, struct tls_context **ret)
     return OK;
 }
 
-/* Existing connections keep their SSL_CTX. */
+/* Replaces the certificate for new connections; existing ones retain their SSL_CTX. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key)
 {
     SSL_CTX *fresh = make_ssl(certificate, key);
@@ -268,7 +270,7 @@ bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT])
 
 bool tls_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
 {
-    /* The certificate may be replaced at the same time. */
+    /* Another thread may replace the certificate during this call. */
     pthread_mutex_lock(&c->lock);
     bool ok = tls_fingerprint_of(SSL_CTX_get0_certificate(c->ssl), out);
     pthread_mutex_unlock(&c->lock);
@@ -296,7 +298,7 @@ struct tls *tls_new(struct tls_context *c)
         warn_of_expiry(c);
     pthread_mutex_unlock(&c->lock);
     if (!t->ssl || !bio) {
-        log_error("tls: cannot make a connection: %s", last_problem());
+        log_error("tls: cannot create a TLS connection: %s", last_problem());
         BIO_free(bio);
         tls_free(t);
         return NULL;
@@ -322,7 +324,7 @@ struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cip
     }
     ERR_clear_error();
     t->out = cipher;
-    SSL_do_handshake(t->ssl); /* writes the first message; needs input to continue */
+    SSL_do_handshake(t->ssl); /* writes the first message, then waits for input */
     t->out = NULL;
     return t;
 }
@@ -336,7 +338,7 @@ const char *tls_why_not(const struct tls *t)
 {
     long result = SSL_get_verify_result(t->ssl);
 
-    return result == X509_V_OK ? "the server did not agree to it, or closed the connection"
+    return result == X509_V_OK ? "the other side refused the handshake or closed the connection"
                                : X509_verify_cert_error_string(result);
 }
 
@@ -348,7 +350,7 @@ void tls_free(struct tls *t)
     mem_free(t);
 }
 
-/* Decrypts one record; returns SSL_get_error. */
+/* Decrypts one record; returns the result of SSL_get_error. */
 static int read_record(struct tls *t, struct buf *plain)
 {
     size_t n = 0;
@@ -374,7 +376,7 @@ bool tls_read(struct tls *t, struct str bytes, struct buf *plain, struct buf *ci
     t->out = NULL;
     *ret_eof = e == SSL_ERROR_ZERO_RETURN;
     if (e != SSL_ERROR_WANT_READ && e != SSL_ERROR_ZERO_RETURN) {
-        log_debug("tls: connection broken: %s", last_problem());
+        log_debug("tls: a connection failed: %s", last_problem());
         return false;
     }
     return true;

@@ -7,7 +7,7 @@
 #include "server/parts.h"
 #include "voice/voice.h"
 
-/* The IPv4 address that clients send voice packets to; NULL: none that they can reach. */
+/* The IPv4 address that clients send voice packets to; NULL: none is reachable for clients. */
 static const char *voice_address_of(const struct guildhall *g)
 {
     const char *address = g->config->voice_address            ? g->config->voice_address
@@ -19,8 +19,8 @@ static const char *voice_address_of(const struct guildhall *g)
                                                                                          : NULL;
 }
 
-/* The address to bind. Behind a proxy the server listens on loopback, but voice packets arrive
- * directly; behind NAT voice_address is no address of this machine. */
+/* Returns the address to bind. Behind a proxy the server listens on loopback, but voice packets
+ * arrive directly; behind NAT voice_address is no address of this machine. */
 static const char *voice_host_of(const struct guildhall *g)
 {
     const char *address = g->config->voice_address;
@@ -44,20 +44,22 @@ enum err parts_start_relay(struct guildhall *g)
     if (!g->config->voice_port)
         return OK;
     if (!str_to_u64(str_of(g->config->voice_port), &port) || port > 65535) {
-        log_error("voice-port must be a port, not '%s'", g->config->voice_port);
+        log_error("voice-port must be a port number from 0 to 65535, not '%s'",
+                  g->config->voice_port);
         return ERR_INTERNAL;
     }
     if (!options.address) {
-        log_error("voice-port needs voice-address: the IPv4 address that clients send voice to");
+        log_error("voice-port requires voice-address: the IPv4 address to which clients send voice "
+                  "packets");
         return ERR_INTERNAL;
     }
     options.port = (int)port;
     return relay_start(g->loops, &options, &g->relay);
 }
 
-/* Writes the endpoint: voice-endpoint, else the host of public-url, else the listen address;
- * returns its length. Some clients remove the text after the last colon and connect to the default
- * port; without a colon they fail. So a host without a port gets one at the end of the path
+/* Writes the voice endpoint (voice-endpoint, otherwise the host of public-url, otherwise the listen
+ * address) and returns its length. Some clients remove the text after the last colon and use the
+ * default port; without a colon they fail. So a host without a port gets one at the end of the path
  * (relay_upgrade). */
 static int relay_write_name(const struct guildhall *g, char *out, size_t max)
 {
@@ -81,7 +83,9 @@ enum err parts_announce_relay(struct guildhall *g)
         return OK;
     if (relay_write_name(g, g->voice_endpoint, sizeof g->voice_endpoint) >=
         (int)sizeof g->voice_endpoint) {
-        log_error("voice-endpoint or public-url is too long to be told to clients");
+        log_error(
+            "voice-endpoint or public-url is too long to be sent to clients; use a shorter host "
+            "name");
         return ERR_INTERNAL;
     }
     return voice_open_rooms(g->voice, g->voice_endpoint);

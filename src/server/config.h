@@ -35,8 +35,8 @@ struct config {
 extern const struct option_row config_rows[];
 extern const struct option_source config_source;
 
-/* Passes options to the domains that use them, process-wide. False: an option is invalid
- * (logged). */
+/* Passes options to the domains that use them, for the whole process. Returns false and logs if an
+ * option is invalid. */
 bool config_apply(const struct config *c);
 
 #endif

@@ -56,7 +56,7 @@ bool config_apply(const struct config *c)
     }
     if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
         !str_starts(str_of(c->public_url), STR("https://"))) {
-        log_error("public-url must begin with http:// or https://");
+        log_error("public-url must start with http:// or https://");
         return false;
     }
     if (!automod_presets_set(c->automod_words, &problem)) {

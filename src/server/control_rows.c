@@ -7,7 +7,7 @@
 #include "platform/accounts/operator.h"
 #include "admin/console/workbench.h"
 
-/* Writes a token for the account with this name; nothing if there is none. */
+/* Writes a token for the account with this name; writes nothing if there is no such account. */
 static void give_token(void *arg, unsigned uid, struct str name, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -43,7 +43,7 @@ static void give_console_key(void *arg, unsigned uid, struct str rest, struct bu
     buf_add_str(out, str_of(workbench_key(((struct guildhall *)arg)->workbench)));
 }
 
-/* The URL at which tools on this machine can connect. */
+/* Writes the URL at which tools on this machine can connect. */
 static void give_address(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -55,7 +55,7 @@ static void give_address(void *arg, unsigned uid, struct str rest, struct buf *o
                any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", server_port(g->server));
 }
 
-/* The fingerprint by which tools on this machine verify the server if it only accepts TLS. */
+/* Writes the fingerprint with which tools on this machine verify a server that accepts only TLS. */
 static void give_certificate(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -66,15 +66,15 @@ static void give_certificate(void *arg, unsigned uid, struct str rest, struct bu
         buf_add_str(out, str_of(text));
 }
 
-/* Writes nothing on success, else the reason. */
+/* Reloads the configuration; writes nothing on success, otherwise the reason. */
 static void reload_configuration(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     struct guildhall *g = arg;
 
     (void)rest;
-    log_info("reload: asked for by user %u of this machine", uid);
+    log_info("reload: requested by user %u of this machine", uid);
     if (!g->hooks.reload)
-        buf_add_lit(out, "this server has no configuration to read again");
+        buf_add_lit(out, "this server was started without a configuration that can be reloaded");
     else
         g->hooks.reload(g->hooks.reload_arg, g, out);
 }

@@ -42,7 +42,7 @@
 #include "voice/voice.h"
 #include "admin/console/workbench.h"
 
-/* The order of the reference, and the order in which hooks and deletion rules run. */
+/* Order of the reference, and order in which hooks and deletion rules run. */
 /* clang-format off */
 const struct domain *const guildhall_domains[] = {
     &access_domain,

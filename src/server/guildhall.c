@@ -54,7 +54,7 @@ static void on_turn_end(struct loop *loop, void *arg)
 
 /* --- callbacks between api, gateway, relay and voice ----------------------------------- */
 
-/* After each commit, in commit order. */
+/* Called after each commit, in commit order. */
 static void wire_announce_at(void *arg, int64_t position, const struct announcement *list)
 {
     const struct guildhall *g = arg;
@@ -85,7 +85,7 @@ static void wire_voice_moved(void *arg, const struct voice_fact *fact)
     relay_heard(((struct guildhall *)arg)->relay, fact);
 }
 
-/* Is the server reachable only from this machine? A public URL or a proxy makes it public. */
+/* True if only this machine can reach the server. A public URL or a proxy makes it public. */
 static bool is_local(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
@@ -106,7 +106,7 @@ static bool may_call_private(const struct guildhall *g)
     return private_is_auto(g) ? is_local(g) : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
-/* auto: open for local callers if only this machine can reach the server, else by invite. */
+/* auto: open for local callers if only this machine can reach the server, otherwise by invite. */
 static enum registration_mode registration_of(const struct guildhall *g)
 {
     static const char *const words[] = {
@@ -126,7 +126,7 @@ static enum registration_mode registration_of(const struct guildhall *g)
 static enum err open_mailer(struct guildhall *g)
 {
     const struct config *c = g->config;
-    const char *problem = "smtp-url needs public-url, for the links in mails";
+    const char *problem = "smtp-url requires public-url, for the links in mails";
 
     if (!c->smtp_url)
         return OK;
@@ -186,13 +186,13 @@ static struct api *make_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
-/* The console: open without a key only on a local server with workbench=on. */
+/* Creates the console. It needs no key only on a local server with workbench=on. */
 static struct workbench *make_workbench(const struct guildhall *g)
 {
     const struct config *c = g->config;
     bool on = strcmp(c->workbench, "on") == 0;
     struct workbench_options options = {
-        /* With workbench=on traffic is recorded by default, to show why a call failed. */
+        /* With workbench=on traffic is recorded by default, to show why a request failed. */
         .traffic_bytes = (size_t)(c->traffic_mib ? c->traffic_mib : on) * 1024 * 1024,
         .open = on && is_local(g),
         .controls = on,
@@ -309,7 +309,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     if (e)
         goto fail;
     control_open(config->data, parts_share(config) ? (int)config->node : -1, parts_control_rows, g,
-                 &g->control); /* on failure there is no control socket */
+                 &g->control); /* a failure only means that there is no control socket */
 
     *ret = g;
     return OK;
@@ -319,9 +319,9 @@ fail:
     return e;
 }
 
-/* Clients that follow op 7 (RECONNECT) disconnect within a round trip. Others lose nothing: their
- * sessions are stored and can be resumed. The time is short because discord.js reconnects 500 ms
- * after op 7, and does not resume if the port refuses the connection then. */
+/* Clients that follow op 7 (RECONNECT) disconnect within a round trip. Sessions of other clients
+ * are stored and can be resumed. The time is short, because discord.js reconnects 500 ms after op 7
+ * and does not resume if the port refuses the connection. */
 enum { RECONNECT_MS = 100 };
 
 void guildhall_stop(struct guildhall *g)
@@ -353,7 +353,7 @@ void guildhall_stop(struct guildhall *g)
     if (g->api)
         api_stop(g->api);
     voice_set_relay(NULL);
-    cluster_close(g->cluster); /* before relay_stop, because it calls the relay */
+    cluster_close(g->cluster); /* before relay_stop, because the cluster calls the relay */
     relay_stop(g->relay);
     loops_stop(g->loops);
     voice_free(g->voice);

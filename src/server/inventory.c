@@ -1,8 +1,8 @@
 /* inventory.c - numbers of accounts, guilds and messages, and the database size, for /metrics.
  *
  * Counting rows of large tables is slow, so a scrape returns the last result and, if that is old,
- * starts a new count in the background. The pause between counts is a hundred times their
- * duration. */
+ * starts a new count in the background. The pause between counts is a hundred times the duration of
+ * a count. */
 #include "api/jobs/errand.h"
 #include "base/clock.h"
 #include "base/clock_watch.h"
@@ -39,7 +39,7 @@ static enum err inventory_read(struct tx *tx, struct sql sql, const struct value
     return e;
 }
 
-/* For large tables PostgreSQL's estimate is used. */
+/* Counts the rows of a table; for large tables PostgreSQL's estimate is used. */
 static enum err count_table(struct tx *tx, bool postgres, int table, int64_t *ret)
 {
     static const char ESTIMATE[] =
@@ -66,7 +66,7 @@ void parts_check_clock(struct guildhall *g)
     int64_t newest = 0;
     enum err e = store_run(g->store, STORE_READ, NULL, newest_read, &newest);
 
-    /* A damaged table must not prevent the start; the store has logged it. */
+    /* A damaged table must not prevent the start; the store has already logged the error. */
     if (e)
         newest = 0;
     clock_watch_begin(newest > 0 ? (snowflake)newest : 0);
@@ -92,7 +92,7 @@ static void inventory_done(struct call *call, enum err e, void *arg)
     int64_t pause = took * PAUSES_A_COUNT, least = LEAST_PAUSE_S * INT64_C(1000000000);
 
     if (e)
-        log_warn("metrics: cannot count rows: %s", error_info(e)->message);
+        log_warn("metrics: could not count the rows of tables: %s", error_info(e)->message);
     for (int i = 0; !e && i < INVENTORY_TABLES; i++)
         v->rows[i] = c->rows[i];
     if (!e)
@@ -140,9 +140,9 @@ void parts_inventory_metrics(struct guildhall *g, struct buf *out)
     static const struct {
         const char *name, *help;
     } shown[INVENTORY_TABLES] = {
-        [INVENTORY_ACCOUNTS] = { "guildhall_accounts", "Accounts, of people and bots." },
+        [INVENTORY_ACCOUNTS] = { "guildhall_accounts", "Accounts of users and bots." },
         [INVENTORY_GUILDS] = { "guildhall_guilds", "Guilds." },
-        [INVENTORY_MESSAGES] = { "guildhall_messages", "Messages that are kept." },
+        [INVENTORY_MESSAGES] = { "guildhall_messages", "Messages." },
     };
     const struct inventory *v = &g->inventory;
 
@@ -152,6 +152,6 @@ void parts_inventory_metrics(struct guildhall *g, struct buf *out)
     for (int i = 0; i < INVENTORY_TABLES; i++)
         api_metric(out, shown[i].name, "gauge", shown[i].help, (uint64_t)v->rows[i]);
     if (v->bytes >= 0)
-        api_metric(out, "guildhall_store_bytes", "gauge", "Size of PostgreSQL's database.",
-                   (uint64_t)v->bytes);
+        api_metric(out, "guildhall_store_bytes", "gauge",
+                   "Size of the PostgreSQL database in bytes.", (uint64_t)v->bytes);
 }

@@ -12,9 +12,8 @@
 #include "base/log.h"
 #include "base/str.h"
 
-enum { FIRST_SOCKET = 3 }; /* first passed descriptor */
+enum { FIRST_SOCKET = 3 }; /* first file descriptor that systemd passes */
 
-/* A number in an environment variable; 0: not set. */
 static uint64_t number_in(const char *variable)
 {
     const char *text = getenv(variable);
@@ -25,7 +24,7 @@ static uint64_t number_in(const char *variable)
 
 bool manager_socket(int *ret)
 {
-    static int kept; /* for a server that is started again in this process */
+    static int kept; /* for a server that is restarted in this process */
     uint64_t count = number_in("LISTEN_PID") == (uint64_t)getpid() ? number_in("LISTEN_FDS") : 0;
 
     unsetenv("LISTEN_PID");
@@ -35,8 +34,10 @@ bool manager_socket(int *ret)
     if (count == 0 && !kept)
         return true;
     if (count > 1) {
-        log_error("the service manager hands over %llu sockets; one is wanted",
-                  (unsigned long long)count);
+        log_error(
+            "systemd passed %llu sockets, but exactly one is allowed: use one ListenStream in "
+            "the socket unit",
+            (unsigned long long)count);
         return false;
     }
     kept = FIRST_SOCKET;
@@ -61,6 +62,6 @@ void manager_tell(const char *state)
         return;
     if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0)
-        log_warn("the service manager cannot be told that we are %s", state);
+        log_warn("cannot send the state %s to systemd (NOTIFY_SOCKET)", state);
     close(fd);
 }

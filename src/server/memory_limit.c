@@ -1,4 +1,4 @@
-/* memory_limit.c - how much memory the process may use: RAM, cgroup, RLIMIT_AS. */
+/* memory_limit.c - determines how much memory the process may use: RAM, cgroup, RLIMIT_AS. */
 #include "server/memory_limit.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "base/log.h"
 
 enum {
-    /* A server with one loop maps this much: thread stacks, and 64 MiB per malloc arena. */
+    /* Address space of a server with one loop: thread stacks, and 64 MiB per malloc arena. */
     LEAST_ADDRESS_SPACE_MIB = 256,
     MOST_BODIES_MIB = 256,
     LEAST_BODIES_MIB = 8,
@@ -32,7 +32,7 @@ static int64_t read_number(const char *path)
     return text[0] >= '0' && text[0] <= '9' ? strtoll(text, NULL, 10) : INT64_MAX;
 }
 
-/* The lowest limit of the cgroup (version 2) and its ancestors. */
+/* Returns the lowest limit of the cgroup (version 2) and its ancestors. */
 static int64_t cgroup_limit(void)
 {
     char line[PATH_MAX] = "", path[PATH_MAX + 64];
@@ -82,9 +82,10 @@ bool memory_suffices(void)
 
     if (space >= LEAST_ADDRESS_SPACE_MIB * MIB)
         return true;
-    log_error("the address space is limited to %lld MiB, and the server needs %d MiB: raise the "
-              "limit (ulimit -v, or LimitAS of the unit)",
-              (long long)(space / MIB), LEAST_ADDRESS_SPACE_MIB);
+    log_error(
+        "the address space is limited to %lld MiB, but the server needs %d MiB: raise the limit "
+        "(ulimit -v, or LimitAS of the unit)",
+        (long long)(space / MIB), LEAST_ADDRESS_SPACE_MIB);
     return false;
 }
 
@@ -97,7 +98,9 @@ int64_t memory_for_bodies(int64_t mib)
         return MOST_BODIES_MIB * MIB;
     if (mib < LEAST_BODIES_MIB)
         mib = LEAST_BODIES_MIB;
-    log_info("memory is limited, so bodies of requests may take %lld MiB together (body-memory)",
-             (long long)mib);
+    log_info(
+        "memory is limited, so all request bodies together may use %lld MiB; set body-memory to "
+        "change this",
+        (long long)mib);
     return mib * MIB;
 }

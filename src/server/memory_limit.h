@@ -1,18 +1,18 @@
-/* memory_limit.h - how much memory the process may use: RAM, cgroup, RLIMIT_AS. */
+/* memory_limit.h - determines how much memory the process may use: RAM, cgroup, RLIMIT_AS. */
 #ifndef MEMORY_LIMIT_H
 #define MEMORY_LIMIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Available bytes: the minimum of RAM, memory.max of the cgroup, and RLIMIT_AS minus mapped
- * memory. */
+/* Returns the available bytes: the minimum of RAM, memory.max of the cgroup, and RLIMIT_AS minus
+ * mapped memory. */
 int64_t memory_available(void);
 
-/* Is there enough address space to start? False is logged. */
+/* Returns true if there is enough address space to start; otherwise logs. */
 bool memory_suffices(void);
 
-/* Bytes for all request bodies together; mib 0: as much as the memory allows. */
+/* Returns the bytes for all request bodies together; mib 0: computed from the available memory. */
 int64_t memory_for_bodies(int64_t mib);
 
 #endif

@@ -24,7 +24,6 @@ static void monitor_answer(struct exchange *x, int status, struct str type, stru
     http_answer(x, &head, body);
 }
 
-/* warning: may be NULL. */
 static void monitor_status(struct exchange *x, int status, const char *word, const char *warning)
 {
     struct str more =
@@ -34,7 +33,7 @@ static void monitor_status(struct exchange *x, int status, const char *word, con
                    str_printf(x->arena, "{\"status\":\"%s\"%.*s}", word, STR_FMT(more)));
 }
 
-/* No authentication: the operator restricts access to this address. */
+/* Responds without authentication, because the operator restricts access to this address. */
 static void monitor_request(void *arg, struct exchange *x)
 {
     const struct guildhall *g = arg;
@@ -81,6 +80,6 @@ enum err parts_start_monitor(struct guildhall *g)
     }
     enum err e = server_start(g->loops, &options, &app, &g->monitor);
     if (!e)
-        log_info("metrics: served on %s, port %d", host, server_port(g->monitor));
+        log_info("metrics: serving on %s, port %d", host, server_port(g->monitor));
     return e;
 }

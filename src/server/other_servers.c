@@ -1,4 +1,4 @@
-/* other_servers.c - connects the server to the cluster, and handles what other nodes send. */
+/* other_servers.c - connects the server to the cluster, and handles messages of other nodes. */
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -33,20 +33,21 @@ static bool bus_is_known(const struct config *config)
 bool parts_can_share(const struct config *config)
 {
     if (config->keep_events && config->store) {
-        log_error("keep-events is for the embedded store; on PostgreSQL bus keeps them");
+        log_error("keep-events is only for the embedded database; with PostgreSQL, bus stores the "
+                  "events");
         return false;
     }
     if (!parts_share(config))
         return true;
     if (!bus_is_known(config))
-        log_error(
-            "bus is off, poll or nats://[user:password@]host[:port] (tls:// with TLS), several with "
-            "commas");
+        log_error("bus must be off, poll, or nats://[user:password@]host[:port] (tls:// with TLS); "
+                  "separate several servers with commas");
     else if (!config->store)
-        log_error("bus needs store: only servers on one PostgreSQL can hear of each other");
+        log_error(
+            "bus requires store: only nodes on the same PostgreSQL database can form a cluster");
     else if (config->voice_port && config->public_url && !config->voice_endpoint)
-        log_error("voice-port with bus needs voice-endpoint: the name, host and path, by which "
-                  "clients reach this server and no other");
+        log_error("voice-port with bus requires voice-endpoint: the host and path at which clients "
+                  "reach this node and no other");
     else
         return true;
     return false;
@@ -113,7 +114,7 @@ static uint64_t wire_session_count(void *arg)
 }
 
 /* This node has missed events, so its sessions cannot continue. The process stops, and clients
- * identify again on any node. */
+ * identify again on another node. */
 static void wire_lost(void *arg)
 {
     (void)arg;
@@ -122,8 +123,8 @@ static void wire_lost(void *arg)
 
 /* --- opening the cluster -------------------------------------------------------------- */
 
-/* A digest of the options that must be equal on all nodes because clients would notice a
- * difference. A node with a voice port has its own voice-endpoint, so that is left out. */
+/* Returns a digest of the options that must be equal on all nodes, because clients would notice a
+ * difference. A node with a voice port has its own voice-endpoint, so that option is omitted. */
 static struct str settings_digest(const struct config *c, struct arena *arena)
 {
     unsigned char digest[16];
@@ -167,9 +168,9 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
     };
     enum err e = OK;
 
-    /* A new label: older versions only signed messages, and the two ignore each other's. */
+    /* Older versions use another label; both versions ignore each other's messages. */
     auth_derive(g->auth, "bus encryption", 0, STR(""), options.bus_key, sizeof options.bus_key);
-    if (bus_is_nats(g->config)) { /* caller hashes in counts must be equal on all nodes */
+    if (bus_is_nats(g->config)) { /* hashes of callers must be equal on all nodes */
         unsigned char key[HASH_KEY];
 
         auth_derive(g->auth, "hash", 0, STR(""), key, sizeof key);
@@ -201,30 +202,34 @@ void parts_cluster_metrics(const struct guildhall *g, struct buf *out)
     if (!g->cluster)
         return;
     cluster_stats(g->cluster, &s);
-    api_metric(out, "guildhall_cluster_nodes", "gauge", "Servers on the database.", s.nodes);
-    api_metric(out, "guildhall_log_position", "gauge", "Position of the log that was told last.",
+    api_metric(out, "guildhall_cluster_nodes", "gauge", "Nodes that use the database.", s.nodes);
+    api_metric(out, "guildhall_log_position", "gauge",
+               "Position of the event log up to which events were published.",
                (uint64_t)s.position);
     api_metric(out, "guildhall_log_behind_milliseconds", "gauge",
-               "Since the log was last read to its end.", s.behind_ms);
-    api_metric(out, "guildhall_log_own_total", "counter", "Frames that were committed here.",
-               s.frames_own);
-    api_metric(out, "guildhall_log_read_total", "counter", "Frames that were read from the log.",
+               "Milliseconds since the event log was last read to its end.", s.behind_ms);
+    api_metric(out, "guildhall_log_own_total", "counter",
+               "Frames of the event log committed by this node.", s.frames_own);
+    api_metric(out, "guildhall_log_read_total", "counter", "Frames read from the event log.",
                s.frames_read);
     api_metric(out, "guildhall_log_holes_total", "counter",
-               "Positions that were missing when they were looked for.", s.holes);
+               "Positions of the event log that were missing when they were read.", s.holes);
     api_metric(out, "guildhall_log_voids_total", "counter",
-               "Positions whose transactions came to nothing without saying so.", s.voids);
+               "Positions of the event log whose transactions were aborted without a record.",
+               s.voids);
     api_metric(out, "guildhall_log_unreadable_total", "counter",
-               "Frames of the log that could not be read: restart this server.", s.unreadable);
+               "Frames of the event log that could not be decoded; restart this node.",
+               s.unreadable);
     api_metric(out, "guildhall_clock_offset_milliseconds", "gauge",
-               "By how much at least this clock differs from the database's.",
+               "Minimum difference between this clock and that of the database.",
                (uint64_t)(s.offset_ms < 0 ? -s.offset_ms : s.offset_ms));
     if (!s.has_wire)
         return;
-    api_metric(out, "guildhall_nats_connected", "gauge", "Whether frames travel through NATS.",
+    api_metric(out, "guildhall_nats_connected", "gauge", "Whether this node is connected to NATS.",
                s.connected);
-    api_metric(out, "guildhall_nats_heard_total", "counter", "Frames that came through NATS.",
+    api_metric(out, "guildhall_nats_heard_total", "counter", "Frames received through NATS.",
                s.frames_heard);
     api_metric(out, "guildhall_nats_refused_total", "counter",
-               "Messages through NATS that no server of this database has sent.", s.frames_refused);
+               "Messages received through NATS that no node of this database sent.",
+               s.frames_refused);
 }

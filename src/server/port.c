@@ -35,10 +35,13 @@ static bool read_proxies(struct guildhall *g)
         return false;
     }
     if (g->proxies.count && !g->config->public_url)
-        log_warn("trusted-proxies is set without public-url: addresses of files in events lead to "
-                 "the address that the proxy connects to. Set public-url");
+        log_warn(
+            "trusted-proxies is set without public-url, so URLs of files in events contain the "
+            "address that the proxy connects to; set public-url");
     if (g->config->proxy_protocol && !g->proxies.count) {
-        log_error("proxy-protocol needs trusted-proxies: nobody else may say who calls");
+        log_error(
+            "proxy-protocol requires trusted-proxies, because only trusted proxies may state the "
+            "client's address");
         return false;
     }
     return true;
@@ -55,7 +58,7 @@ bool parts_read_address(struct guildhall *g, int *ret_port)
         return false;
     }
     if (g->socket && !server_socket_host(g->socket, g->host, sizeof g->host)) {
-        log_error("the service manager hands over something that does not listen on a port");
+        log_error("systemd passed a file descriptor that is not a listening IP socket");
         return false;
     }
     return true;
@@ -68,13 +71,13 @@ enum err parts_open_tls(struct guildhall *g)
     if (c->tls_cert || c->tls_key) {
         if (c->tls_cert && c->tls_key)
             return tls_context_open(c->tls_cert, c->tls_key, &g->tls);
-        log_error("tls-cert and tls-key belong together; only one of them is set");
+        log_error("tls-cert and tls-key must be set together; only one of them is set");
         return ERR_INTERNAL;
     }
     if (c->tls_self_signed)
         return tls_context_self_signed(c->data, g->host, &g->tls);
     if (c->tls_only) {
-        log_error("tls-only needs a certificate: set tls-cert and tls-key, or tls-self-signed");
+        log_error("tls-only requires a certificate: set tls-cert and tls-key, or tls-self-signed");
         return ERR_INTERNAL;
     }
     return OK;

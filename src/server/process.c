@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "server/parts.h"
 
-/* Each connection is a descriptor. The soft limit is often 1,024 for programs that use select(),
- * which this one does not. */
+/* Each connection needs a file descriptor. The soft limit is often 1,024, for programs that use
+ * select(). */
 void guildhall_raise_descriptors(void)
 {
     struct rlimit r;
@@ -25,11 +25,11 @@ void guildhall_raise_descriptors(void)
         return;
     r.rlim_cur = r.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &r) != 0)
-        log_warn("cannot use more than the soft limit of descriptors");
+        log_warn("cannot raise the limit of file descriptors above the soft limit");
 }
 
-/* The static build contains only the NSS modules files and dns. Others from nsswitch.conf would be
- * loaded and require another libc. */
+/* The static build contains only the NSS modules files and dns. Other modules of nsswitch.conf
+ * would be loaded and require another libc. */
 static void choose_name_lookup(void)
 {
 #ifdef GUILDHALL_STATIC
@@ -44,7 +44,8 @@ void guildhall_init(const struct config *config)
 
     mem_configure(parts_loop_count(config));
     if (sodium_init() < 0) {
-        fprintf(stderr, "guildhall: cannot get randomness from the system\n");
+        fprintf(stderr,
+                "guildhall: cannot initialise libsodium: the system provides no random numbers\n");
         exit(1);
     }
     log_init(STDERR_FILENO, log_level_named(config->log_level), json);
@@ -67,7 +68,7 @@ unsigned parts_loop_count(const struct config *c)
     return c->loops ? (unsigned)c->loops : core_count();
 }
 
-/* Half of the cores by default, so that a flood of log-ins leaves the other half. */
+/* The default is half of the cores, so that a flood of log-ins leaves the other half free. */
 unsigned parts_password_threads(const struct config *c)
 {
     return c->password_threads ? (unsigned)c->password_threads : (core_count() + 1) / 2;

@@ -5,7 +5,7 @@
 #include "net/tls.h"
 #include "server/parts.h"
 
-/* Called even if the file names are unchanged: certificates are renewed in the same files. */
+/* Reloads the certificate even if the file names are unchanged: renewals use the same files. */
 static bool reload_certificate(struct guildhall *g, const struct config *now, bool *ret_failed)
 {
     if (!g->tls || !now->tls_cert || !now->tls_key)
@@ -25,7 +25,7 @@ static void reload_limits(struct guildhall *g, const struct config *now)
     api_set_limits(g->api, &limits);
 }
 
-/* Names of the options that have changed: those that can be reloaded, or those that cannot. */
+/* Lists the names of changed options: those that can be reloaded, or those that cannot. */
 static struct str names_of_changes(const struct config *before, const struct config *now,
                                    bool reloads, struct arena *arena)
 {
@@ -50,7 +50,7 @@ bool guildhall_reload(struct guildhall *g, const struct config *before, const st
              certificate && taken.n ? ", " : "",
              STR_FMT(taken.n || certificate ? taken : STR("nothing has changed")));
     if (left.n)
-        log_warn("reloaded: %.*s will change with the next start", STR_FMT(left));
+        log_warn("reloaded: %.*s changed, but needs a restart to take effect", STR_FMT(left));
     arena_free(arena);
     return !failed;
 }

@@ -18,7 +18,7 @@ static bool wants_folder(const struct option_row *row)
     return row->value && strcmp(row->value, "DIR") == 0;
 }
 
-/* Adds the allowed values, separated by spaces; false: any value. */
+/* Appends the allowed values, separated by spaces; returns false if any value is allowed. */
 static bool add_choices(struct buf *out, const struct option_row *row)
 {
     if (row->kind != OPTION_CHOICE && row->kind != OPTION_SWITCH)
@@ -28,7 +28,6 @@ static bool add_choices(struct buf *out, const struct option_row *row)
     return true;
 }
 
-/* Escapes text inside single quotes of a shell. */
 static void add_quoted(struct buf *out, const char *text, const char *special)
 {
     for (; *text; text++) {
@@ -224,5 +223,5 @@ int tool_completion(const struct settings *s, char **arguments)
         program_print(&out);
         return 0;
     }
-    return usage("completion wants bash, zsh or fish");
+    return usage("completion needs the name of a shell: bash, zsh or fish");
 }

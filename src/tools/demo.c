@@ -33,7 +33,7 @@ static enum err demo_fill(const struct config *config, struct store *store)
     return e ? e : gifs_import_demo(store, &gifs);
 }
 
-/* Derives tokens from the key file, so that a bot can use the same token after a restart. */
+/* Prepares the demo world and its tokens, which stay the same after a restart. */
 static enum err demo_prepare(const struct config *config, struct tour *t)
 {
     struct store *store = NULL;
@@ -82,7 +82,8 @@ static void print_tour(void *arg, const char *url)
     struct tour *t = arg;
 
     if (!is_demo(t)) {
-        printf("\nThe data folder holds another world than the demo's, which is for empty ones.\n");
+        printf("\nThe data folder contains another world; the demo world is only created in an "
+               "empty folder.\n");
         return;
     }
     printf(
@@ -95,7 +96,7 @@ static void print_tour(void *arg, const char *url)
     t->bot = helper_bot_start(t->config, url, t->requests[HELPER].token);
 }
 
-/* Enables the workbench, the call log and the traffic log, unless they are configured. */
+/* Enables the workbench, the request log and the traffic log, unless they are configured. */
 static struct config demo_config(const struct config *given)
 {
     struct config c = *given;
@@ -115,7 +116,7 @@ int tool_demo(const struct settings *s, char **arguments)
     struct tour tour = { .config = &config };
 
     if (*arguments)
-        return usage("demo takes no arguments");
+        return usage("demo accepts no arguments");
     if (demo_prepare(&config, &tour))
         return 1;
     int status = serve_until_stopped(&config, NULL, print_tour, &tour);

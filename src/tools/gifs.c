@@ -16,13 +16,13 @@ enum { MAX_LIST = 1024 * 1024 * 1024, MAX_FILE = 20 * 1024 * 1024, PATIENCE_MS =
 
 /* --- downloads ------------------------------------------------------------------------ */
 
-/* A loop with an HTTP client, created for the first URL. */
+/* A loop with an HTTP client, created for the first download. */
 struct fetching {
     struct loops *loops;
     struct fetcher *fetcher;
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    /* current request */
+    /* The following members belong to the current request. */
     const char *url;
     struct buf *out;
     const char *problem;
@@ -39,11 +39,11 @@ static void gif_fetched(void *arg, enum fetch_result result, int status, struct 
     if (result == FETCH_OK && status == 200)
         buf_add_str(f->out, buf_str(body));
     else
-        f->problem = result == FETCH_OK          ? "the answer is not 200"
-                     : result == FETCH_TIMEOUT   ? "it takes too long"
-                     : result == FETCH_TOO_LARGE ? "it is larger than 20 MiB"
-                     : result == FETCH_FORBIDDEN ? "the address is a private one"
-                                                 : "it cannot be reached";
+        f->problem = result == FETCH_OK          ? "the status of the response is not 200"
+                     : result == FETCH_TIMEOUT   ? "the download takes too long"
+                     : result == FETCH_TOO_LARGE ? "the file is larger than 20 MiB"
+                     : result == FETCH_FORBIDDEN ? "the host has a private address"
+                                                 : "the host cannot be reached";
     f->over = true;
     pthread_cond_signal(&f->ended);
     pthread_mutex_unlock(&f->lock);
@@ -71,7 +71,7 @@ static bool gif_fetch(void *arg, const char *url, struct buf *ret, const char **
     struct fetching *f = arg;
 
     if (strncmp(url, "https://", 8) != 0) {
-        *ret_problem = "only https is fetched";
+        *ret_problem = "only https URLs are downloaded";
         return false;
     }
     if (!f->loops)
@@ -125,7 +125,7 @@ static int gif_import(const struct config *config, const char *path, const char 
     int status = 1;
 
     buf_init(&text, MAX_LIST);
-    /* The files may be readable by root only, so change the owner of new files at the end. */
+    /* Only root may be able to read the input, so the owner of new files is changed at the end. */
     if (read_whole_file(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_str(&text),
                                   .folder = folder,
@@ -153,7 +153,7 @@ int tool_gifs(const struct settings *s, char **arguments)
 {
     if (!arguments[0] || strcmp(arguments[0], "import") != 0 || !arguments[1] ||
         (arguments[2] && arguments[3]))
-        return usage("gifs import FILE [FOLDER]; files are looked for beside FILE, or in FOLDER");
+        return usage("gifs import FILE [FOLDER]; files are searched next to FILE, or in FOLDER");
     char *path = mem_dupz(arguments[1]);
     int status = gif_import(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));
     mem_free(path);

@@ -17,8 +17,9 @@ static void help_command(struct buf *out, const struct program_command *c)
 
 static void help_general_options(struct buf *out)
 {
-    buf_add_lit(
-        out, "\nOptions; also as GUILDHALL_NAME in the environment, or in the file of --config\n");
+    buf_add_lit(out,
+                "\nServer options; also as GUILDHALL_NAME in the environment, or in the file of "
+                "--config\n");
     options_help(config_rows, out);
 }
 
@@ -69,17 +70,18 @@ int program_help(const struct program_command *c, bool all)
                c->arguments, c->help);
     help_verbs(&out, c->name);
     if (c->options) {
-        buf_add_lit(&out, "\nIts options; also as GUILDHALL_NAME in the environment\n");
+        buf_add_lit(&out, "\nOptions of this command; also as GUILDHALL_NAME in the environment\n");
         options_help(c->options, &out);
     }
-    /* Show the server's options for serve and demo only; other commands need few of them. */
+    /* Print the server's options only for serve and demo; other commands need few of them. */
     if (all || c->run == tool_serve || c->run == tool_demo)
         help_general_options(&out);
     else
-        buf_printf(&out,
-                   "\n--data DIR or --store URL says which server. Every option: "
-                   "guildhall %s --help-all\n",
-                   c->name);
+        buf_printf(
+            &out,
+            "\nUse --data DIR or --store URL to select the server. For all options: guildhall %s "
+            "--help-all\n",
+            c->name);
     program_print(&out);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* helper_bot.c - the bot of the demo, which answers the demo's commands. */
+/* helper_bot.c - the bot of the demo, which responds to the demo's commands. */
 #include "tools/helper_bot.h"
 
 #include <inttypes.h>
@@ -76,7 +76,7 @@ static const struct schema question_schema = { .size = sizeof(struct helper_ques
                                                .fields = question_fields };
 static const struct type type_question = { .kind = KIND_OBJECT, .schema = &question_schema };
 
-/* Returns an option of the command or its subcommand as JSON, or "". */
+/* Returns the JSON of an option of the command or its subcommand, or "". */
 static struct str option_value(const struct opt_list *options, const char *name)
 {
     const struct helper_option *o = options->value.items;
@@ -177,7 +177,7 @@ static void answer_command(struct json *j, const struct helper_data *d, struct a
         write_message(j, SAY, STR_CONCAT(arena, STR("Done: "), name), true, NULL);
 }
 
-/* id: "roll:SIDES:DICE". */
+/* Replies to a button with the id "roll:SIDES:DICE". */
 static void answer_press(struct json *j, struct str id)
 {
     int64_t sides = 6, dice = 1;
@@ -214,7 +214,6 @@ static void answer_completion(struct json *j)
 
 /* --- client --------------------------------------------------------------------------- */
 
-/* Number of connected sessions of the bot, including ours. */
 static size_t count_own_sessions(const struct helper_bot *b, snowflake bot)
 {
     char start[64];
@@ -247,7 +246,7 @@ static void helper_answer(const struct helper_bot *b, struct wire *w, struct are
         return;
     const struct helper_question *q = read;
     const struct helper_data *d = q->data.value ? q->data.value : &nothing;
-    /* The application and its bot have the same id in the demo. */
+    /* In the demo, the application and its bot have the same id. */
     if (count_own_sessions(b, q->application_id) > 1)
         return;
     buf_init(&body, MOST_ANSWER);

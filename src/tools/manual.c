@@ -86,14 +86,14 @@ static void manual_options(struct buf *out, const struct option_row *rows, const
         buf_add_char(out, '\n');
         roff_sentence(out, rows->help);
         if (rows->fallback) {
-            buf_add_lit(out, "Without it: ");
+            buf_add_lit(out, "Default: ");
             roff_font(out, 'B', rows->fallback);
             buf_add_lit(out, ".\n");
         }
     }
 }
 
-/* Commands that share the same options are adjacent in the table. */
+/* Commands with the same options are adjacent in the table. */
 static void manual_own_options(struct buf *out)
 {
     for (const struct program_command *c = program_commands; c->name; c++) {
@@ -109,26 +109,23 @@ static void manual_own_options(struct buf *out)
 
 static void manual_program(struct buf *out)
 {
-    roff_head(out, "guildhall", 1,
-              "the server side of a chat platform\\(aqs apps, friends and voice");
-    buf_add_lit(out, ".SH SYNOPSIS\n.B guildhall\n.I COMMAND\n.RI [ options ]\n"
-                     ".SH DESCRIPTION\n"
-                     "One program that serves an interface which client libraries in use speak, "
-                     "with the gateway of its events. It keeps its rows in a folder, or in "
-                     "PostgreSQL.\n.PP\n"
-                     "Options hold as flags, as GUILDHALL_NAME in the environment, and in a file "
-                     "(see\n.BR guildhall.conf (5));\nflags win over the environment, the "
-                     "environment over the file.\n");
+    roff_head(out, "guildhall", 1, "chat server that is wire\\-compatible with Discord");
+    buf_add_lit(
+        out,
+        ".SH SYNOPSIS\n.B guildhall\n.I COMMAND\n.RI [ options ]\n.SH DESCRIPTION\nOne program "
+        "that serves the REST API, the gateway and voice to existing client libraries. It stores "
+        "its data in a folder, or in PostgreSQL.\n.PP\nOptions can be set as flags, as "
+        "GUILDHALL_NAME in the environment, and in a file (see\n.BR guildhall.conf (5));\nflags "
+        "override the environment, and the environment overrides the file.\n");
     manual_commands(out);
     buf_add_lit(out, ".SH OPTIONS\n");
     manual_options(out, config_rows, "\\-\\-");
     manual_own_options(out);
-    buf_add_lit(out, ".SH EXIT STATUS\n0 when it was done, 1 when it was not, 2 when it was asked "
-                     "in words that it does not know.\n"
-                     ".SH FILES\n.TP\n.I /etc/guildhall/guildhall.conf\n"
-                     "Options of the service.\n"
-                     ".TP\n.I /var/lib/guildhall\nIts folder: rows, files, keys.\n"
-                     ".SH SEE ALSO\n.BR guildhall.conf (5)\n");
+    buf_add_lit(
+        out,
+        ".SH EXIT STATUS\n0: success; 1: failure; 2: invalid command line.\n.SH FILES\n.TP\n.I "
+        "/etc/guildhall/guildhall.conf\nOptions of the service.\n.TP\n.I /var/lib/guildhall\n"
+        "Data folder of the service: rows, files, keys.\n.SH SEE ALSO\n.BR guildhall.conf (5)\n");
 }
 
 /* --- guildhall.conf(5) ---------------------------------------------------------------- */
@@ -136,19 +133,20 @@ static void manual_program(struct buf *out)
 static void manual_conf(struct buf *out)
 {
     roff_head(out, "guildhall.conf", 5, "configuration of guildhall");
-    buf_add_lit(out, ".SH DESCRIPTION\nLines of the form\n.IR \"name = value\" .\n"
-                     "A line that begins with a semicolon is a comment; sections in brackets only "
-                     "group lines for the reader. Every option is optional. The environment "
-                     "(GUILDHALL_NAME) and flags (\\-\\-name) win over the file. A name that does "
-                     "not exist, or a value that does not fit, keeps the server from starting, "
-                     "and it says in which line.\n.SH OPTIONS\n");
-    manual_options(out, config_rows + 1, ""); /* all but --config itself */
+    buf_add_lit(
+        out,
+        ".SH DESCRIPTION\nLines of the form\n.IR \"name = value\" .\nA line that starts with a "
+        "semicolon is a comment; sections in brackets have no meaning. Every option is optional. "
+        "The environment (GUILDHALL_NAME) and flags (\\-\\-name) override the file. If a name is "
+        "unknown or a value is invalid, the server does not start and prints the number of the "
+        "line.\n.SH OPTIONS\n");
+    manual_options(out, config_rows + 1, ""); /* all options except --config */
     buf_add_lit(out, ".SH SEE ALSO\n.BR guildhall (1)\n");
 }
 
 /* --- docs/CONFIGURATION.md ------------------------------------------------------------ */
 
-/* Escapes '|', which would end a table cell. */
+/* Escapes '|', which would end a cell of a Markdown table. */
 static void markdown_cell(struct buf *out, const char *text)
 {
     for (; *text; text++) {
@@ -191,7 +189,7 @@ int tool_manual(const struct settings *s, char **arguments)
 
     (void)s;
     if (arguments[0] && ((!conf && !markdown) || arguments[1]))
-        return usage("manual wants nothing, conf or options");
+        return usage("manual accepts no argument, conf or options");
     buf_init(&out, SIZE_MAX);
     if (conf)
         manual_conf(&out);

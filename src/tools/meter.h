@@ -9,12 +9,12 @@ struct meter {
     const char *name; /* name of the command */
     bool terminal;
     const char *what; /* current unit, a literal */
-    int told;         /* tenths printed so far, for line output */
+    int told;         /* tenths printed so far; only for line output */
     int64_t since;
 };
 
 void meter_begin(struct meter *m, const char *name);
-/* what: unit as a literal, "rows"; a new unit starts a new bar. */
+/* Prints progress. what: the unit as a literal, such as "rows"; a new unit starts a new bar. */
 void meter_tell(struct meter *m, const char *what, int64_t done, int64_t total);
 void meter_end(struct meter *m);
 

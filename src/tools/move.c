@@ -13,15 +13,15 @@
 
 const struct option_row move_rows[] = {
     { "to", OPTION_TEXT, .offset = offsetof(struct settings, move_to), .value = "URL|DIR",
-      .help = "postgres://… that is empty, or a folder for SQLite" },
+      .help = "An empty PostgreSQL database (postgres://…), or a folder for SQLite" },
     { "to-data", OPTION_TEXT, .offset = offsetof(struct settings, move_to_data), .value = "DIR",
-      .help = "With postgres://…: where files and keys go; where they are, if it is not said" },
+      .help = "With postgres://…: folder for files and keys; unset: they stay where they are" },
     { 0 },
 };
 
 static bool is_postgres(const char *to)
 {
-    /* The same test by which libpq recognizes a connection string. */
+    /* libpq recognises a connection string by the same test. */
     return strncmp(to, "postgres://", 11) == 0 || strncmp(to, "postgresql://", 13) == 0 ||
            strchr(to, '=');
 }
@@ -34,7 +34,7 @@ static void move_tell(void *arg, const char *what, int64_t done, int64_t total)
 static void print_moved(const struct move_options *o, const struct move_report *r)
 {
     if (r->was_done) {
-        puts("the world was moved there before; nothing was done");
+        puts("the database was already moved there; nothing was changed");
         return;
     }
     printf("moved %lld rows of %lld tables, each compared with its source%s\n", (long long)r->rows,
@@ -48,7 +48,7 @@ static void print_moved(const struct move_options *o, const struct move_report *
 
 static void print_start(const struct move_options *o)
 {
-    /* Do not print the URL: it may contain a password. */
+    /* The URL is not printed, because it may contain a password. */
     if (o->to.postgres)
         printf("start it: guildhall serve --data '%s' --store URL, with the URL of --to\n",
                o->to.folder);
@@ -78,12 +78,12 @@ int tool_move(const struct settings *s, char **arguments)
         o.to =
             (struct move_place){ s->move_to_data ? s->move_to_data : s->config.data, to, inside };
     else if (s->move_to_data)
-        return usage("to-data is for --to postgres://…; a folder holds everything");
+        return usage("to-data requires --to postgres://…; a folder contains everything");
     meter_begin(&meter, "move");
     enum err e = move_world(&o, &report);
     meter_end(&meter);
     if (e) {
-        fprintf(stderr, "guildhall: it was not moved; nothing was changed where it is\n");
+        fprintf(stderr, "guildhall: the database was not moved; the source is unchanged\n");
         return 1;
     }
     print_moved(&o, &report);

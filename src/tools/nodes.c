@@ -5,7 +5,7 @@
 #include "server/guildhall.h"
 #include "tools/tools.h"
 
-/* Shows a node without a heartbeat for 5 seconds as silent, even if no peer has declared it
+/* A node without a heartbeat for 5 seconds is printed as silent, even if no peer has declared it
  * dead. */
 static const char NODES[] =
     "select node, name, address, case when state = 3 or seen_at < clock_timestamp() - "
@@ -45,9 +45,9 @@ int tool_nodes(const struct settings *s, char **arguments)
     struct store *store;
 
     if (*arguments)
-        return usage("nodes takes options only");
+        return usage("nodes accepts only options");
     if (!s->config.store)
-        return usage("nodes needs --store: only servers on one PostgreSQL have others beside them");
+        return usage("nodes needs --store: only servers on PostgreSQL can form a cluster");
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
     enum err e = store_run(store, STORE_READ, NULL, list_nodes, NULL);

@@ -9,7 +9,7 @@
 #include "integrations/integrations.h"
 #include "tools/tools.h"
 
-/* One command: the arguments of the command line, or a line of an import file. */
+/* One request: the arguments of the command line, or a line of an import file. */
 struct platform_order {
     struct auth *auth;
     enum platform platform;
@@ -67,7 +67,7 @@ static enum err platform_subscribe(struct tx *tx, void *arg)
     int64_t days = 0;
 
     if (o->count > 2 && (!str_to_i64(str_of(o->words[2]), &days) || days < 1 || days > 36500)) {
-        o->problem = "a subscription has 1-36500 days, or no end";
+        o->problem = "a subscription lasts 1-36500 days, or has no end";
         return ERR_BAD_REQUEST;
     }
     return local_subscription_save(
@@ -111,7 +111,7 @@ static const struct verb verbs[] = {
 
 static int how_to(void)
 {
-    fprintf(stderr, "guildhall: platform says what the accounts of a local platform do:\n");
+    fprintf(stderr, "guildhall: platform changes accounts of a local platform:\n");
     for (const struct verb *v = verbs; v->name; v++)
         fprintf(stderr, "  platform %s %s\n", v->name, v->arguments);
     fprintf(stderr, "  platform import FILE.csv\n  platform guild-subscription GUILD\n");
@@ -151,7 +151,7 @@ static int run_order(const struct settings *s, const struct verb *v, struct plat
 
 /* --- platform import ------------------------------------------------------------------ */
 
-/* Lines of "account,PLATFORM,ID,NAME,…": the arguments of the command line, without quotes. */
+/* Lines have the form "account,PLATFORM,ID,NAME,…", like the arguments, without quotes. */
 
 enum { MOST_WORDS = 8, LONGEST_LINE = 4096, LINES_AT_ONCE = 1000 };
 
@@ -188,7 +188,7 @@ static enum err run_line(struct tx *tx, struct batch *b, const char *text, int n
     o.count = count - 2;
     enum err e = ERR_BAD_REQUEST;
     if (!v || o.platform == PLATFORM_NONE || o.count < v->least)
-        b->problem = "it must begin with a word, a platform and what belongs to it";
+        b->problem = "the line must contain a verb, a platform and the arguments of the verb";
     else if (!is_id(o.words[0]) || !is_id(o.words[o.count > 1 ? 1 : 0]))
         b->problem = "names and ids have 1-128 characters";
     else
@@ -283,7 +283,7 @@ static int subscribe_guild(const struct settings *s, const char *id)
     if (e)
         fprintf(stderr, "guildhall: %s\n", error_info(e)->message);
     else
-        puts(o.made ? "made" : "it has one");
+        puts(o.made ? "made" : "the guild already has one");
     return e ? 1 : 0;
 }
 
@@ -304,7 +304,7 @@ int tool_platform(const struct settings *s, char **arguments)
                                 .words = arguments + 2,
                                 .count = count - 2 };
     if (o.platform == PLATFORM_NONE)
-        return usage("a platform is platform_a or platform_b");
+        return usage("the platform must be platform_a or platform_b");
     if (!is_id(o.words[0]) || (o.count > 1 && !is_id(o.words[1])))
         return usage("names and ids have 1-128 characters");
     return run_order(s, v, &o);

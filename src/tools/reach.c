@@ -1,4 +1,4 @@
-/* reach.c - error messages for an unreachable server, and opening the store of a stopped one. */
+/* reach.c - error messages for an unreachable server, and opening the store of a stopped server. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +12,14 @@ int no_server(const char *folder, enum err e)
 {
     if (e == ERR_FORBIDDEN)
         fprintf(stderr,
-                "guildhall: '%s' is not yours: give the order as root, or as the user that the "
+                "guildhall: you may not use '%s': run the command as root, or as the user that the "
                 "server runs as\n",
                 folder);
     else if (e == ERR_OVERLOADED)
-        fprintf(stderr, "guildhall: the server on '%s' does not answer\n", folder);
+        fprintf(stderr, "guildhall: the server on '%s' does not respond\n", folder);
     else
-        fprintf(stderr, "guildhall: no server runs on '%s' (--data says which folder)\n", folder);
+        fprintf(stderr, "guildhall: no server runs on '%s' (select the folder with --data)\n",
+                folder);
     return 1;
 }
 
@@ -30,7 +31,7 @@ static bool become_owner(const char *folder)
         return true;
     if (setegid(st.st_gid) == 0 && seteuid(st.st_uid) == 0)
         return true;
-    fprintf(stderr, "guildhall: cannot act as the owner of '%s': %s\n", folder, strerror(errno));
+    fprintf(stderr, "guildhall: cannot switch to the owner of '%s': %s\n", folder, strerror(errno));
     return false;
 }
 

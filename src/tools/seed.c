@@ -21,17 +21,17 @@ const struct option_row seed_rows[] = {
     { "channels-per-guild", OPTION_INT, AT(seed.channels_per_guild), .fallback = "5", .min = 0,
       .max = 500, .help = "Channels of each guild" },
     { "roles-per-guild", OPTION_INT, AT(seed.roles_per_guild), .fallback = "5", .min = 0,
-      .max = 250, .help = "Roles of each guild, beside @everyone" },
+      .max = 250, .help = "Roles of each guild, without @everyone" },
     { "friends", OPTION_INT, AT(seed.friends), .fallback = "0", .min = 0, .max = MANY,
       .help = "Pairs of friends" },
     { "messages", OPTION_INT, AT(seed.messages), .fallback = "0", .min = 0, .max = MANY,
       .help = "Messages, in all channels together" },
     { "reactions", OPTION_INT, AT(seed.reactions), .fallback = "0", .min = 0, .max = MANY,
-      .help = "Reactions, under all messages together" },
+      .help = "Reactions to all messages together" },
     { "random", OPTION_INT, AT(seed.random), .fallback = "1", .min = 0, .max = 1000000,
-      .help = "Another number gives another world" },
+      .help = "Seed of the random numbers; another number creates another world" },
     { "tokens", OPTION_INT, AT(token_count), .fallback = "0", .min = 0, .max = 10000,
-      .help = "Print a guild, its owner and a token, so many times" },
+      .help = "Number of lines to print with a guild, its owner and a token" },
     { 0 },
 };
 
@@ -54,7 +54,7 @@ static enum err print_tokens(const struct settings *s, struct store *store)
         struct token_request request = { .auth = auth };
         char name[33], purpose[40];
 
-        /* A user may own several guilds; each line gets its own token. */
+        /* A user may own several guilds, so each line gets its own token. */
         snprintf(purpose, sizeof purpose, "guildhall seed %lld", (long long)n);
         request.purpose = str_of(purpose);
         seed_username(&s->seed, seed_guild_owner(&s->seed, n), name);
@@ -70,7 +70,7 @@ static enum err print_tokens(const struct settings *s, struct store *store)
 
 int tool_seed(const struct settings *s, char **arguments)
 {
-    const char *problem = *arguments ? "seed takes options only" : seed_problem(&s->seed);
+    const char *problem = *arguments ? "seed accepts only options" : seed_problem(&s->seed);
     struct meter m;
     struct store *store;
 
@@ -82,8 +82,9 @@ int tool_seed(const struct settings *s, char **arguments)
     enum err e = world_seed(store, &s->seed, seed_tell, &m);
     meter_end(&m);
     if (e == ERR_STORE_CONFLICT)
-        fprintf(stderr, "guildhall: some of this world is there already; another --random gives "
-                        "another world\n");
+        fprintf(stderr,
+                "guildhall: rows of this world already exist; another --random creates another "
+                "world\n");
     else if (!e)
         e = print_tokens(s, store);
     store_close(store);

@@ -13,11 +13,11 @@
 #include "server/manager.h"
 #include "store/backup/snapshots.h"
 
-/* The running server and its configuration. */
+/* A running server and its configuration. */
 struct served {
     const struct config *config;
     const struct settings *settings; /* or NULL */
-    struct settings current;         /* last settings read; in the arena */
+    struct settings current;         /* settings of the last reload; allocated in the arena */
     struct arena *arena;
     bool has_terminal;
     pthread_mutex_t lock; /* serializes reloads by signal and control socket */
@@ -35,7 +35,7 @@ static sigset_t served_signals(void)
     return set;
 }
 
-/* Call before any thread starts, so that only wait_for_signal receives the signals. */
+/* Blocks the signals, so that only wait_for_signal receives them. Call before any thread starts. */
 static void hold_signals(void)
 {
     sigset_t set = served_signals();
@@ -43,7 +43,7 @@ static void hold_signals(void)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* On an error nothing changes. Call with the lock held. */
+/* Reloads the settings; changes nothing on an error. Call with the lock held. */
 static bool served_reload_alone(struct served *s, struct guildhall *g, struct buf *out)
 {
     struct arena *arena = arena_new();
@@ -51,7 +51,7 @@ static bool served_reload_alone(struct served *s, struct guildhall *g, struct bu
     const char *problem;
 
     if (!settings_again(s->settings, arena, &now, &problem)) {
-        log_error("reloaded: nothing; %s", problem);
+        log_error("reloaded: nothing, because the configuration is invalid: %s", problem);
         buf_printf(out, "nothing was reloaded: %s", problem);
         arena_free(arena);
         return false;
@@ -59,7 +59,10 @@ static bool served_reload_alone(struct served *s, struct guildhall *g, struct bu
     const struct config *before = s->arena ? &s->current.config : &s->settings->config;
     bool ok = guildhall_reload(g, before, &now.config);
     if (!ok)
-        buf_add_lit(out, "the new certificate cannot be used, the old one stays; the log says why");
+        buf_add_lit(
+            out,
+            "the new certificate cannot be used, so the old one stays in use; the log contains "
+            "the reason");
     arena_free(s->arena);
     s->arena = arena;
     s->current = now;
@@ -81,7 +84,7 @@ static int wait_for_signal(struct served *s, struct guildhall *g)
     sigset_t set = served_signals();
     int sig;
 
-    /* SIGHUP reloads, unless it came because the terminal was closed: then stop. */
+    /* SIGHUP reloads, unless it was sent because the terminal was closed: then the server stops. */
     while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
            !(s->has_terminal && !isatty(STDIN_FILENO))) {
         struct buf said;
@@ -95,21 +98,19 @@ static int wait_for_signal(struct served *s, struct guildhall *g)
     return sig;
 }
 
-/* Explains how to create the first account. */
 static void greet_first_run(const struct guildhall *g, const struct config *config)
 {
     bool empty;
 
     if (world_is_empty(guildhall_store(g), &empty) || !empty)
         return;
-    printf("guildhall: there are no accounts yet. Make the first one, here on this machine:\n"
-           "  guildhall user add NAME --data %s\n"
-           "  guildhall user passwd NAME --data %s\n",
+    printf("guildhall: there are no accounts yet. Create the first one on this machine:\n  "
+           "guildhall user add NAME --data %s\n  guildhall user passwd NAME --data %s\n",
            config->data, config->data);
     enum registration_mode mode = api_options(guildhall_api(g))->registration;
 
     if (mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE)
-        printf("Others register with an invitation: guildhall invite create --data %s\n",
+        printf("Other people register with a code: guildhall invite create --data %s\n",
                config->data);
 }
 
@@ -122,7 +123,7 @@ static void write_url(const struct guildhall *g, const struct config *config, ch
              guildhall_port(g));
 }
 
-/* Runs the server until a signal arrives and returns the signal; 0: it did not start. */
+/* Runs the server until a signal arrives and returns that signal; 0: the server did not start. */
 static int serve_once(struct served *s, void (*ready)(void *arg, const char *url), void *arg,
                       char listen[300])
 {
@@ -145,7 +146,7 @@ static int serve_once(struct served *s, void (*ready)(void *arg, const char *url
     int sig = wait_for_signal(s, g);
     log_info("stopping (%s)", sig == SIGINT    ? "interrupted"
                               : sig == SIGTERM ? "asked to"
-                              : sig == SIGHUP  ? "the terminal is gone"
+                              : sig == SIGHUP  ? "the terminal was closed"
                                                : "for a snapshot or a world file");
     manager_tell(sig == SNAPSHOT_SIGNAL ? "RELOADING=1" : "STOPPING=1");
     guildhall_stop(g);
@@ -170,7 +171,7 @@ static void import_what_waits(const struct config *config)
     store_close(store);
 }
 
-/* A restart for a snapshot or import keeps the port, so the start message is not printed again. */
+/* Prints nothing, because a restart for a snapshot or import uses the same port. */
 static void greet_no_more(void *arg, const char *url)
 {
     (void)arg, (void)url;
@@ -190,11 +191,11 @@ int serve_until_stopped(const struct config *config, const struct settings *sett
     int sig = serve_once(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
-        /* If both were requested, restore the snapshot first and import into it. */
+        /* If both were requested, restore the snapshot first and import the world file into it. */
         snapshot_bring_back(config->data);
         if (world_import_waits())
             import_what_waits(config);
-        /* Use the configuration of the last reload. */
+        /* The restarted server uses the configuration of the last reload. */
         if (s.arena)
             again = s.current.config;
         again.listen = listen;
@@ -209,14 +210,15 @@ int tool_reload(const struct settings *s, char **arguments)
     struct buf answer;
 
     if (*arguments)
-        return usage("reload takes no arguments");
+        return usage("reload accepts no arguments");
     buf_init(&answer, SIZE_MAX);
     enum err e = control_ask_all(s->config.data, "reload", &answer);
     if (e)
         fprintf(stderr, "guildhall: %s '%s'\n",
-                e == ERR_FORBIDDEN ? "only root and the server's own user may reload the server on"
+                e == ERR_FORBIDDEN
+                    ? "only root and the user that runs the server may reload the server on"
                 : e == ERR_UNAVAILABLE ? "no server runs on"
-                                       : "there was no answer in time from the server on",
+                                       : "no response in time from the server on",
                 s->config.data);
     else if (answer.n)
         fprintf(stderr, "guildhall: %.*s\n", STR_FMT(buf_str(&answer)));
@@ -228,6 +230,6 @@ int tool_reload(const struct settings *s, char **arguments)
 int tool_serve(const struct settings *s, char **arguments)
 {
     if (*arguments)
-        return usage("serve takes no arguments");
+        return usage("serve accepts no arguments");
     return serve_until_stopped(&s->config, s, NULL, NULL);
 }

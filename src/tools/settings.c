@@ -53,12 +53,12 @@ static const struct option_row *rows_of(const struct program_command *c, struct 
     return all;
 }
 
-/* GUILDHALL_ variables that are no options: of tests, of the project's scripts, and those that a
- * container host sets for a service named "guildhall". */
+/* GUILDHALL_ variables that are not options: variables of tests, of the project's scripts, and
+ * those that a container host sets for a service named "guildhall". */
 static const char *const names_of_others[] = { "BINARY", "BUILT",  "TEST_*", "SERVICE_*",
                                                "PORT",   "PORT_*", NULL };
 
-/* Accepts options of other commands, because a shell may export them for several commands. */
+/* Checks names of variables; a shell may export options of several commands. */
 static bool check_environment(const struct program_command *commands, struct arena *arena,
                               const char **ret_problem)
 {

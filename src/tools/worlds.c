@@ -16,7 +16,7 @@ enum { MAX_FILE = 256 * 1024 * 1024 };
 const struct option_row import_rows[] = {
     { "tokens", OPTION_CHOICE, .offset = offsetof(struct settings, tokens), .fallback = "off",
       .choices = "off|on|env",
-      .help = "Print a token for each account of the file; env: as lines for a shell" },
+      .help = "Print a token for each account of the file; env: as shell variables" },
     { 0 },
 };
 
@@ -32,7 +32,7 @@ bool read_whole_file(const char *path, struct buf *out)
     bool ok = f && !ferror(f) && !buf_full(out);
     if (!ok)
         fprintf(stderr, "guildhall: cannot read '%s': %s\n", path,
-                buf_full(out) ? "it is too large" : strerror(errno));
+                buf_full(out) ? "the file is too large" : strerror(errno));
     if (f && !standard)
         fclose(f);
     return ok;
@@ -82,7 +82,9 @@ enum err import_text(const struct config *config, struct store *store, struct st
     e = world_import(store, &options, text, arena, ret);
     auth_close(options.auth);
     if (e == ERR_STORE_CONFLICT)
-        fprintf(stderr, "guildhall: an id of the file belongs to something else already\n");
+        fprintf(stderr,
+                "guildhall: an id of the file already belongs to another object; nothing was "
+                "imported\n");
     else if (e)
         fprintf(stderr, "%.*sguildhall: nothing was imported\n", STR_FMT(ret->problems));
     return e;
@@ -96,7 +98,7 @@ int tool_import(const struct settings *s, char **arguments)
     int status = 1;
 
     if (!arguments[0] || arguments[1])
-        return usage("import FILE; - reads from the standard input");
+        return usage("import FILE; - reads from standard input");
     buf_init(&text, MAX_FILE);
     struct arena *arena = arena_new();
     if (read_whole_file(arguments[0], &text) && !tool_open_store(&s->config, &store)) {
@@ -115,7 +117,7 @@ int tool_import(const struct settings *s, char **arguments)
     return status;
 }
 
-/* Mode 0600, because the file contains password hashes. */
+/* Writes a file of mode 0600, because it contains password hashes. */
 static bool write_file(const char *path, struct str text)
 {
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : STDOUT_FILENO;
@@ -145,8 +147,10 @@ int tool_export(const struct settings *s, char **arguments)
         if (importable)
             ok = write_file(arguments[0], buf_str(&text));
         else
-            fprintf(stderr, "guildhall: nothing was written: this world is larger than an import "
-                            "reads (100000 values); use backup to copy it\n");
+            fprintf(
+                stderr,
+                "guildhall: nothing was written: this world has more than the 100000 values that "
+                "an import accepts; use backup to copy it\n");
     }
     buf_clear(&text);
     store_close(store);

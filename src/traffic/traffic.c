@@ -13,10 +13,10 @@ struct traffic {
     bool always;
     unsigned holders;
     size_t size;
-    pthread_mutex_t lock; /* protects all but `on` */
-    char *bytes;          /* NULL before the first traffic_hold */
-    uint64_t *places;     /* start of each record in the byte stream, by number % SLOTS */
-    uint64_t end;         /* length of the stream; the last `size` bytes are stored */
+    pthread_mutex_t lock; /* protects all members but `on` */
+    char *bytes;          /* the ring; NULL before the first traffic_hold */
+    uint64_t *places;     /* offset of each record in the byte stream, by number % SLOTS */
+    uint64_t end;         /* length of the byte stream; its last `size` bytes are stored */
     size_t at;            /* end % size, cached to avoid a division per record */
     uint64_t newest;
 };
@@ -75,7 +75,7 @@ void traffic_release(struct traffic *t)
 
 /* --- ring buffer ---------------------------------------------------------------------- */
 
-/* Wraps at most once, because the longest record is an eighth of the smallest ring (1 MiB). */
+/* Moves the write position; wraps at most once: no record exceeds an eighth of the ring. */
 static void ring_went_on(struct traffic *t, size_t n)
 {
     t->end += n;
@@ -84,7 +84,7 @@ static void ring_went_on(struct traffic *t, size_t n)
         t->at -= t->size;
 }
 
-/* A record may wrap around the end of the ring. */
+/* Writes bytes, which may wrap around the end of the ring. */
 static void ring_write(struct traffic *t, const void *p, size_t n)
 {
     size_t first = n < t->size - t->at ? n : t->size - t->at;
@@ -110,7 +110,7 @@ static bool ring_has(const struct traffic *t, uint64_t number)
            t->end - t->places[number % SLOTS] <= t->size;
 }
 
-/* Writes a record that does not wrap, the usual case. */
+/* Writes a record that does not wrap, which is the usual case. */
 static void ring_write_whole(char *at, const struct traffic_record *r,
                              const struct str texts[TRAFFIC_TEXTS])
 {
@@ -162,7 +162,7 @@ static uint64_t ring_oldest(const struct traffic *t)
 {
     uint64_t low = t->newest < SLOTS ? 1 : t->newest - SLOTS + 1, high = t->newest;
 
-    /* Offsets grow with the numbers, so overwritten records precede stored ones: binary search. */
+    /* Offsets grow with the numbers: a binary search finds the oldest stored record. */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 

@@ -3,7 +3,7 @@
 
 #include "web/internal.h"
 
-/* Paths of the single-page application, which reads its own URL. A trailing '/' matches all
+/* Paths of the single-page application, which reads its own URL. A trailing '/' matches all paths
  * below. */
 static const char *const page_paths[] = {
     "/",         "/channels/", "/friends",   "/invite/", "/login",      "/oauth2/authorize",
@@ -23,13 +23,13 @@ static bool is_page_of_chat(struct str path)
     return false;
 }
 
-/* In operator-only mode the start page shows the workbench. */
+/* Returns true for pages in operator-only mode, where the start page is the workbench. */
 static bool is_page_of_operator(struct str path)
 {
     return str_is(path, "/") || str_is(path, "/workbench") || str_starts(path, STR("/workbench/"));
 }
 
-/* Allows letters, digits, '-', '_', '.', '/', but no '.' after '/': prevents path traversal. */
+/* Allows letters, digits, '-', '_', '.', '/', but no '.' after '/', to prevent path traversal. */
 static bool is_plain_name(struct str name)
 {
     char before = '/';
@@ -46,7 +46,7 @@ static bool is_plain_name(struct str name)
     return name.n > 0;
 }
 
-/* "/web/HASH/NAME". */
+/* Finds the file of a path "/web/HASH/NAME". */
 static struct web_found find_asset(struct str path, struct str bundle)
 {
     struct str rest = str_from(path, 5), hash = str_cut(&rest, '/');
@@ -61,9 +61,9 @@ static bool str_holds(struct str text, const char *word)
     return text.n && memmem(text.p, text.n, word, strlen(word));
 }
 
-/* Pages need "Accept: text/html", except the start page of the chat: a program that forgets "/api"
- * must get an error, not a page. operator.html is index.html with a flag that tells the scripts
- * that there is no chat. */
+/* Pages need "Accept: text/html", except the start page of the chat, so that a program that omits
+ * "/api" gets an error and no page. operator.html is index.html with a flag for the scripts that
+ * there is no chat. */
 struct web_found web_find(const struct web *web, struct str path, struct str accept,
                           struct str bundle)
 {

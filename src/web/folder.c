@@ -1,6 +1,6 @@
-/* folder.c - serves web files from a folder during development: a reload shows saved changes.
+/* folder.c - serves web files from a folder during development, so a reload shows saved changes.
  *
- * Disk reads block the event loop here, so this mode is not for production. */
+ * Disk reads block the event loop, so this mode is not for production. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ static bool read_all(const char *path, struct buf *out)
     return n == 0 && !buf_full(out);
 }
 
-/* Replaces the placeholder of the bundle hash; in this mode the hash is always "dev". */
+/* Replaces the placeholder of the bundle hash, which is always "dev" in this mode. */
 static struct str with_bundle(struct arena *arena, struct str text)
 {
     static const char mark[] = "@BUNDLE@";

@@ -4,7 +4,7 @@
 #include "web/internal.h"
 #include "net/http/server.h"
 
-/* Allows only scripts of the program itself, no inline code, and nothing from other origins. */
+/* Allows only scripts of the program itself, no inline code and no other origins. */
 #define POLICY                                                                              \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " \
     "media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "        \
@@ -30,7 +30,6 @@ static const struct web_file *find_file(struct str name)
 
 static const char *const codings[WEB_FORMS] = { [WEB_GZIP] = "gzip", [WEB_ZSTD] = "zstd" };
 
-/* Picks the smallest encoding that the client accepts. */
 static enum web_form choose_form(const struct web_file *f, struct str accepted)
 {
     for (int form = WEB_ZSTD; form > WEB_PLAIN; form--)
@@ -39,7 +38,7 @@ static enum web_form choose_form(const struct web_file *f, struct str accepted)
     return WEB_PLAIN;
 }
 
-/* Handles Range; If-Range must match the tag of this encoding. */
+/* Applies the Range header; If-Range must match the tag of this encoding. */
 static void take_range(struct call *call, struct str tag, struct str *body)
 {
     const struct http_request *r = call->exchange->request;

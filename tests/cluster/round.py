@@ -191,10 +191,10 @@ def a_server_that_wants_to_be_alone_and_one_with_a_taken_number_are_refused(exec
                    f"{flags}: {done.returncode} {done.stderr}")
         done = subprocess.run(command + ["--bus", "mqtt://x"], capture_output=True, text=True,
                               timeout=PATIENCE)
-        expect(done.returncode == 1 and "bus is off, poll or nats://" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and "bus must be off, poll, or nats://" in done.stderr, done.stderr)
         done = subprocess.run(command[:-2] + ["--bus", "poll"], capture_output=True, text=True,
                               timeout=PATIENCE)
-        expect(done.returncode == 1 and "bus needs store" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and "bus requires store" in done.stderr, done.stderr)
         expect(ring.client(1, ring.tokens[0]).call("GET", "/users/@me")[0] == 200, "the first")
 
 

@@ -171,7 +171,7 @@ def a_backup_of_a_busy_server_brings_everything_back(executable):
         expect(os.stat(saved).st_mode & 0o777 == 0o600, "others may read it")
         expect(sorted(os.listdir(folder)) == ["data", "saved"], str(os.listdir(folder)))
         done = run(executable, "check", saved)
-        expect(done.returncode == 0 and "the backup is sound: " in done.stdout, done.stdout)
+        expect(done.returncode == 0 and "the backup is undamaged: " in done.stdout, done.stdout)
         done = run(executable, "restore", saved, "--data", back)
         expect(done.returncode == 0 and done.stdout.startswith("restored "), done.stderr)
         done = run(executable, "check", "--data", back)
@@ -378,7 +378,7 @@ def a_stream_goes_to_restic_and_comes_back(executable):
         stream = restic(folder, "dump", "latest", "guildhall.backup")
         done = subprocess.run([executable, "check", "-"], input=stream, capture_output=True,
                               timeout=120, check=False)
-        expect(done.returncode == 0 and b"the backup is sound" in done.stdout, str(done.stderr))
+        expect(done.returncode == 0 and b"the backup is undamaged" in done.stdout, str(done.stderr))
         done = subprocess.run([executable, "restore", "-", "--data", back], input=stream,
                               capture_output=True, timeout=120, check=False)
         expect(done.returncode == 0 and done.stdout.startswith(b"restored "), str(done.stderr))
@@ -476,7 +476,7 @@ def a_damaged_database_is_not_saved_unasked(executable):
         with open(saved, "rb") as f:
             expect(f.read() == good, "the good one was rotated away")
         done = run(executable, "check", saved + ".damaged")
-        expect(done.returncode == 1 and "was made of a damaged database" in done.stdout,
+        expect(done.returncode == 1 and "was made from a damaged database" in done.stdout,
                done.stdout + done.stderr)
         done = run(executable, "restore", saved + ".damaged", "--data", back)
         expect(done.returncode == 0 and "1 files were damaged" in done.stdout, done.stdout)
@@ -514,7 +514,7 @@ def a_database_that_cannot_be_opened_is_saved_as_it_is(executable):
         done = run(executable, "backup", saved, "--even-if-damaged", "--data", data)
         expect(done.returncode == 1 and "1 files were damaged" in done.stdout, done.stderr)
         done = run(executable, "check", saved)
-        expect(done.returncode == 1 and "was made of a damaged" in done.stdout, done.stdout)
+        expect(done.returncode == 1 and "was made from a damaged" in done.stdout, done.stdout)
 
 
 def damage_that_sqlite_reports_is_counted(executable):
@@ -570,11 +570,11 @@ def damaged_files_are_found_and_not_served(executable):
         data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
         world, names = file_world(executable, data, 4)
         done = run(executable, "check", "--data", data)
-        expect(done.returncode == 0 and "the files are sound: 6 files" in done.stdout, done.stdout)
+        expect(done.returncode == 0 and "the files are undamaged: 6 files" in done.stdout, done.stdout)
         damage_three(data, names)
         done = run(executable, "check", "--data", data)
         expect(done.returncode == 1 and "3 of 6 files are damaged" in done.stdout and
-               "the database is sound" in done.stdout, done.stdout)
+               "the database is undamaged" in done.stdout, done.stdout)
         for name, words in zip(names, ("is missing", "has 1000 bytes instead of 50000",
                                        "differs from the uploaded file")):
             expect(f"'{name}' {words}" in done.stderr, done.stderr)
@@ -672,7 +672,7 @@ def a_read_only_folder_is_saved_and_checked(executable):
             if subprocess.run([*locked[:-1], "true"], check=False, capture_output=True).returncode:
                 raise Skip("mounts are not allowed here")
             done = run(*locked, "check", "--data", frozen)
-            expect(done.returncode == 0 and "the database is sound" in done.stdout,
+            expect(done.returncode == 0 and "the database is undamaged" in done.stdout,
                    done.stdout + done.stderr)
             done = run(*locked, "backup", f"{saved}{n}", "--data", frozen)
             expect(done.returncode == 0, done.stderr)

@@ -71,7 +71,7 @@ def uploads_with_little_memory_do_not_end_the_server(executable):
             for thread in threads:
                 thread.join()
             expect(server.alive(), server.words())
-            expect("memory is limited, so bodies" in server.words(), server.words())
+            expect("memory is limited, so all request bodies" in server.words(), server.words())
             expect(set(statuses) <= {0, 200, 413, 429, 503}, str(statuses))
             status, _ = client.call("POST", f"/channels/{channel}/messages", {"content": "there"})
             expect(status == 200, str(status))
@@ -83,7 +83,7 @@ def uploads_with_little_memory_do_not_end_the_server(executable):
 def too_little_address_space_is_a_sentence(executable):
     with tempfile.TemporaryDirectory() as data:
         said = refusal(serve(executable, data, mib=180))
-        expect("limited to 180 MiB, and the server needs 256 MiB" in said, said)
+        expect("limited to 180 MiB, but the server needs 256 MiB" in said, said)
 
 
 def wrong_addresses_and_certificates_are_sentences(executable):

@@ -92,7 +92,7 @@ def metrics_may_have_a_listener_of_their_own(executable):
         server = start(executable, folder, "--metrics-listen", "127.0.0.1:0",
                        "--metrics-token", "secret")
         try:
-            port = int(wait_for(server, r"metrics: served on 127.0.0.1, port (\d+)"))
+            port = int(wait_for(server, r"metrics: serving on 127.0.0.1, port (\d+)"))
             expect(get(server.port, "/metrics")[0] == 401, "the public port asks for the token")
             status, text = get(port, "/metrics")
             expect(status == 200 and "guildhall_build_info{version=" in text, text)

@@ -153,7 +153,7 @@ def a_world_goes_to_postgres_and_back(executable):
         expect("move: 100 % of " in done.stderr and "\r" not in done.stderr, done.stderr)
         expect(digest_of(source) == before, "the source was changed")
         done = place.move("--to", database)
-        expect(done.returncode == 0 and "was moved there before" in done.stdout, done.stderr)
+        expect(done.returncode == 0 and "was already moved there" in done.stdout, done.stderr)
         same_counts(counts_of_sqlite(place.data), counts_of_postgres(database))
         server = start_guildhall(executable, place.data, "--store", database)
         try:

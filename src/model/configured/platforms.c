@@ -3,12 +3,12 @@
 
 enum { TYPES = 4, LONGEST_WORD = 32, LONGEST_TEXT = 512 };
 
-/* Types of integrations, as the store has them; platforms first. */
+/* Types of integrations in the store; platforms come first. */
 static const char *const types[TYPES] = { "platform_a", "platform_b", "service",
                                           "guild_subscription" };
 
 static struct {
-    char words[TYPES][LONGEST_WORD + 1]; /* names that clients see instead */
+    char words[TYPES][LONGEST_WORD + 1]; /* names that clients get instead of the types */
     bool on[PLATFORM_COUNT];
     char url[PLATFORM_COUNT][LONGEST_TEXT + 1], key[PLATFORM_COUNT][LONGEST_TEXT + 1];
     snowflake partners_guild;
@@ -50,13 +50,14 @@ static const char *set_words(struct str list)
         int type = type_index(str_cut(&word, ':'));
 
         if (type < 0)
-            return "integration-words must be TYPE:WORD,… with types of platform_a, platform_b, "
+            return "integration-words must be TYPE:WORD,… with the types platform_a, platform_b, "
                    "service and guild_subscription";
         if (!is_word(word))
-            return "integration-words has a word that is not 1-32 of a-z, 0-9 and _";
+            return "integration-words contains a word that is not 1-32 characters of a-z, 0-9 "
+                   "and _";
         for (int i = 0; i < TYPES; i++)
             if (i != type && (str_is(word, types[i]) || str_is(word, settings.words[i])))
-                return "integration-words has one word for two types";
+                return "integration-words uses the same word for two types";
         platform_copy(settings.words[type], word);
     }
     return NULL;
@@ -74,7 +75,7 @@ static const char *set_platform(enum platform p, const char *at, const char *key
         where.n--;
     if ((url && !platform_copy(settings.url[p], where)) ||
         !platform_copy(settings.key[p], str_of(key ? key : "")))
-        return "platform-a and platform-b and their keys have at most 512 characters";
+        return "platform-a, platform-b and their keys may have at most 512 characters";
     return NULL;
 }
 

@@ -8,7 +8,7 @@
 
 enum { MAX_REGIONS = 32, MAX_TEXT = 64, MAX_NETS = 256 };
 
-/* The best region for clients of a network. */
+/* A client network and the best region for it. */
 struct near_net {
     struct network network;
     size_t region;
@@ -27,7 +27,8 @@ static const struct type type_region_id = { .kind = KIND_STRING, .doc = "Region 
 static const struct field region_fields[] = {
     { FIELD(struct region, id), .type = &type_region_id },
     { FIELD(struct region, name), .type = &type_text },
-    { FIELD(struct region, optimal), .type = &type_bool, .doc = "The closest to the client" },
+    { FIELD(struct region, optimal), .type = &type_bool,
+      .doc = "Whether the region is closest to the client" },
     { FIELD(struct region, deprecated), .type = &type_bool },
     { FIELD(struct region, custom), .type = &type_bool },
     { 0 },
@@ -36,7 +37,7 @@ static const struct schema region_schema = {
     .name = "VoiceRegion",
     .size = sizeof(struct region),
     .fields = region_fields,
-    .doc = "A place where voice can be hosted.",
+    .doc = "A region where voice can be hosted.",
 };
 static const struct type region_object = { .kind = KIND_OBJECT, .schema = &region_schema };
 const struct type type_regions = { .kind = KIND_ARRAY, .of = &region_object };
@@ -58,7 +59,7 @@ static struct str region_keep(char *place, struct str s)
     return str_slice(place, s.n);
 }
 
-/* Parses one "id:Name"; without a name the id is the name. */
+/* Parses one region "id:Name"; without a name the id is the name. */
 static const char *add_region(struct str text, bool vip)
 {
     struct str name = str_trim(text), id = str_trim(str_cut(&name, ':'));
@@ -70,11 +71,11 @@ static const char *add_region(struct str text, bool vip)
     if (regions.count == MAX_REGIONS)
         return "has more than 32 regions";
     if (!id_holds(id))
-        return "has an id that is not 1-32 of a-z, 0-9 and -";
+        return "has an id that is not 1-32 characters of a-z, 0-9 and -";
     if (name.n >= MAX_TEXT || !utf8_valid(name))
         return "has a name that is too long or not UTF-8";
     if (region_usable(id, true))
-        return "names a region twice";
+        return "contains a region twice";
     *r = (struct region){
         .id = region_keep(regions.text[regions.count][0], id),
         .name = region_keep(regions.text[regions.count][1], name),
@@ -97,7 +98,7 @@ bool regions_set(struct str list, const char **ret_problem)
     regions.count = 0;
     regions.near_count = 0;
     if (add_all(list, false, ret_problem) && regions.count == 0)
-        *ret_problem = "names no region";
+        *ret_problem = "contains no region";
     return !*ret_problem;
 }
 
@@ -125,12 +126,12 @@ static const char *add_near(struct str text)
     if (regions.near_count == MAX_NETS)
         return "has more than 256 networks";
     if (!memchr(net.p, '/', net.n) || !network_parse(net, &n->network))
-        return "has a network that is not like 10.0.0.0/8 or 2001:db8::/32";
+        return "contains a network that does not have the form 10.0.0.0/8 or 2001:db8::/32";
     for (n->region = 0; n->region < regions.count; n->region++)
         if (str_eq(regions.list[n->region].id, id))
             break;
     if (n->region == regions.count)
-        return "names a region that voice-regions does not";
+        return "contains a region that is not in voice-regions or voice-vip-regions";
     regions.near_count++;
     return NULL;
 }
@@ -144,7 +145,7 @@ bool regions_set_near(struct str list, const char **ret_problem)
     return !*ret_problem;
 }
 
-/* The region of the most specific network that contains the address, else the first region. */
+/* The region of the most specific network that contains the address, otherwise the first region. */
 static size_t region_nearest(struct str address, bool vip)
 {
     struct address a;

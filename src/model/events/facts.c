@@ -1,4 +1,4 @@
-/* facts.c - extracts the facts of an event from its struct. */
+/* facts.c - extracts the routing fields of an event from its struct. */
 #include "model/events/facts.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 #include "model/thread.h"
 #include "model/voice_state.h"
 
-/* --- one function per kind: fills the head, returns the items ---------------------------- */
+/* --- one function per kind: fills the struct, returns the items -------------------------- */
 
 static const struct list *take_guild(const void *object, struct facts *f)
 {
@@ -93,7 +93,7 @@ static const struct list *take_people(const void *object, struct facts *f)
     return &((const struct thread_members_update *)object)->concerned;
 }
 
-/* The schema of each event, and the function that extracts its facts. */
+/* Schema of each event, and the function that extracts its routing fields. */
 static const struct facts_row {
     enum facts_kind kind;
     const struct schema *schema;
@@ -133,7 +133,7 @@ size_t facts_size(const struct facts *f)
     return sizeof *f + f->count * item_size(f);
 }
 
-/* The first member of each list element is the item. */
+/* Copies the first member of each list element, which is the item. */
 static void copy_items(struct facts *f, const struct list *list)
 {
     size_t size = item_size(f), step = f->kind == FACTS_MESSAGE ? sizeof(struct mention) : size;

@@ -1,7 +1,8 @@
-/* facts.h - facts: the fields of an event that the gateway needs for routing and for its own state.
+/* facts.h - routing fields: fields of an event that the gateway needs for routing and for its
+ * state.
  *
- * They are taken from the struct that the payload is encoded from, so that the payload is not
- * parsed again. Facts contain no pointers: the items follow the struct, so facts_size bytes can be
+ * They are extracted from the struct that the payload is encoded from, so that the payload is not
+ * parsed again. They contain no pointers: the items follow the struct, so facts_size bytes can be
  * sent to another process unchanged. */
 #ifndef MODEL_FACTS_H
 #define MODEL_FACTS_H
@@ -16,12 +17,12 @@ enum facts_kind {
     FACTS_CHANNEL, /* items: struct overwrite */
     FACTS_MEMBER,  /* also a presence or voice state; items: role ids */
     FACTS_MESSAGE, /* items: ids of mentioned users */
-    FACTS_PEOPLE,  /* items: ids of the users it is about */
+    FACTS_PEOPLE,  /* items: ids of affected users */
 };
 
 struct facts {
     uint32_t kind;
-    uint32_t count; /* of items */
+    uint32_t count; /* number of items */
     union {
         struct {
             snowflake id, owner_id; /* owner_id 0: unknown */
@@ -39,21 +40,21 @@ struct facts {
             int64_t restrained_until; /* member_restrained_until */
         } member;
         struct {
-            snowflake author_id, application_id; /* 0: none */
+            snowflake author_id, application_id; /* 0: unknown or none */
         } message;
     };
 };
 
-/* Extracts the facts into the arena; NULL: the event has none. schema: that of facts.c. */
+/* Extracts the routing fields into the arena; NULL: none. schema: the event's, see facts.c. */
 const struct facts *facts_of(enum event event, const struct schema *schema, const void *object,
                              struct arena *arena);
 
-/* FACTS_NONE: the event has no facts. */
+/* Returns FACTS_NONE if the event has no routing fields. */
 enum facts_kind facts_kind(enum event event);
 
-size_t facts_size(const struct facts *f); /* including the items */
+size_t facts_size(const struct facts *f); /* size with the items */
 
-/* The items; the kind determines their type. */
+/* Return the items; the kind determines their type. */
 static inline const snowflake *facts_ids(const struct facts *f)
 {
     return (const snowflake *)(const void *)(f + 1);
@@ -64,7 +65,7 @@ static inline const struct overwrite *facts_overwrites(const struct facts *f)
     return (const struct overwrite *)(const void *)(f + 1);
 }
 
-/* The user whose member, presence or voice state it is, or 0. */
+/* Returns the user whose member, presence or voice state changed, or 0. */
 static inline snowflake facts_about(const struct facts *f)
 {
     return f->kind == FACTS_MEMBER ? f->member.user_id : 0;

@@ -1,4 +1,4 @@
-/* columns.c - reads query results into lists, and columns that contain JSON. */
+/* columns.c - reads query results into lists, and decodes columns that contain JSON. */
 #include "model/fields/rows.h"
 
 enum { LONGEST_COLUMN = 4 * 1024 * 1024 };
@@ -23,7 +23,7 @@ const void *column_decode(struct arena *arena, const struct type *type, struct s
 
 struct list column_list(struct arena *arena, const struct type *type, struct str text)
 {
-    /* Most lists are empty and need no decoding. */
+    /* Most lists are empty, so they need no decoding. */
     const struct list *list = text.n > 2 ? column_decode(arena, type, text) : NULL;
 
     return list ? *list : (struct list){ 0 };

@@ -33,21 +33,21 @@ static inline struct value v_opt_id(struct opt_id id)
     return id.given == GIVEN ? v_id(id.value) : v_null();
 }
 
-/* Appends a struct of that size for each row of a query to the list, in the transaction's arena. */
+/* Reads each row of a query into a new list element of `size` bytes, in the transaction's arena. */
 #define tx_list(tx, sql, ...) tx_list_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret);
 
-/* Reads the first row of a query into *ret; returns `missing` if there is none. */
+/* Reads the first row of a query into *ret; returns `missing` if there is no row. */
 #define tx_find(tx, sql, ...) tx_find_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_find_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      void (*read)(const struct rows *r, void *ret), void *ret, enum err missing);
 
-/* Columns that contain JSON, at most 4 MiB: a longer text marks the arena as spoiled. Decoding
- * returns NULL if the text is invalid. */
+/* Encode and decode a column that contains JSON, at most 4 MiB: a longer text marks the arena as
+ * incomplete (arena_spoil). Decoding returns NULL if the text is invalid. */
 struct str column_encode(struct arena *arena, const struct type *type, const void *value);
 const void *column_decode(struct arena *arena, const struct type *type, struct str text);
-/* The same for lists; empty if the text is invalid. */
+/* Decodes a column that contains a JSON array; returns an empty list if the text is invalid. */
 struct list column_list(struct arena *arena, const struct type *type, struct str text);
 
 #endif

@@ -53,8 +53,8 @@ static const struct choice locales[] = {
     { 0 },
 };
 
-/* Names appear in other users' text: refuse characters that break the line, change its direction or
- * are invisible. The joiners 200C and 200D are allowed: emoji and some scripts need them. */
+/* True for characters that break the line, change its direction or are invisible; names appear in
+ * texts of other users. The joiners 200C and 200D are allowed: emoji and some scripts need them. */
 static bool is_unseen(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x200b ||
@@ -85,7 +85,7 @@ const struct type type_time = { .kind = KIND_TIME };
 const struct type type_raw = { .kind = KIND_RAW };
 const struct type type_ids = { .kind = KIND_ARRAY, .of = &type_id };
 const struct type type_texts = { .kind = KIND_ARRAY, .of = &type_text };
-const struct type type_permissions = { .kind = KIND_BITS, .doc = "Set of rights" };
+const struct type type_permissions = { .kind = KIND_BITS, .doc = "Set of permission bits" };
 const struct type type_color = {
     .kind = KIND_INT, .min = 0, .max = 0xffffff, .doc = "Colour as 0xRRGGBB"
 };
@@ -102,7 +102,7 @@ struct str locale_known(struct str tag)
 }
 
 const struct type type_asset_hash = {
-    .kind = KIND_STRING, .doc = "Name of a picture: 32 hex digits, a_ before them when animated"
+    .kind = KIND_STRING, .doc = "Hash of an image: 32 hex digits, with the prefix a_ if animated"
 };
 const struct type type_picture = { .kind = KIND_IMAGE,
                                    .max = PICTURE_MAX,
@@ -113,9 +113,9 @@ const struct type type_url = { .kind = KIND_STRING,
                                .flags = TYPE_EMPTY_NONE,
                                .max = 512,
                                .rule = &url_rule,
-                               .doc = "http or https address" };
+                               .doc = "http or https URL" };
 const struct type type_long_url = { .kind = KIND_STRING,
                                     .flags = TYPE_EMPTY_NONE,
                                     .max = 2048,
                                     .rule = &url_rule,
-                                    .doc = "http or https address" };
+                                    .doc = "http or https URL" };

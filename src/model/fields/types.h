@@ -5,7 +5,7 @@
  * JSON fields that may be absent or null are opt_* members. Start reading with user.h.
  *
  *   <object>.h       the struct and its schemas; <object>.c: the table of its JSON fields
- *   events/          gateway events: names, intents, recipients, and facts for routing
+ *   events/          gateway events: names, intents, audience, and routing fields
  *   permissions/     permission bits, and the computation of a member's permissions
  *   fields/          shared JSON types, and conversion between rows and structs
  *   text/            text formats: reactions of a message, search words, localizations, API v6/v7
@@ -17,18 +17,18 @@
 
 extern const struct type type_id, type_bool, type_text, type_count, type_int, type_time, type_raw;
 extern const struct type type_ids, type_texts, type_permissions, type_color, type_locale;
-/* The supported spelling of a language tag; p == NULL: not supported. */
+/* Returns the supported spelling of a language tag; p == NULL: the language is not supported. */
 struct str locale_known(struct str tag);
 extern const struct type type_asset_hash; /* hash of a stored image */
-extern const struct type type_picture;    /* an uploaded image as a data URL: PICTURE_MAX */
-extern const struct type type_nothing;    /* a field that is always null or empty here */
+extern const struct type type_picture;    /* uploaded image as a data URI, up to PICTURE_MAX */
+extern const struct type type_nothing;    /* field that is always null or empty in Guildhall */
 extern const struct type type_none;       /* a list that is always empty */
-extern const struct rule rule_name;       /* names: no invisible characters */
-extern const struct type type_url;        /* http or https, at most 512 characters */
-extern const struct type type_long_url;   /* at most 2048 characters */
+extern const struct rule rule_name;       /* rule for names: no invisible characters */
+extern const struct type type_url;        /* http or https URL of at most 512 characters */
+extern const struct type type_long_url;   /* http or https URL of at most 2048 characters */
 
-/* Maximum length of a JSON body with images: their base64, in which some encoders escape slashes,
- * and one megabyte for all other fields. */
+/* Maximum length of a JSON body with images: base64, in which some encoders escape slashes, and one
+ * megabyte for all other fields. */
 #define PICTURE_MAX               (10 * 1024 * 1024)
 #define PICTURE_TEXT_MAX          ((PICTURE_MAX + 2) / 3 * 4 / 64 * 65)
 #define BODY_WITH_PICTURES(count) ((count)*PICTURE_TEXT_MAX + 1024 * 1024)
@@ -46,12 +46,12 @@ static inline struct opt_bool given_bool(bool v)
 {
     return (struct opt_bool){ GIVEN, v };
 }
-/* 0 is null. */
+/* Makes an optional id; 0 becomes null. */
 static inline struct opt_id given_id(snowflake id)
 {
     return (struct opt_id){ id ? GIVEN : GIVEN_NULL, id };
 }
-/* Absent if false. */
+/* Makes an optional boolean; false becomes absent. */
 static inline struct opt_bool given_mark(bool v)
 {
     return (struct opt_bool){ v ? GIVEN : ABSENT, v };

@@ -26,7 +26,7 @@ bool content_is_hidden(const struct content_reader *reader, bool in_guild,
 
 /* --- removing the content ------------------------------------------------------------- */
 
-/* The empty value of a field with content; p == NULL: the field has no content. */
+/* Returns the empty value of a field with content; p == NULL: the field has no content. */
 static struct str empty_value(struct str key)
 {
     if (str_is(key, "content") || str_is(key, "matched_content"))
@@ -49,7 +49,7 @@ static struct str emptied_text(struct str message, struct arena *arena)
     return buf_take(&out, arena);
 }
 
-/* Forwarded messages: [{"message": …}]. */
+/* Removes the content of forwarded messages: [{"message": …}]. */
 static struct str snapshots_emptied(struct str snapshots, struct arena *arena)
 {
     struct json_reader r;
@@ -102,7 +102,6 @@ void message_emptied(struct str message, struct arena *arena, struct buf *out)
 
 /* --- a message for one recipient ------------------------------------------------------ */
 
-/* Reads an id; 0: the next value is no id. */
 static snowflake next_id(struct json_reader *r)
 {
     struct str text;
@@ -115,7 +114,7 @@ static snowflake next_id(struct json_reader *r)
     return id;
 }
 
-/* Reads the id of a user object, and whether it is a bot or a webhook. */
+/* Reads a user object; returns its id, and whether it is a bot or a webhook. */
 static snowflake next_user_id(struct json_reader *r, bool *ret_bot)
 {
     struct str key, raw;
@@ -178,7 +177,7 @@ struct str message_for_reader(struct str message, bool in_guild,
                : visible_message_for_reader(message, in_guild, reader, arena);
 }
 
-/* Quotation marks inside strings are escaped, so no string contains this. */
+/* Quotation marks inside strings are escaped, so this search matches no string value. */
 static bool quotes_answered(struct str message)
 {
     static const char QUOTED_REPLY[] = "\"referenced_message\":{";

@@ -67,7 +67,7 @@ static bool holds_role(const struct rights_of *who, snowflake role)
     return false;
 }
 
-/* Overwrites apply in this order: @everyone, all roles together, the member. */
+/* Applies overwrites in the order of Discord: @everyone, all roles together, the member. */
 static uint64_t rights_overwritten(const struct rights_of *who, const struct overwrite *overwrites,
                                    size_t count)
 {
@@ -90,7 +90,7 @@ static uint64_t rights_overwritten(const struct rights_of *who, const struct ove
     return (rights & ~member.deny) | member.allow;
 }
 
-/* Removes permissions that are useless without VIEW_CHANNEL, CONNECT or SEND_MESSAGES. */
+/* Removes permissions that have no effect without VIEW_CHANNEL, CONNECT or SEND_MESSAGES. */
 static uint64_t without_implied(uint64_t rights, int64_t type)
 {
     if (!(rights & PERMISSION(VIEW_CHANNEL)))
@@ -110,7 +110,7 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
     if (has_all(who))
         return PERMISSIONS_ALL;
 
-    /* An overwrite cannot grant ADMINISTRATOR. */
+    /* ADMINISTRATOR in an overwrite has no effect. */
     uint64_t rights = rights_overwritten(who, overwrites, count) & ~PERMISSION(ADMINISTRATOR);
     rights = rights_restrained(who, rights);
     if (thread) {
@@ -138,7 +138,7 @@ uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thr
     return rights_past_door(thread->type, thread->member, rights);
 }
 
-/* --- standing: a member's position in a guild ------------------------------------------ */
+/* --- access of a member in a guild ----------------------------------------------------- */
 
 struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
 {

@@ -1,6 +1,6 @@
 /* rights.h - computes the permissions of a member from roles and overwrites.
  *
- * Pure functions of their arguments, except for the time of timeouts. */
+ * All functions are pure, except that timeouts depend on the clock. */
 #ifndef MODEL_RIGHTS_H
 #define MODEL_RIGHTS_H
 
@@ -10,31 +10,30 @@
 struct rights_of {
     snowflake guild_id, user_id;
     bool owner;
-    bool timed_out; /* has a timeout that has not ended */
+    bool timed_out; /* whether a timeout has not ended yet */
     bool quarantined;
-    bool pending;           /* has not passed membership screening */
-    enum err unverified;    /* unmet part of the verification level; OK: none */
-    uint64_t base;          /* permissions of @everyone and all roles */
-    const snowflake *roles; /* without @everyone */
+    bool pending;           /* whether the member has not passed membership screening */
+    enum err unverified;    /* unmet requirement of the verification level; OK: none */
+    uint64_t base;          /* union of the permissions of @everyone and all roles */
+    const snowflake *roles; /* role ids, without @everyone */
     size_t role_count;
 };
 
-/* Permissions in the guild as a whole. */
 uint64_t rights_in_guild(const struct rights_of *who);
 
-/* Is the member restricted by a timeout, screening, quarantine or the verification level? */
+/* True if a timeout, screening, quarantine or the verification level restricts the member. */
 bool rights_are_restrained(const struct rights_of *who);
-/* OK if the member may write, else ERR_MISSING_PERMISSIONS or the unmet verification
+/* Returns OK if the member may write, otherwise ERR_MISSING_PERMISSIONS or the unmet verification
  * requirement. */
 enum err rights_to_speak(const struct rights_of *who);
 
-/* Permissions in a channel with these overwrites. For a thread: type and overwrites of its parent,
- * and thread = true. In a thread SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES, also for
- * permissions that depend on it. */
+/* Returns the permissions in a channel with these overwrites. For a thread, pass type and
+ * overwrites of its parent, and thread = true: SEND_MESSAGES_IN_THREADS then replaces
+ * SEND_MESSAGES, also for permissions that depend on it. */
 uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
                            const struct overwrite *overwrites, size_t count, bool thread);
 
-/* Reduces the permissions in the parent to those in a thread of this type: in a private thread,
+/* Reduces the permissions in the parent to those in a thread of this type. In a private thread,
  * only its members and users with MANAGE_THREADS have any. The creator is a member until leaving or
  * removal. */
 uint64_t rights_past_door(int64_t type, bool member, uint64_t rights);
@@ -42,30 +41,30 @@ uint64_t rights_past_door(int64_t type, bool member, uint64_t rights);
 uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
                           const struct channel *parent);
 
-/* --- standing: a member's position in a guild ------------------------------------------ */
+/* --- access of a member in a guild ----------------------------------------------------- */
 
-/* The input of the functions above, from a guild with its roles and a member with its role ids. */
+/* Collects the input of these functions from a guild with its roles and a member. */
 struct rights_of guild_rights_of(const struct guild *g, const struct member *m);
 
 struct standing {
     snowflake guild_id, owner_id, user_id;
     snowflake automod_version; /* version of the auto moderation rules; 0: none */
-    struct member *member;     /* without .user */
+    struct member *member;     /* member without .user */
     struct rights_of rights_of;
-    uint64_t rights;        /* in the guild as a whole */
+    uint64_t rights;        /* permissions in the guild as a whole */
     uint64_t withheld;      /* PERMISSIONS_MFA that lack a second factor; not in `rights` */
-    uint64_t withheld_here; /* of a call: withheld in the channel or guild of the path */
+    uint64_t withheld_here; /* permissions withheld in the channel or guild of the request path */
     int64_t top_position;
     snowflake top_role; /* id of the highest role; the guild's id: @everyone */
 };
 
-/* The error for a member who has none of these permissions: ERR_GUILD_MFA_REQUIRED if one of them
- * is only withheld, else ERR_MISSING_PERMISSIONS. */
+/* Returns the error for a member who has none of these permissions: ERR_GUILD_MFA_REQUIRED if one
+ * is only withheld, otherwise ERR_MISSING_PERMISSIONS. */
 enum err rights_refusal(uint64_t withheld, uint64_t any);
-/* The same for the permissions in the guild as a whole. */
+/* Like rights_refusal, for the permissions in the guild as a whole. */
 enum err standing_lacks(const struct standing *s, uint64_t any);
 
-/* The owner is above all; other members need a strictly higher top role. */
+/* The owner outranks all members and roles; other members need a strictly higher top role. */
 bool standing_above_role(const struct standing *s, const struct role *role);
 bool standing_above(const struct standing *s, const struct standing *other);
 

@@ -4,7 +4,7 @@
 #include "model/application.h"
 #include "model/command.h"
 
-enum { CHOICE_MOST_BYTES = 400 }; /* of 100 characters, in UTF-8 */
+enum { CHOICE_MOST_BYTES = 400 }; /* 100 characters in UTF-8 */
 
 /* --- contexts ------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static unsigned bits_of(const struct list *numbers)
     return bits;
 }
 
-/* True if all options are empty groups: the command cannot be used. */
+/* Returns true if all options are empty groups, so that the command cannot be used. */
 static bool has_only_empty_groups(const struct list *options)
 {
     const struct command_option *o = options->items;
@@ -52,9 +52,9 @@ unsigned command_integration_types(const struct command *k)
 
 #define LETTERS(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
 
-/* For two letters: the position, from 1, of the first locale in type_locale that begins with them;
- * ALONE if the letters are a whole locale. A fast lookup, because it runs for every dictionary of
- * every command. A test checks that all locales are found. */
+/* Index by two letters: the position, from 1, of the first locale in type_locale that begins with
+ * them; ALONE if the two letters are a whole locale. Fast, because locales are looked up for every
+ * dictionary of every command. */
 enum { ALONE = 0x80 };
 static const unsigned char first_of_letters[LETTERS('z', 'z') + 1] = {
     [LETTERS('a', 'r')] = ALONE | 1,  [LETTERS('b', 'g')] = ALONE | 2,
@@ -96,7 +96,7 @@ const uint32_t locale_letters[26] = {
     ['v' - 'a'] = SECOND('i'),
 };
 
-/* The first two letters are equal already, and most locales have no more. */
+/* Compares the text after the first two letters, which are equal; most locales have only these. */
 static inline bool is_text(struct str locale, const char *text)
 {
     size_t i = 2;
@@ -123,7 +123,7 @@ uint64_t locale_bit(struct str locale)
     return 0;
 }
 
-/* The fallback locale; Discord has no others. */
+/* Returns the fallback locale, as in Discord; empty: none. */
 static struct str sister_of(struct str locale)
 {
     if (str_is(locale, "en-US"))
@@ -194,7 +194,7 @@ uint64_t command_locales(const struct command *k)
 
 /* --- localizing ----------------------------------------------------------------------- */
 
-/* A text equal to the original ends the search, but is not added. */
+/* Applies a translation. A translation equal to the original is ignored. */
 static void put_words(struct str *words, struct opt_list *dictionary, struct opt_str *localized,
                       struct opt_str *original, struct str locale, enum command_form form)
 {

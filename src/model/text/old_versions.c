@@ -16,7 +16,7 @@ bool version_read(struct str segment, int *ret)
     return true;
 }
 
-/* State of the copy: at: read position; from: start of the text that is not copied yet. overwrites:
+/* State of the copy. at: read position; from: start of the text that is not copied yet; overwrites:
  * whether the array or object at each depth is part of permission_overwrites. */
 struct respelling {
     const char *at, *end, *from;
@@ -25,7 +25,7 @@ struct respelling {
     bool overwrites[MOST_DEPTH];
 };
 
-/* The string at the read position, with its quotation marks. */
+/* Returns the string at the read position, with its quotation marks. */
 static struct str string_here(const struct respelling *r)
 {
     const char *p = r->at, *slash;
@@ -46,7 +46,7 @@ static void respelling_copy(struct respelling *r)
     r->from = r->at;
 }
 
-/* A permission set: "8" becomes 8, and "8" under the key with "_new". */
+/* Encodes a permission set: "8" becomes 8, and "8" is repeated under the key with "_new". */
 static void respell_bits(struct respelling *r, struct str key)
 {
     struct str text = r->at < r->end && *r->at == '"' ? string_here(r) : (struct str){ 0 };
@@ -72,7 +72,7 @@ static void respell_type(struct respelling *r)
     r->from = ++r->at;
 }
 
-/* A string that is a key is followed by its value. */
+/* Copies a string; if it is a key, also encodes its value. */
 static void respell_string(struct respelling *r)
 {
     struct str key = string_here(r);

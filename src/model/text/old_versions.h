@@ -5,15 +5,15 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* The oldest supported version, and the last one with the old encoding. */
+/* Oldest supported API version, last one with the old encoding, default, and newest. */
 enum { VERSION_OLDEST = 6, VERSION_OLD_SPELLING = 7, VERSION_DEFAULT = 9, VERSION_NEWEST = 10 };
 
-/* Parses "v6" to "v10"; false: no version, or an unsupported one. */
+/* Parses "v6" to "v10"; returns false for other texts. */
 bool version_read(struct str segment, int *ret);
 
-/* Copies JSON from our encoder in the old encoding, in one pass: permission sets are numbers (their
- * lowest 31 bits), with the whole set as a string under "…_new"; overwrite types are "role",
- * "member". */
+/* Copies JSON of this server in the encoding of API versions 6 and 7, in one pass: permission sets
+ * are numbers (their lowest 31 bits), with the whole set as a string under "…_new"; overwrite types
+ * are "role" and "member". */
 void old_spelling(struct str json, struct buf *out);
 
 #endif

@@ -8,19 +8,19 @@ enum {
     ID_DIGITS = 16,
     HEAD = ID_DIGITS + 1, /* length of the first line */
     LEAST_LINE = ID_DIGITS + sizeof "00,0,,\t\n" - 1,
-    MOST_NAMED = 4, /* user ids per emoji */
+    MOST_NAMED = 4, /* maximum number of stored user ids per emoji */
 };
 
 /* --- lines ---------------------------------------------------------------------------- */
 
-/* The fields of a line, as text. */
+/* Fields of a line, as text. */
 struct line_parts {
     struct str id, normal, burst, users, key, emoji;
     unsigned own;
 };
 
-/* Cuts the text before the next mark off, checking every `step` bytes. By hand, because the text is
- * only a few bytes and a library call would take longer. False: no mark. */
+/* Parses the text before the next mark, checking every `step` bytes; returns false if there is no
+ * mark. Faster than memchr, because the text is only a few bytes. */
 static inline bool part_cut(const char **at, const char *end, char mark, size_t step,
                             struct str *ret)
 {
@@ -119,7 +119,6 @@ void reaction_line_add(struct buf *out, const struct reaction_line *line)
 
 /* --- named users ---------------------------------------------------------------------- */
 
-/* The offset of an id in `users`, or -1. */
 static inline ptrdiff_t place_named(struct str users, const char id[ID_DIGITS])
 {
     for (size_t i = 0; i + ID_DIGITS <= users.n; i += ID_DIGITS)
@@ -230,7 +229,7 @@ static char *literal_put(char *at, struct str s)
     return at + s.n;
 }
 
-/* Most counts have one digit. */
+/* Copies a count; most counts have one digit. */
 static char *number_put(char *at, struct str s)
 {
     if (s.n != 1)
@@ -239,8 +238,8 @@ static char *number_put(char *at, struct str s)
     return at + 1;
 }
 
-/* The JSON after the counts, by what the reader has used. The size is fixed, so it is copied
- * inline. */
+/* JSON after the counts, by which reactions the reader has used. The size is constant, so that the
+ * copy is inlined. */
 enum { TAIL = 48 };
 #define TAIL_OF(me, burst)                                                           \
     {                                                                                \
@@ -263,7 +262,7 @@ static char *tail_put(char *at, unsigned own)
     return at + tails[own].n;
 }
 
-/* Burst reactions are rare: without them the count is the text of `normal`. */
+/* Returns the total count. Burst reactions are rare; without them it is the text of `normal`. */
 static struct str count_of(const struct line_parts *parts, char digits[20])
 {
     int64_t normal, burst;
@@ -278,7 +277,7 @@ static struct str count_of(const struct line_parts *parts, char digits[20])
 static void line_show(struct buf *out, bool first, const char reader[ID_DIGITS],
                       const struct line_parts *parts)
 {
-    enum { LITERALS = 128 }; /* more than the JSON around the fields */
+    enum { LITERALS = 128 }; /* more than the length of the JSON around the fields */
     char digits[20];
     struct str count = count_of(parts, digits);
     char *begin =

@@ -30,7 +30,7 @@ static bool is_space(uint32_t c)
            c == 0x205f || c == 0x3000;
 }
 
-/* Replaces white space with single spaces and trims the ends. */
+/* Replaces white space with single spaces and trims both ends. */
 static struct str fold_squeezed(struct arena *a, struct str text)
 {
     char *out = arena_raw(a, text.n + 1);
@@ -69,7 +69,7 @@ struct str words_initial(struct str text)
 
 /* --- accents -------------------------------------------------------------------------- */
 
-/* Combining marks of Latin, Greek and Cyrillic letters; other marks are part of the letter. */
+/* True for combining marks of Latin, Greek and Cyrillic; other marks are part of the letter. */
 static bool is_accent(uint32_t c)
 {
     return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) ||
@@ -112,7 +112,7 @@ static bool is_in(uint32_t c, const struct letter_range *ranges, size_t count)
 
 static bool is_word_char(uint32_t c)
 {
-    /* Punctuation and spaces outside ASCII; symbols such as emoji are word characters. */
+    /* Punctuation and spaces outside of ASCII; symbols such as emoji are word characters. */
     static const struct letter_range gaps[] = {
         { 0x80, 0xa9 },     { 0xab, 0xb4 },     { 0xb6, 0xb9 },     { 0xbb, 0xbf },
         { 0xd7, 0xd7 },     { 0xf7, 0xf7 },     { 0x1680, 0x1680 }, { 0x2000, 0x206f },
@@ -125,7 +125,7 @@ static bool is_word_char(uint32_t c)
     return !is_in(c, gaps, COUNT_OF(gaps));
 }
 
-/* Scripts without spaces between words: Thai, Hangul, Kana, Han. */
+/* Returns true for scripts without spaces between words: Thai, Hangul, Kana, Han. */
 static bool is_dense(uint32_t c)
 {
     static const struct letter_range dense[] = {
@@ -148,8 +148,8 @@ static void add_word(struct arena *a, struct list *words, const char *p, size_t 
         *(struct str *)list_add(a, words, sizeof(struct str)) = str_slice(p, n);
 }
 
-/* Adds pairs of adjacent characters of a dense script. The last character is also indexed alone, so
- * that each character begins a word; a query uses it only if it is the only one. */
+/* Adds pairs of adjacent characters of a script without spaces. The last character is also indexed
+ * alone, so that each character begins a word; a query uses it only if it is the only one. */
 static void add_pairs(struct arena *a, struct list *words, struct str run, bool query)
 {
     size_t before = words->count;

@@ -1,6 +1,6 @@
 /* client.c - outgoing HTTP requests with libcurl on an event loop.
  *
- * libcurl reports which sockets and which timer to watch; the loop watches them. */
+ * libcurl tells which sockets and which timer to watch; the event loop watches them. */
 #include "net/client/client.h"
 
 #include <sys/socket.h>
@@ -14,9 +14,9 @@
 
 /* --- structures ----------------------------------------------------------------------- */
 
-/* Time per loop iteration for data from other servers. libcurl may deliver more than 1 MiB of one
- * response, or data of many requests, in one call; so each write callback checks the time, and a
- * request that exceeds it is paused until a later iteration. */
+/* Time limit per loop iteration for data from other servers. libcurl may deliver more than 1 MiB in
+ * one call, so each write callback checks the time, and a request that exceeds the limit is paused
+ * until a later iteration. */
 enum { FETCHING_NS = 4 * 1000 * 1000 };
 
 struct fetcher {
@@ -24,21 +24,21 @@ struct fetcher {
     bool allow_private;
     char *ca_file;
     CURLM *multi;      /* created with the first request */
-    uv_timer_t *timer; /* requested by libcurl */
-    uv_timer_t *again; /* for the next loop iteration, to resume: */
+    uv_timer_t *timer; /* the timer that libcurl requests */
+    uv_timer_t *again; /* runs in the next loop iteration and resumes paused requests */
     struct link paused;
     bool is_due;    /* libcurl's timer has expired */
-    bool has_ended; /* finished requests are not reported yet */
+    bool has_ended; /* finished requests still have to be reported */
     struct turn_end turn_end;
-    int64_t until; /* end of this iteration's time; 0: not started */
+    int64_t until; /* end of the time limit in this iteration; 0: not started */
     struct link jobs;
 };
 
 struct fetch_job {
     struct link link;
-    struct link paused;      /* in fetcher->paused; or in no list */
+    struct link paused;      /* link in fetcher->paused, or in no list */
     struct post post;        /* reports a request that could not be started */
-    struct fetcher *fetcher; /* may be freed before such a request */
+    struct fetcher *fetcher; /* may be freed before a request that could not be started */
     struct loop *loop;
     bool public_only;
     CURL *easy;
@@ -152,7 +152,7 @@ static void never_began(struct post *p)
 
 /* --- sockets and timers of libcurl ---------------------------------------------------- */
 
-/* Unpausing delivers data that libcurl has buffered; the request may be paused again. */
+/* Unpauses requests, which delivers data that libcurl has buffered; they may be paused again. */
 static void resume_paused(struct fetcher *f)
 {
     while (!links_empty(&f->paused) && !fetcher_is_spent(f)) {
@@ -183,8 +183,8 @@ static void on_again(uv_timer_t *timer)
     fetcher_go_on(timer->data);
 }
 
-/* A zero timer started here runs in the next loop iteration; one started inside a timer callback
- * may run in the same iteration. */
+/* Starts the timer at the end of the iteration, because a zero timer started inside a timer
+ * callback may run in the same iteration. */
 static void fetcher_end_turn(struct turn_end *t)
 {
     struct fetcher *f = container_of(t, struct fetcher, turn_end);
@@ -202,7 +202,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
     int running;
 
     loop_part("fetching");
-    /* The socket stays readable or writable, so the next loop iteration reports it again. */
+    /* The socket stays readable or writable, so the next iteration reports this event again. */
     if (status == 0 && fetcher_is_spent(f))
         return;
     if (events & UV_READABLE)
@@ -268,7 +268,7 @@ static int set_timer(CURLM *multi, long ms, void *arg)
 
 /* --- a request ------------------------------------------------------------------------ */
 
-/* Reserves the announced length at once, to avoid copies while the buffer grows. A length beyond
+/* Reserves the announced Content-Length, to avoid copies while the buffer grows. A length beyond
  * the limit marks the buffer as full, so that the request fails at once. */
 static void client_make_room(struct fetch_job *j)
 {
@@ -294,7 +294,7 @@ static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
     return j->too_large ? 0 : size * n;
 }
 
-/* libcurl calls this with the resolved address, so changing DNS answers cannot bypass the check. */
+/* libcurl callback with the resolved address, so changing DNS answers cannot bypass the check. */
 static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct fetch_job *j = arg;
@@ -336,7 +336,7 @@ static bool url_is_good(const char *url)
     return good;
 }
 
-/* A line break in a value would start another header. */
+/* Returns true if a header value has no line break, which would start another header. */
 static bool is_line(struct str s)
 {
     return !memchr(s.p, '\r', s.n) && !memchr(s.p, '\n', s.n) && !memchr(s.p, 0, s.n);
@@ -347,7 +347,7 @@ static bool add_headers(struct fetch_job *j, const struct fetch *r)
     struct buf line;
 
     buf_init(&line, 64 * 1024);
-    /* Send the body without waiting for 100 Continue. */
+    /* An empty Expect header makes libcurl send the body without waiting for 100 Continue. */
     j->headers = curl.slist_append(NULL, "Expect:");
     for (size_t i = 0; i < r->header_count; i++) {
         const struct fetch_header *h = &r->headers[i];
@@ -401,7 +401,7 @@ static void set_options(struct fetch_job *j, const struct fetch *r)
     curl.easy_setopt(e, CURLOPT_WRITEDATA, j);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, j);
-    /* A reused connection may lead to a private address that another request was allowed to use. */
+    /* A cached connection may lead to a private address that another request was allowed to use. */
     curl.easy_setopt(e, CURLOPT_FRESH_CONNECT, (long)r->public_only);
     if (j->fetcher->ca_file)
         curl.easy_setopt(e, CURLOPT_CAINFO, j->fetcher->ca_file);
@@ -494,7 +494,7 @@ static void timer_closed(uv_handle_t *handle)
 
 static void end_job(struct fetch_job *j)
 {
-    /* A job in the loop's message queue frees itself there. */
+    /* A job in the loop's message queue is freed when its message runs. */
     if (j->post.run) {
         link_remove(&j->link);
         return;

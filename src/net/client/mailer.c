@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "net/client/curl.h"
 
-/* Four queued mails and the current one, each with its timeout, must finish within the lease of
- * their jobs. */
+/* Four queued mails and the current one, each with its timeout, must finish before the leases of
+ * their jobs expire. */
 enum { MOST_WAITING = 4, MAIL_TIMEOUT_MS = 20000, MAIL_CONNECT_MS = 10000 };
 
 struct mailer {
@@ -25,8 +25,8 @@ struct mailer {
     struct mail *first, **end;
     unsigned waiting;
     _Atomic bool stopping;
-    int fd;     /* socket of the connection; -1: none */
-    CURL *easy; /* used by the thread only; reuses the connection */
+    int fd;     /* socket of the SMTP connection; -1: none */
+    CURL *easy; /* used by the mailer thread only; reuses the connection */
 };
 
 /* --- one mail ------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static int mail_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, cu
     return ((struct mailer *)arg)->stopping;
 }
 
-/* Stores the socket so that mailer_stop can shut it down instead of waiting for libcurl's QUIT. */
+/* Stores the socket, so that mailer_stop can shut it down instead of waiting for QUIT. */
 static curl_socket_t mail_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct mailer *m = arg;
@@ -101,7 +101,7 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_READDATA, text);
 }
 
-/* Replies 550-559 to the mailbox or the text are permanent. Other errors (wrong password,
+/* SMTP replies 550-559 to the mailbox or the text are permanent. Other errors (wrong password,
  * greylisting) may be temporary. */
 static bool is_refused(CURLcode code, long answer)
 {
@@ -119,7 +119,8 @@ static enum mail_result mail_result_of(struct mailer *m, CURLcode code)
     if (m->stopping)
         return MAIL_STOPPED;
     curl.easy_getinfo(m->easy, CURLINFO_RESPONSE_CODE, &answer);
-    log_warn("mail: not sent: %s (the mail server said %ld)", curl.easy_strerror(code), answer);
+    log_warn("mail: could not send a mail: %s (reply code of the mail server: %ld)",
+             curl.easy_strerror(code), answer);
     return is_refused(code, answer) ? MAIL_REFUSED : MAIL_FAILED;
 }
 
@@ -207,7 +208,6 @@ bool mail_address_fits(struct str address)
     return address.n && address.n <= 254 && memchr(address.p, '@', address.n);
 }
 
-/* Returns the host of a URL without user and port. */
 static struct str url_host(struct str url)
 {
     struct str rest = str_from(url, str_starts(url, STR("smtps://")) ? 8 : 7);
@@ -247,11 +247,11 @@ static const char *mailer_problem(const struct mailer_options *o)
     struct str url = str_of(o->url), from = str_of(o->from);
 
     if (!str_starts(url, STR("smtp://")) && !str_starts(url, STR("smtps://")))
-        return "smtp-url must begin with smtp:// or smtps://";
+        return "smtp-url must start with smtp:// or smtps://";
     if (!url_host(url).n)
-        return "smtp-url names no mail server";
+        return "smtp-url contains no host name of a mail server";
     if (!from.n || !is_one_line(from) || !mail_address_fits(envelope_of(from)))
-        return "smtp-url needs smtp-from: a@b, or Name <a@b>";
+        return "smtp-url requires smtp-from, in the form a@b or Name <a@b>";
     return NULL;
 }
 

@@ -15,7 +15,7 @@ struct net4 {
         (uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d), bits \
     }
 
-/* Not globally reachable according to IANA's special-purpose registry. */
+/* Networks that are not globally reachable, from IANA's special-purpose registry. */
 static const struct net4 special4[] = {
     NET4(0, 0, 0, 0, 8),       /* this network */
     NET4(10, 0, 0, 0, 8),      /* private */
@@ -50,7 +50,7 @@ struct net6 {
     int bits;
 };
 
-/* Special-purpose blocks inside 2000::/3, the only block that is allocated. */
+/* Special-purpose networks inside 2000::/3, the only block that is allocated. */
 static const struct net6 special6[] = {
     { { 0x20, 0x01, 0x00, 0x00 }, 23 }, /* protocol assignments, Teredo, ORCHID */
     { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
@@ -75,7 +75,7 @@ static bool public_address_public6(const uint8_t *a)
     static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
     static const uint8_t translated[16] = { 0x00, 0x64, 0xff, 0x9b };
 
-    /* IPv6 forms of an IPv4 address (mapped, NAT64, 6to4) are public if that address is. */
+    /* IPv6 forms of an IPv4 address (mapped, NAT64, 6to4) are public if the IPv4 address is. */
     if (public_address_inside6(a, mapped, 96) || public_address_inside6(a, translated, 96))
         return public_address_public4(public_address_be32(a + 12));
     if (a[0] == 0x20 && a[1] == 0x02)
@@ -102,7 +102,7 @@ bool address_is_public(const void *sockaddr)
 
 /* --- hosts of URLs -------------------------------------------------------------------- */
 
-/* Returns the host without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
+/* The host of a URL without scheme, user, port and trailing dot. Browsers treat '\' as '/'. */
 static struct str public_address_host(struct str url)
 {
     struct str host = str_from(url, str_starts(url, STR("https://")) ? 8 : 7);
@@ -131,7 +131,7 @@ static bool public_address_ends(struct str host, const char *name)
            (!longer || host.p[host.n - end.n - 1] == '.');
 }
 
-/* True for "127.0.0.1", and also for "0x7f.1" and "2130706433". */
+/* Returns true for "127.0.0.1", and also for "0x7f.1" and "2130706433". */
 static bool public_address_is_number(struct str host)
 {
     size_t at = host.n;
@@ -166,7 +166,7 @@ bool url_is_public(struct str url)
     for (size_t i = 0; i < host.n; i++)
         if (host.p[i] == '%' || (unsigned char)host.p[i] >= 0x80)
             return false;
-    if (!memchr(host.p, '.', host.n)) /* single label: nas, router */
+    if (!memchr(host.p, '.', host.n)) /* a single label, such as "nas" or "router" */
         return false;
     for (size_t i = 0; i < COUNT_OF(nearby); i++)
         if (public_address_ends(host, nearby[i]))

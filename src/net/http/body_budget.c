@@ -16,7 +16,7 @@ struct body_budget {
     pthread_mutex_t lock;
     unsigned refs;
     size_t total, used, anonymous;
-    struct map held; /* bytes by owner key, stored as pointers */
+    struct map held; /* reserved bytes by owner key, stored as pointers */
 };
 
 struct body_budget *body_budget_new(size_t total)
@@ -67,7 +67,7 @@ size_t body_budget_used(struct body_budget *b)
 
 /* --- limits per owner ----------------------------------------------------------------- */
 
-/* Hashes account ids with a salt, so that they do not collide with address keys. */
+/* Returns a map key for an account id, salted so that it does not collide with address keys. */
 static uint64_t account_key(uint64_t account)
 {
     return hash_u64(account ^ 0x6163636f756e7473);

@@ -3,16 +3,16 @@
 
 #include "net/http/syntax.h"
 
-/* State 0 must be the initial state. */
+/* The initial state must be 0. */
 enum state {
-    SIZE_FIRST, /* expects the first digit of the size */
+    SIZE_FIRST, /* the first digit of the chunk size follows */
     SIZE,
     EXTENSION,
     SIZE_LF,
     DATA,
     DATA_CR,
     DATA_LF,
-    TRAILER_FIRST, /* expects a trailer or the empty line */
+    TRAILER_FIRST, /* a trailer or the final empty line follows */
     TRAILER_NAME,
     TRAILER_VALUE,
     TRAILER_LF,
@@ -56,7 +56,7 @@ static int step_size_line(struct http_chunks *c, char byte)
     return byte == '\r' ? chunk_step(c, SIZE_LF) : octet_is(byte, OCTET_VALUE) ? 0 : -400;
 }
 
-/* Trailers are validated and dropped: none is needed, and merging them into the headers enables
+/* Validates and drops trailers. No trailer is needed, and merging them into the headers enables
  * request smuggling. */
 static int step_trailer(struct http_chunks *c, char byte)
 {

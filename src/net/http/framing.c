@@ -14,7 +14,7 @@ static bool same_eight(const char *any_case, const char *lower)
     return (a | 0x2020202020202020) == b;
 }
 
-/* Case-insensitive comparison. `lower` contains only lower-case letters, digits and '-': no other
+/* Compares case-insensitively. `lower` contains only lower-case letters, digits and '-': no other
  * byte that is valid in a header becomes one of those by setting bit 0x20. */
 static bool is_word(struct str s, const char *lower, size_t n)
 {
@@ -33,7 +33,7 @@ static bool is_word(struct str s, const char *lower, size_t n)
 }
 #define IS_WORD(s, literal) is_word((s), (literal), sizeof(literal) - 1)
 
-/* For headers that may occur only once: with two, it is unclear which one applies. */
+/* Stores a header that may occur only once, because with two it is unclear which one applies. */
 static long take_single(struct str *field, struct str value)
 {
     if (field->p)
@@ -74,8 +74,8 @@ static long take_content_length(struct head *h, struct str value)
     return 1;
 }
 
-/* Returns the status for a value that is not exactly "chunked": -501 for an unknown coding, -400 if
- * parsers could disagree. "chunked" may only be the last coding of the list. */
+/* Returns the status for a Transfer-Encoding that is not exactly "chunked": -501 for an unknown
+ * coding, -400 if parsers could disagree. "chunked" must be the last coding of the list. */
 static long refuse_coding(struct str list)
 {
     if (!list.n || list.p[list.n - 1] == ',')
@@ -137,7 +137,7 @@ struct known_header {
     long (*take)(struct head *h, struct str value);
 };
 
-/* Indexed by length, which is unique among these names. */
+/* The index is the length of the name, which is unique among these headers. */
 #define KNOWN(name, take) [sizeof(name) - 1] = { name, take }
 static const struct known_header known_headers[] = {
     KNOWN("host", take_host),
@@ -171,7 +171,7 @@ long head_finish(struct head *h)
         r->host = h->authority;
     r->keep_alive = !h->close && (r->minor == 1 || h->keep_alive);
     r->expect_continue = h->expect && r->minor == 1 && body;
-    /* A body would be parsed as WebSocket frames. */
+    /* A request with a body is not upgraded: its body would be parsed as WebSocket frames. */
     r->upgrade_websocket =
         h->upgrade && h->websocket && r->minor == 1 && r->method == HTTP_GET && !body;
     return 1;

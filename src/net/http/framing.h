@@ -7,8 +7,8 @@
 
 #include "net/http/http.h"
 
-/* The input that is left. `past` is the result to return at its end: 0 if more bytes may arrive, or
- * a negative status if the input was cut at a size limit. */
+/* The remaining input. `past` is the result to return at its end: 0 if more bytes may arrive, or a
+ * negative status if the input was cut at a size limit. */
 struct cursor {
     const char *at, *end;
     int past;

@@ -8,7 +8,7 @@ bool http_media_type_is(struct str content_type, struct str type)
     return content_type.n && str_eq_nocase(str_trim(str_cut(&content_type, ';')), type);
 }
 
-/* Copies without the backslashes of a quoted string; false if it does not fit. */
+/* Copies a parameter without the backslashes of a quoted string; false if it does not fit. */
 static bool copy_unquoted(const struct parameter *p, char *out, size_t max, size_t *ret_n)
 {
     size_t n = 0;
@@ -39,7 +39,7 @@ bool http_parameter(struct str value, struct str name, char *out, size_t max, si
     return false;
 }
 
-/* True if "q=0.5" is above zero; false if malformed. */
+/* Returns true if a weight such as "q=0.5" is above zero; false if it is malformed. */
 static bool weight_above_zero(struct str parameters)
 {
     struct str name = str_trim(str_cut(&parameters, '='));
@@ -66,7 +66,7 @@ bool http_accepts(struct str accept_encoding, struct str coding)
         struct str name = str_trim(str_cut(&item, ';'));
         bool offered = str_trim(item).n == 0 || weight_above_zero(item);
 
-        /* The entry of the coding takes precedence over "*", in any order. */
+        /* The entry of the coding itself overrides "*", in any order. */
         if (str_eq_nocase(name, coding))
             return offered;
         if (str_is(name, "*"))
@@ -75,7 +75,6 @@ bool http_accepts(struct str accept_encoding, struct str coding)
     return any;
 }
 
-/* Returns W/"x" without its W/. */
 static struct str strong_tag(struct str tag)
 {
     return str_starts(tag, STR("W/")) ? str_from(tag, 2) : tag;
@@ -92,7 +91,7 @@ bool http_tag_listed(struct str if_none_match, struct str tag)
     return false;
 }
 
-/* Accepts digits only; numbers that overflow become INT64_MAX. */
+/* Parses a byte position of digits only; numbers that overflow become INT64_MAX. */
 static bool to_position(struct str s, int64_t *ret)
 {
     uint64_t v;
@@ -116,7 +115,7 @@ int http_range(struct str value, int64_t size, int64_t *ret_first, int64_t *ret_
     struct str from = str_trim(str_cut(&value, '-'));
     struct str to = str_trim(value);
 
-    if (from.n == 0) { /* suffix range: the last bytes */
+    if (from.n == 0) { /* suffix range: the last `last` bytes */
         if (!to_position(to, &last))
             return 0;
         first = last < size ? size - last : 0;

@@ -1,7 +1,7 @@
 /* http.c - parses the head of a request in one strict pass.
  *
  * Every decision depends only on preceding bytes, so a head that arrives in pieces gives the same
- * result as one that arrives whole. */
+ * result as a complete one. */
 #include "net/http/http.h"
 
 #include "net/http/framing.h"
@@ -39,7 +39,7 @@ static void http_limit(struct cursor *c, struct str rest, size_t max, int status
     c->past = reached ? status : 0;
 }
 
-/* Checks eight bytes at a time: nonzero if any byte of word is below b. */
+/* Returns nonzero if any of the eight bytes of word is below b. */
 static uint64_t has_below(uint64_t word, unsigned char b)
 {
     return (word - b * ONES) & ~word & TOPS;
@@ -50,7 +50,7 @@ static uint64_t has_byte(uint64_t word, unsigned char b)
     return has_below(word ^ b * ONES, 1);
 }
 
-/* Values and the target are most of a head: skip eight valid bytes at a time. */
+/* Skips eight valid bytes at a time, because header values are most of a request head. */
 static void skip_value(struct cursor *c)
 {
     const char *p = c->at;
@@ -91,7 +91,7 @@ static long read_line_end(struct cursor *c)
     return 1;
 }
 
-/* Ends a word of the request line, which exactly one space must follow. */
+/* Ends a word of the request line. Exactly one space must follow the word. */
 static long end_word(struct cursor *c, const char *start, struct str *ret)
 {
     if (c->at == c->end)
@@ -105,7 +105,7 @@ static long end_word(struct cursor *c, const char *start, struct str *ret)
 
 static long read_version(struct cursor *c, struct http_request *r)
 {
-    static const char pattern[] = "HTTP/0.0"; /* 0 matches any digit */
+    static const char pattern[] = "HTTP/0.0"; /* 0 stands for any digit */
     const char *start = c->at;
 
     if (c->end - c->at >= 8 && memcmp(c->at, "HTTP/1.1", 8) == 0) {
@@ -132,7 +132,7 @@ static size_t scheme_length(struct str target)
     return target.n > 8 && str_eq_nocase(str_slice(target.p, 8), STR("https://")) ? 8 : 0;
 }
 
-/* "http://host/path" also contains the host, which overrides Host (RFC 9112 §3.2.2). */
+/* Splits "http://host/path"; this host overrides the Host header (RFC 9112 §3.2.2). */
 static long split_absolute(struct head *h, struct str *ret_path)
 {
     struct str t = h->r->target;
@@ -161,7 +161,7 @@ static long split_target(struct head *h)
 
     r->query = path;
     r->path = str_cut(&r->query, '?');
-    /* An absolute target may omit the path "/": point at the slash before its host. */
+    /* An absolute target may omit the path "/": use the slash before its host. */
     if (r->path.n == 0)
         r->path = str_slice(h->authority.p - 1, 1);
     return 1;
@@ -239,7 +239,7 @@ static long read_headers(struct head *h)
     }
 }
 
-/* Clears single members: clearing all of headers[] would cost more than parsing. */
+/* Clears only members that the parser does not set; clearing headers[] would cost too much. */
 static void http_clear(struct http_request *r)
 {
     r->has_length = r->chunked = false;
@@ -256,7 +256,7 @@ long http_read_head(struct str bytes, struct http_request *ret)
     http_clear(ret);
     if (bytes.n == 0)
         return 0;
-    /* Some clients send an extra CRLF after a body (RFC 9112 §2.2). */
+    /* Skip an empty line: some clients send a CRLF after a body (RFC 9112 §2.2). */
     if (rest.p[0] == '\r') {
         http_limit(&h.c, rest, 2, -400);
         long n = read_line_end(&h.c);

@@ -14,10 +14,10 @@
 #include "base/str.h"
 
 enum {
-    HTTP_MAX_LINE = 8 * 1024,  /* request line without its CRLF */
-    HTTP_MAX_HEAD = 32 * 1024, /* all headers with the empty line */
+    HTTP_MAX_LINE = 8 * 1024,  /* length of the request line without its CRLF */
+    HTTP_MAX_HEAD = 32 * 1024, /* length of all headers with the empty line */
     HTTP_MAX_HEADERS = 100,
-    HTTP_MAX_CHUNK_LINE = 256, /* size and extensions of one chunk */
+    HTTP_MAX_CHUNK_LINE = 256, /* length of the size and extensions of one chunk */
     HTTP_MAX_TRAILERS = 8 * 1024,
 };
 
@@ -39,40 +39,40 @@ struct http_header {
     struct str name, value; /* value without surrounding white space */
 };
 
-/* Every str points into the parsed bytes, or is { NULL, 0 }. */
+/* A parsed request. Every str points into the parsed bytes, or is { NULL, 0 }. */
 struct http_request {
     enum http_method method;
     struct str method_text;
     struct str target;      /* as received */
     struct str path, query; /* before and after '?', still percent-encoded */
-    int minor;              /* HTTP/1.minor */
+    int minor;              /* minor version: HTTP/1.minor */
 
-    /* Framing, validated. expect_continue is set only if a body follows; upgrade_websocket only if
-     * none does. */
+    /* Validated framing. expect_continue is set only if a body follows; upgrade_websocket only if
+     * no body follows. */
     bool has_length, chunked, keep_alive, expect_continue, upgrade_websocket;
-    uint64_t length; /* at most INT64_MAX; 0 if absent */
+    uint64_t length; /* Content-Length, at most INT64_MAX; 0 if absent */
 
     /* Headers that most requests need; p == NULL if absent. The host of an absolute target ("GET
      * http://host/") overrides the Host header. */
     struct str host, authorization, content_type, accept_encoding;
 
-    /* Last members, so that a copy needs only the headers in use. */
+    /* These are the last members, so that a copy of the struct needs only the headers in use. */
     size_t header_count;
     struct http_header headers[HTTP_MAX_HEADERS];
 };
 
 /* Parses one request head at the start of bytes. Returns its length, 0 if more bytes are needed, or
  * a negative HTTP status (-400, -414, -417, -431, -501, -505), after which the connection must be
- * closed. Never returns 0 once a size limit is exceeded. Skips and counts one empty line before the
- * request. */
+ * closed. Never returns 0 once a size limit is exceeded. One empty line before the request is
+ * skipped. */
 long http_read_head(struct str bytes, struct http_request *ret);
 
-/* Returns the first header of that name (case-insensitive), or a str with p == NULL. */
+/* Returns the first header with this name (case-insensitive), or a str with p == NULL. */
 struct str http_header(const struct http_request *r, struct str name);
 
 /* --- chunked bodies ------------------------------------------------------------------- */
 
-/* Decoder state; initialise to zeros. */
+/* State of the chunk decoder; initialise to zeros. */
 struct http_chunks {
     int state;
     uint64_t left;         /* remaining bytes of the current chunk */
@@ -86,15 +86,15 @@ long http_read_chunks(struct http_chunks *c, struct str bytes, struct buf *out, 
 
 /* --- header values -------------------------------------------------------------------- */
 
-/* True if "a/b; charset=x" has the media type "a/b" (case-insensitive). */
+/* Returns true if "a/b; charset=x" has the media type "a/b" (case-insensitive). */
 bool http_media_type_is(struct str content_type, struct str type);
-/* Copies an unquoted parameter such as boundary to out (NULL: only compute its length). Returns
- * false if the parameter is absent, malformed or longer than max. */
+/* Copies the unquoted value of a parameter such as boundary to out (NULL: only computes its
+ * length). Returns false if the parameter is absent, malformed or longer than max. */
 bool http_parameter(struct str value, struct str name, char *out, size_t max, size_t *ret_n);
-/* True if Accept-Encoding allows this coding (q > 0; "*" matches). */
+/* Returns true if Accept-Encoding allows this coding (q > 0; "*" matches). */
 bool http_accepts(struct str accept_encoding, struct str coding);
 
-/* True if If-None-Match lists this entity tag or "*". Ignores the weak prefix W/. */
+/* Returns true if If-None-Match lists this entity tag or "*". Ignores the weak prefix W/. */
 bool http_tag_listed(struct str if_none_match, struct str tag);
 
 /* Parses "bytes=0-99" for a resource of this size. Returns 1 and the range; 0 if the header is

@@ -18,18 +18,18 @@ enum state {
 
 struct multipart {
     enum state state;
-    enum err error;                             /* first error; stays set */
+    enum err error;                             /* the first error, which all later calls return */
     char delimiter[4 + MULTIPART_MAX_BOUNDARY]; /* CRLF, "--" and the boundary */
     size_t delimiter_n;
     size_t matched; /* bytes of the delimiter matched so far */
-    size_t unreal;  /* matched bytes not received: see expect_delimiter */
+    size_t unreal;  /* bytes counted as matched but not received: see expect_delimiter */
     size_t total, max_total;
-    struct buf head; /* headers of the part that begins */
+    struct buf head; /* headers of the next part, as far as received */
     size_t count;
     struct part parts[MULTIPART_MAX_PARTS];
 };
 
-/* RFC 2046 §5.1.1. */
+/* Returns true if the boundary has 1-70 of the characters that RFC 2046 §5.1.1 allows. */
 static bool is_boundary(struct str s)
 {
     if (s.n == 0 || s.n > MULTIPART_MAX_BOUNDARY || s.p[s.n - 1] == ' ')
@@ -44,7 +44,7 @@ static bool is_boundary(struct str s)
 }
 
 /* A delimiter starts with CRLF. Before the first part, and in a part without content, that CRLF may
- * be missing or belong to what was already consumed; so treat it as matched. */
+ * be missing or already consumed, so it counts as matched. */
 static void expect_delimiter(struct multipart *m, enum state state)
 {
     m->state = state;
@@ -100,8 +100,8 @@ static enum err add_content(struct multipart *m, const char *p, size_t n)
     return OK;
 }
 
-/* Reads content up to a delimiter. CR, its first byte, occurs only once in the delimiter; so after
- * a mismatch the matched bytes are content, and the search continues at the current byte. */
+/* Reads content up to a delimiter. CR occurs only at the start of the delimiter; so after a
+ * mismatch the matched bytes are content, and the search continues at the current byte. */
 static enum err read_content(struct multipart *m, struct str *s)
 {
     enum err e = OK;
@@ -149,7 +149,7 @@ static enum err read_head(struct multipart *m, struct str *s)
         if (buf_full(head))
             return ERR_ENTITY_TOO_LARGE;
         *s = str_from(*s, 1);
-        /* The empty line, which may be the first line. */
+        /* An empty line ends the headers; it may be the first line. */
         if (head->n >= 2 && memcmp(head->p + head->n - 2, "\r\n", 2) == 0 &&
             (head->n == 2 || (head->n >= 4 && head->p[head->n - 3] == '\n')))
             return begin_part(m);
@@ -157,7 +157,7 @@ static enum err read_head(struct multipart *m, struct str *s)
     return OK;
 }
 
-/* Handles one byte after a delimiter, before the headers of a part or the end. */
+/* Handles one byte between a delimiter and the headers of the next part or the end. */
 static enum err read_delimited(struct multipart *m, char c)
 {
     bool blank = c == ' ' || c == '\t';

@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "net/http/syntax.h"
 
-/* Names are written to files, logs and JSON: require UTF-8 without control characters. */
+/* Requires UTF-8 without control characters, because names are written to files, logs and JSON. */
 static bool is_clean(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -14,8 +14,8 @@ static bool is_clean(struct str s)
     return utf8_valid(s);
 }
 
-/* Some clients escape quotes and backslashes, others send a backslash as is; so a backslash is an
- * escape only before one of these two characters. */
+/* Removes escapes of a quoted value. Some clients send a backslash unescaped, so a backslash is an
+ * escape only before a quote or a backslash. */
 static struct str multipart_unquote(const struct parameter *p, char *out)
 {
     size_t n = 0;
@@ -57,7 +57,7 @@ static bool decode_extended(struct str value, char *out, struct str *ret)
     return true;
 }
 
-/* Copies s to *field; false if the field is already set or s is not clean. */
+/* Copies s to *field; returns false if the field is already set or s is not clean. */
 static bool set_field(char **field, struct str s)
 {
     if (*field || !is_clean(s))
@@ -68,7 +68,8 @@ static bool set_field(char **field, struct str s)
     return true;
 }
 
-/* ret_extended: the value of filename*=, which takes precedence over filename=. */
+/* Stores a parameter of Content-Disposition. ret_extended: filename*=, which overrides
+ * filename=. */
 static bool take_parameter(struct part *p, const struct parameter *a, char **ret_extended)
 {
     char text[MULTIPART_MAX_PART_HEAD];
@@ -90,7 +91,7 @@ static bool take_disposition(struct part *p, struct str value)
     char *extended = NULL;
     int more;
 
-    /* Allow only one Content-Disposition; a set name means that there was one. */
+    /* If the name is set, this is the second Content-Disposition, which is an error. */
     if (p->name || !str_eq_nocase(str_trim(type), STR("form-data")))
         return false;
     rest = str_from(value, type.n);
@@ -104,7 +105,7 @@ static bool take_disposition(struct part *p, struct str value)
     return more == 0 && p->name;
 }
 
-/* Content-Transfer-Encoding is obsolete in forms; accept only values that need no decoding. */
+/* Content-Transfer-Encoding is obsolete in forms; accepts only values that need no decoding. */
 static bool is_plain_encoding(struct str value)
 {
     return str_eq_nocase(value, STR("binary")) || str_eq_nocase(value, STR("8bit")) ||
@@ -133,7 +134,7 @@ enum err part_read_head(struct part *p, struct str head)
     for (;;) {
         struct str line = str_cut(&head, '\n');
 
-        /* take_line rejects a bare CR inside the line, because it is not valid in a value. */
+        /* The line must end with CRLF. take_line rejects a bare CR inside the line. */
         if (line.n == 0 || line.p[line.n - 1] != '\r')
             return ERR_BAD_REQUEST;
         line.n--;

@@ -47,7 +47,7 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     links_init(&h->dirty);
     links_init(&h->input.postponed);
     h->input.go_on.run = home_go_on;
-    /* No limits here: input is bounded before it is stored, and output is our own. */
+    /* No limits here: input is bounded before it is stored, and the server generates the output. */
     buf_init(&h->buffers.out, SIZE_MAX / 2);
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
     buf_init(&h->buffers.cipher, SIZE_MAX / 2);
@@ -90,7 +90,7 @@ static void open_home(struct loop *l, void *arg)
     o->result = home_listen(h, o->fd);
 }
 
-/* Ends the server's use of the per-loop state; the last running request frees it. */
+/* Ends the server's use of the per-loop state; the last running request frees that state. */
 static void release_home(struct loop *l, void *arg)
 {
     struct home *h = arg;
@@ -138,7 +138,7 @@ static void listener_closed(uv_handle_t *handle)
 }
 
 /* Closes the listener and idle connections. A connection with a partial request or a pending
- * response may finish. */
+ * response stays open. */
 static void drain_home(struct loop *l, void *arg)
 {
     struct home *h = arg;
@@ -172,8 +172,8 @@ static void stop_home(struct loop *l, void *arg)
     }
 }
 
-/* True if no response is pending on the connection: it waits for the peer's close frame, for the
- * peer to close, or for a whole request. */
+/* Returns true if no response is pending on the connection: it waits for the peer's close frame,
+ * for the peer to close, or for a whole request. */
 static bool connection_is_leaving(const struct connection *c)
 {
     return c->state == CONN_WEBSOCKET || c->state == CONN_LINGER || c->state == CONN_HEAD ||
@@ -209,7 +209,7 @@ static void cut_home(struct loop *l, void *arg)
     struct home *h = arg;
 
     (void)l;
-    /* Closed connections leave the list in a later loop iteration. */
+    /* Closed connections are removed from the list in a later loop iteration. */
     for (struct link *at = h->connections.next; at != &h->connections; at = at->next)
         connection_close(container_of(at, struct connection, link));
 }
@@ -240,7 +240,7 @@ static void on_each_home(struct server *s, void (*run)(struct loop *l, void *arg
         loop_call(loops_at(s->loops, i), run, s->homes[i]);
 }
 
-/* Closes in batches, because there may be thousands and running requests share the loop. */
+/* Closes connections in batches: there may be thousands and running requests share the loop. */
 static void server_part(struct server *s)
 {
     struct parting p = { .homes = s->homes, .more = true };
@@ -323,7 +323,7 @@ static struct server *server_new(struct loops *loops, const struct server_option
     return s;
 }
 
-/* Opens all sockets before any loop listens, so that a failure has nothing to undo. */
+/* Opens all sockets before any loop listens, so that nothing must be undone on failure. */
 static bool open_sockets(struct server *s, const struct server_options *o, int *fds,
                          unsigned *ret_opened)
 {

@@ -94,7 +94,7 @@ bool answer_has_body(int status)
     return status != 204 && status != 304;
 }
 
-enum { FIXED_HEAD = 256 }; /* room for all fixed header text */
+enum { FIXED_HEAD = 256 }; /* upper limit for all fixed header text */
 
 void answer_add_head(struct home *h, const struct answer_to *to, const struct answer_head *head,
                      uint64_t length, bool zipped, bool varies)
@@ -178,7 +178,8 @@ void serving_answered(struct connection *c, struct serving *call, bool keep_aliv
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
         c->state = keep_alive ? CONN_HEAD : CONN_LAST;
-        /* Unread pipelined input must not reset the connection before the response is read. */
+        /* Unread pipelined input would reset the connection before the client reads the
+         * response. */
         if (!keep_alive && c->in.n)
             c->linger = true;
     }
@@ -199,7 +200,7 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
     if (c->state == CONN_ASKED)
         keep = body_give_up(c, call, keep);
     struct answer_to to = { x->request->accept_encoding, call->head, keep, call->old };
-    if (c->home->current == c) { /* input is being handled: the caller continues */
+    if (c->home->current == c) { /* input is being handled, so the caller continues */
         answer_add(c, &to, head, body);
         serving_answered(c, call, keep);
         return;
@@ -207,7 +208,7 @@ void http_answer(struct exchange *x, const struct answer_head *head, struct str 
     struct connection *before = connection_begin(c);
     answer_add(c, &to, head, body);
     serving_answered(c, call, keep);
-    /* c is still current, so this only adds to the output that is sent below. */
+    /* c is still current, so this call only adds to the output that is sent below. */
     connection_resume(c);
     c->home->current = before;
 }

@@ -1,8 +1,8 @@
 /* server_body.c - reads request bodies within the application's limits and the memory budget.
  *
  * A body that is short or already received is read at once. For any other body the application
- * first authenticates the sender (admit), so that no memory is used for a request that its head
- * alone would fail; the body then counts against the budget. */
+ * first authenticates the sender (admit), so that a request that fails by its head alone uses no
+ * memory; the body then counts against the budget. */
 #include <assert.h>
 
 #include "base/arena.h"
@@ -10,11 +10,11 @@
 #include "net/http/server_internal.h"
 
 enum {
-    UNASKED_MAX = 4 * 1024,   /* bodies up to this need no admission */
-    UNASKED_HEAD = 16 * 1024, /* unless the head is longer than this */
-    DRAIN_MAX = 64 * 1024,    /* rejected bodies up to this are read and discarded */
+    UNASKED_MAX = 4 * 1024,   /* bodies up to this length are read without authentication */
+    UNASKED_HEAD = 16 * 1024, /* … if the head is not longer than this */
+    DRAIN_MAX = 64 * 1024,    /* refused bodies up to this length are read and discarded */
     PAY_STEP = 64 * 1024,     /* bytes reserved in the budget at a time */
-    /* Delimiters and part headers of a form do not count towards the limit of its contents. */
+    /* Delimiters and part headers of a form do not count towards the limit for its contents. */
     FORM_OVERHEAD =
         (MULTIPART_MAX_PARTS + 1) * (MULTIPART_MAX_PART_HEAD + 2 * MULTIPART_MAX_BOUNDARY),
 };
@@ -30,7 +30,7 @@ bool body_give_up(struct connection *c, struct serving *call, bool keep_alive)
 {
     const struct http_request *r = call->x.request;
 
-    /* Skips a short body to keep the connection; closes it instead of waiting for a long one. */
+    /* Skip a short body, to reuse the connection; close it instead of waiting for a long one. */
     if (!keep_alive || r->chunked || r->length > DRAIN_MAX || r->expect_continue) {
         c->linger = true;
         return false;
@@ -39,7 +39,7 @@ bool body_give_up(struct connection *c, struct serving *call, bool keep_alive)
     return true;
 }
 
-/* Rejects a body whose announced length is too long, before any of it is read. */
+/* Refuses a body whose announced length is too long, before any of it is read. */
 static void refuse_length(struct connection *c, struct serving *call)
 {
     bool keep = body_give_up(c, call, call->keep_alive && !c->home->stopping);
@@ -63,7 +63,7 @@ static bool begin_form(struct serving *call)
     return call->x.parts != NULL;
 }
 
-/* Counts n more bytes; false if the budget is exhausted. */
+/* Counts n more received bytes; returns false if the memory budget is exhausted. */
 static bool body_pay(const struct home *h, struct serving *call, size_t n)
 {
     call->received += n;
@@ -76,7 +76,7 @@ static bool body_pay(const struct home *h, struct serving *call, size_t n)
     return true;
 }
 
-/* The length is only announced: memory grows with received bytes, up to that length. */
+/* Starts to receive a body. Memory grows with the received bytes, not with the announced length. */
 static void body_expect(struct connection *c)
 {
     struct serving *call = c->call;
@@ -90,12 +90,12 @@ static void body_expect(struct connection *c)
         connection_refuse(c, 400, STR(""));
         return;
     }
-    if (!body_pay(c->home, call, 0)) { /* the head is stored as long as the body */
+    if (!body_pay(c->home, call, 0)) { /* the head counts, too: it is stored as long as the body */
         connection_refuse(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }
     c->state = CONN_BODY;
-    c->timing = TIMING_NONE; /* a new timeout starts for the body */
+    c->timing = TIMING_NONE; /* the body gets its own timeout */
     call->left = r->length;
     buf_init(&call->data, call->form ? 0 : (size_t)(r->chunked ? call->max : r->length));
     if (call->expects)
@@ -132,7 +132,7 @@ size_t body_begin(struct connection *c, struct serving *call, struct str rest)
     if (!call->form && !r->chunked && r->length <= call->max && r->length <= rest.n) {
         call->x.body = str_dup(call->x.arena, str_slice(rest.p, (size_t)r->length));
         size_t used = call->x.body.n;
-        connection_dispatch(c, call); /* the request may be answered and freed here */
+        connection_dispatch(c, call); /* may respond to the request and free it */
         return used;
     }
     c->call = call;
@@ -143,7 +143,7 @@ size_t body_begin(struct connection *c, struct serving *call, struct str rest)
     }
     c->state = CONN_ASKED;
     c->timing = TIMING_NONE;
-    h->app.admit(h->app.arg, &call->x); /* the request may be answered and freed here */
+    h->app.admit(h->app.arg, &call->x); /* may respond to the request and free it */
     return 0;
 }
 
@@ -159,7 +159,7 @@ void http_admit(struct exchange *x, uint64_t account)
     }
     assert(c->state == CONN_ASKED);
     call->owner = (struct body_owner){ x->address, account };
-    if (c->home->current == c) { /* input is being handled: the caller continues */
+    if (c->home->current == c) { /* input is being handled, so the caller continues */
         body_expect(c);
         return;
     }
@@ -171,7 +171,6 @@ void http_admit(struct exchange *x, uint64_t account)
 
 /* --- while the body is received ------------------------------------------------------- */
 
-/* Appends to the form or to the body; returns an HTTP status or 0. */
 static int add_bytes(struct serving *call, struct str bytes)
 {
     if (!call->x.parts) {

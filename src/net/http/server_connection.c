@@ -29,7 +29,7 @@ static void connection_drop_call(struct connection *c, bool working)
 
     c->call = NULL;
     if (call && working) {
-        call->x.connection = NULL; /* its response will be dropped */
+        call->x.connection = NULL; /* the response will be dropped */
         atomic_store_explicit(&call->x.abandoned, true, memory_order_relaxed);
     } else if (call) {
         serving_free(call);
@@ -85,8 +85,8 @@ void connection_finish(struct connection *c)
     if (connection_unsent(c) || (c->home->current == c && c->home->buffers.out.n))
         return;
     say_goodbye(c);
-    /* Closing a socket with unread input resets the connection, and the peer may lose the response
-     * that explains it. */
+    /* Closing a socket with unread input resets the connection, and the peer may lose the error
+     * response. */
     if (c->linger && !c->ended)
         shut_down(c);
     else
@@ -100,13 +100,13 @@ void connection_expired(struct deadline *d)
     connection_close(container_of(d, struct connection, deadline));
 }
 
-/* Bytes received or sent, depending on what the timeout is for. */
+/* Returns the bytes received or sent, depending on which of both the timeout limits. */
 static uint64_t count_moved(const struct connection *c)
 {
     return c->timing == TIMING_READING ? c->received : c->handed - connection_unsent(c);
 }
 
-/* At the end of a timeout window: a peer that transferred enough gets another window. */
+/* Ends a timeout window: a peer that transferred enough bytes gets another window. */
 static bool renew_window(struct connection *c, struct deadlines *list, uint64_t least)
 {
     uint64_t moved = count_moved(c);
@@ -118,7 +118,7 @@ static bool renew_window(struct connection *c, struct deadlines *list, uint64_t 
     return true;
 }
 
-/* Large responses may take any time while the peer keeps the minimum rate. */
+/* A large response may take any time while the peer reads at the minimum rate. */
 void connection_expired_sending(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
@@ -153,14 +153,15 @@ static void begin_timing(struct connection *c, enum connection_timing timing,
     deadline_touch(list, &c->deadline);
 }
 
-/* A head has one timeout for all its bytes. Bodies and unsent responses continue while the peer
- * keeps a minimum rate. Each response restarts the idle timeout; a running request has none. */
+/* Sets the timeout by the state. A head has one timeout for all its bytes. Bodies and unsent
+ * responses continue while the peer keeps a minimum rate. Each response restarts the idle
+ * timeout. */
 static void set_deadline(struct connection *c)
 {
     struct home *h = c->home;
     bool unsent = connection_unsent(c) > 0;
 
-    /* The closing handshake of a WebSocket has its own timeout, which nothing extends. */
+    /* The closing handshake of a WebSocket has its own timeout, which is never extended. */
     if (c->state == CONN_LAST && c->upgraded)
         return;
     switch ((enum connection_state)c->state) {
@@ -215,7 +216,7 @@ static void connection_sent(uv_write_t *request, int status)
         connection_resume(c);
 }
 
-/* Queues a copy of the pieces after the first `done` bytes. */
+/* Queues a copy of the pieces without their first `done` bytes. */
 static void connection_keep_rest(struct connection *c, const struct str *pieces, size_t count,
                                  size_t done)
 {
@@ -333,8 +334,8 @@ void connection_send_queued(struct connection *c, struct str piece)
         connection_trim(&c->home->buffers.cipher);
 }
 
-/* Not libuv's write(): that also reads the file and its inode, which cause cache misses when there
- * are thousands of sockets. */
+/* Calls send() directly, because libuv's write also reads the file and its inode, which causes
+ * cache misses with thousands of sockets. */
 static size_t send_some(const struct connection *c, int fd, struct str bytes)
 {
     ssize_t n = send(fd, bytes.p, bytes.n, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -345,8 +346,8 @@ static size_t send_some(const struct connection *c, int fd, struct str bytes)
     return (size_t)n;
 }
 
-/* TLS records must leave in order: libuv queues what the kernel does not accept, and reports a
- * broken connection in a later loop iteration. */
+/* Sends encrypted bytes. TLS records must leave in order, so libuv queues the bytes that the kernel
+ * does not accept. */
 static size_t send_encrypted(struct connection *c, int fd, struct str bytes)
 {
     struct buf *cipher = &c->home->buffers.cipher;
@@ -399,9 +400,9 @@ void connection_end(struct connection *c, struct connection *before)
 
 /* --- receiving ------------------------------------------------------------------------ */
 
-/* Thousands of sockets may be readable at once, and one may carry hundreds of requests. Unread
- * input stays in the kernel, and epoll reports the socket again in the next loop iteration, after
- * those not reported yet. */
+/* Limits the time for reading, because thousands of sockets may be readable at once, and one may
+ * carry hundreds of requests. Unread input stays in the kernel, and epoll reports the socket again
+ * in the next loop iteration. */
 bool home_has_read_enough(struct home *h)
 {
     int64_t now = clock_mono();
@@ -462,16 +463,16 @@ static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
         *ret = uv_buf_init(NULL, 0);
         return;
     }
-    /* Input that cannot be handled yet must be stored, so read little unless a body is expected. */
+    /* Unless a body is expected, read little: input that cannot be handled yet must be stored. */
     *ret = uv_buf_init(c->home->buffers.bytes, c->state == CONN_BODY ? READ_SIZE : HEAD_READ);
 }
 
-/* The peer sends no more; its complete requests are still answered. */
+/* Handles EOF of the peer: its complete requests still get responses. */
 static void end_of_input(struct connection *c)
 {
     c->ended = true;
     if (c->state == CONN_HEAD && (connection_unsent(c) || c->later.next))
-        return; /* requests still wait; end_if_done checks again */
+        return; /* requests are still waiting; end_if_done checks again */
     if (c->state != CONN_CALL && c->state != CONN_ASKED && c->state != CONN_FILE &&
         c->state != CONN_LAST)
         connection_close(c);
@@ -498,8 +499,8 @@ static void connection_decrypt(struct connection *c, const char *bytes, size_t n
     if (h->buffers.cipher.n) {
         struct str reply = buf_str(&h->buffers.cipher);
 
-        /* TLS sends little after the handshake. A peer that triggers more without reading would
-         * make the output grow: close. */
+        /* TLS sends little after the handshake. Close a peer that triggers more output without
+         * reading, because the output would grow. */
         if (connection_unsent(c) > WAITING_OUTPUT) {
             connection_close(c);
             return;
@@ -530,7 +531,7 @@ static void take_bytes(struct connection *c, char *bytes, size_t n)
     }
 }
 
-/* Reads an optional PROXY protocol header at the start; everything else is normal input. */
+/* Reads an optional PROXY protocol header at the start of a connection; the rest is input. */
 static void take_preamble(struct connection *c, const char *bytes, size_t n)
 {
     struct address client;

@@ -15,10 +15,10 @@ enum {
 };
 
 struct file_sending {
-    int fd;                     /* -1: a text */
+    int fd;                     /* -1: the response is a text */
     struct str text;            /* the unsent rest */
-    struct buf owned;           /* buffer of the text; empty: the text is static … */
-    struct shared_text *shared; /* … or in here; or NULL */
+    struct buf owned;           /* buffer that owns the text; empty: the text is static or shared */
+    struct shared_text *shared; /* shared text that owns the text, or NULL */
     int64_t left;
     bool keep_alive;
 };
@@ -44,8 +44,8 @@ static void file_passed(struct connection *c, struct file_sending *f, size_t n)
     figure_add(&c->home->figures.bytes_out, n);
 }
 
-/* Sends the headers and the start of a text in one call, as far as the socket accepts them, so that
- * the headers alone do not wake the peer. The rest of the headers stays in buffers.out. */
+/* Sends the headers and the start of a text in one system call, so that the headers alone do not
+ * wake the peer. Unsent headers stay in buffers.out. */
 static void send_with_head(struct connection *c, struct file_sending *f)
 {
     struct home *h = c->home;
@@ -68,7 +68,7 @@ static void send_with_head(struct connection *c, struct file_sending *f)
     file_passed(c, f, (size_t)n - of_head);
 }
 
-/* Sends without a copy in user space, as far as the socket accepts it. */
+/* Sends as much as the socket accepts, without a copy in user space. */
 static bool send_inside(struct connection *c, struct file_sending *f)
 {
     int64_t until = f->left - A_TURN;
@@ -88,8 +88,8 @@ static bool send_inside(struct connection *c, struct file_sending *f)
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINVAL || errno == EINTR));
 }
 
-/* Sends one piece through libuv, which reports when a full socket has room again. queued: libuv
- * always reports, in the next loop iteration. */
+/* Sends one piece through libuv, which calls back when a full socket is writable again. queued:
+ * libuv always calls back, in the next loop iteration. */
 static bool send_piece(struct connection *c, struct file_sending *f, bool queued)
 {
     char piece[PIECE];
@@ -127,8 +127,8 @@ bool file_continue(struct connection *c)
                 break;
             continue;
         }
-        /* The length was already announced: all we can do is close the connection. */
-        log_warn("server: a file ended early or could not be sent");
+        /* The length was already announced, so the connection must be closed. */
+        log_warn("server: could not send a whole file; closing the connection");
         connection_close(c);
     }
     if (c->state != CONN_FILE || f->left || connection_unsent(c))
@@ -139,7 +139,7 @@ bool file_continue(struct connection *c)
     return true;
 }
 
-/* Frees the request; its response stays until it is sent. */
+/* Starts the body and frees the request. */
 static void file_begin(struct connection *c, struct serving *call, struct file_sending f)
 {
     f.keep_alive = call->keep_alive;
@@ -155,8 +155,8 @@ static void file_begin(struct connection *c, struct serving *call, struct file_s
     serving_free(call);
 }
 
-/* Adds the headers and starts the body; continues unless the connection's input is being handled.
- */
+/* Appends the headers and starts the body; also sends it, unless the connection's input is being
+ * handled. */
 static void file_answer(struct serving *call, const struct answer_head *head, struct file_sending f)
 {
     struct connection *c = call->x.connection;

@@ -1,4 +1,4 @@
-/* server_gzip.c - compresses responses; each loop creates one deflate state on first use. */
+/* server_gzip.c - compresses responses; each loop creates one deflate state at first use. */
 #include <limits.h>
 #include <zlib.h>
 
@@ -17,7 +17,7 @@ static bool deflate_start(z_stream *z, int level)
 {
     if (deflateInit2(z, level, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) == Z_OK)
         return true;
-    log_error("server: cannot start gzip");
+    log_error("server: cannot initialise gzip, so responses are not compressed");
     return false;
 }
 
@@ -48,7 +48,7 @@ bool http_gzip_fits(struct str content_type, size_t length)
                                   str_starts(content_type, STR("text/")));
 }
 
-/* Appends the compressed body to out; false if it would not be smaller. */
+/* Appends the compressed body to out; returns false if it would not be smaller. */
 static bool deflate_whole(z_stream *z, struct str body, struct buf *out)
 {
     size_t room;

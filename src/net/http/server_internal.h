@@ -28,22 +28,22 @@
 #include "net/tls.h"
 
 enum {
-    READ_SIZE = 64 * 1024,      /* read buffer of a loop */
-    HEAD_READ = 16 * 1024,      /* part used while no long input is expected */
+    READ_SIZE = 64 * 1024,      /* size of the read buffer of a loop */
+    HEAD_READ = 16 * 1024,      /* part of the read buffer used while no body is expected */
     WAITING_INPUT = 16 * 1024,  /* unhandled input at which reading pauses */
     WAITING_OUTPUT = 32 * 1024, /* unsent output at which no further request is read */
     SCRATCH_KEPT = 256 * 1024,  /* larger scratch buffers are freed */
     COPY_LIMIT = 16 * 1024,     /* longer payloads are sent without a copy */
     ARENAS_KEPT = 64,
-    READS_BETWEEN_LOOKS = 4,      /* reads between two checks of the clock */
-    READING_NS = 8 * 1000 * 1000, /* time for socket input per loop iteration */
+    READS_BETWEEN_LOOKS = 4,      /* number of reads between two checks of the clock */
+    READING_NS = 8 * 1000 * 1000, /* time limit for socket input per loop iteration */
     PAUSE_MS = 100,               /* accept pause when no file descriptors are left */
     LINGER_MS = 1000,
-    GOODBYE_MS = 5000,     /* wait for the peer's close frame */
-    PARTING_MS = 200,      /* the same while the server stops */
+    GOODBYE_MS = 5000,     /* timeout for the peer's close frame */
+    PARTING_MS = 200,      /* timeout for the peer's close frame while the server stops */
     PARTED_AT_ONCE = 256,  /* connections closed in one loop iteration */
     LEAST_RATE = 8 * 1024, /* minimum rate of a body, bytes per second */
-    /* Minimum rate of a response; lower, because a slow reader's kernel accepts bytes in bursts. */
+    /* Minimum rate of a response; low, because kernels of slow readers accept bytes in bursts. */
     LEAST_TAKEN = 2 * 1024,
 };
 
@@ -56,17 +56,17 @@ struct accepting {
     uv_poll_t listener;
     int listen_fd;
     bool listening;
-    struct deadline pause; /* before the next accept after EMFILE */
-    uint64_t told_at;      /* time of the last log line about it */
+    struct deadline pause; /* delay before the next accept after EMFILE */
+    uint64_t told_at;      /* time of the last log line about failed accepts */
 };
 
-/* Limits how much one loop iteration reads, so that sending gets its share of time. */
+/* Limits how much one loop iteration reads, so that it also has time for sending. */
 struct input_budget {
-    unsigned reads;        /* in this iteration */
-    int64_t reads_until;   /* ns; 0: not set yet; negative: no more in this iteration */
+    unsigned reads;        /* number of reads in this iteration */
+    int64_t reads_until;   /* time limit in ns; 0: not set yet; negative: no more reads */
     struct link postponed; /* connections whose input waits for the next iteration */
-    struct post go_on;     /* posted to continue with them */
-    bool goes_on;          /* go_on was posted */
+    struct post go_on;     /* message that continues with postponed connections */
+    bool goes_on;          /* whether go_on was posted */
 };
 
 struct connection_timers {
@@ -82,9 +82,9 @@ struct io_buffers {
     char bytes[READ_SIZE];
 };
 
-/* Header lines shared by all responses, preformatted. */
+/* Preformatted headers that all responses share. */
 struct common_headers {
-    bool dated;   /* the clock was read in this iteration */
+    bool dated;   /* whether the clock was read in this iteration */
     int64_t date; /* second for which `common` was formatted */
     char common[256];
     size_t common_n;
@@ -106,14 +106,14 @@ struct home {
     size_t handles; /* open libuv handles: the listener and connections */
     bool stopping, reported;
     struct link connections;
-    struct link dirty; /* WebSockets to handle at the end of the iteration */
+    struct link dirty; /* WebSockets with work at the end of the iteration */
     struct turn_end turn_end;
     struct input_budget input;
     struct connection_timers timers;
     struct server_figures figures;
 
-    size_t calls;  /* requests without a response yet */
-    bool orphaned; /* server freed: the last request frees this */
+    size_t calls;  /* requests that have no response yet */
+    bool orphaned; /* the server was freed; the last request frees this struct */
     struct arena *arenas[ARENAS_KEPT];
     size_t arena_count;
 
@@ -121,8 +121,8 @@ struct home {
     struct http_request request; /* scratch for the parser */
     struct common_headers head;
     struct gzip *gzip;
-    struct kept_handler *handlers; /* WebSocket handlers, deduplicated */
-    char remote[ADDRESS_TEXT];     /* result of the last websocket_remote */
+    struct kept_handler *handlers; /* WebSocket handlers, one per distinct set of callbacks */
+    char remote[ADDRESS_TEXT];     /* text of the last websocket_remote */
     struct io_buffers buffers;
 };
 
@@ -134,19 +134,19 @@ struct server {
     struct body_budget *budget;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned busy; /* loops with open handles */
+    unsigned busy; /* number of loops with open handles */
     bool draining, stopped;
 };
 
-/* A request with the server's state; lives in its arena. */
+/* A request with the server's state; allocated in its arena. */
 struct serving {
     struct exchange x;
     struct home *home;
     bool head, keep_alive, old; /* method is HEAD; keep-alive; HTTP/1.0 */
 
-    /* While the body is received: */
-    bool form, expects; /* multipart; client waits for 100 Continue */
-    bool charged;       /* counts against the body budget */
+    /* The following members are used while the body is received. */
+    bool form, expects; /* body is multipart; client waits for 100 Continue */
+    bool charged;       /* whether the body counts against the body budget */
     size_t max_parts;   /* limit for the content of a form */
     uint64_t max;       /* limit for the body */
     uint64_t left;      /* remaining bytes, if the length is known */
@@ -158,36 +158,36 @@ struct serving {
 
 enum connection_state {
     CONN_HEAD,      /* waiting for a request or the rest of its head */
-    CONN_ASKED,     /* the application decides about the body (admit) */
+    CONN_ASKED,     /* the application authorises the body (admit) */
     CONN_BODY,      /* waiting for the rest of a body */
     CONN_CALL,      /* the application handles the request */
     CONN_FILE,      /* sending a file or a long text */
-    CONN_WEBSOCKET, /* upgraded */
-    CONN_LAST,      /* closes when all is sent */
+    CONN_WEBSOCKET, /* upgraded to a WebSocket */
+    CONN_LAST,      /* closes when all output is sent */
     CONN_LINGER,    /* shut down for writing; waits for the peer to close */
     CONN_CLOSED,    /* only its memory is left */
 };
 
 /* A connection that became a WebSocket. */
 struct websocket {
-    /* Members used for sending come first, in the same cache lines. */
+    /* Members used for sending come first, to share cache lines. */
     struct buf out;
     struct link dirty;
-    bool open : 1;                      /* handshake sent and open called */
-    bool close_sent : 1;                /* no more frames may be sent */
+    bool open : 1;                      /* the handshake was sent and open called */
+    bool close_sent : 1;                /* a close frame was sent; no more frames may follow */
     bool ending : 1;                    /* input ignored; closes at the end of the iteration */
-    bool cut : 1;                       /* peer too slow: disconnect */
-    bool over : 1;                      /* closed was called */
-    bool awaited : 1;                   /* drained must be called */
+    bool cut : 1;                       /* the peer reads too slowly and will be disconnected */
+    bool over : 1;                      /* whether closed was called */
+    bool awaited : 1;                   /* whether drained must be called */
     uint16_t code;                      /* close code of the peer, or 1006 */
     uint16_t controls;                  /* control frames in the current minute */
-    const struct websocket_handler *on; /* shared; its arg and max_waiting are unused */
-    void *data;                         /* before open: the argument for open */
-    struct ws_reader *reader;           /* NULL: between two messages */
+    const struct websocket_handler *on; /* shared by sockets; its arg and max_waiting are unused */
+    void *data;                         /* application data; before open: the argument for open */
+    struct ws_reader *reader;           /* decoder of an incomplete message; NULL: none */
     struct owed_pong *pong;             /* NULL: no pong is pending */
-    struct long_message *long_message;  /* NULL: none is being sent */
+    struct long_message *long_message;  /* message being sent in pieces; NULL: none */
     struct address remote;              /* client address, as in struct exchange */
-    uint32_t minute;                    /* start of that minute on the loop's clock, modulo 2^32 */
+    uint32_t minute; /* start of the minute of `controls`; loop's clock modulo 2^32 */
 };
 
 enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
@@ -198,24 +198,24 @@ struct connection {
     struct home *home;
     struct tls *tls;
     uint8_t state, timing;
-    bool sniffed : 1;  /* TLS or plain is decided */
-    bool paused : 1;   /* reading is paused */
+    bool sniffed : 1;  /* whether TLS or plain HTTP was detected */
+    bool paused : 1;   /* whether reading is paused */
     bool ended : 1;    /* the peer sent EOF */
-    bool linger : 1;   /* input may be unread: closing now would reset the peer */
+    bool linger : 1;   /* input may be unread, so closing at once would reset the connection */
     bool trusted : 1;  /* the peer is a trusted proxy */
-    bool preamble : 1; /* a PROXY protocol header may come */
-    bool secure : 1;   /* for a WebSocket: as in struct exchange */
-    bool upgraded : 1; /* is or was a WebSocket */
-    bool used : 1;     /* a request was received */
+    bool preamble : 1; /* a PROXY protocol header may follow */
+    bool secure : 1;   /* WebSockets: as in struct exchange */
+    bool upgraded : 1; /* whether the connection is or was a WebSocket */
+    bool used : 1;     /* whether a request was received */
     struct link link;  /* in home->connections */
-    struct link later; /* in home->input.postponed, with data in `in` */
+    struct link later; /* in home->input.postponed, if `in` has postponed input */
     struct deadline deadline;
     struct buf in;    /* input not handled yet */
     uint64_t handed;  /* bytes queued because the kernel did not accept them */
-    uint64_t mark;    /* bytes transferred when the timeout was set */
+    uint64_t mark;    /* bytes transferred when the timeout started */
     uint64_t address; /* address key */
     union {
-        struct {               /* before an upgrade */
+        struct {               /* members before an upgrade */
             size_t looked_at;  /* bytes of an incomplete head already checked */
             uint64_t skip;     /* bytes of a rejected body still to skip */
             uint64_t received; /* body bytes received */
@@ -224,7 +224,7 @@ struct connection {
             uint8_t remote_n;
             char remote[ADDRESS_TEXT];
         };
-        struct websocket websocket; /* after an upgrade */
+        struct websocket websocket; /* member after an upgrade */
     };
 };
 
@@ -236,7 +236,7 @@ static inline struct connection *websocket_connection(const struct websocket *ws
 
 static inline void figure_add(_Atomic uint64_t *figure, uint64_t n)
 {
-    /* Only the loop's thread writes: no locked instruction is needed. */
+    /* Only the loop's thread writes counters, so no atomic addition is needed. */
     uint64_t v = atomic_load_explicit(figure, memory_order_relaxed);
 
     atomic_store_explicit(figure, v + n, memory_order_relaxed);
@@ -247,7 +247,6 @@ static inline size_t connection_unsent(const struct connection *c)
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
 }
 
-/* True if this iteration's time for reading is used up. */
 bool home_has_read_enough(struct home *h);
 /* Handles the rest of c->in in the next loop iteration. */
 void connection_postpone(struct connection *c);
@@ -262,71 +261,64 @@ static inline void connection_fetch(const struct connection *c)
     __builtin_prefetch(&c->home);
 }
 
-/* server_listen.c: opens a socket that listens on host and port; *ret_port is the actual port.
- * Returns -1 and logs on failure. */
+/* listen_probe fails if the port is in use. listen_open opens a listening socket; *ret_port is the
+ * actual port; returns -1 and logs on failure. (server_listen.c) */
 enum err listen_probe(const char *host, int port);
 int listen_open(const char *host, int port, int *ret_port);
-/* Duplicates an inherited socket, from which all loops accept. */
+/* Duplicates an inherited listening socket, from which all loops accept. */
 int listen_share(int socket, int *ret_port);
 enum err home_listen(struct home *h, int fd);
 void home_accept_again(struct deadline *d);
 
-/* server.c */
 void home_handle_closed(struct home *h);
 void home_free(struct home *h);
 
-/* server_connection.c */
 void connection_expired_reading(struct deadline *d);
 void connection_expired_sending(struct deadline *d);
 void connection_expired(struct deadline *d);
-/* Brackets everything that may produce responses outside of a read: connection_begin makes c
- * current and returns the previous current connection; connection_end sends what collected and
- * restores that. */
+/* Bracket code that may produce responses outside of a read: connection_begin makes c current and
+ * returns the previous current connection; connection_end sends the collected output and restores
+ * the previous one. */
 struct connection *connection_begin(struct connection *c);
 void connection_end(struct connection *c, struct connection *before);
-/* Sends the pieces after collected output; queues a copy of what the kernel does not accept. */
+/* Sends the collected output, then the pieces; queues bytes that the kernel does not accept. */
 void connection_send(struct connection *c, const struct str *pieces, size_t count);
 void connection_flush(struct connection *c);
-/* Like connection_send, but always queues the piece, so that libuv reports the end of the write in
- * a later loop iteration. */
+/* Like connection_send, but always queues the piece, so that libuv reports its end in a later loop
+ * iteration. */
 void connection_send_queued(struct connection *c, struct str piece);
-/* Writes at once what the kernel accepts, if nothing is queued, and returns the number of bytes.
- * With TLS, accepts everything and queues the rest. Never closes the connection. */
+/* If no output is queued, writes as many bytes as the kernel accepts and returns their number. With
+ * TLS, accepts all bytes and queues the rest. Never closes the connection. */
 size_t connection_try(struct connection *c, struct str bytes);
-/* Closes the connection when all output is sent. */
 void connection_finish(struct connection *c);
 void connection_close(struct connection *c);
 void connection_pause(struct connection *c, bool pause);
 void connection_read_start(struct connection *c);
-/* server_listen.c: sets the client address and whether it is a trusted proxy. */
+/* Sets the client address and whether the peer is a trusted proxy. (server_listen.c) */
 void connection_set_remote(struct connection *c, const struct address *a);
 /* Appends the address that the client connected to: "192.0.2.1:8080". */
 void connection_add_own_host(const struct connection *c, struct buf *out);
 
-/* server_read.c */
 void connection_input(struct connection *c, char *bytes, size_t n);
-/* Continues with input that waited. */
+/* Handles input that was stored because it could not be handled before. */
 void connection_resume(struct connection *c);
-/* Sends an error response of the server itself and closes the connection. */
+/* Sends an error response generated by the server and closes the connection. */
 void connection_refuse(struct connection *c, int status, struct str headers);
-/* Reports an error response of the server itself to the application. call is NULL if the head was
- * malformed; bytes is its start. */
+/* Tells the application that the server refused a request. call is NULL if the head was malformed;
+ * `bytes` is the start of the head. */
 void refusal_note(const struct connection *c, const struct serving *call, int status,
                   struct str bytes);
 /* Passes the request to the application, which may free it: do not use it afterwards. */
 void connection_dispatch(struct connection *c, struct serving *call);
 
-/* server_body.c */
 size_t body_begin(struct connection *c, struct serving *call, struct str rest);
 size_t body_read(struct connection *c, struct str bytes);
-/* Called when a response is sent instead of reading the body; returns whether the connection may be
- * kept alive. */
+/* Skips the body, because a response is sent without it; whether the connection can be reused. */
 bool body_give_up(struct connection *c, struct serving *call, bool keep_alive);
 
-/* server_answer.c */
 struct serving *serving_new(struct home *h);
 void serving_free(struct serving *call);
-/* Properties of the request that the encoding of a response depends on. */
+/* Properties of the request that determine how its response is encoded. */
 struct answer_to {
     struct str accept_encoding;
     bool head, keep_alive, old;
@@ -340,18 +332,17 @@ void answer_add_head(struct home *h, const struct answer_to *to, const struct an
                      uint64_t length, bool zipped, bool varies);
 void serving_answered(struct connection *c, struct serving *call, bool keep_alive);
 
-/* server_file.c: sends what the peer accepts; true when all is sent. */
+/* Sends as much as the peer accepts; returns true when all is sent. (server_file.c) */
 bool file_continue(struct connection *c);
 void file_close(struct connection *c);
 
-/* server_gzip.c: false if the result would not be smaller. */
+/* Compresses a body; returns false if the result would not be smaller. (server_gzip.c) */
 bool gzip_body(struct home *h, struct str body, struct str *ret);
 void gzip_free(struct gzip *g);
 
-/* server_websocket.c */
 bool websocket_begin(struct connection *c, struct serving *call);
 void websocket_input(struct connection *c, char *bytes, size_t n);
-void websocket_resume(struct connection *c); /* with postponed input */
+void websocket_resume(struct connection *c); /* handles postponed input */
 void websocket_sent(struct connection *c);
 void websocket_end(struct connection *c);
 void websocket_clear(struct websocket *ws);

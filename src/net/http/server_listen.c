@@ -34,7 +34,7 @@ static int bound_socket(const char *host, int port, bool shared)
     socklen_t n;
 
     if (!address_of(host, port, &address, &n)) {
-        log_error("server: '%s' is not an address to listen on", host);
+        log_error("server: '%s' is not an IP address to listen on", host);
         return -1;
     }
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -50,8 +50,9 @@ static int bound_socket(const char *host, int port, bool shared)
     return fd;
 }
 
-/* Detects a port that is in use: sockets with SO_REUSEPORT would share it with another server of
- * the same user, which would then receive some of our connections. Binding without it fails. */
+/* Detects a port that is in use. Sockets with SO_REUSEPORT would share it with another server of
+ * the same user, which would then receive some of the connections. Without the option, bind
+ * fails. */
 enum err listen_probe(const char *host, int port)
 {
     int fd = bound_socket(host, port, false);
@@ -78,7 +79,7 @@ int listen_open(const char *host, int port, int *ret_port)
 
     if (fd < 0)
         return -1;
-    /* Accepted sockets inherit this option. */
+    /* Accepted sockets inherit TCP_NODELAY. */
     listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     *ret_port = port_of(fd);
     return fd;
@@ -89,7 +90,7 @@ int listen_share(int socket, int *ret_port)
     int fd = fcntl(socket, F_DUPFD_CLOEXEC, 0);
 
     if (fd < 0) {
-        log_error("server: cannot use the socket that was handed over: %s", strerror(errno));
+        log_error("server: cannot duplicate the inherited listening socket: %s", strerror(errno));
         return -1;
     }
     listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -150,7 +151,8 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     struct connection *c = mem_new(sizeof *c);
 
     c->home = h;
-    /* One read returns at most READ_SIZE, and reading pauses when that much waits: never full. */
+    /* Never full: one read returns at most READ_SIZE, and reading pauses when that much is
+     * stored. */
     buf_init(&c->in, 4 * READ_SIZE);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
     h->handles++;
@@ -170,13 +172,13 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     connection_read_start(c);
 }
 
-/* Pauses accepting when descriptors or memory are exhausted; clients wait in the backlog. */
+/* Pauses accepting when file descriptors or memory are exhausted; clients wait in the backlog. */
 static void pause_accepting(struct home *h, int problem)
 {
     uint64_t now = uv_now(loop_uv(h->loop));
 
     if (h->accept.told_at == 0 || now > h->accept.told_at + TELL_AGAIN_MS)
-        log_warn("server: cannot accept connections: %s", strerror(problem));
+        log_warn("server: cannot accept connections, will retry: %s", strerror(problem));
     h->accept.told_at = now;
     uv_poll_stop(&h->accept.listener);
     deadline_touch(h->timers.pauses, &h->accept.pause);
@@ -201,7 +203,7 @@ static void accept_waiting(uv_poll_t *listener, int status, int events)
             return;
         } else if (errno == EAGAIN) {
             return;
-        } /* else: the connection is already closed, or a signal interrupted */
+        } /* other errors: the connection is already closed, or a signal interrupted the call */
     }
 }
 
@@ -217,7 +219,7 @@ enum err home_listen(struct home *h, int fd)
     int e = uv_poll_init(loop_uv(h->loop), &h->accept.listener, fd);
 
     if (e) {
-        log_error("server: cannot listen: %s", uv_strerror(e));
+        log_error("server: cannot watch the listening socket: %s", uv_strerror(e));
         close(fd);
         return ERR_INTERNAL;
     }

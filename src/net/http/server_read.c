@@ -1,7 +1,7 @@
 /* server_read.c - parses input into requests.
  *
- * A request that arrived whole is copied once, from the loop's buffer to its arena. Only incomplete
- * input is stored with the connection. */
+ * A request that arrives complete is copied once, from the loop's buffer to its arena. Only
+ * incomplete input is stored with the connection. */
 #include <assert.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ void connection_refuse(struct connection *c, int status, struct str headers)
     connection_answer_last(c, status, headers);
 }
 
-/* Like connection_refuse, for a malformed head, whose bytes may not be in c->in. */
+/* Refuses a request with a malformed head, whose bytes may not be in c->in. */
 static void connection_refuse_head(struct connection *c, int status, struct str bytes)
 {
     if (c->state == CONN_CLOSED)
@@ -57,11 +57,11 @@ static void connection_refuse_head(struct connection *c, int status, struct str 
 
 /* --- one request ---------------------------------------------------------------------- */
 
-/* The head is incomplete. Its start may already be invalid or too long. It is checked the first
- * time, at line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic time. */
+/* Checks an incomplete head, whose start may already be invalid or too long: the first time, at
+ * line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic time. */
 static size_t wait_for_head(struct connection *c, struct str bytes)
 {
-    assert(bytes.p); /* called only when bytes arrived */
+    assert(bytes.p); /* the caller has received at least one byte */
     bool line_ended = bytes.p[bytes.n - 1] == '\n';
 
     if (c->looked_at && !line_ended && bytes.n < c->looked_at + LOOK_AGAIN)
@@ -75,10 +75,10 @@ static size_t wait_for_head(struct connection *c, struct str bytes)
     return 0;
 }
 
-/* Searches from CR to CR; faster than memmem, which has a higher setup cost. */
+/* Finds the end of the head by searching for CR; memmem has a higher setup cost. */
 static size_t head_length(struct connection *c, struct str bytes)
 {
-    /* The end may start in bytes that were checked before. */
+    /* The empty line may start in bytes that were checked before. */
     const char *p = bytes.p + (c->looked_at > 3 ? c->looked_at - 3 : 0);
     const char *end = bytes.p + bytes.n;
 
@@ -90,7 +90,7 @@ static size_t head_length(struct connection *c, struct str bytes)
     return 0;
 }
 
-/* Copies only the headers in use. */
+/* Copies a request with only the headers in use. */
 static struct http_request *copy_request(struct arena *a, const struct http_request *r)
 {
     size_t n = offsetof(struct http_request, headers) + r->header_count * sizeof r->headers[0];
@@ -109,7 +109,7 @@ void connection_dispatch(struct connection *c, struct serving *call)
     h->app.request(h->app.arg, &call->x);
 }
 
-/* Determines the client; if the peer is a trusted proxy, by its headers. */
+/* Determines the client's address; behind a trusted proxy, by the proxy's headers. */
 static void find_client(const struct connection *c, struct serving *call)
 {
     struct exchange *x = &call->x;
@@ -134,7 +134,7 @@ static void find_client(const struct connection *c, struct serving *call)
     }
 }
 
-/* Creates the request for a head of n bytes; NULL if it was rejected. */
+/* Creates the request for a head of n bytes; returns NULL if it was refused. */
 static struct serving *read_head(struct connection *c, const char *bytes, size_t n)
 {
     struct home *h = c->home;
@@ -188,7 +188,7 @@ static size_t reader_skip(struct connection *c, struct str bytes)
     return n;
 }
 
-/* Limits unsent output: the peer must read responses before it gets more. */
+/* Returns true if the peer must read responses before the next request is handled. */
 static bool output_waits(struct connection *c)
 {
     if (c->home->buffers.out.n >= WAITING_OUTPUT)
@@ -223,7 +223,7 @@ static size_t reader_take(struct connection *c, struct str bytes)
     return used;
 }
 
-/* Requests that the peer sent before EOF are answered first. */
+/* After EOF, closes the connection once all requests have got their responses. */
 static void end_if_done(struct connection *c)
 {
     if (c->later.next)
@@ -244,7 +244,7 @@ static void take_waiting(struct connection *c)
         buf_drop(&c->in, used);
 }
 
-/* Pauses reading while input cannot be handled, except for the rest of a head. */
+/* True if reading must pause because input cannot be handled, except for the rest of a head. */
 static bool input_waits(const struct connection *c)
 {
     bool head = c->state == CONN_HEAD && c->looked_at && connection_unsent(c) <= WAITING_OUTPUT;

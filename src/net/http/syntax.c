@@ -54,8 +54,8 @@ static struct str cut_token(struct str *s)
     return token;
 }
 
-/* Accepts more than tokens: clients send names such as files[0] and boundaries with '=' without
- * quotes, and these are unambiguous. */
+/* Parses an unquoted value. Accepts more than tokens, because clients send names such as files[0]
+ * and boundaries with '=' without quotes. */
 static struct str cut_unquoted(struct str *s)
 {
     size_t n = 0;
@@ -67,7 +67,7 @@ static struct str cut_unquoted(struct str *s)
     return value;
 }
 
-/* *s starts after the opening quote. */
+/* Parses a quoted value; *s starts after the opening quote. */
 static bool cut_quoted(struct str *s, struct str *ret)
 {
     for (size_t i = 0; i < s->n && octet_is(s->p[i], OCTET_VALUE); i++) {
@@ -87,7 +87,7 @@ int parameter_cut(struct str *rest, struct parameter *ret)
     bool separated = false;
 
     skip_spaces(rest);
-    /* Empty parameters, as in "a/b;; c=d" and "a/b;", are allowed and ignored. */
+    /* Empty parameters, as in "a/b;; c=d" and "a/b;", are ignored. */
     while (rest->n && rest->p[0] == ';') {
         separated = true;
         *rest = str_from(*rest, 1);

@@ -1,23 +1,22 @@
 /* server_websocket.c - connections that became WebSockets.
  *
  * Frames collect in the websocket and leave at the end of the loop iteration. The closed callback
- * runs then or from the event loop, never inside another call of the handler. */
+ * runs then or from the event loop, never inside another callback of the handler. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/http/server_internal.h"
 
 enum {
     PIECE = 128 * 1024,        /* bytes of a long message per write */
-    TURN_NS = 5 * 1000 * 1000, /* time for sending per loop iteration */
-    SOCKETS_BETWEEN_LOOKS = 8, /* sockets between two checks of the clock */
-    CONTROL_ROOM = 512,        /* room for close frames beyond max_waiting */
-    PONGS_WAITING = 4 * 1024,  /* unsent bytes above which only the newest ping is answered */
+    TURN_NS = 5 * 1000 * 1000, /* time limit for sending per loop iteration */
+    SOCKETS_BETWEEN_LOOKS = 8, /* number of sockets between two checks of the clock */
+    CONTROL_ROOM = 512,        /* bytes for close frames beyond max_waiting */
+    PONGS_WAITING = 4 * 1024,  /* unsent bytes above which only the newest ping gets a pong */
     CONTROLS_A_MINUTE = 600,   /* limit of pings and pongs per peer */
     MINUTE_MS = 60 * 1000,
 };
 
-/* The newest ping of a peer that does not read: the only one that must be answered (RFC 6455
- * §5.5.3). */
+/* The newest ping of a peer that does not read. Older pings need no pong (RFC 6455 §5.5.3). */
 struct owed_pong {
     size_t n;
     char payload[WS_MAX_CONTROL];
@@ -87,13 +86,12 @@ size_t websocket_waiting(const struct websocket *ws)
     return connection_unsent(websocket_connection(ws)) + ws->out.n + behind;
 }
 
-/* Returns the buffer for the next frame. */
 static struct buf *frames_end(struct websocket *ws)
 {
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
 
-/* True if n more bytes may be queued; otherwise the slow peer will be disconnected. */
+/* True if n more bytes may be queued; otherwise the peer is too slow and will be disconnected. */
 static bool has_room(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
@@ -151,7 +149,7 @@ void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf 
     ws->long_message = m;
 }
 
-/* True if nothing is queued and sending is allowed. */
+/* Returns true if nothing is queued and sending is allowed. */
 static bool is_clear(const struct websocket *ws)
 {
     return !ws->out.n && !ws->long_message && !ws->close_sent && !ws->ending && !ws->cut &&
@@ -166,7 +164,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
         buf_add_str(frames_end(ws), str_from(frame, n));
 }
 
-/* Sends what the socket accepts; the rest, and errors, wait for the end of the iteration. */
+/* Sends as much as the socket accepts; the rest and errors wait for the end of the iteration. */
 void websocket_flush(struct websocket *ws)
 {
     size_t n = connection_try(websocket_connection(ws), buf_str(&ws->out));
@@ -198,7 +196,7 @@ void websocket_await(struct websocket *ws)
     websocket_mark_pong(ws);
 }
 
-/* The callback may send more, which leaves in the same loop iteration. */
+/* Calls drained if all output was sent. Output of the callback leaves in the same iteration. */
 static void tell_drained(struct websocket *ws)
 {
     if (!ws->awaited || ws->long_message || connection_unsent(websocket_connection(ws)))
@@ -209,7 +207,7 @@ static void tell_drained(struct websocket *ws)
     ws->on->drained(ws);
 }
 
-/* Pongs must not accumulate for a peer that sends pings and does not read. */
+/* Replies to a ping. Pongs must not accumulate for a peer that sends pings and does not read. */
 static void answer_ping(struct websocket *ws, struct str payload)
 {
     if (websocket_waiting(ws) <= PONGS_WAITING) {
@@ -233,7 +231,7 @@ static void send_owed_pong(struct websocket *ws)
     mem_free(p);
 }
 
-/* Allows 600 control frames per minute; no client needs more. */
+/* Returns true for up to 600 control frames per minute; no client needs more. */
 static bool controls_in_pace(struct websocket *ws)
 {
     uint32_t now = (uint32_t)uv_now(loop_uv(websocket_loop(ws)));
@@ -269,7 +267,7 @@ static void send_handshake(struct connection *c, const char *accept)
 {
     struct buf *out = &c->home->buffers.out;
 
-    /* Sent alone, because some clients lose frames that arrive together with the handshake. */
+    /* The handshake is sent alone: some clients lose frames that arrive together with it. */
     connection_flush(c);
     buf_add_lit(out, "HTTP/1.1 101 Switching Protocols\r\n"
                      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ");
@@ -350,7 +348,7 @@ bool websocket_begin(struct connection *c, struct serving *call)
     c->address = call->x.address;
     c->state = CONN_WEBSOCKET;
     c->timing = TIMING_NONE;
-    deadline_touch(h->timers.idle, &c->deadline); /* timeout for sending the handshake */
+    deadline_touch(h->timers.idle, &c->deadline); /* starts the timeout for sending the handshake */
     serving_free(call);
     figure_add(&h->figures.websockets, 1);
     send_handshake(c, accept);
@@ -487,7 +485,7 @@ static void websocket_read(struct connection *c, struct ws_reader *r, char *byte
     }
 }
 
-/* Stores the reader only while a message or frame is incomplete. */
+/* Stores the decoder only while a message or frame is incomplete. */
 static void websocket_keep_reader(struct websocket *ws, struct ws_reader *r)
 {
     bool rests = ws_reader_rests(r);
@@ -519,7 +517,7 @@ void websocket_input(struct connection *c, char *bytes, size_t n)
 
 /* --- sending -------------------------------------------------------------------------- */
 
-/* Called when the kernel has accepted all output; after the handshake, opens the websocket. */
+/* Called when the kernel has accepted all output; opens the websocket after the handshake. */
 void websocket_sent(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
@@ -527,7 +525,7 @@ void websocket_sent(struct connection *c)
 
     if (ws->open) {
         if (ws->long_message)
-            websocket_mark_pong(ws); /* to send its next piece */
+            websocket_mark_pong(ws); /* to send the next piece */
         send_owed_pong(ws);
         tell_drained(ws);
     }
@@ -546,7 +544,7 @@ void websocket_sent(struct connection *c)
     buf_clear(&early);
 }
 
-/* Sends the next piece once the kernel has accepted the previous one. */
+/* Sends the next piece of a long message once the kernel has accepted the previous one. */
 static void send_piece(struct websocket *ws)
 {
     struct long_message *m = ws->long_message;
@@ -560,7 +558,7 @@ static void send_piece(struct websocket *ws)
     connection_send(c, &piece, 1);
     m->at += piece.n;
     if (m->at == m->bytes.n) {
-        m->after.max = ws->out.max; /* may have changed since */
+        m->after.max = ws->out.max; /* the limit may have changed */
         ws->out = m->after;
         buf_init(&m->after, 0);
         ws->long_message = NULL;
@@ -590,11 +588,11 @@ static void end_turn(struct websocket *ws)
     }
     send_piece(ws);
     if (c->state == CONN_WEBSOCKET) {
-        /* If the kernel accepted everything at once, no callback reports that it was sent. */
+        /* If the kernel accepted all bytes at once, no callback reports that they were sent. */
         send_owed_pong(ws);
         tell_drained(ws);
     }
-    /* The close frame is queued behind a long message, so send that first. */
+    /* The close frame is queued behind a long message, so that message must be sent first. */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
         websocket_end(c);
         connection_finish(c);
@@ -617,7 +615,7 @@ static void go_on_next_turn(struct home *h)
     loop_post(h->loop, post);
 }
 
-/* Handles as many sockets as time permits: there may be thousands, and new ones are appended. */
+/* Handles sockets with output for a limited time: there may be thousands, and more are added. */
 void websockets_end_turn(struct home *h)
 {
     int64_t began = links_empty(&h->dirty) ? 0 : clock_mono();

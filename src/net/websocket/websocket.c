@@ -32,7 +32,7 @@ static struct ws_pieces *reader_pieces(struct ws_reader *r)
 
 /* --- payload -------------------------------------------------------------------------- */
 
-/* Uses the mask at the end of the header, continuing at its current position. */
+/* Unmasks payload with the mask at the end of the frame header, from its current index. */
 static void websocket_unmask(struct ws_reader *r, char *p, size_t n)
 {
     const unsigned char *key = r->head + r->head_n - 4;
@@ -53,14 +53,14 @@ static void websocket_unmask(struct ws_reader *r, char *p, size_t n)
     r->phase = (unsigned char)((r->phase + n) & 3);
 }
 
-/* State inside a character: how many bytes follow, and the range of the next one, which is narrower
- * after some first bytes. */
+/* Returns the UTF-8 state inside a character: the number of bytes that follow, and the range of the
+ * next one, which is narrower after some first bytes. */
 static uint32_t utf8_expect(uint32_t count, uint32_t least, uint32_t most)
 {
     return count | least << 8 | most << 16;
 }
 
-/* Returns UINT32_MAX if b cannot start a character. */
+/* Returns the state after the first byte of a character; UINT32_MAX if b cannot start one. */
 static uint32_t utf8_begin(unsigned char b)
 {
     if (b < 0x80)
@@ -71,11 +71,11 @@ static uint32_t utf8_begin(unsigned char b)
         return utf8_expect(1, 0x80, 0xbf);
     if (b < 0xf0) /* no overlong forms, no surrogates */
         return utf8_expect(2, b == 0xe0 ? 0xa0 : 0x80, b == 0xed ? 0x9f : 0xbf);
-    /* no overlong forms, nothing past U+10FFFF */
+    /* no overlong forms, no code points above U+10FFFF */
     return utf8_expect(3, b == 0xf0 ? 0x90 : 0x80, b == 0xf4 ? 0x8f : 0xbf);
 }
 
-/* Returns false at the first invalid byte. */
+/* Validates more UTF-8 text; returns false at the first invalid byte. */
 static bool utf8_continue(uint32_t *state, const char *p, size_t n)
 {
     uint32_t s = *state;
@@ -111,7 +111,7 @@ static bool is_control(const struct ws_reader *r)
     return r->head[0] & 8;
 }
 
-/* Returns the header length; 2 while it is not known yet. */
+/* Returns the length of the frame header; 2 while it is not known yet. */
 static size_t head_size(const struct ws_reader *r)
 {
     if (r->head_n < 2)
@@ -120,7 +120,7 @@ static size_t head_size(const struct ws_reader *r)
     return length == 127 ? 14 : length == 126 ? 8 : 6;
 }
 
-/* Checks the first two bytes; returns 0 or a negative close code. */
+/* Checks the first two bytes of a frame header; returns 0 or a negative close code. */
 static int check_start(const struct ws_reader *r)
 {
     int opcode = r->head[0] & OPCODE, length = r->head[1] & LENGTH;
@@ -132,7 +132,7 @@ static int check_start(const struct ws_reader *r)
         return opcode > WS_PONG || !fin || length > WS_MAX_CONTROL ? -1002 : 0;
     if (opcode > WS_BINARY)
         return -1002;
-    /* A continuation frame must follow a started message, and only then. */
+    /* A continuation frame must follow a started message, and other data frames must not. */
     return (opcode == WS_CONTINUE) == (r->opcode != 0) ? 0 : -1002;
 }
 
@@ -143,7 +143,7 @@ static int check_length(struct ws_reader *r)
 
     for (size_t i = 0; i < bytes; i++)
         length = length << 8 | r->head[2 + i];
-    /* Only the shortest form is valid, with at most 63 bits. */
+    /* A length must have its shortest form and at most 63 bits. */
     if ((bytes == 2 && length < 126) || (bytes == 8 && (length < 65536 || length > INT64_MAX)))
         return -1002;
     if (!is_control(r) && length > r->max - (r->pieces ? r->pieces->message.n : 0))
@@ -152,7 +152,7 @@ static int check_length(struct ws_reader *r)
     return 0;
 }
 
-/* Returns 1 if the header is complete, 0 if it needs more bytes, or a negative close code. */
+/* Reads a frame header. Returns 1: complete, 0: more bytes needed, negative: a close code. */
 static int read_head(struct ws_reader *r, const char *bytes, size_t n, size_t *used)
 {
     while (r->head_n < head_size(r)) {
@@ -160,7 +160,7 @@ static int read_head(struct ws_reader *r, const char *bytes, size_t n, size_t *u
             return 0;
         r->head[r->head_n++] = (unsigned char)bytes[(*used)++];
         int code = r->head_n == 2 ? check_start(r) : 0;
-        /* Check before the mask and the payload arrive. */
+        /* The length is checked before the mask and the payload arrive. */
         if (!code && r->head_n >= 2 && r->head_n == head_size(r) - 4)
             code = check_length(r);
         if (code)
@@ -175,7 +175,7 @@ static int read_head(struct ws_reader *r, const char *bytes, size_t n, size_t *u
 
 /* --- messages ------------------------------------------------------------------------- */
 
-/* RFC 6455 §7.4 and the IANA registry. */
+/* Returns true for close codes that RFC 6455 §7.4 or the IANA registry allow in a frame. */
 static bool is_close_code(int code)
 {
     return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
@@ -211,7 +211,7 @@ static int finish_message(struct ws_reader *r, struct str payload, struct ws_mes
     return ret->opcode == WS_TEXT && r->utf8 != 0 ? -1007 : 0;
 }
 
-/* True if earlier bytes of the current message or control frame are stored. */
+/* Returns true if earlier bytes of the current message or control frame are stored. */
 static bool has_pieces(const struct ws_reader *r)
 {
     const struct ws_pieces *p = r->pieces;
@@ -248,7 +248,6 @@ static long read_payload(struct ws_reader *r, char *p, size_t n, struct ws_messa
     return code ? code : (long)take;
 }
 
-/* Frees the message that the last call returned. */
 static void let_go(struct ws_reader *r)
 {
     bool message = r->opcode != 0, control = r->in_payload && is_control(r);

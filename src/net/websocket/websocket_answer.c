@@ -26,7 +26,7 @@ static bool is_key(struct str key)
 {
     unsigned char nonce[KEY_SIZE];
 
-    /* 24 characters decode to 16-18 bytes, and more than 16 do not fit. */
+    /* 24 characters decode to 16-18 bytes; more than 16 do not fit into nonce. */
     return key.n == KEY_TEXT && sodium_base642bin(nonce, sizeof nonce, key.p, key.n, NULL, NULL,
                                                   NULL, sodium_base64_VARIANT_ORIGINAL) == 0;
 }
@@ -104,7 +104,7 @@ void ws_write_close(struct buf *out, int code, struct str reason)
         ws_write(out, WS_CLOSE, STR(""));
         return;
     }
-    /* Do not cut inside a UTF-8 character. */
+    /* The reason must not be cut inside a UTF-8 character. */
     while (n && n < reason.n && ((unsigned char)reason.p[n] & 0xc0) == 0x80)
         n--;
     payload[0] = (char)(code >> 8);

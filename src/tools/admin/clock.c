@@ -9,7 +9,7 @@
 
 const struct option_row clock_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, console.json), .fallback = "off",
-      .help = "Print what the server answered" },
+      .help = "Print the server's response as JSON" },
     { 0 },
 };
 
@@ -21,10 +21,11 @@ static void print_clock(struct str answer)
     order_cells(&answer, cells);
     order_cells(&answer, cells);
     str_to_i64(cells[1], &ms);
-    printf("%.*s, %lld s after the machine's time\n", STR_FMT(cells[0]), (long long)(ms / 1000));
+    printf("%.*s, %lld s ahead of the machine's clock\n", STR_FMT(cells[0]),
+           (long long)(ms / 1000));
 }
 
-/* Writes "+15m" or "reset" as an operator command; without an argument it only shows the clock. */
+/* Formats "+15m" or "reset" as an operator command; without an argument, shows the clock. */
 static bool write_clock_order(const char *word, char out[64])
 {
     int64_t ms;

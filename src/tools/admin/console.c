@@ -27,7 +27,7 @@ int tool_console_key(const struct settings *s, char **arguments)
     const char *key;
 
     if (*arguments)
-        return usage("console-key takes options only");
+        return usage("console-key accepts only options");
     bool ok = ask_server(&s->config, "console-key", arena, &key);
     if (ok)
         puts(key);

@@ -1,4 +1,4 @@
-/* fault.c - `guildhall fault`: injects faults into calls, to test how a bot reacts. */
+/* fault.c - `guildhall fault`: injects faults into responses, to test how a bot reacts. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,15 +11,15 @@
 
 const struct option_row fault_rows[] = {
     { "status", OPTION_INT, AT(fault_status), .fallback = "0", .min = 0, .max = 599,
-      .help = "Answer with it instead: 500, 502, 429, …" },
+      .help = "Status to respond with: 500, 502, 429, …" },
     { "times", OPTION_INT, AT(times), .fallback = "1", .min = 0, .max = 1000000,
-      .help = "How many calls; 0: all, until fault clear" },
-    { "delay", OPTION_TEXT, AT(delay), .value = "3s", .help = "Wait so long before" },
-    { "retry-after", OPTION_TEXT, AT(retry_after), .value = "2s", .help = "What a 429 says" },
+      .help = "Number of requests; 0: all, until fault clear" },
+    { "delay", OPTION_TEXT, AT(delay), .value = "3s", .help = "Delay before the response" },
+    { "retry-after", OPTION_TEXT, AT(retry_after), .value = "2s", .help = "Retry-After of a 429" },
     { "drop", OPTION_SWITCH, AT(drop), .fallback = "off",
-      .help = "End the connection without an answer" },
+      .help = "Close the connection without a response" },
     { "json", OPTION_SWITCH, AT(json), .fallback = "off",
-      .help = "Print what the server answered" },
+      .help = "Print the server's response as JSON" },
     { 0 },
 };
 
@@ -32,7 +32,7 @@ static bool read_optional(const char *text, int64_t *ret_ms)
     return !text || read_duration(text, ret_ms);
 }
 
-/* what: 'POST /path', '/path', or 'events' for gateway events. */
+/* Formats an operator command. what: 'POST /path', '/path', or 'events' for gateway events. */
 static bool write_order(const struct console_options *o, const char *what, struct buf *out)
 {
     struct json j = json_to(out);
@@ -82,9 +82,9 @@ static void print_faults(struct str answer)
         print_nonzero(", after ", f[4], " ms");
         print_nonzero(", ", f[3], "");
         if (str_is(f[7], "yes"))
-            printf(", cut off");
+            printf(", connection closed");
         print_nonzero(", ", f[6], " left");
-        printf(", met %.*s\n", STR_FMT(f[8]));
+        printf(", applied %.*s times\n", STR_FMT(f[8]));
     }
 }
 

@@ -8,7 +8,7 @@
 
 const struct option_row health_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, console.json), .fallback = "off",
-      .help = "Print what the server answered" },
+      .help = "Print the server's response as JSON" },
     { 0 },
 };
 
@@ -20,7 +20,7 @@ struct told_minute {
 struct told_group {
     struct str name;
     int64_t calls;
-    struct opt_real p50_ms, p99_ms; /* null: above the last bucket */
+    struct opt_real p50_ms, p99_ms; /* null: above the highest bucket */
 };
 struct told_health {
     struct list minutes, groups;
@@ -113,7 +113,7 @@ int tool_health(const struct settings *s, char **arguments)
     struct str answer;
 
     if (*arguments)
-        return usage("health takes options only");
+        return usage("health accepts only options");
     struct arena *arena = arena_new();
     int status = order_ask_running(s, &q, arena, &answer);
     if (!status && s->console.json)

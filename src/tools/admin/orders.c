@@ -16,15 +16,15 @@
 
 const struct option_row order_options[] = {
     { "json", OPTION_SWITCH, AT(json), .fallback = "off",
-      .help = "Print a line of JSON for each instead of a table" },
+      .help = "Print one line of JSON per row instead of a table" },
     { "yes", OPTION_SWITCH, AT(yes), .fallback = "off",
-      .help = "Do not ask before what cannot be undone" },
+      .help = "Do not ask for confirmation of irreversible commands" },
     { "wait", OPTION_INT, AT(order_wait), .fallback = "60", .min = 1, .max = 86400,
-      .help = "Seconds for the server's answer" },
+      .help = "Seconds to wait for the server's response" },
     { "limit", OPTION_INT, AT(limit), .fallback = "100", .min = 1, .max = 1000000000,
-      .help = "Lists: so many at most" },
+      .help = "Lists: maximum number of rows" },
     { "after", OPTION_TEXT, AT(after), .fallback = "0", .value = "ID",
-      .help = "Lists: those behind this id" },
+      .help = "Lists: only rows after this id" },
     { 0 },
 };
 
@@ -70,7 +70,7 @@ static void print_json(const struct str *names, int count, struct str rows)
     }
 }
 
-/* False for characters that move a terminal's cursor or change the text direction. */
+/* Returns false for characters that move a terminal's cursor or change the text direction. */
 static bool is_shown(uint32_t cp)
 {
     return cp >= 0x20 && !(cp >= 0x7f && cp < 0xa0) && cp != 0x200e && cp != 0x200f &&
@@ -91,7 +91,7 @@ static void print_cell(struct str cell)
     }
 }
 
-/* Column widths: the maximum so far. */
+/* State of a table: the maximum width of each column so far, and whether the header was printed. */
 struct table {
     int widths[MOST_COLUMNS];
     bool begun;
@@ -137,7 +137,6 @@ static void print_list(struct table *t, const struct str *names, int count, stru
     }
 }
 
-/* Prints one row as a line per column. */
 static void print_facts(const struct str *names, int count, struct str rows)
 {
     struct str cells[MOST_COLUMNS];
@@ -192,7 +191,7 @@ int order_ask(const struct settings *s, const struct order_question *q, struct a
         return 0;
     bool refused = strncmp(answer, "error ", 6) == 0;
     long status = refused ? strtol(answer + 6, &end, 10) : 1;
-    fprintf(stderr, "guildhall: %s", refused ? end + 1 : "the server gave no answer\n");
+    fprintf(stderr, "guildhall: %s", refused ? end + 1 : "the server sent no response\n");
     return (int)status;
 }
 
@@ -204,7 +203,7 @@ int order_ask_running(const struct settings *s, const struct order_question *q, 
     return status < 0 ? no_server(s->config.data, ERR_UNAVAILABLE) : status > 1 ? 3 : status;
 }
 
-/* Returns the exit status; -1: no server runs. For a list sets ret_rows and last. */
+/* Sends a command; returns the exit status; -1: no server. Lists set ret_rows and the last id. */
 static int give_order(const struct settings *s, const char *question, struct table *list,
                       int64_t *ret_rows, char last[32])
 {
@@ -234,7 +233,7 @@ static int give_list(const struct settings *s, const struct order_row *row)
     int status;
 
     if (!str_to_u64(str_of(s->after), &after))
-        return usage("--after is an id");
+        return usage("--after must be an id");
     snprintf(last, sizeof last, "%.31s", s->after);
     do {
         int64_t page = left < ORDER_PAGE ? left : ORDER_PAGE;
@@ -247,7 +246,7 @@ static int give_list(const struct settings *s, const struct order_row *row)
         if (status || rows < page)
             return status;
     } while (left > 0);
-    fprintf(stderr, "guildhall: there may be more; --after %s\n", last);
+    fprintf(stderr, "guildhall: there may be more rows; continue with --after %s\n", last);
     return 0;
 }
 
@@ -260,16 +259,16 @@ static int ask_whether_meant(const struct settings *s, const struct order_row *r
     if (!row->is_final || s->yes)
         return 0;
     if (!isatty(STDIN_FILENO))
-        return usage("this cannot be undone; say --yes if you mean it");
-    fprintf(stderr, "%s %s %s cannot be undone. Type yes to go on: ", row->noun, row->verb,
+        return usage("this command cannot be undone; add --yes to confirm it");
+    fprintf(stderr, "%s %s %s cannot be undone. Type yes to continue: ", row->noun, row->verb,
             words[0]);
     if (fgets(answer, sizeof answer, stdin) && strcmp(answer, "yes\n") == 0)
         return 0;
-    fprintf(stderr, "guildhall: nothing was done\n");
+    fprintf(stderr, "guildhall: cancelled; nothing was changed\n");
     return 2;
 }
 
-/* Reads a line from standard input, without echo on a terminal. */
+/* Reads a line from standard input; a terminal does not echo it. */
 static bool read_secret(char *out, size_t size)
 {
     struct termios before, quiet;
@@ -294,7 +293,7 @@ static bool read_secret(char *out, size_t size)
 
 static int how_to_order(const char *noun)
 {
-    fprintf(stderr, "guildhall: %s is one of\n", noun);
+    fprintf(stderr, "guildhall: the forms of %s are\n", noun);
     for (const struct order_row *r = operator_rows; r->noun; r++)
         if (strcmp(r->noun, noun) == 0)
             fprintf(stderr, "  %s %s %-18s %s\n", noun, r->verb ? r->verb : "", r->arguments,
@@ -302,16 +301,16 @@ static int how_to_order(const char *noun)
     return 2;
 }
 
-/* Returns a problem: "" for a wrong number of arguments, NULL if they are valid. */
+/* Checks the arguments. NULL if they are valid, "" if their number is wrong, else the problem. */
 static const char *find_word_problem(const struct order_row *row, char **words)
 {
     int count = 0;
 
     for (; words[count]; count++) {
         if (!*words[count])
-            return "a word is empty";
+            return "an argument is empty";
         if (strpbrk(words[count], "\t\r\n"))
-            return "a word has a tab or a line break in it";
+            return "an argument contains a tab or a line break";
     }
     count += row->has_secret;
     return count < row->least || count > row->most ? "" : NULL;
@@ -324,7 +323,7 @@ static bool question_add(char *question, const char *word)
     return (size_t)snprintf(question + n, MOST_QUESTION - n, "\t%s", word) < MOST_QUESTION - n;
 }
 
-/* Joins noun, verb and arguments, and reads the password if there is one. */
+/* Joins noun, verb and arguments; reads the password if the command needs one. */
 static const char *make_question(const struct order_row *row, char **words, char *question)
 {
     char secret[256] = "";
@@ -332,17 +331,17 @@ static const char *make_question(const struct order_row *row, char **words, char
     snprintf(question, MOST_QUESTION, "%s\t%s", row->noun, row->verb ? row->verb : "");
     for (; *words; words++)
         if (!question_add(question, *words))
-            return "that is too long";
+            return "the command is too long";
     if (!row->has_secret)
         return NULL;
     if (!read_secret(secret, sizeof secret) || !*secret)
-        return "no password came";
+        return "no password was entered";
     return !strchr(secret, '\t') && question_add(question, secret)
                ? NULL
-               : "a password with a tab in it cannot be given here";
+               : "the password must not contain a tab and must not be longer than 255 characters";
 }
 
-/* Returns the exit status; -1: no server runs. */
+/* Runs an operator command and returns the exit status; -1: no server runs. */
 static int order_from_words(const struct settings *s, const char *noun, char **arguments)
 {
     const char *verb = arguments[0] ? arguments[0] : "";
@@ -365,7 +364,7 @@ static int order_from_words(const struct settings *s, const char *noun, char **a
     return problem ? usage(problem) : give_order(s, question, NULL, &rows, last);
 }
 
-/* The first account can be added while no server runs. */
+/* Runs an operator command. `user add` also works while no server runs, for the first account. */
 int tool_order(const struct settings *s, char **arguments)
 {
     const char *noun = s->argv[0];

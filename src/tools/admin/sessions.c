@@ -11,13 +11,13 @@
 
 const struct option_row sessions_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, json), .fallback = "off",
-      .help = "Print a line of JSON for each instead of a table" },
+      .help = "Print one line of JSON per session instead of a table" },
     { "code", OPTION_INT, .offset = offsetof(struct settings, console.code), .fallback = "4000",
-      .min = 1000, .max = 4999, .help = "What drop closes with; after 4000 clients resume" },
+      .min = 1000, .max = 4999, .help = "Close code that drop uses; clients resume after 4000" },
     { 0 },
 };
 
-/* A gateway session or a voice connection. */
+/* One gateway session or voice connection. */
 struct listed {
     snowflake user_id, channel_id;
     struct str name, address, transport, client, mode;
@@ -85,7 +85,6 @@ static void print_voice(const struct listed *s)
            (long long)s->missing, (double)s->jitter_us / 1000);
 }
 
-/* Prints all lines and returns their number. */
 static size_t print_lines(struct str all, void (*print)(const struct listed *s))
 {
     struct arena *arena = arena_new();
@@ -132,7 +131,7 @@ static int push_sessions(const struct settings *s, const char *verb, const char 
     return status == 404 ? 2 : status > 1 ? 3 : status;
 }
 
-/* Keeps the JSON lines. Each server's reply begins with "ok", or with "error" and a sentence. */
+/* Retains the JSON lines. Each server's reply begins with "ok", or "error" and a sentence. */
 static void keep_objects(struct buf *out)
 {
     struct str all = buf_str(out);

@@ -8,10 +8,10 @@
 #include "admin/control/control.h"
 #include "tools/tools.h"
 
-/* A restore reads and writes the whole database. */
+/* Long timeout, because a restore reads and writes the whole database. */
 enum { PATIENCE_S = 600, LOOK_US = 20 * 1000, LONGEST_ANSWER = 1024 * 1024 };
 
-/* Runs a command with a snapshot name and prints the sentence of the reply. */
+/* Runs a snapshot command with a name and prints the sentence of the reply. */
 static int order_with_name(const struct settings *s, const char *verb, const char *name)
 {
     struct arena *arena = arena_new();
@@ -31,7 +31,7 @@ static int order_with_name(const struct settings *s, const char *verb, const cha
 
 const struct option_row snapshot_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, console.json), .fallback = "off",
-      .help = "Print the list as the server has it" },
+      .help = "Print the list as JSON" },
     { 0 },
 };
 
@@ -59,7 +59,7 @@ static int print_snapshots(const struct settings *s)
     return status;
 }
 
-/* A name is an argument of the request line: no tabs or line breaks. */
+/* A name must contain no tab or line break, because it is an argument of the request line. */
 static bool name_fits_order(const char *name)
 {
     return strlen(name) < 256 && !strpbrk(name, "\t\r\n");
@@ -74,7 +74,7 @@ int tool_snapshot(const struct settings *s, char **arguments)
     return order_with_name(s, "make", arguments[0]);
 }
 
-/* Reads how many restores were tried and how many succeeded; false while no server answers. */
+/* Reads how many restores were tried and how many succeeded; false while no server responds. */
 static bool read_counts(const struct settings *s, int *tried, int *restored)
 {
     struct buf out;
@@ -99,14 +99,16 @@ int snapshot_restore(const struct settings *s, const char *name)
     int64_t until = clock_mono() + PATIENCE_S * INT64_C(1000000000);
     while (!status && (!read_counts(s, &now_tried, &now_restored) || now_tried == tried)) {
         if (clock_mono() > until) {
-            fprintf(stderr, "guildhall: the server is not back yet; its log says why\n");
+            fprintf(stderr,
+                    "guildhall: the server has not restarted yet; its log contains the reason\n");
             return 1;
         }
         usleep(LOOK_US);
     }
     if (!status && now_restored == restored) {
-        fprintf(stderr, "guildhall: it could not be restored, and all is as it was; the server's "
-                        "log says why\n");
+        fprintf(stderr,
+                "guildhall: the snapshot could not be restored, and nothing was changed; the "
+                "server's log contains the reason\n");
         status = 1;
     }
     if (!status)

@@ -30,7 +30,6 @@ static enum err add_account(struct tx *tx, void *arg)
     return operator_note(tx, getuid(), str_of(command));
 }
 
-/* Prints what a running server would reply. */
 static void print_account(const struct settings *s, const struct new_account *n)
 {
     struct buf out;
@@ -54,12 +53,12 @@ int add_user(const struct settings *s, char **words)
     if (bot && strcmp(words[1], "bot") != 0)
         return usage("user add NAME [bot]");
     if (!username_allowed(n.draft.username))
-        return usage("a name is 2-32 of a-z, 0-9, _ and single dots");
+        return usage("a name must have 2-32 characters of a-z, 0-9, _ and single dots");
     if (!tool_open_store(config, &store) && !auth_open(config->data, store, &n.auth)) {
         enum err e = store_run(store, STORE_WRITE, NULL, add_account, &n);
 
         if (e == ERR_STORE_CONFLICT)
-            fprintf(stderr, "guildhall: the name '%s' is taken\n", name);
+            fprintf(stderr, "guildhall: the name '%s' is already taken\n", name);
         else if (!e)
             print_account(s, &n);
         status = e ? 1 : 0;

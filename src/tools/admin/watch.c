@@ -13,20 +13,26 @@
 const struct option_row watch_rows[] = {
     { "kind", OPTION_TEXT, AT(kind), .value = "KIND",
       .help = "call, request, frame, opened, received, sent, closed, delivered or refused" },
-    { "user", OPTION_TEXT, AT(user), .value = "NAME", .help = "Of this account" },
-    { "route", OPTION_TEXT, AT(route), .value = "PART", .help = "Of the route's name or path" },
-    { "method", OPTION_TEXT, AT(method), .value = "METHOD", .help = "GET, POST, …" },
-    { "status", OPTION_TEXT, AT(status), .value = "STATUS", .help = "404, 4xx, or error" },
+    { "user", OPTION_TEXT, AT(user), .value = "NAME", .help = "Only records of this account" },
+    { "route", OPTION_TEXT, AT(route), .value = "PART",
+      .help = "Only records whose route name or path contains this" },
+    { "method", OPTION_TEXT, AT(method), .value = "METHOD",
+      .help = "Only requests with this method: GET, POST, …" },
+    { "status", OPTION_TEXT, AT(status), .value = "STATUS",
+      .help = "Only requests with this status: 404, 4xx, or error" },
     { "event", OPTION_TEXT, AT(event), .value = "EVENT", .help = "MESSAGE_CREATE, …" },
-    { "session", OPTION_TEXT, AT(session), .value = "ID", .help = "Of this gateway session" },
-    { "text", OPTION_TEXT, AT(text), .value = "TEXT", .help = "With this in path or body" },
+    { "session", OPTION_TEXT, AT(session), .value = "ID",
+      .help = "Only records of this gateway session" },
+    { "text", OPTION_TEXT, AT(text), .value = "TEXT",
+      .help = "Only records whose path or body contains this" },
     { "after", OPTION_INT, AT(after), .fallback = "-1", .min = -1, .max = INT64_MAX,
-      .help = "Begin behind this record; 0: with all that are kept; -1: with what comes" },
+      .help = "Start after this record; 0: with all stored records; -1: with new records" },
     { "count", OPTION_INT, AT(count), .fallback = "0", .min = 0, .max = 1000000,
-      .help = "End after so many" },
+      .help = "Stop after this number of records" },
     { "seconds", OPTION_INT, AT(seconds), .fallback = "0", .min = 0, .max = 86400,
-      .help = "End after so long, with status 5" },
-    { "json", OPTION_SWITCH, AT(json), .fallback = "off", .help = "A line of JSON for each" },
+      .help = "Stop after this time, with exit status 5" },
+    { "json", OPTION_SWITCH, AT(json), .fallback = "off",
+      .help = "Print one line of JSON per record" },
     { 0 },
 };
 
@@ -98,7 +104,7 @@ static void print_record(struct str json, bool raw, struct arena *arena)
         printf("%.*s\n", STR_FMT(((const struct watch_line *)read)->line));
 }
 
-/* Returns the number of records printed. left: at most that many; -1: no limit. */
+/* Prints a batch of records and returns their number. left: maximum number; -1: no limit. */
 static int64_t print_batch(struct str text, bool raw, int64_t left, struct arena *arena)
 {
     struct form form = { .arena = arena };
@@ -110,7 +116,8 @@ static int64_t print_batch(struct str text, bool raw, int64_t left, struct arena
     const struct watch_batch *b = read;
     const struct str *records = b->records.items;
     if (b->lost)
-        fprintf(stderr, "guildhall: %lld were too fast to be shown\n", (long long)b->lost);
+        fprintf(stderr, "guildhall: %lld records were overwritten before they could be printed\n",
+                (long long)b->lost);
     for (size_t i = 0; i < b->records.count && printed != left; i++, printed++)
         print_record(records[i], raw, arena);
     fflush(stdout);
@@ -145,7 +152,7 @@ int tool_watch(const struct settings *s, char **arguments)
 
     if (*arguments) {
         arena_free(arena);
-        return usage("watch takes options only");
+        return usage("watch accepts only options");
     }
     struct wire *w = console_reach(&s->config, arena);
     if (w) {

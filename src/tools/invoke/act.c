@@ -12,21 +12,21 @@
 
 const struct option_row act_rows[] = {
     { "url", OPTION_TEXT, AT(url), .value = "URL",
-      .help = "The server; by default the one that runs on --data" },
+      .help = "URL of the server; default: the server that runs on --data" },
     { "as", OPTION_TEXT, AT(as), .value = "USER",
-      .help = "Who does it, by name; needs the server's data folder" },
-    { "token", OPTION_TEXT, AT(token), .value = "TOKEN", .help = "Instead of --as, from anywhere" },
+      .help = "Name of the user to act as; needs the server's data folder" },
+    { "token", OPTION_TEXT, AT(token), .value = "TOKEN",
+      .help = "Token to use instead of --as, for a remote server" },
     { "channel", OPTION_TEXT, AT(channel), .value = "CHANNEL",
-      .help = "Where: an id, a name, or GUILD/NAME" },
+      .help = "Channel: an id, a name, or GUILD/NAME" },
     { "message", OPTION_TEXT, AT(message), .value = "ID",
-      .help = "react: under which one; by default under the last" },
-    { "by", OPTION_TEXT, AT(by), .value = "USER", .help = "join: the member who invites" },
+      .help = "react: id of the message; default: the newest message" },
+    { "by", OPTION_TEXT, AT(by), .value = "USER", .help = "join: member who creates the invite" },
     { "expect", OPTION_TEXT, AT(expect), .value = "TEXT",
-      .help = "Wait until somebody else says something with this in it" },
+      .help = "Wait until another user sends a message that contains this" },
     { "wait", OPTION_INT, AT(wait), .fallback = "10", .min = 1, .max = 900,
-      .help = "Seconds to wait for it; then the status is 5" },
-    { "json", OPTION_SWITCH, AT(json), .fallback = "off",
-      .help = "Print what was said as it came" },
+      .help = "Seconds to wait for it; then the exit status is 5" },
+    { "json", OPTION_SWITCH, AT(json), .fallback = "off", .help = "Print the message as JSON" },
     { 0 },
 };
 
@@ -44,7 +44,7 @@ static bool is_expected(const struct invoke_run *v, const struct told_message *m
     return text_has(m->content, part) || text_has(m->embeds, part) || text_has(m->components, part);
 }
 
-/* The current user, whose own messages are no reply. */
+/* The current user; messages of this user are not replies. */
 struct act_self {
     snowflake id;
 };
@@ -78,8 +78,8 @@ static enum invoke_status await_expected(struct invoke_run *v)
     }
     if (news == WIRE_LOST)
         return INVOKE_TROUBLE;
-    invoke_complain("nobody said anything with '%s' in it within %lld seconds", v->options->expect,
-                    (long long)v->options->wait);
+    invoke_complain("no message that contains '%s' was sent within %lld seconds",
+                    v->options->expect, (long long)v->options->wait);
     return INVOKE_TIMED_OUT;
 }
 
@@ -94,7 +94,7 @@ static enum invoke_status act_call(struct invoke_run *v, const char *method, str
         return INVOKE_TROUBLE;
     if (a.status >= 200 && a.status < 300)
         return INVOKE_ANSWERED;
-    invoke_complain("the server refused it: %d %.*s", a.status, STR_FMT(a.body));
+    invoke_complain("the server refused the request: %d %.*s", a.status, STR_FMT(a.body));
     return INVOKE_REFUSED;
 }
 
@@ -127,7 +127,7 @@ static snowflake message_meant(struct invoke_run *v)
 
     if (v->options->message) {
         if (!snowflake_parse(str_of(v->options->message), &id))
-            invoke_complain("'%s' is no message's id", v->options->message);
+            invoke_complain("'%s' is not the id of a message", v->options->message);
         return id;
     }
     const struct list *last = invoke_get(v, &type_selves, str_dupz(v->arena, path));
@@ -191,7 +191,7 @@ static const struct schema invite_schema = { .size = sizeof(struct act_invite),
                                              .fields = invite_fields };
 static const struct type type_act_invite = { .kind = KIND_OBJECT, .schema = &invite_schema };
 
-/* Finds a guild of the user by id or name; 0 after an error message. */
+/* Finds a guild of the user by id or name; returns 0 after printing an error. */
 static snowflake guild_meant(struct invoke_run *v, const char *word)
 {
     const struct list *guilds = invoke_get(v, &type_act_guilds, "/users/@me/guilds");
@@ -203,7 +203,7 @@ static snowflake guild_meant(struct invoke_run *v, const char *word)
         if (g[i].id == id || str_is(g[i].name, word))
             return g[i].id;
     if (guilds)
-        invoke_complain("there is no guild '%s' here", word);
+        invoke_complain("this account is in no guild '%s'", word);
     return 0;
 }
 
@@ -216,11 +216,11 @@ static snowflake first_text_channel(struct invoke_run *v, snowflake guild)
     for (size_t i = 0; list && i < list->count; i++)
         if (c[i].type == 0)
             return c[i].id;
-    invoke_complain("the guild has no channel to invite to");
+    invoke_complain("the guild has no text channel to create an invite for");
     return 0;
 }
 
-/* Creates an invite as the member --by; NULL after an error message. */
+/* Creates an invite as the member --by; returns NULL after printing an error. */
 static const char *invited_by(struct invoke_run *v, const struct config *config, const char *guild)
 {
     struct invoke_options options = { .as = v->options->by, .url = v->options->url };
@@ -238,7 +238,8 @@ static const char *invited_by(struct invoke_run *v, const struct config *config,
                                  STR("{\"max_uses\":1}"), NULL, 0, &a)) {
             invite = a.status == 200 ? schema_read(&type_act_invite, a.body, member.arena) : NULL;
             if (!invite)
-                invoke_complain("%s cannot invite: %d %.*s", options.as, a.status, STR_FMT(a.body));
+                invoke_complain("%s could not create an invite: %d %.*s", options.as, a.status,
+                                STR_FMT(a.body));
         }
         invoke_leave(&member);
     }
@@ -298,7 +299,7 @@ static int act_run(const struct settings *s, enum act_kind kind, char **argument
         (placed && !s->invoke.channel)) {
         status = (enum invoke_status)usage(usage_words);
     } else if (invoke_enter(&v, &s->config)) {
-        /* Connect before acting, so that an early reply is not missed. */
+        /* The gateway is connected before acting, so that an early reply is not missed. */
         if (!s->invoke.expect || wire_connect(v.wire))
             status = act_do(&v, &s->config, kind, arguments[0]);
         if (!status && s->invoke.expect)

@@ -82,7 +82,7 @@ bool is_named(struct str name, struct opt_str name_default, struct str text)
     return str_eq(name, text) || str_eq(original_name(name, name_default), text);
 }
 
-/* Matches --app: a name or an id. */
+/* Returns true if the application matches --app, which is a name or an id. */
 static bool is_wanted(const struct invoke_run *v, const struct index *index, snowflake application)
 {
     const struct known_application *a = index->applications.items;
@@ -101,10 +101,10 @@ struct command_search {
     struct str name;
     int64_t type;
     const struct known_command *found;
-    bool several; /* matches from different apps */
+    bool several; /* whether several apps have a matching command */
 };
 
-/* A guild command takes precedence over a global command of the same name. */
+/* Searches one index. A guild command is preferred to a global command of the same name. */
 static void look_into(const struct invoke_run *v, const struct index *index,
                       struct command_search *s)
 {
@@ -146,6 +146,6 @@ const struct known_command *index_find(struct invoke_run *v, struct str name, un
     if (!s.found)
         invoke_complain("there is no command '%.*s' that this account can use here", STR_FMT(name));
     else if (s.several)
-        invoke_complain("several apps have a command '%.*s'; say which with --app", STR_FMT(name));
+        invoke_complain("several apps have a command '%.*s'; select one with --app", STR_FMT(name));
     return s.several ? NULL : s.found;
 }

@@ -4,7 +4,7 @@
 
 #include "tools/invoke/invoke.h"
 
-/* name may be localized; requests need the original name. */
+/* A choice of an option. name may be localized; requests need the original name. */
 struct known_choice {
     struct str name, value; /* value: JSON */
     struct opt_str name_default;
@@ -25,8 +25,8 @@ struct known_command {
     struct opt_list options;
 };
 
-/* Finds the usable command of this name; types is a bit set, the lowest type first. NULL after an
- * error message. */
+/* Finds the usable command with this name; types is a bit set, the lowest type first. Returns NULL
+ * after printing an error. */
 const struct known_command *index_find(struct invoke_run *v, struct str name, unsigned types);
 
 struct str original_name(struct str name, struct opt_str name_default);

@@ -1,4 +1,4 @@
-/* invoke.c - `guildhall invoke`: invokes an app's command as a user and shows the result.
+/* invoke.c - `guildhall invoke`: invokes an app's command as a user and prints the result.
  *
  * For app developers: it uses the public API like a client, so that a script can test an app from
  * outside. */
@@ -15,28 +15,33 @@
 
 const struct option_row invoke_rows[] = {
     { "url", OPTION_TEXT, AT(url), .value = "URL",
-      .help = "The server; by default the one that runs on --data, else where --listen says" },
+      .help =
+          "URL of the server; default: the server that runs on --data, otherwise the address of "
+          "--listen" },
     { "as", OPTION_TEXT, AT(as), .value = "USER",
-      .help = "Who uses it, by name; needs the server's data folder" },
-    { "token", OPTION_TEXT, AT(token), .value = "TOKEN", .help = "Instead of --as, from anywhere" },
+      .help = "Name of the user to act as; needs the server's data folder" },
+    { "token", OPTION_TEXT, AT(token), .value = "TOKEN",
+      .help = "Token to use instead of --as, for a remote server" },
     { "channel", OPTION_TEXT, AT(channel), .value = "CHANNEL",
-      .help = "Where: an id, a name, or GUILD/NAME" },
-    { "app", OPTION_TEXT, AT(app), .value = "APP", .help = "Whose command, where several have it" },
-    { "user", OPTION_TEXT, AT(user), .value = "USER", .help = "Whom a user command is about" },
+      .help = "Channel: an id, a name, or GUILD/NAME" },
+    { "app", OPTION_TEXT, AT(app), .value = "APP",
+      .help = "App of the command, if several apps have it" },
+    { "user", OPTION_TEXT, AT(user), .value = "USER",
+      .help = "User that a user command is applied to" },
     { "message", OPTION_TEXT, AT(message), .value = "ID",
-      .help = "What a message command is about, or whose component is pressed" },
+      .help = "Message that a message command is applied to, or whose component is pressed" },
     { "complete", OPTION_SWITCH, AT(complete), .fallback = "off",
-      .help = "Show choices for the last option instead of using the command" },
+      .help = "Print autocomplete choices for the last option instead of running the command" },
     { "press", OPTION_TEXT, AT(press), .value = "ID[=VALUE,...]",
-      .help = "Then press a button, or choose from a menu, of the answer or of --message" },
+      .help = "Then press a button, or select from a menu, of the reply or of --message" },
     { "fill", OPTION_TEXT, AT(fill), .value = "\"FIELD:VALUE ...\"",
-      .help = "Fill in the form that comes" },
+      .help = "Fill in the form that the app responds with" },
     { "follow-ups", OPTION_INT, AT(follow_ups), .fallback = "0", .min = 0, .max = 100,
-      .help = "Wait for so many messages after the answer" },
+      .help = "Number of messages after the reply to wait for" },
     { "wait", OPTION_INT, AT(wait), .fallback = "30", .min = 1, .max = 900,
-      .help = "Seconds for an app that has asked for more time" },
+      .help = "Seconds to wait for an app that has deferred its reply" },
     { "json", OPTION_SWITCH, AT(json), .fallback = "off",
-      .help = "A line of JSON for each step, for programs" },
+      .help = "Print one line of JSON per step" },
     { 0 },
 };
 
@@ -62,7 +67,7 @@ void *invoke_get(struct invoke_run *v, const struct type *type, const char *path
         return NULL;
     void *value = a.status == 200 ? schema_read(type, a.body, v->arena) : NULL;
     if (!value)
-        invoke_complain("GET %s was answered %d: %.*s", path, a.status,
+        invoke_complain("GET %s returned status %d: %.*s", path, a.status,
                         a.body.n > 500 ? 500 : (int)a.body.n, a.body.p);
     return value;
 }
@@ -82,7 +87,8 @@ static enum invoke_status take_steps(struct invoke_run *v, const char *line)
         if (out.status || !v->options->press)
             return out.status;
         if (!out.message)
-            return invoke_complain("there is no answer to press '%s' in", v->options->press),
+            return invoke_complain("there is no reply in which '%s' could be pressed",
+                                   v->options->press),
                    INVOKE_USAGE;
     } else {
         out.message = message_named(v);
@@ -90,19 +96,19 @@ static enum invoke_status take_steps(struct invoke_run *v, const char *line)
     return out.message ? step_fill(v, step_press(v, out.message)).status : INVOKE_USAGE;
 }
 
-/* --fill without a form is an error, because a test expects the form. */
+/* --- fill without a form is an error, because a test that uses it expects a form. --- */
 static enum invoke_status invoke_run(struct invoke_run *v, const char *line)
 {
     enum invoke_status status = take_steps(v, line);
 
     if (status == INVOKE_ANSWERED && v->options->fill && !v->filled)
-        return invoke_complain("no form came to fill in"), INVOKE_USAGE;
+        return invoke_complain("the app responded with no form to fill in"), INVOKE_USAGE;
     return status;
 }
 
 /* --- authentication ------------------------------------------------------------------- */
 
-/* Gets a token of its own for each run, so that runs can overlap; invoke_leave revokes it. */
+/* Creates a token for this run only, so that runs can overlap; invoke_leave revokes it. */
 static bool invoke_become(struct invoke_run *v, const struct config *config)
 {
     struct str question = str_printf(v->arena, "token %s", v->options->as);
@@ -111,10 +117,11 @@ static bool invoke_become(struct invoke_run *v, const struct config *config)
     buf_init(&out, SIZE_MAX);
     enum err e = control_ask(config->data, str_dupz(v->arena, question), &out);
     if (e)
-        invoke_complain("--as needs the data folder of the server that runs, and none runs on '%s'",
-                        config->data);
+        invoke_complain(
+            "--as needs the data folder of a running server, but no server runs on '%s'",
+            config->data);
     else if (!out.n)
-        invoke_complain("the server knows no person '%s'", v->options->as);
+        invoke_complain("there is no user '%s' on the server", v->options->as);
     else
         wire_set_token(v->wire, str_dupz(v->arena, buf_str(&out)));
     bool became = !e && out.n;
@@ -139,7 +146,7 @@ static const char *default_url(const struct config *config, struct arena *arena)
         arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
 }
 
-/* Asks the server that runs on the data folder for its URL; else uses --listen. */
+/* Asks the server that runs on the data folder for its URL; without one, uses --listen. */
 static const char *server_url(const struct config *config, struct arena *arena)
 {
     struct buf out;
@@ -184,13 +191,13 @@ static const char *invoke_problem(const struct invoke_options *o, char **argumen
     if (!arguments[0] && !(o->message && o->press))
         return "invoke \"/command option:value\", or --message ID --press COMPONENT";
     if (arguments[0] && arguments[1])
-        return "a command and its options are one argument: invoke \"/command option:value\"";
+        return "a command and its options must be one argument: invoke \"/command option:value\"";
     if (!o->channel)
         return "invoke needs --channel";
     if (!o->as == !o->token)
         return "invoke needs --as USER or --token TOKEN";
     if (o->token && str_starts(str_of(o->token), STR("Bot ")))
-        return "commands are used by people: --token is not a bot's";
+        return "only users can use commands: --token must not be the token of a bot";
     return NULL;
 }
 

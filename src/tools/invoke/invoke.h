@@ -19,10 +19,10 @@
 /* Exit status. */
 enum invoke_status {
     INVOKE_ANSWERED = 0,
-    INVOKE_TROUBLE = 1, /* no server, no such account, … */
-    INVOKE_USAGE = 2,   /* no such command, option or channel */
-    INVOKE_REFUSED = 3, /* rejected by the server */
-    INVOKE_FAILED = 4,  /* the app's reply was invalid */
+    INVOKE_TROUBLE = 1, /* no server, unknown account, … */
+    INVOKE_USAGE = 2,   /* unknown command, option or channel */
+    INVOKE_REFUSED = 3, /* refused by the server */
+    INVOKE_FAILED = 4,  /* the app's reply is invalid */
     INVOKE_TIMED_OUT = 5,
 };
 
@@ -36,25 +36,22 @@ struct invoke_run {
     snowflake channel_id, guild_id; /* guild 0: private channel */
     struct wire_file files[INVOKE_MOST_FILES];
     size_t file_count;
-    bool answered; /* the app replied in the previous step */
-    bool filled;   /* --fill was used for a form */
+    bool answered; /* whether the app replied in the previous step */
+    bool filled;   /* --- whether --fill was used for a form --- */
 };
 
-/* Decodes the reply to a GET; NULL after an error message. */
+/* Sends a GET and decodes the response; returns NULL after printing an error. */
 void *invoke_get(struct invoke_run *v, const struct type *type, const char *path);
-/* Connects and authenticates with --as or --token; false after an error message. The caller frees
- * the wire. */
+/* Connects and authenticates with --as or --token; returns false after printing an error. The
+ * caller frees the wire. */
 bool invoke_enter(struct invoke_run *v, const struct config *config);
-/* Revokes the token of --as. */
 void invoke_leave(struct invoke_run *v);
-/* Prints an error message; returns false. */
 bool invoke_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- places.c ------------------------------------------------------------------------- */
 
-/* Resolves --channel: sets channel_id and guild_id. */
 bool place_find(struct invoke_run *v);
-/* Accept an id, a mention or a name in the guild; 0 after an error message. */
+/* Find an object by id, mention or name in the guild; return 0 after printing an error. */
 snowflake person_named(struct invoke_run *v, struct str text);
 snowflake role_named(struct invoke_run *v, struct str text);
 snowflake mentionable_named(struct invoke_run *v, struct str text);
@@ -62,16 +59,15 @@ snowflake channel_named(struct invoke_run *v, struct str text);
 
 /* --- line.c --------------------------------------------------------------------------- */
 
-/* key:value; quotes allow spaces. */
+/* A pair key:value; quotes allow spaces. */
 struct line_pair {
     struct str key, value;
     bool used;
 };
-/* Parses a line that contains only pairs (--fill). */
 bool line_pairs(struct invoke_run *v, const char *line, struct list *ret);
 
-/* Parses a command line. *ret_data: the data of the interaction. *ret_application: the command's
- * application. */
+/* Parses a command line. *ret_data: data of the interaction; *ret_application: application of the
+ * command. */
 bool line_read(struct invoke_run *v, const char *line, snowflake *ret_application,
                struct str *ret_data);
 
@@ -82,12 +78,12 @@ struct told_user {
     struct str username;
     struct opt_str global_name;
 };
-/* The fields of a message that we use; raw is the whole JSON. */
+/* Fields of a message that this tool uses; raw is the whole JSON. */
 struct told_message {
     snowflake id;
     struct opt_id application_id;
     const struct told_user *author;
-    struct str content, embeds, components, attachments; /* all but content: JSON */
+    struct str content, embeds, components, attachments; /* last three: JSON */
     int64_t flags;
     struct opt_str nonce;
     struct opt_object interaction_metadata; /* struct told_metadata */
@@ -100,24 +96,24 @@ struct told_metadata {
 struct told_modal {
     snowflake id;
     struct str custom_id, title, components;
-    const struct told_user *application; /* only its id is used */
+    const struct told_user *application; /* only the id is used */
     struct str raw;
 };
 
-/* Result of one step. */
+/* Result of one step: command, autocomplete, press or form. */
 struct step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
-    snowflake interaction_id; /* 0: not created */
+    snowflake interaction_id; /* 0: the interaction was not created */
     snowflake pressed;        /* message with the pressed component; 0: none */
     const struct told_message *message;
     const struct told_modal *modal;
     struct list choices;    /* struct told_choice */
-    struct list follow_ups; /* const struct told_message * */
+    struct list follow_ups; /* list of const struct told_message * */
     struct str choices_raw;
     bool acknowledged;
     const char *reason; /* why the app did not reply; NULL: unknown */
-    int http_status;    /* of a rejection */
+    int http_status;    /* HTTP status of a refusal */
     struct str refusal;
 };
 struct told_choice {
@@ -127,13 +123,12 @@ struct told_choice {
 
 const struct told_message *message_told(struct invoke_run *v, struct str json);
 
-/* Waits for the result of the invocation with this nonce. */
 void outcome_await(struct invoke_run *v, struct str nonce, struct step_outcome *out);
 
 /* --- reason.c ------------------------------------------------------------------------- */
 
-/* Reads from the running server's traffic log why there is no reply; else NULL. A rejected reply
- * sets INVOKE_FAILED, even if the server still waits for another. */
+/* Finds in the running server's traffic log why there is no reply; NULL: unknown. A refused reply
+ * sets INVOKE_FAILED, even if the server still waits for another one. */
 const char *invoke_reason(struct invoke_run *v, struct step_outcome *out);
 
 /* --- steps.c -------------------------------------------------------------------------- */
@@ -143,17 +138,16 @@ struct invoke_step {
     int64_t type; /* interaction type */
     snowflake application_id;
     struct str data;                    /* JSON */
-    const struct told_message *message; /* message of the component */
-    snowflake pressed;                  /* the same, kept for a following form; 0: none */
+    const struct told_message *message; /* message that contains the component */
+    snowflake pressed;                  /* its id, retained for a following form; 0: none */
 };
 
-/* Invokes, waits and shows the result. */
+/* Sends the interaction, waits and prints the result. */
 struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s);
-/* Presses the component of --press on this message. */
 struct step_outcome step_press(struct invoke_run *v, const struct told_message *m);
 /* If the step returned a form and --fill is set, submits the form. */
 struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before);
-/* The message of --message; NULL after an error message. */
+/* Returns the message of --message; NULL after printing an error. */
 const struct told_message *message_named(struct invoke_run *v);
 
 /* --- show.c --------------------------------------------------------------------------- */

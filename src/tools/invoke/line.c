@@ -9,7 +9,7 @@
 
 /* --- words ---------------------------------------------------------------------------- */
 
-/* A word without its quotes. colon: offset of the end of its key; 0: no key. */
+/* A word without its quotes. colon: offset of the colon after the key; 0: no key. */
 struct word {
     struct str text;
     size_t colon;
@@ -61,7 +61,7 @@ static struct line_pair pair_of(const struct word *w)
     return (struct line_pair){ str_slice(w->text.p, w->colon), str_from(w->text, w->colon + 1) };
 }
 
-/* Appends words that are no pair to the value of the pair before them. */
+/* Collects pairs; words that are not a pair are appended to the value of the previous pair. */
 static bool invoke_line_gather(struct invoke_run *v, const struct list *words, size_t from,
                                bool (*is_key)(const void *arg, struct str key), const void *arg,
                                struct list *ret)
@@ -148,7 +148,8 @@ static bool read_file(struct invoke_run *v, const char *path, struct str *ret)
         buf_add(&bytes, piece, n);
     bool ok = f && !ferror(f) && !buf_full(&bytes);
     if (!ok)
-        invoke_complain("cannot read '%s': %s", path, f ? "it is too large" : strerror(errno));
+        invoke_complain("cannot read '%s': %s", path,
+                        f ? "the file is too large" : strerror(errno));
     if (f)
         fclose(f);
     *ret = str_dup(v->arena, bytes.n ? buf_str(&bytes) : STR(""));
@@ -156,14 +157,14 @@ static bool read_file(struct invoke_run *v, const char *path, struct str *ret)
     return ok;
 }
 
-/* The value is the index of the uploaded file. */
+/* Writes the index of the uploaded file, which is the option's value. */
 static bool write_file(struct invoke_run *v, struct json *j, struct str text)
 {
     const char *path = str_dupz(v->arena, text), *slash = strrchr(path, '/');
     struct wire_file *file = &v->files[v->file_count];
 
     if (v->file_count == INVOKE_MOST_FILES)
-        return invoke_complain("there are too many files");
+        return invoke_complain("there are more than 25 files");
     if (!read_file(v, path, &file->bytes))
         return false;
     file->filename = slash ? slash + 1 : path;
@@ -171,7 +172,6 @@ static bool write_file(struct invoke_run *v, struct json *j, struct str text)
     return true;
 }
 
-/* A choice also matches by its displayed name. */
 static const struct known_choice *find_choice(const struct known_option *o, struct str text)
 {
     const struct known_choice *c = o->choices.value.items;
@@ -260,7 +260,7 @@ static bool write_pairs(struct invoke_run *v, struct json *j, const struct list 
     return true;
 }
 
-/* Subcommands are words before the pairs; each has its own options. */
+/* Writes options. Words before the pairs are subcommands, each with its own options. */
 static bool write_options(struct invoke_run *v, struct json *j, const struct list *options,
                           const struct list *words, size_t from)
 {
@@ -298,7 +298,7 @@ static bool write_target(struct invoke_run *v, struct json *j, const struct know
     if (k->type == COMMAND_USER)
         id = person_named(v, str_of(o->user));
     else if (!snowflake_parse(str_of(o->message), &id))
-        invoke_complain("--message is the id of a message");
+        invoke_complain("--message must be the id of a message");
     json_name(j, "target_id");
     return write_id(j, id);
 }
@@ -362,8 +362,9 @@ bool line_read(struct invoke_run *v, const char *line, snowflake *ret_applicatio
     struct json j = json_to(&out);
 
     if (!words.count || (!slash && !o->user && !o->message))
-        return invoke_complain("a command is \"/name option:value\", or the name of one for "
-                               "--user or --message");
+        return invoke_complain(
+            "a command must be \"/name option:value\", or the name of a command for --user or "
+            "--message");
     const struct known_command *k =
         index_find(v, slash ? ((struct word *)words.items)->text : text, types);
     if (!k)

@@ -33,7 +33,7 @@ static bool is_called(const struct opt_str *name, struct str text)
     return name->given == GIVEN && str_eq(name->value, text);
 }
 
-/* Parses "<@123>", "<@!123>", "<@&123>", "<#123>" or "123". */
+/* Parses a mention or an id: "<@123>", "<@!123>", "<@&123>", "<#123>" or "123". */
 static bool read_id(struct str text, snowflake *ret)
 {
     if (text.n > 3 && text.p[0] == '<' && text.p[text.n - 1] == '>') {
@@ -111,7 +111,7 @@ bool place_find(struct invoke_run *v)
         return true;
     return invoke_complain(found ? "'%s' is the name of several channels; write GUILD/CHANNEL, or "
                                    "an id"
-                                 : "there is no channel '%s' that this account can see",
+                                 : "there is no channel '%s' that this account can view",
                            v->options->channel);
 }
 
@@ -155,7 +155,7 @@ snowflake person_named(struct invoke_run *v, struct str text)
     snowflake id;
 
     if (!read_id(text, &id) && !(id = find_person(v, without_mark(text))))
-        invoke_complain("there is nobody called '%.*s' here", STR_FMT(text));
+        invoke_complain("there is no user '%.*s' here", STR_FMT(text));
     return id;
 }
 
@@ -195,7 +195,7 @@ snowflake channel_named(struct invoke_run *v, struct str text)
     return id;
 }
 
-/* Users take precedence over roles, as in Discord. */
+/* Finds a user or a role; users are preferred, as in Discord. */
 snowflake mentionable_named(struct invoke_run *v, struct str text)
 {
     snowflake id;
@@ -203,6 +203,6 @@ snowflake mentionable_named(struct invoke_run *v, struct str text)
     if (!read_id(text, &id) && !(id = find_person(v, without_mark(text))) &&
         !(id = find_in_guild(v, "roles", text)) &&
         !(id = find_in_guild(v, "roles", without_mark(text))))
-        invoke_complain("there is nobody and no role called '%.*s' here", STR_FMT(text));
+        invoke_complain("there is no user and no role '%.*s' here", STR_FMT(text));
     return id;
 }

@@ -48,7 +48,7 @@ static const struct schema page_schema = { .size = sizeof(struct seen_page),
                                            .fields = page_fields };
 static const struct type type_page = { .kind = KIND_OBJECT, .schema = &page_schema };
 
-/* Reads the traffic records of the interaction; NULL if they are not available. */
+/* Reads the traffic records of the interaction; returns NULL if they are not available. */
 static const struct seen_page *look_at_traffic(struct invoke_run *v, snowflake interaction)
 {
     struct str path = str_printf(v->arena, "/console/traffic?limit=200&text=%" PRIu64, interaction);
@@ -66,21 +66,22 @@ static const char *say_refused(struct invoke_run *v, const struct seen_record *r
 {
     struct str problem = r->problem.given == GIVEN ? r->problem.value : STR("");
 
-    return str_dupz(
-        v->arena, str_printf(v->arena, "it answered, but the server refused that: %lld %lld%s%.*s",
-                             (long long)r->status, (long long)r->code, problem.n ? ", " : "",
-                             STR_FMT(problem)));
+    return str_dupz(v->arena,
+                    str_printf(v->arena,
+                               "the app replied, but the server refused the reply: %lld %lld%s%.*s",
+                               (long long)r->status, (long long)r->code, problem.n ? ", " : "",
+                               STR_FMT(problem)));
 }
 
 static const char *say_delivered(struct invoke_run *v, const struct seen_record *r)
 {
     if (!r->status)
         return str_dupz(v->arena,
-                        str_printf(v->arena, "its endpoint %.*s", STR_FMT(r->problem.value)));
+                        str_printf(v->arena, "the app's endpoint %.*s", STR_FMT(r->problem.value)));
     if (r->status == 200)
-        return "its endpoint answered 200, with something that is no valid answer";
-    return str_dupz(v->arena,
-                    str_printf(v->arena, "its endpoint answered %lld", (long long)r->status));
+        return "the app's endpoint responded with status 200, but its response is invalid";
+    return str_dupz(v->arena, str_printf(v->arena, "the app's endpoint responded with status %lld",
+                                         (long long)r->status));
 }
 
 static bool was_told(const struct seen_record *r)
@@ -109,6 +110,7 @@ const char *invoke_reason(struct invoke_run *v, struct step_outcome *out)
             return say_delivered(v, &r[i]);
         told |= was_told(&r[i]);
     }
-    return told ? "it is connected and was told, but said nothing; did its handler throw?"
-                : "it is not connected: its bot has no session, and it has no endpoint";
+    return told ? "the app is connected and received the interaction, but did not reply; did its "
+                  "handler throw?"
+                : "the app is not connected: its bot has no session, and it has no endpoint";
 }

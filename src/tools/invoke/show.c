@@ -86,7 +86,7 @@ static const struct type type_parts = { .kind = KIND_ARRAY, .of = &type_part };
     { FIELD(struct shown_part, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
 
-/* Text fields of embeds, embed parts and files. */
+/* Text fields of embeds, parts of embeds, and files. */
 static const struct field part_fields[] = {
     MAYBE(title, type_text),
     MAYBE(description, type_text),
@@ -210,16 +210,16 @@ static void print_outcome(struct invoke_run *v, const struct step_outcome *out)
         print_components(&parts);
     }
     if (out->http_status)
-        fprintf(stderr, "guildhall: the server refused it: %.*s\n", STR_FMT(out->refusal));
+        fprintf(stderr, "guildhall: the server refused the request: %.*s\n", STR_FMT(out->refusal));
     else if (out->status == INVOKE_FAILED)
-        fprintf(stderr, "guildhall: the app's answer was no good%s%s\n", out->reason ? ": " : "",
+        fprintf(stderr, "guildhall: the app's reply is invalid%s%s\n", out->reason ? ": " : "",
                 out->reason ? out->reason : "");
     else if (out->status == INVOKE_TIMED_OUT)
         fprintf(stderr, "guildhall: the app %s in time%s%s\n",
-                out->acknowledged ? "did not finish" : "did not answer", out->reason ? ": " : "",
+                out->acknowledged ? "did not finish" : "did not reply", out->reason ? ": " : "",
                 out->reason ? out->reason : "");
     else if (out->status == INVOKE_ANSWERED && !out->message && !out->modal && !out->choices_raw.p)
-        printf("The app took note.\n");
+        printf("The app acknowledged the interaction without a message.\n");
 }
 
 void outcome_show(struct invoke_run *v, const struct step_outcome *out)

@@ -44,7 +44,7 @@ static void write_step(struct invoke_run *v, const struct invoke_step *s, struct
 }
 
 /* Waits like a user who reads first. Client libraries register a button or form only after the HTTP
- * response to their callback, which may arrive after the event that it caused. */
+ * response to their callback, which may arrive after the event that the callback caused. */
 static void read_answer(const struct invoke_run *v)
 {
     if (v->answered)
@@ -280,7 +280,6 @@ static bool form_data(struct invoke_run *v, const struct told_modal *m, struct s
     return ok && !arena_spoiled(v->arena) && all_used(&pairs);
 }
 
-/* If the step returned a form and --fill is set, submits the form. */
 struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before)
 {
     struct invoke_step s = { .name = "fill", .type = 5, .pressed = before.pressed };

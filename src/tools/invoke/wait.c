@@ -1,4 +1,4 @@
-/* wait.c - processes gateway events of an invocation until there is a result. */
+/* wait.c - handles gateway events of an invocation until there is a result. */
 #include "tools/invoke/invoke.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include "model/message.h"
 
 #define SECOND INT64_C(1000000000)
-/* The server reports a timeout after 3 seconds; after UNHEARD_S we stop waiting for that report.
- * After INTERACTION_SUCCESS without a message, one may still follow within SETTLE_S. */
+/* The server reports a timeout after 3 seconds; UNHEARD_S limits the wait for that report. After
+ * INTERACTION_SUCCESS without a message, a message may still follow within SETTLE_S. */
 enum { UNHEARD_S = 10, SETTLE_S = 3 };
 
 /* --- schemas -------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static const struct schema choice_schema = { .size = sizeof(struct told_choice),
 static const struct type type_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
 static const struct type type_choices = { .kind = KIND_ARRAY, .of = &type_choice };
 
-/* Common fields of interaction events. */
+/* Fields that interaction events have in common. */
 struct told_event {
     snowflake id;
     struct opt_str nonce;

@@ -65,7 +65,7 @@ static enum err add_friend(struct tx *tx, const struct seed_options *o, int64_t 
                    NULL);
 }
 
-/* Writes all friends of one account: those with lower numbers, then those with higher ones. */
+/* Writes all friends of one account: first those with lower, then those with higher numbers. */
 static enum err add_friends(struct tx *tx, const struct seed_options *o, struct place_in_world *at)
 {
     enum err e = OK;
@@ -133,7 +133,7 @@ static enum err add_channel(struct tx *tx, const struct seed_options *o, int64_t
                    NULL);
 }
 
-/* Writes a guild with its roles and channels; members and messages follow. */
+/* Writes a guild with its roles and channels; its members and messages follow. */
 static enum err add_guild(struct tx *tx, const struct seed_options *o, struct place_in_world *at)
 {
     int64_t guild = at->i;
@@ -166,7 +166,7 @@ static const char ADD_MEMBER[] =
 static const char ADD_MEMBER_ROLE[] =
     "insert into member_roles (guild_id, user_id, role_id) values ($1, $2, $3)";
 
-/* Every second member gets a role. */
+/* Writes a member; every second member gets a role. */
 static enum err add_member(struct tx *tx, const struct seed_options *o, struct place_in_world *at)
 {
     int64_t guild = at->i, j = at->j;
@@ -204,7 +204,7 @@ struct seed_message {
     struct buf reactions;
 };
 
-/* Adds an emoji to a message, used by the first members of the guild. */
+/* Adds a reaction to a message, used by the first `count` members of the guild. */
 static enum err add_reaction(struct tx *tx, const struct seed_options *o, int64_t guild,
                              struct seed_message *m, int64_t emoji, int64_t count)
 {
@@ -289,7 +289,7 @@ static enum err add_some(struct tx *tx, void *arg)
         [PHASE_MEMBERS] = add_member, [PHASE_MESSAGES] = add_message,
     };
     struct seeding *s = arg;
-    struct place_in_world at = s->at; /* copy, because the transaction may be retried */
+    struct place_in_world at = s->at; /* a copy, because the transaction may be retried */
     enum err e = OK;
 
     while (!e && at.phase != PHASE_END && at.rows - s->at.rows < ROWS_OF_TRANSACTION)
@@ -298,7 +298,7 @@ static enum err add_some(struct tx *tx, void *arg)
     return e;
 }
 
-/* Estimate: the number of members with a role is not known in advance. */
+/* Returns an estimate, because the number of members with a role is not known in advance. */
 static int64_t rows_in_all(const struct seed_options *o)
 {
     int64_t of_guild = 2 + o->roles_per_guild + o->channels_per_guild;

@@ -1,13 +1,13 @@
 /* seed.h - computes every object of a random world.
  *
- * Everything follows from the options and a position (account n, member j of guild n). So the
- * writer keeps no state, and writes in the order of the keys. */
+ * Each object is computed from the options and a position (account n, member j of guild n). So the
+ * writer stores no state, and writes in the order of the keys. */
 #ifndef TOOLS_SEEDS_SEED_H
 #define TOOLS_SEEDS_SEED_H
 
 #include "tools/seeds/seeds.h"
 
-/* Purpose of a random number: each purpose gives another number for the same position. */
+/* Purpose of a random number; each purpose gives another number for the same position. */
 enum seed_draw {
     DRAW_NAME = 1,
     DRAW_MEMBER,
@@ -19,7 +19,7 @@ enum seed_draw {
 };
 uint64_t seed_draw(const struct seed_options *o, enum seed_draw what, int64_t i, int64_t j);
 
-/* Distributes n items evenly over `parts`: the number of items before part i. */
+/* Distributes n items evenly over `parts`; returns the number of items before part i. */
 static inline int64_t share_before(int64_t n, int64_t i, int64_t parts)
 {
     return parts ? (int64_t)((__extension__(__int128) n * i) / parts) : 0;
@@ -29,24 +29,23 @@ snowflake seed_user_id(const struct seed_options *o, int64_t n);
 struct str seed_display_name(const struct seed_options *o, int64_t n, char *out, size_t max);
 
 int64_t seed_guild_size(const struct seed_options *o, int64_t guild);
-/* Account number of a guild's member j; increases with j. */
 int64_t seed_member(const struct seed_options *o, int64_t guild, int64_t j);
 snowflake seed_role_id(const struct seed_options *o, int64_t guild, int64_t role);
 snowflake seed_channel_id(const struct seed_options *o, int64_t guild, int64_t channel);
 bool seed_channel_is_voice(int64_t channel);
 
-/* Number of messages of a guild, and the text channel of message j. */
+/* Return the number of messages of a guild, and the text channel of message j. */
 int64_t seed_guild_messages(const struct seed_options *o, int64_t guild);
 int64_t seed_message_channel(const struct seed_options *o, int64_t guild, int64_t j);
 snowflake seed_message_id(const struct seed_options *o, int64_t guild, int64_t j);
-/* 0: no messages. */
+/* Returns 0 if the channel has no messages. */
 snowflake seed_last_message(const struct seed_options *o, int64_t guild, int64_t channel);
-/* Number of reactions to a message, with up to SEED_EMOJI emoji. */
+/* Returns the number of reactions to a message, with up to SEED_EMOJI emoji. */
 enum { SEED_EMOJI = 20 };
 int64_t seed_reactions(const struct seed_options *o, int64_t guild, int64_t j);
 struct str seed_words(const struct seed_options *o, int64_t guild, int64_t j);
 
-/* Account n is a friend of the accounts n + 1 to n + reach. */
+/* Returns the reach of account n, which is a friend of the accounts n + 1 to n + reach. */
 int64_t seed_reach(const struct seed_options *o, int64_t n);
 int64_t seed_longest_reach(const struct seed_options *o); /* -1: too many friends */
 

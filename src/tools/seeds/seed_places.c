@@ -7,9 +7,9 @@
 #include "base/mem.h"
 
 enum {
-    MAX_IDS_OF_GUILD = 4000, /* of 4096 ids per millisecond */
-    EVERY_BIG = 10,          /* one of this many guilds is big */
-    BIG_WEIGHT = 11,         /* size of a big guild relative to others */
+    MAX_IDS_OF_GUILD = 4000, /* a millisecond has 4096 ids */
+    EVERY_BIG = 10,          /* one of this number of guilds is big */
+    BIG_WEIGHT = 11,         /* size of a big guild relative to other guilds */
     LEAST_WINDOW = 5000,
 };
 
@@ -28,7 +28,7 @@ uint64_t seed_draw(const struct seed_options *o, enum seed_draw what, int64_t i,
     return hash_u64(mixed + (uint64_t)j * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* Id number n of `count` ids spread over a time span, at least one millisecond apart. */
+/* Returns id n of `count` ids that are spread over a time span, at least one millisecond apart. */
 static snowflake id_of(const struct seed_options *o, int64_t from, int64_t span, int64_t count,
                        int64_t n)
 {
@@ -47,7 +47,7 @@ snowflake seed_user_id(const struct seed_options *o, int64_t n)
 
 void seed_username(const struct seed_options *o, int64_t n, char out[33])
 {
-    /* Zero-padded, so that names sort like numbers and are inserted in key order. */
+    /* The number is zero-padded, so that names sort like numbers and are inserted in key order. */
     snprintf(out, 33, "s%lld_%09lld", (long long)o->random, (long long)n);
 }
 
@@ -68,7 +68,7 @@ struct str seed_display_name(const struct seed_options *o, int64_t n, char *out,
 
 /* --- guilds --------------------------------------------------------------------------- */
 
-/* Sequence 0 is unused: guild id - 1 means "all channels" in command permissions. */
+/* Sequence 0 is not used, because guild id - 1 means "all channels" in command permissions. */
 snowflake seed_guild_id(const struct seed_options *o, int64_t n)
 {
     return id_of(o, GUILDS_FROM, GUILDS_FOR, o->guilds, n) + 1;
@@ -89,7 +89,7 @@ bool seed_channel_is_voice(int64_t channel)
     return channel % 5 == 3;
 }
 
-/* Guild sizes differ only if there are enough members and accounts for big guilds. */
+/* Returns true if there are enough members and accounts for big guilds. */
 static bool sizes_differ(const struct seed_options *o)
 {
     return o->members / o->guilds >= 4 && o->members / o->guilds < o->users / BIG_WEIGHT;
@@ -112,9 +112,9 @@ int64_t seed_guild_size(const struct seed_options *o, int64_t guild)
     return members_before(o, guild + 1) - members_before(o, guild);
 }
 
-/* Members of a guild come from a window of accounts that moves on with each guild. The window is
- * divided evenly among the members, so that all are different, and inserts into the index from
- * accounts to guilds stay close together. */
+/* Returns a member from a window of accounts, which moves on with each guild. The window is divided
+ * evenly among the members, so that all members differ, and inserts into the index from accounts to
+ * guilds stay close together. */
 int64_t seed_member(const struct seed_options *o, int64_t guild, int64_t j)
 {
     int64_t size = seed_guild_size(o, guild);
@@ -169,7 +169,6 @@ int64_t seed_guild_messages(const struct seed_options *o, int64_t guild)
            share_before(o->messages, guild, o->guilds);
 }
 
-/* Number of the first message of a guild's text channel n. */
 static int64_t first_message(const struct seed_options *o, int64_t guild, int64_t n)
 {
     return share_before(seed_guild_messages(o, guild), n, text_channels(o));
@@ -254,18 +253,18 @@ const char *seed_problem(const struct seed_options *o)
     if (o->guilds && o->members < o->guilds)
         return "every guild has an owner: --members must not be below --guilds";
     if (o->members && !o->guilds)
-        return "members need guilds: give --guilds";
+        return "members need guilds: set --guilds";
     if (o->guilds && (o->members + o->guilds - 1) / o->guilds > o->users)
-        return "nobody is in a guild twice: give more --users, or fewer --members";
+        return "a user can be in a guild only once: use more --users, or fewer --members";
     if (1 + o->roles_per_guild + o->channels_per_guild > MAX_IDS_OF_GUILD)
-        return "a guild has room for 4000 roles and channels together";
+        return "a guild may have at most 4000 roles and channels together";
     if (o->messages && (!o->guilds || !o->channels_per_guild))
-        return "messages need guilds with channels";
+        return "messages need guilds with channels: set --guilds and --channels-per-guild";
     if (o->reactions && !o->messages)
-        return "reactions need messages";
+        return "reactions need messages: set --messages";
     if (o->messages && o->reactions / o->messages >= SEED_EMOJI * seed_guild_size(o, o->guilds - 1))
-        return "a message has at most 20 reactions of each member: give fewer --reactions";
+        return "each member can add at most 20 reactions to a message: use fewer --reactions";
     if (seed_longest_reach(o) < 0)
-        return "there are not so many pairs among the users: give fewer --friends";
+        return "there are fewer pairs of users than --friends: use fewer --friends";
     return NULL;
 }

@@ -40,7 +40,7 @@ static bool send_frame(struct wire *w, int opcode, struct str payload)
     return ok;
 }
 
-/* Returns the length of the complete frame at the start of the buffer, or 0. */
+/* Parses the frame at the start of the buffer; returns its length, or 0 if it is incomplete. */
 static size_t take_frame(struct wire *w, int *ret_opcode, struct str *ret_payload)
 {
     const unsigned char *p = (const unsigned char *)w->in.p + w->used;
@@ -80,13 +80,12 @@ static void wire_gateway_heartbeat(struct wire *w, int64_t now)
 static enum wire_news wire_gateway_lost(struct wire *w, struct str why)
 {
     if (!w->hushed)
-        fprintf(stderr, "guildhall: the server closed the session%s%.*s\n", why.n ? ": " : "",
+        fprintf(stderr, "guildhall: the server closed the connection%s%.*s\n", why.n ? ": " : "",
                 STR_FMT(why));
     w->beat_ns = 0;
     return WIRE_LOST;
 }
 
-/* Waits for the next text message and copies it. */
 static enum wire_news next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret)
 {
     for (;;) {
@@ -156,8 +155,8 @@ static const struct schema ready_schema = { .size = sizeof(struct wire_facts),
 static const struct type type_hello = { .kind = KIND_OBJECT, .schema = &hello_schema };
 static const struct type type_ready = { .kind = KIND_OBJECT, .schema = &ready_schema };
 
-/* READY of a user in very large guilds may exceed the JSON reader's limit of values; only its
- * arrival matters. */
+/* READY of a user in very large guilds may exceed the JSON reader's limit of values; only the
+ * arrival of READY matters. */
 static bool is_ready(struct str text)
 {
     return memmem(text.p, text.n < 200 ? text.n : 200, "\"READY\"", 7) != NULL;
@@ -181,7 +180,7 @@ enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret)
         if (e->op == HEARTBEAT)
             w->next_beat = 0;
         if (e->op == RECONNECT)
-            return wire_gateway_lost(w, STR("it asks its clients to connect again"));
+            return wire_gateway_lost(w, STR("the server asks its clients to reconnect"));
         if (e->op != DISPATCH || e->t.given != GIVEN)
             continue;
         w->seq = e->s.value;
@@ -251,7 +250,7 @@ static bool wire_gateway_identify(struct wire *w)
     json_name(&j, "token");
     bool bot = str_starts(str_of(w->token), STR("Bot "));
     json_text(&j, str_from(str_of(w->token), bot ? 4 : 0));
-    /* intents 0: a bot receives only events that need no intent. */
+    /* With intents 0 a bot receives only events that need no intent. */
     json_key(&j, bot ? STR("intents") : STR("capabilities"));
     json_int(&j, 0);
     json_name(&j, "properties");

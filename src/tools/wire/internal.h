@@ -10,11 +10,11 @@ enum { WIRE_LARGEST = 256 * 1024 * 1024 };
 struct wire {
     struct arena *arena;
     bool hushed, secure;
-    struct str authority; /* Host header */
+    struct str authority; /* value of the Host header */
     const char *host, *port, *token;
-    const char *pin; /* expected certificate fingerprint; NULL: use the system's CAs */
+    const char *pin; /* expected certificate fingerprint; NULL: verify with the system's CAs */
 
-    /* Gateway connection. */
+    /* The following members belong to the gateway connection. */
     struct wire_line *line; /* NULL: not connected */
     struct buf in;
     size_t used;     /* bytes of `in` already parsed */
@@ -24,11 +24,11 @@ struct wire {
     struct str session;
 };
 
-/* NULL if there is no server or its certificate is not trusted; prints why. */
+/* Connects to the server; NULL (prints why): no server, or its certificate is not trusted. */
 struct wire_line *line_open(const struct wire *w);
 void line_close(struct wire_line *l);
 bool line_send_all(struct wire_line *l, struct str bytes);
-/* 1: data received, 0: timeout, -1: connection closed. */
+/* Receives bytes. Returns 1 if data was received, 0 on timeout, -1 if the connection is closed. */
 int line_receive(struct wire_line *l, struct buf *in, int64_t wait_ms);
 
 #endif

@@ -27,7 +27,7 @@ struct wire_line {
 
 /* --- certificates ---------------------------------------------------------------------- */
 
-/* Compares the certificate with the fingerprint from the control socket. */
+/* Returns true if the certificate has the fingerprint that the control socket returned. */
 static bool pin_fits(const SSL *ssl, const char *pin)
 {
     X509 *certificate = SSL_get1_peer_certificate(ssl);
@@ -39,7 +39,6 @@ static bool pin_fits(const SSL *ssl, const char *pin)
     return fits;
 }
 
-/* Requires a certificate for this host from a CA that the system trusts. */
 static bool expect_name(SSL *ssl, const char *host)
 {
     X509_VERIFY_PARAM *p = SSL_get0_param(ssl);
@@ -65,8 +64,8 @@ static bool line_secure(struct wire_line *l, const struct wire *w)
     bool ok = SSL_set_fd(l->ssl, l->fd) == 1 && SSL_connect(l->ssl) == 1 &&
               (!w->pin || pin_fits(l->ssl, w->pin));
     ERR_clear_error();
-    /* Non-blocking: readable data may be a TLS record without application data, and a read must not
-     * block on it. */
+    /* The socket is non-blocking, because readable data may be a TLS record without application
+     * data, on which a read must not block. */
     return ok && fcntl(l->fd, F_SETFL, fcntl(l->fd, F_GETFL) | O_NONBLOCK) == 0;
 }
 
@@ -97,9 +96,9 @@ struct wire_line *line_open(const struct wire *w)
 
     l->fd = line_dial(w);
     if (l->fd < 0)
-        problem = "there is no server at";
+        problem = "no server responds at";
     else if (w->secure && !line_secure(l, w))
-        problem = "no certificate that is trusted is shown at";
+        problem = "the server has no trusted certificate at";
     if (!problem)
         return l;
     if (!w->hushed)
@@ -128,7 +127,7 @@ static bool line_wait(const struct wire_line *l, short events, int64_t wait_ms)
     return poll(&p, 1, wait_ms > INT32_MAX ? INT32_MAX : (int)wait_ms) > 0;
 }
 
-/* Returns the bytes sent; 0: retry, -1: connection closed. */
+/* Returns the number of bytes sent; 0: retry; -1: the connection is closed. */
 static ssize_t line_send_piece(const struct wire_line *l, struct str bytes)
 {
     size_t sent = 0;

@@ -43,7 +43,7 @@ struct wire *wire_new(const char *url, struct arena *arena)
     buf_init(&w->in, WIRE_LARGEST);
     if (split_url(w, str_of(url)))
         return w;
-    fprintf(stderr, "guildhall: '%s' is not an address like http://127.0.0.1:8080\n", url);
+    fprintf(stderr, "guildhall: '%s' is not a URL such as http://127.0.0.1:8080\n", url);
     wire_free(w);
     return NULL;
 }
@@ -145,7 +145,7 @@ static bool read_answer(struct wire *w, struct str bytes, struct wire_answer *re
     return true;
 }
 
-/* Waits for application data: a TLS record may contain none. */
+/* Waits for application data, because a TLS record may contain none. */
 static int receive_some(struct wire_line *line, struct buf *in)
 {
     int64_t until = clock_mono() + PATIENCE_MS * INT64_C(1000000);
@@ -175,7 +175,7 @@ bool wire_call(struct wire *w, const char *method, const char *path, struct str 
         got = receive_some(line, &in);
     ok = ok && !buf_full(&in) && read_answer(w, buf_str(&in), ret);
     if (!ok && !w->hushed)
-        fprintf(stderr, "guildhall: the server did not answer %s %s\n", method, path);
+        fprintf(stderr, "guildhall: the server did not respond to %s %s\n", method, path);
     buf_clear(&content);
     buf_clear(&out);
     buf_clear(&in);

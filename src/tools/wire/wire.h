@@ -9,19 +9,19 @@
 
 struct wire;
 
-/* url: "http://host:port" or "https://…", optionally with "/api" or "/api/v10". NULL if it is
- * invalid; prints why. Data that is read lives in the arena. */
+/* Creates a client. url: "http://host:port" or "https://…", optionally with "/api" or "/api/v10".
+ * Returns NULL and prints why if the URL is invalid. Received data is stored in the arena. */
 struct wire *wire_new(const char *url, struct arena *arena);
 void wire_free(struct wire *w);
 
-/* https: expect the certificate of the server that runs on this folder, whatever its names are.
- * Else the certificate must be valid for the host and signed by a CA of the system. */
+/* For https: expects the certificate of the server that runs on this folder, whatever its names
+ * are. Otherwise the certificate must be valid for the host and signed by a CA of the system. */
 void wire_trust_server_of(struct wire *w, const char *folder);
 
 /* Stops printing errors. */
 void wire_hush(struct wire *w);
 
-/* "abc" for users, "Bot abc" for bots; copied. */
+/* Sets the token: "abc" for users, "Bot abc" for bots; it is copied. */
 void wire_set_token(struct wire *w, const char *token);
 const char *wire_token(const struct wire *w);
 
@@ -34,27 +34,25 @@ struct wire_answer {
     struct str body;
 };
 
-/* path: below /api/v9, or beginning with /console/. body: JSON; p == NULL: none. With files the
- * request is multipart with payload_json. False: no reply. */
+/* Sends a request. path: below /api/v9, or starting with /console/. body: JSON; p == NULL: none.
+ * With files the request is multipart with payload_json. Returns false if there is no response. */
 bool wire_call(struct wire *w, const char *method, const char *path, struct str body,
                const struct wire_file *files, size_t file_count, struct wire_answer *ret);
 #define wire_get(w, path, ret) wire_call((w), "GET", (path), (struct str){ 0 }, NULL, 0, (ret))
 
-/* Opens a gateway session as a user's client does, and waits for READY. */
+/* Opens a gateway session as a user's client, and waits for READY. */
 bool wire_connect(struct wire *w);
-/* The session id; empty if unknown. */
 struct str wire_session(const struct wire *w);
 
 enum wire_news { WIRE_EVENT, WIRE_NOTHING, WIRE_LOST };
 struct wire_event {
     struct str name, data; /* data: JSON */
 };
-/* The next event; WIRE_NOTHING: none arrived before `until` (clock_mono). */
+/* Waits for the next event; WIRE_NOTHING: none arrived before `until` (clock_mono). */
 enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret);
 
-/* Opens another WebSocket than the gateway and sends a first message. */
+/* Opens a WebSocket other than the gateway and sends a first message. */
 bool wire_open(struct wire *w, const char *target, struct str first);
-/* The next message, copied into the arena. */
 enum wire_news wire_next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret);
 
 #endif

@@ -470,7 +470,8 @@ static void server_refuses_to_start_with_invalid_integration_options(struct worl
     world_config(w)->partners_guild = "x";
     expect(!world_try_start(w));
     const char *log = world_log_end(w);
-    expect(strstr(log, "has one word for two types") && strstr(log, "local, off, or an http"));
+    expect(strstr(log, "uses the same word for two types") &&
+           strstr(log, "local, off, or an http"));
     expect(strstr(log, "partners-guild must be the id of a guild"));
     world_config(w)->partners_guild = NULL;
     expect(world_try_start(w));

@@ -75,7 +75,7 @@ static void start_fails_with_an_invalid_listen_address(struct world *w)
         { "127.0.0.1:", "listen must be HOST:PORT, not '127.0.0.1:'" },
         { "127.0.0.1:65536", "listen must be HOST:PORT, not '127.0.0.1:65536'" },
         { ":80", "listen must be HOST:PORT, not ':80'" },
-        { "no.such.address:0", "'no.such.address' is not an address to listen on" },
+        { "no.such.address:0", "'no.such.address' is not an IP address to listen on" },
     };
     struct config good = *world_config(w);
 
@@ -147,21 +147,22 @@ static void start_fails_with_invalid_options(struct world *w)
 
     world_stop(w);
     world_config(w)->voice_regions = "Main Street";
-    expect_start_refused(w, "voice-regions has an id that is not 1-32 of a-z, 0-9 and -");
+    expect_start_refused(w,
+                         "voice-regions has an id that is not 1-32 characters of a-z, 0-9 and -");
     world_config(w)->voice_regions = "a,b,a";
-    expect_start_refused(w, "voice-regions names a region twice");
+    expect_start_refused(w, "voice-regions contains a region twice");
     *world_config(w) = good;
     world_config(w)->public_url = "chat.example";
-    expect_start_refused(w, "public-url must begin with http:// or https://");
+    expect_start_refused(w, "public-url must start with http:// or https://");
     *world_config(w) = good;
     world_config(w)->tls_cert = "cert.pem";
-    expect_start_refused(w, "tls-cert and tls-key belong together");
+    expect_start_refused(w, "tls-cert and tls-key must be set together");
     world_config(w)->tls_key = "/nowhere/key.pem";
     world_config(w)->tls_cert = "/nowhere/cert.pem";
     expect_start_refused(w, "/nowhere/cert.pem");
     *world_config(w) = good;
     world_config(w)->tls_only = true;
-    expect_start_refused(w, "tls-only needs a certificate");
+    expect_start_refused(w, "tls-only requires a certificate");
     expect_recovery(w, &good);
 }
 

@@ -135,8 +135,8 @@ static void bad_flags_are_told(void **state)
     assert_string_equal(read_all(NULL, ARGV("--nmae", "x")),
                         "there is no option '--nmae'; did you mean --name?");
     assert_string_equal(read_all(NULL, ARGV("--")), "there is no option '--'");
-    assert_string_equal(read_all(NULL, ARGV("--name")), "--name wants a value: NAME");
-    assert_string_equal(read_all(NULL, ARGV("--name", "--quick")), "--name wants a value: NAME");
+    assert_string_equal(read_all(NULL, ARGV("--name")), "--name needs a value: NAME");
+    assert_string_equal(read_all(NULL, ARGV("--name", "--quick")), "--name needs a value: NAME");
     assert_string_equal(read_all(NULL, ARGV("--the-size", "11")),
                         "--the-size must be a number from -1 to 10, not '11'");
     assert_string_equal(read_all(NULL, ARGV("--the-size", "-2")),
@@ -184,8 +184,8 @@ static void a_bad_line_is_named(void **state)
     expect_in_file("name = x\n\nnmae = y\n", 3, "there is no option 'nmae'");
     expect_in_file("; first\nthe-size = 11\n", 2,
                    "the-size must be a number from -1 to 10, not '11'");
-    expect_in_file("name = x\nnonsense\n", 2, "not 'name = value'");
-    expect_in_file("name = x\nnonsense\nnmae = y\n", 2, "not 'name = value'");
+    expect_in_file("name = x\nnonsense\n", 2, "not of the form 'name = value'");
+    expect_in_file("name = x\nnonsense\nnmae = y\n", 2, "not of the form 'name = value'");
     expect_in_file("nmae = y\nnonsense\n", 1, "there is no option 'nmae'");
     assert_null(read_all("", NO_FLAGS));
 }
@@ -197,7 +197,7 @@ static void a_file_that_is_not_there_is_told(void **state)
     const char *problem;
 
     assert_false(options_read(rows, &source, arena, NO_FLAGS, &got, rest, &problem));
-    assert_string_equal(problem, "cannot read the configuration '/nowhere/test.conf'");
+    assert_string_equal(problem, "cannot read the configuration file '/nowhere/test.conf'");
 }
 
 /* Addresses of databases and lists of regions are long. */
@@ -290,12 +290,14 @@ static void variables_that_are_no_option_are_told(void **state)
     assert_string_equal(stray("STRAY_THE_SIZE"), "");
     assert_string_equal(stray("ASTRAY_NAM"), "");
     assert_string_equal(stray("STRAY_THE_SIZ"),
-                        "STRAY_THE_SIZ in the environment is no option; did you mean "
+                        "the environment variable STRAY_THE_SIZ is not an option; did you mean "
                         "STRAY_THE_SIZE?");
     assert_string_equal(stray("STRAY_COLOR"),
-                        "STRAY_COLOR in the environment is no option; did you mean STRAY_COLOUR?");
-    assert_string_equal(stray("STRAY_ZEBRA"), "STRAY_ZEBRA in the environment is no option");
-    assert_string_equal(stray("STRAY_"), "STRAY_ in the environment is no option");
+                        "the environment variable STRAY_COLOR is not an option; did you mean "
+                        "STRAY_COLOUR?");
+    assert_string_equal(stray("STRAY_ZEBRA"),
+                        "the environment variable STRAY_ZEBRA is not an option");
+    assert_string_equal(stray("STRAY_"), "the environment variable STRAY_ is not an option");
 }
 
 static void variables_of_other_programs_are_none_of_ours(void **state)

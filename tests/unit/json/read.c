@@ -411,12 +411,13 @@ static void a_mistake_is_told_with_its_place(void **state)
     expect_mistake("", "line 1, column 1: the text ends");
     expect_mistake("{\n \"users\": [\n  {\"name\": \"\u00e4d\u00e4\" \"x\": 1}]}",
                    "line 3, column 18, at users.0.name: a comma is missing before this");
-    expect_mistake("[1,]", "line 1, column 4, at 1: ']' is not what JSON has here");
-    expect_mistake("{\"a\": 1,}", "line 1, column 9, at a: '}' is not");
-    expect_mistake("{\"a\": [tru]}", "line 1, column 8, at a.0: 't' is not");
+    expect_mistake("[1,]",
+                   "line 1, column 4, at 1: the character ']' is not allowed at this position");
+    expect_mistake("{\"a\": 1,}", "line 1, column 9, at a: the character '}' is not");
+    expect_mistake("{\"a\": [tru]}", "line 1, column 8, at a.0: the character 't' is not");
     expect_mistake("{\"a\": {\"b\": \"x\n\"}}", "line 1, column 13, at a.b: this string");
     expect_mistake("{\"a\" 1}", "line 1, column 2, at a: this string");
-    expect_mistake("[1] 2", "line 1, column 5: '2' is not");
+    expect_mistake("[1] 2", "line 1, column 5: the character '2' is not");
     expect_mistake("[1\n,\n", "line 3, column 1, at 1: the text ends");
     expect_mistake("[\x01]", "line 1, column 2, at 0: the byte 0x01 is not");
 }

@@ -29,9 +29,9 @@ static void good_lists_are_taken(void **state)
 static void bad_lists_are_told(void **state)
 {
     (void)state;
-    static const char bad_id[] = "has an id that is not 1-32 of a-z, 0-9 and -";
+    static const char bad_id[] = "has an id that is not 1-32 characters of a-z, 0-9 and -";
 
-    assert_string_equal(problem_of(""), "names no region");
+    assert_string_equal(problem_of(""), "contains no region");
     assert_string_equal(problem_of(","), bad_id);
     assert_string_equal(problem_of("main,,eu"), bad_id);
     assert_string_equal(problem_of(":Main"), bad_id);
@@ -39,7 +39,7 @@ static void bad_lists_are_told(void **state)
     assert_string_equal(problem_of("a b"), bad_id);
     assert_string_equal(problem_of("\xc3\xa4"), bad_id);
     assert_string_equal(problem_of("abcdefghijklmnopqrstuvwxyz-012345"), bad_id); /* 33 */
-    assert_string_equal(problem_of("a:x,b:y,a:z"), "names a region twice");
+    assert_string_equal(problem_of("a:x,b:y,a:z"), "contains a region twice");
     assert_string_equal(problem_of("a:\xff"), "has a name that is too long or not UTF-8");
 }
 
@@ -82,12 +82,13 @@ static void more_regions_are_for_some(void **state)
     assert_true(region_usable(STR("eu"), false));
     assert_false(region_usable(STR("moon"), true));
     assert_false(regions_set_vip(STR("eu"), &problem));
-    assert_string_equal(problem, "names a region twice");
+    assert_string_equal(problem, "contains a region twice");
 }
 
 static void networks_are_checked(void **state)
 {
-    static const char bad_net[] = "has a network that is not like 10.0.0.0/8 or 2001:db8::/32";
+    static const char bad_net[] =
+        "contains a network that does not have the form 10.0.0.0/8 or 2001:db8::/32";
     char list[6000] = "";
 
     (void)state;
@@ -101,7 +102,7 @@ static void networks_are_checked(void **state)
     assert_string_equal(near_problem("10.0.0.0/x=eu"), bad_net);
     assert_string_equal(near_problem("=eu"), bad_net);
     assert_string_equal(near_problem("10.0.0.0/8=moon"),
-                        "names a region that voice-regions does not");
+                        "contains a region that is not in voice-regions or voice-vip-regions");
     for (int i = 0; i < 256; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s10.%d.0.0/16=eu", i ? "," : "",
                  i);
