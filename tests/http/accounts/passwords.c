@@ -59,7 +59,7 @@ static uint64_t count_requests(struct world *w)
     struct server_stats stats;
 
     server_stats(api_server(guildhall_api(world_server(w))), &stats);
-    return stats.count_requests;
+    return stats.requests;
 }
 
 static void await_requests(struct world *w, uint64_t count)

@@ -190,7 +190,7 @@ static void upstream_gifs_are_returned_as_gif_objects(struct world *w)
     struct client *ada = world_client(w, "ada");
 
     provider_start();
-    struct answer_request a =
+    struct answer a =
         client_get(ada, "/gifs/search?q=Fun%%20%%26%%20Cat&locale=de&limit=30");
     expect_json(a, "[{'id': 'u_1', 'title': 'Theirs', 'url': 'https://example.org/p', 'src': "
                    "'https://cdn.example.org/1.mp4', 'gif_src': 'https://example.org/1.gif', "
@@ -352,15 +352,15 @@ static void hanging_provider_does_not_delay_other_requests(struct world *w)
     int64_t since = clock_mono();
     expect(write(fd, request, strlen(request)) == (ssize_t)strlen(request));
     wait_for_requests(1);
-    char answer_request[16] = { 0 };
+    char answer[16] = { 0 };
     int sooner = 0; /* earlier than the waiting request; on a busy machine not all of them */
     for (int i = 0; i < 20; i++) {
         expect_status(client_get(ada, "/users/@me"), 200);
-        sooner += recv(fd, answer_request, 1, MSG_DONTWAIT | MSG_PEEK) < 0;
+        sooner += recv(fd, answer, 1, MSG_DONTWAIT | MSG_PEEK) < 0;
     }
     expect(sooner > 0);
-    expect(read(fd, answer_request, sizeof answer_request - 1) > 0);
-    expect(strncmp(answer_request, "HTTP/1.1 503", 12) == 0);
+    expect(read(fd, answer, sizeof answer - 1) > 0);
+    expect(strncmp(answer, "HTTP/1.1 503", 12) == 0);
     expect(clock_mono() - since > INT64_C(1000000000)); /* two tries of two seconds */
     close(fd);
     provider_stop();
@@ -384,10 +384,10 @@ static void several_requests_can_wait_for_the_provider(struct world *w)
     wait_for_requests(1);
     provider.mode = GOOD;
     for (int i = 0; i < 6; i++) {
-        char answer_request[16] = { 0 };
+        char answer[16] = { 0 };
 
-        expect(read(fds[i], answer_request, sizeof answer_request - 1) > 0);
-        expect(strncmp(answer_request, "HTTP/1.1 200", 12) == 0);
+        expect(read(fds[i], answer, sizeof answer - 1) > 0);
+        expect(strncmp(answer, "HTTP/1.1 200", 12) == 0);
         close(fds[i]);
     }
     provider_stop();

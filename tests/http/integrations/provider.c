@@ -220,7 +220,7 @@ static struct provider_guild create_provider_guild(struct world *w)
 static void provider_requests_have_the_documented_form(struct world *w)
 {
     struct provider_guild s = create_provider_guild(w);
-    struct answer_request a = client_get(s.ada, "/connections/platform_a/authorize");
+    struct answer a = client_get(s.ada, "/connections/platform_a/authorize");
 
     expect(strstr(answer_text(a, "url"), "/base/authorize?state=") &&
            strstr(answer_text(a, "url"), "/connections/platform_a/link"));
@@ -355,7 +355,7 @@ static void configure_local_key(struct config *c)
     c->platform_a_key = "local-key";
 }
 
-static struct answer_request send_to_platform(struct client *c, const char *method,
+static struct answer send_to_platform(struct client *c, const char *method,
                                               const char *path, const char *key, const char *json)
 {
     return client_request(
@@ -372,7 +372,7 @@ static void local_platform_accounts_can_be_changed_at_runtime(struct world *w)
     expect_status(send_to_platform(nobody, "PUT", "platform_a/accounts/s", key,
                                    "{\"name\": \"Streamer\", \"has_programme\": true}"),
                   204);
-    struct answer_request a =
+    struct answer a =
         send_to_platform(nobody, "POST", "platform_a/accounts/s/code", key, "");
     expect_status(a, 200);
     expect_status(client_post(ada,

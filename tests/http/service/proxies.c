@@ -141,7 +141,7 @@ static void proxy_protocol_preamble_of_an_untrusted_client_is_400(struct world *
 
 static void configure_public_url(struct config *config)
 {
-    config->configure_public_url = "https://chat.example";
+    config->public_url = "https://chat.example";
 }
 
 static void expect_private_endpoints(struct world *w, bool allowed)

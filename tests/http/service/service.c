@@ -505,7 +505,7 @@ static uint64_t count_requests(struct world *w)
     struct server_stats stats;
 
     server_stats(api_server(guildhall_api(world_server(w))), &stats);
-    return stats.count_requests;
+    return stats.requests;
 }
 
 static size_t read_to_end(int fd, char *in, size_t max)
