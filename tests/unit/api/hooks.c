@@ -1,4 +1,4 @@
-/* hooks.c - who hears of what, and in which order. */
+/* hooks.c - tests the order in which hooks are called, and how their errors are returned. */
 #include "unit/unit.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static enum err tell(void)
     return hook_guild_ending(&call, 7);
 }
 
-static void listeners_are_told_in_the_order_of_the_domains(void **state)
+static void hooks_are_called_in_the_order_of_the_domains(void **state)
 {
     (void)state;
     answer = OK;
@@ -56,7 +56,7 @@ static void listeners_are_told_in_the_order_of_the_domains(void **state)
     assert_string_equal(heard, "12");
 }
 
-static void the_first_error_ends_it(void **state)
+static void hook_error_stops_later_hooks_and_is_returned(void **state)
 {
     (void)state;
     answer = ERR_MAX_GUILDS;
@@ -67,8 +67,8 @@ static void the_first_error_ends_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(listeners_are_told_in_the_order_of_the_domains),
-        cmocka_unit_test(the_first_error_ends_it),
+        cmocka_unit_test(hooks_are_called_in_the_order_of_the_domains),
+        cmocka_unit_test(hook_error_stops_later_hooks_and_is_returned),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* replay.c - what is kept of a session's dispatches. */
+/* replay.c - tests the buffer of events that a session may replay after RESUME. */
 #include "unit/unit.h"
 
 #include <malloc.h>
@@ -31,7 +31,7 @@ static void expect_kept(const struct replay *r, uint64_t first, uint32_t count)
         assert_int_equal(replay_at(r, i)->news->number, first + i);
 }
 
-static void the_last_ones_are_kept_in_order(void **state)
+static void replay_buffer_retains_the_last_events_in_order(void **state)
 {
     struct replay r = { 0 };
 
@@ -46,7 +46,7 @@ static void the_last_ones_are_kept_in_order(void **state)
     assert_null(r.oldest);
 }
 
-static void the_old_ones_go_and_room_is_used_again(void **state)
+static void replay_buffer_drops_old_events_and_reuses_their_memory(void **state)
 {
     struct replay r = { 0 };
     int64_t now = 1000000;
@@ -67,8 +67,9 @@ static void the_old_ones_go_and_room_is_used_again(void **state)
     replay_clear(&r);
 }
 
-/* All grow together, as those do that hear the same: nothing is left between them. */
-static void busy_sessions_leave_no_holes(void **state)
+/* All sessions receive the same events, so their buffers grow together without unused memory
+ * between them. */
+static void replay_buffers_do_not_fragment_the_heap(void **state)
 {
     struct replay *all = mem_new(SESSIONS * sizeof *all);
     struct news *n = news_of(1);
@@ -91,9 +92,9 @@ static void busy_sessions_leave_no_holes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_ones_are_kept_in_order),
-        cmocka_unit_test(the_old_ones_go_and_room_is_used_again),
-        cmocka_unit_test(busy_sessions_leave_no_holes),
+        cmocka_unit_test(replay_buffer_retains_the_last_events_in_order),
+        cmocka_unit_test(replay_buffer_drops_old_events_and_reuses_their_memory),
+        cmocka_unit_test(replay_buffers_do_not_fragment_the_heap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
