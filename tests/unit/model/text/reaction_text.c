@@ -1,5 +1,4 @@
-/* reaction_text.c - the text that a message's row has of its reactions is shown as the
- * interface's rows describe them. */
+/* reaction_text.c - tests the stored text of a message's reactions and its conversion to JSON. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -48,7 +47,7 @@ static void keep(snowflake id, const struct reaction_emoji *emoji, const char *k
     reaction_line_add(&text, &line);
 }
 
-/* What the interface's own rows make of it. */
+/* The same reactions, encoded by the schema. */
 static struct str as_described(const struct reaction *reactions, size_t count)
 {
     struct json j = json_to(&described);
@@ -65,7 +64,7 @@ static struct str as_shown(void)
     return buf_str(&shown);
 }
 
-static void it_is_shown_as_described(void **state)
+static void stored_reactions_are_written_as_their_schema_describes(void **state)
 {
     (void)state;
     const struct reaction_details of[] = { { 3, 0 }, { 0, 1 }, { 123456, 654321 }, { 1, 0 } };
@@ -88,13 +87,13 @@ static void it_is_shown_as_described(void **state)
     assert_str(as_shown(), str_dupz(arena, as_described(reactions, 4)));
 }
 
-static void none_is_an_empty_array(void **state)
+static void message_without_reactions_has_an_empty_array(void **state)
 {
     (void)state;
     assert_true(str_is(as_shown(), "[]"));
 }
 
-static void lines_are_read_back(void **state)
+static void stored_reaction_lines_are_parsed(void **state)
 {
     (void)state;
     struct reaction_line line;
@@ -114,7 +113,7 @@ static void lines_are_read_back(void **state)
     assert_false(reaction_line_next(&rest, &line));
 }
 
-static void a_text_that_ends_early_ends_there(void **state)
+static void truncated_reaction_text_ends_at_the_last_complete_line(void **state)
 {
     (void)state;
     struct reaction_line line;
@@ -139,7 +138,7 @@ static void a_text_that_ends_early_ends_there(void **state)
     }
 }
 
-static void the_first_few_are_named(void **state)
+static void reaction_line_names_the_first_four_users(void **state)
 {
     (void)state;
     struct reaction_line line = { .id = 7, .key = STR("x"), .emoji = STR("{}") };
@@ -154,7 +153,7 @@ static void the_first_few_are_named(void **state)
     assert_true(line.normal == 5 && !reaction_line_names(&line, 5));
     reaction_line_add(&text, &line);
     assert_int_equal(reaction_text_kind(buf_str(&text)), REACTED);
-    /* One more is named only where all the others are. */
+    /* Another user is named only if all other users are named. */
     reaction_line_discount(arena, &line, 2);
     assert_true(line.normal == 4 && !reaction_line_names(&line, 2));
     reaction_line_count(arena, &line, 6);
@@ -166,7 +165,7 @@ static void the_first_few_are_named(void **state)
     assert_true(reaction_line_names(&line, 8));
 }
 
-static void a_reader_who_is_named_sees_it(void **state)
+static void reaction_of_the_reading_user_is_marked_as_me(void **state)
 {
     (void)state;
     struct reaction_line line = { .id = 7, .key = STR("x"), .emoji = STR("{}") };
@@ -184,12 +183,17 @@ static void a_reader_who_is_named_sees_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(it_is_shown_as_described, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(none_is_an_empty_array, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lines_are_read_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_text_that_ends_early_ends_there, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_first_few_are_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_reader_who_is_named_sees_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stored_reactions_are_written_as_their_schema_describes,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(message_without_reactions_has_an_empty_array, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(stored_reaction_lines_are_parsed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(truncated_reaction_text_ends_at_the_last_complete_line,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reaction_line_names_the_first_four_users, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(reaction_of_the_reading_user_is_marked_as_me, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* conn.c - more statements than a connection keeps. */
+/* conn.c - tests a connection with more statements than its cache holds. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static enum err ask_many(struct tx *tx, void *arg)
     return rows_end(&outer);
 }
 
-static void more_queries_than_the_cache_holds_are_fine(void **state)
+static void more_queries_than_the_statement_cache_holds_work(void **state)
 {
     struct fixture *f = *state;
 
@@ -43,7 +43,7 @@ static void more_queries_than_the_cache_holds_are_fine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(more_queries_than_the_cache_holds_are_fine),
+        store_test(more_queries_than_the_statement_cache_holds_work),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,4 @@
-/* row_versions.c - which rows have changed since a read. */
+/* row_versions.c - tests which rows are reported as changed since a read. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include "support/test_work.h"
 
 struct kept_look {
-    struct tx_seen seen; /* of the first look */
+    struct tx_seen seen; /* of the first read */
     bool again, user, other;
 };
 
@@ -65,7 +65,7 @@ static struct kept_look look_since(struct fixture *f, const char *sql)
     return look;
 }
 
-static void a_read_knows_which_rows_changed_since_another(void **state)
+static void rows_changed_since_an_earlier_read_are_detected(void **state)
 {
     struct fixture *f = *state;
     struct kept_look look = look_since(f, "insert into users (id, username) values (7, 'seven')");
@@ -83,7 +83,7 @@ static void a_read_knows_which_rows_changed_since_another(void **state)
     assert_true(!look.user && !look.other);
 }
 
-static void rows_are_touched_by_hand_and_by_many(void **state)
+static void row_versions_change_by_explicit_call_and_by_bulk_update(void **state)
 {
     struct fixture *f = *state;
     struct kept_look look = { .again = false };
@@ -115,7 +115,7 @@ static void *add_user(void *arg)
     return NULL;
 }
 
-/* tx_seen is what cached pages are compared with: rows that are read after it are no newer. */
+/* Cached pages are compared with tx_seen, so rows that are read after it must not be newer. */
 static enum err read_after_seen(struct tx *tx, void *arg)
 {
     struct snapshot_look *look = arg;
@@ -132,7 +132,7 @@ static enum err read_after_seen(struct tx *tx, void *arg)
     return e;
 }
 
-static void what_is_cached_and_what_is_read_are_of_one_snapshot(void **state)
+static void tx_seen_and_later_reads_share_one_snapshot(void **state)
 {
     struct snapshot_look look = { .f = *state };
 
@@ -143,9 +143,9 @@ static void what_is_cached_and_what_is_read_are_of_one_snapshot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_read_knows_which_rows_changed_since_another),
-        store_test(rows_are_touched_by_hand_and_by_many),
-        store_test(what_is_cached_and_what_is_read_are_of_one_snapshot),
+        store_test(rows_changed_since_an_earlier_read_are_detected),
+        store_test(row_versions_change_by_explicit_call_and_by_bulk_update),
+        store_test(tx_seen_and_later_reads_share_one_snapshot),
     };
 
     log_init(2, LOG_OFF, 0);
