@@ -1,6 +1,6 @@
-/* websocket.c - holds an echo to RFC 6455 over real sockets.
+/* websocket.c - tests an echo server against RFC 6455 over real sockets.
  *
- *   conformance_websocket ECHO     starts that program and puts every case to it
+ *   conformance_websocket ECHO     starts that program and runs every case
  *
  * Each case is sent in one piece and, when it is short, again byte by byte: a server may
  * not depend on how bytes arrive. */
@@ -48,7 +48,7 @@ static int dial(void)
     return fd;
 }
 
-/* Sends in steps; what the server does not take any more it has refused already. */
+/* Sends in pieces of `step` bytes; the server may already have refused the rest. */
 static void send_all(int fd, struct str bytes, size_t step)
 {
     while (bytes.n) {
@@ -76,7 +76,7 @@ static bool take(int fd, void *into, size_t n)
     return true;
 }
 
-/* The head of an answer, with its empty line. */
+/* Reads the head of a response, with its empty line. */
 static size_t take_head(int fd, char *into, size_t room)
 {
     size_t n = 0;
@@ -122,7 +122,7 @@ struct frame {
     struct buf payload;
 };
 
-/* A frame as servers send them: whole and without a mask. */
+/* Reads a server frame, which is whole and unmasked. */
 static bool take_frame(int fd, struct frame *f)
 {
     unsigned char head[2], more[8];

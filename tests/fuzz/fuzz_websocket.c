@@ -1,6 +1,5 @@
-/* fuzz_websocket.c - a client's frames make the same messages, however they are cut.
- *
- * Input: the bytes of the connection behind the handshake. */
+/* fuzz_websocket.c - fuzzes the WebSocket frame parser: the messages must not depend on how the
+ * bytes are split. Input: the bytes of the connection after the handshake. */
 #include "fuzz.h"
 
 #include "base/mem.h"
@@ -27,7 +26,7 @@ static void note(struct buf *log, const struct ws_message *m)
     buf_add_str(log, m->payload);
 }
 
-/* One piece; false after an error. The reader changes bytes, so it gets a copy. */
+/* Feeds one piece; returns false after an error. The reader changes bytes, so it gets a copy. */
 static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
 {
     char *copy = mem_new(piece.n);

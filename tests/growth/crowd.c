@@ -1,4 +1,4 @@
-/* crowd.c - a world that has any number of rows of every kind, straight into its store. */
+/* crowd.c - fills a store with any number of rows of every kind. */
 #include "crowd.h"
 
 #include <stdio.h>
@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* The numbers from one to another; statements end in "from n". */
+/* SQL for the numbers of a range; statements end in "from n". */
 #define NUMBERS " with recursive n (i) as (select %d union all select i + 1 from n where i < %d) "
 
-/* Where the ids of each kind begin. */
+/* First id of each kind of row. */
 enum { THREADS = 10000000, DIRECTS = 20000000, GUILDS = 30000000, ENTRIES = 40000000 };
 
 struct crowd crowd_new(struct world *w)
@@ -27,7 +27,7 @@ struct crowd crowd_new(struct world *w)
     return c;
 }
 
-/* --- what stays ----------------------------------------------------------------------- */
+/* --- rows that stay ----------------------------------------------------------------------- */
 
 static void add_members(struct crowd *c, int from, int to)
 {
@@ -45,11 +45,11 @@ static void add_members(struct crowd *c, int from, int to)
     world_sql(c->world, "update guilds set member_count = %d where id = %s", to + 2, c->hall.id);
 }
 
-static void add_messages(struct crowd *c, const char *channel, int from, int to)
+static void insert_messages(struct crowd *c, const char *channel, int from, int to)
 {
     unsigned long long first = snowflake_at(clock_us() / 1000 - 3600 * 1000);
 
-    /* Keeps the ids of different channels apart. */
+    /* Gives each channel its own range of ids. */
     first += (unsigned long long)c->stacks++ * 1000000;
     world_sql(c->world,
               "insert into messages (id, channel_id, author_id, content)" NUMBERS
@@ -95,10 +95,10 @@ static void add_guilds(struct crowd *c, int from, int to)
               from, to, GUILDS, c->wanderer->id);
 }
 
-/* --- what is removed ------------------------------------------------------------------ */
+/* --- rows that are deleted ---------------------------------------------------------------- */
 
-/* Each round removes a guild: together they have as many rows as one of everything else. */
-static void add_spare_guild(struct crowd *c, struct crowd_spare *s, int size)
+/* Each round deletes one guild; all of them together have as many rows as every other kind. */
+static void insert_guild_to_delete(struct crowd *c, struct crowd_spare *s, int size)
 {
     struct test_guild spare = world_test_guild(c->world, c->ada);
 
@@ -108,7 +108,7 @@ static void add_spare_guild(struct crowd *c, struct crowd_spare *s, int size)
               1, size / CROWD_ROUNDS, spare.id);
 }
 
-static void add_spare_role(struct crowd *c, struct crowd_spare *s, int size)
+static void insert_role_to_delete(struct crowd *c, struct crowd_spare *s, int size)
 {
     snprintf(s->role, sizeof s->role, "%s", test_guild_role(&c->hall, 1, 0));
     world_sql(c->world,
@@ -117,16 +117,17 @@ static void add_spare_role(struct crowd *c, struct crowd_spare *s, int size)
               1, size, s->role, c->hall.id);
 }
 
-static void add_spare_channel(struct crowd *c, struct crowd_spare *s, int size)
+static void insert_channel_to_delete(struct crowd *c, struct crowd_spare *s, int size)
 {
     snprintf(s->channel, sizeof s->channel, "%llu", (unsigned long long)snowflake_new());
     world_sql(c->world, "insert into channels (id, guild_id, type, name) values (%s, %s, 0, 'x')",
               s->channel, c->hall.id);
-    add_messages(c, s->channel, 1, size);
+    insert_messages(c, s->channel, 1, size);
 }
 
-/* Members that are banned together, and wrote as much as there is of everything else. */
-static void add_spammers(struct crowd *c, struct crowd_spare *s, int size, int round)
+/* Members that are banned together and wrote as many messages as there are rows of every other
+ * kind. */
+static void insert_members_to_ban(struct crowd *c, struct crowd_spare *s, int size, int round)
 {
     int count = size / 10 < CROWD_SPAMMERS ? size / 10 : CROWD_SPAMMERS;
     int last = size - 10 - round * count;
@@ -137,7 +138,7 @@ static void add_spammers(struct crowd *c, struct crowd_spare *s, int size, int r
                               last - i);
     world_sql(c->world, "delete from bans where guild_id = %s and user_id between %d and %d",
               c->hall.id, last - count + 1, last);
-    add_messages(c, c->hall.channel, 1, size);
+    insert_messages(c, c->hall.channel, 1, size);
     world_sql(c->world,
               "update messages set author_id = %d - id %% %d where channel_id = %s and "
               "id between %s - %d and %s",
@@ -149,11 +150,11 @@ static void add_spares(struct crowd *c, int size)
     for (int i = 0; i < CROWD_ROUNDS; i++) {
         struct crowd_spare *s = &c->spares[i];
 
-        add_spare_guild(c, s, size);
-        add_spare_role(c, s, size);
-        add_spare_channel(c, s, size);
+        insert_guild_to_delete(c, s, size);
+        insert_role_to_delete(c, s, size);
+        insert_channel_to_delete(c, s, size);
         snprintf(s->leaver, sizeof s->leaver, "%d", size - 3 - i);
-        add_spammers(c, s, size, i);
+        insert_members_to_ban(c, s, size, i);
     }
 }
 
@@ -166,13 +167,13 @@ void crowd_grow(struct crowd *c, int size)
     add_directs(c, from, size);
     add_guilds(c, from, size);
     add_spares(c, size);
-    add_messages(c, c->hall.channel, from, size);
+    insert_messages(c, c->hall.channel, from, size);
     c->size = size;
     snprintf(c->member, sizeof c->member, "%d", size - 1);
     snprintf(c->banned, sizeof c->banned, "%d", size - 2);
 }
 
-/* --- asking about it ------------------------------------------------------------------ */
+/* --- texts of requests -------------------------------------------------------------------- */
 
 const char *crowd_text(const struct crowd *c, const char *text)
 {

@@ -1,4 +1,4 @@
-/* view_watch.c - compares a gateway's view of a guild with the store (PLANTED_WATCH_VIEWS). */
+/* view_watch.c - compares the gateway's view of a guild with the store (PLANTED_WATCH_VIEWS). */
 #include "base/log.h"
 #include "gateway/views/view.h"
 
@@ -36,7 +36,7 @@ static bool same_channels(const struct guild_view *a, const struct guild_view *b
     return a->channels.count == b->channels.count;
 }
 
-/* The part in which two views of a guild differ, or NULL. */
+/* Returns the name of the part in which two views differ, or NULL. */
 static const char *view_difference(const struct guild_view *a, const struct guild_view *b)
 {
     if (a->owner_id != b->owner_id)
