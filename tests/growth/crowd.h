@@ -1,22 +1,22 @@
-/* crowd.h - a world that has any number of rows of every kind. */
+/* crowd.h - a test world with any number of rows of every kind. */
 #ifndef TESTS_GROWTH_CROWD_H
 #define TESTS_GROWTH_CROWD_H
 
 #include "test_guild.h"
 
 enum {
-    CROWD_ROUNDS = 5,     /* how often everything can be asked */
-    CROWD_SPAMMERS = 200, /* of a bulk ban: more cannot be banned at once */
+    CROWD_ROUNDS = 5,     /* number of times that each request can be sent */
+    CROWD_SPAMMERS = 200, /* maximum number of members in one bulk ban */
 };
 
-/* What is made for each size and each round, to be removed. */
+/* Objects of one size and round that a request deletes. */
 struct crowd_spare {
     char guild[24], channel[24], role[24], leaver[24];
     char spammers[CROWD_SPAMMERS * 12]; /* '7','8',… */
 };
 
-/* Ada owns the guild. The robot has a direct channel with everybody; the wanderer is a bot
- * in as many guilds. */
+/* Ada owns the guild. The robot has a direct channel with every user; the wanderer is a bot in
+ * as many guilds. */
 struct crowd {
     struct world *world;
     struct client *ada, *robot, *wanderer;
@@ -24,15 +24,16 @@ struct crowd {
     char message[24], member[24], banned[24];
     struct crowd_spare spares[CROWD_ROUNDS];
     int size;
-    int round;  /* of asking: chooses the spare that is removed */
-    int stacks; /* of messages that were added */
+    int round;  /* number of the current round: selects the objects to delete */
+    int stacks; /* number of insertions of messages */
 };
 
 struct crowd crowd_new(struct world *w);
-/* Adds rows until there are so many of each kind. */
+/* Inserts rows until there are `size` of each kind. */
 void crowd_grow(struct crowd *c, int size);
 
-/* "/guilds/{guild}/roles" with the ids in it; lives as long as the world. */
+/* Returns a path such as "/guilds/{guild}/roles" with the ids filled in; it lives as long as the
+ * world. */
 const char *crowd_text(const struct crowd *c, const char *text);
 
 #endif

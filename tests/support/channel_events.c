@@ -1,4 +1,4 @@
-/* channel_events.c - what is heard in one channel, and files that are sent to it. */
+/* channel_events.c - expects the events of one channel, and uploads files to it. */
 #include "channel_events.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* expect.c - what tests say about answers. */
+/* expect.c - expectations about replies. */
 #include <stdarg.h>
 #include <stdlib.h>
 

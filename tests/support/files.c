@@ -1,4 +1,4 @@
-/* files.c - what a world has on its disk. */
+/* files.c - counts the files that a test world stores. */
 #include "files.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* gateway_conn.c - people who are connected to a world's gateway. */
+/* gateway_conn.c - gateway connections of test clients. */
 #include "gateway_conn.h"
 
 #include <errno.h>
@@ -26,9 +26,9 @@ struct gateway_conn {
     int fd;
     struct buf in;
     bool etf, zlib, zstd, binary;
-    bool watches;    /* presences are read, too */
-    bool beats;      /* when it is asked to */
-    unsigned beaten; /* times whose answers have not come */
+    bool watches;    /* presence events are returned, too */
+    bool beats;      /* answers heartbeat requests */
+    unsigned beaten; /* heartbeats without acknowledgement */
     z_stream inflate;
     ZSTD_DCtx *dctx;
     int close_code;
@@ -44,7 +44,7 @@ static void send_bytes(struct gateway_conn *g, struct str bytes)
         ssize_t n = send(g->fd, bytes.p, bytes.n, MSG_NOSIGNAL);
 
         if (n <= 0)
-            return; /* it is told by what it reads */
+            return; /* the next read reports the error */
         bytes = str_from(bytes, (size_t)n);
     }
 }
@@ -85,7 +85,7 @@ static bool receive(struct gateway_conn *g, int wait_ms)
     return n > 0;
 }
 
-/* A whole frame out of what was received; its payload is copied. */
+/* Removes one whole frame from the received bytes and copies its payload. */
 static bool take_frame(struct gateway_conn *g, int *ret_opcode, struct str *ret)
 {
     const unsigned char *p = (const unsigned char *)g->in.p;
@@ -197,13 +197,13 @@ static long number_at(const struct dom *d, const char *path)
     return n && n->kind == JSON_NUMBER ? strtol(n->text.p, NULL, 10) : -1;
 }
 
-/* What most tests are not about, and what comes beside what they are. */
+/* Whether an event may come at any time and most tests skip it. */
 static bool comes_anytime(struct str event)
 {
     return str_is(event, "PRESENCE_UPDATE") || str_is(event, "VOICE_CHANNEL_START_TIME_UPDATE");
 }
 
-/* Whether it is about heartbeats that this client sees to by itself. */
+/* Whether the message is part of the automatic heartbeats. */
 static bool is_seen_to(struct gateway_conn *g, const struct dom *m)
 {
     long op = number_at(m, "op");
@@ -346,7 +346,7 @@ void conn_lose(struct gateway_conn *g)
     expect_soon(conn_census(g, "connected") == 0);
 }
 
-/* The server says goodbye, lets the session go and closes, in this order. */
+/* Waits until the server has sent its close frame, released the session and closed the socket. */
 static void await_end(int fd)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -417,7 +417,7 @@ bool conn_was_binary(const struct gateway_conn *g)
     return g->binary;
 }
 
-/* --- speaking ------------------------------------------------------------------------- */
+/* --- sending ------------------------------------------------------------------------------ */
 
 static void send_json(struct gateway_conn *g, struct str json)
 {

@@ -1,4 +1,4 @@
-/* guilds.c - guilds for tests, and what is told about them. */
+/* guilds.c - creates guilds for tests and expects their events. */
 #include "guilds.h"
 
 #include "apps.h"
@@ -15,7 +15,7 @@ snowflake id_of(const char *text)
     return strtoull(text, NULL, 10);
 }
 
-/* --- what is told --------------------------------------------------------------------- */
+/* --- events ------------------------------------------------------------------------------- */
 
 void forget_told(struct world *w)
 {

@@ -1,4 +1,4 @@
-/* mailbox.c - a mail server for tests. */
+/* mailbox.c - an SMTP server for tests. */
 #include "mailbox.h"
 
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ static bool say(int fd, const char *line)
     return send(fd, line, strlen(line), MSG_NOSIGNAL) == (ssize_t)strlen(line);
 }
 
-/* False: the other end went away, or the test is over. */
+/* Returns false if the client disconnected or the test is over. */
 static bool wait_for_bytes(int fd)
 {
     struct pollfd fds[] = { { fd, POLLIN, 0 }, { box.stop[0], POLLIN, 0 } };

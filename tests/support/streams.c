@@ -1,4 +1,4 @@
-/* streams.c - people who show something in voice, and who watch it. */
+/* streams.c - video streams in voice channels, for tests. */
 #include "streams.h"
 
 #include <stdarg.h>

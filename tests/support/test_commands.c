@@ -1,4 +1,4 @@
-/* test_commands.c - an app with commands, and people who use them. */
+/* test_commands.c - an app with commands, and users who invoke them. */
 #include "test_commands.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "test_sql.h"
 
-/* --- straight into the store ---------------------------------------------------------- */
+/* --- directly in the store ---------------------------------------------------------------- */
 
 static const char ADD_COMMAND[] =
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, "
@@ -90,7 +90,7 @@ static struct str written(struct world *w, const char *fmt, va_list args)
     return out;
 }
 
-/* A later member of the same name wins. */
+/* The last of several members with the same name counts. */
 const char *make_global_command(struct test_commands *s, const char *members, ...)
 {
     snowflake id = snowflake_new();
@@ -151,7 +151,7 @@ struct answer roll(struct test_commands *s, struct client *by, const char *comma
                            command, command, text.n ? ", " : "", STR_FMT(text)));
 }
 
-/* --- what the app was told ------------------------------------------------------------ */
+/* --- interactions that the app received -------------------------------------------------- */
 
 static const struct heard *last_told(struct test_commands *s, size_t *ret_count)
 {

@@ -1,4 +1,4 @@
-/* test_guild.c - guilds for tests, made directly in the store, and what is heard in them. */
+/* test_guild.c - creates guilds directly in the store and expects their events. */
 #include "test_guild.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static int64_t run_sql(struct world *w, const char *fmt, va_list args)
     struct statement s = { 0 };
 
     vsnprintf(text, sizeof text, fmt, args);
-    /* Rows by the thousand are no work of the server, which gives up on one that takes long. */
+    /* Inserting thousands of rows bypasses the server, which would abort a long statement. */
     if (world_config(w)->store && strstr(text, "recursive"))
         return test_postgres_do(world_config(w)->store, text);
     s.sql = str_dupz(world_arena(w), str_of(text));
@@ -121,7 +121,7 @@ const char *test_guild_add_with(struct test_guild *p, struct client *c, int posi
     return role;
 }
 
-/* --- what is heard -------------------------------------------------------------------- */
+/* --- events ------------------------------------------------------------------------------- */
 
 struct last_heard {
     struct world *world;
@@ -197,7 +197,7 @@ void expect_guild_silence_at(const char *file, int line, struct test_guild *p)
         fail_test(file, line, "the guild heard %s", event_name(h->event));
 }
 
-static void test_guild_read_hold(const struct hold_record *r, void *arg)
+static void find_hold_record(const struct hold_record *r, void *arg)
 {
     struct hold_record *found = arg;
 
@@ -205,11 +205,11 @@ static void test_guild_read_hold(const struct hold_record *r, void *arg)
         found->longest_ns = r->longest_ns;
 }
 
-static void expect_short(const char *kind, const char *part, double ms)
+static void expect_short_hold(const char *kind, const char *part, double ms)
 {
     struct hold_record found = { .kind = kind, .part = part };
 
-    hold_each(test_guild_read_hold, &found);
+    hold_each(find_hold_record, &found);
     double took = (double)found.longest_ns / 1e6;
     if (took >= ms * build_slowness())
         note_hold(kind, part, took);
@@ -217,12 +217,12 @@ static void expect_short(const char *kind, const char *part, double ms)
 
 void expect_short_writes(const char *part, double ms)
 {
-    expect_short("write", part, ms);
+    expect_short_hold("write", part, ms);
 }
 
 void expect_short_turns(const char *part, double ms)
 {
-    expect_short("turn", part, ms);
+    expect_short_hold("turn", part, ms);
 }
 
 int64_t world_counter(struct world *w, const char *name)

@@ -1,4 +1,4 @@
-/* test_voice.c - a guild with voice channels, and people who ask for them. */
+/* test_voice.c - a guild with voice channels, and users who connect to them. */
 #include "test_voice.h"
 
 #include <stdarg.h>
@@ -90,8 +90,8 @@ void ask_voice_by(struct client *c, struct gateway_conn *g, const char *guild, c
     ask(c->world, g, guild, channel, "");
 }
 
-static void expect_state(struct client *to, const struct client *about, const char *guild,
-                         const char *channel)
+static void expect_voice_state_update(struct client *to, const struct client *about,
+                                      const char *guild, const char *channel)
 {
     expect_event(to, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'user_id': '%s', 'channel_id': %s}",
                  guild, about->id, quoted(to->world, channel));
@@ -102,11 +102,11 @@ void join_voice(const struct test_voice *h, struct client *c, const char *channe
     va_list others;
 
     ask_voice(c, h->guild, channel, "");
-    expect_state(c, c, h->guild, channel);
+    expect_voice_state_update(c, c, h->guild, channel);
     expect_server(c);
     va_start(others, channel);
     for (struct client *o; (o = va_arg(others, struct client *));)
-        expect_state(o, c, h->guild, channel);
+        expect_voice_state_update(o, c, h->guild, channel);
     va_end(others);
 }
 
@@ -148,8 +148,8 @@ void await_self_mute(struct client *c)
     }
 }
 
-/* A place that was entered again is told of again only when the last time was a second ago;
- * whether that has come before does not matter to who leaves. */
+/* A repeated VOICE_SERVER_UPDATE is sent at most once per second, so it may or may not have
+ * arrived before the client leaves. */
 static void expect_left(const struct test_voice *h, struct client *c)
 {
     struct arena *a = world_arena(c->world);
@@ -176,7 +176,7 @@ void leave_voice(const struct test_voice *h, struct client *c, ...)
     expect_left(h, c);
     va_start(others, c);
     for (struct client *o; (o = va_arg(others, struct client *));)
-        expect_state(o, c, h->guild, NULL);
+        expect_voice_state_update(o, c, h->guild, NULL);
     va_end(others);
 }
 
@@ -197,7 +197,7 @@ void expect_voice_at(const char *file, int line, struct client *c, const char *e
         fail_test(file, line, "%s: %s", event, where.p);
 }
 
-static void hear_no_voice(struct client *c)
+static void expect_no_voice_event(struct client *c)
 {
     const struct dom *m;
 
@@ -215,12 +215,12 @@ static void hear_no_voice(struct client *c)
         fail_test(__FILE__, __LINE__, "%s is not answered", c->name);
 }
 
-/* What it has sent was read, and what came of that is told. */
+/* The client's messages were processed, and the resulting events delivered. */
 void expect_voice_silence(struct client *c)
 {
-    hear_no_voice(c);
+    expect_no_voice_event(c);
     world_settle(c->world);
-    hear_no_voice(c);
+    expect_no_voice_event(c);
 }
 
 void expect_no_voice(struct client *c, int wait_ms)

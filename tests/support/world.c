@@ -1,4 +1,4 @@
-/* world.c - a whole server for one test. */
+/* world.c - a complete server for one test. */
 #include "world.h"
 
 #include <ftw.h>
@@ -20,7 +20,7 @@
 #include "postgres.h"
 #include "sqlite.h"
 
-static struct world *running; /* the test that an expectation belongs to */
+static struct world *running; /* the test to which an expectation belongs */
 
 /* --- failing -------------------------------------------------------------------------- */
 
@@ -36,10 +36,10 @@ void fail_test(const char *file, int line, const char *fmt, ...)
     longjmp(running->failed, 1);
 }
 
-/* --- holding others up ---------------------------------------------------------------- */
+/* --- blocked loops ------------------------------------------------------------------------ */
 
-/* Times the limit of a release build: unoptimised code and the sanitizers are slower, and the
- * allocator of ThreadSanitizer copies what grows. */
+/* Factor for the time limits of a release build: unoptimised code and sanitizers are slower, and
+ * the allocator of ThreadSanitizer copies growing memory. */
 #if defined(__SANITIZE_THREAD__)
 enum { SLOWNESS = 25 };
 #elif defined(__SANITIZE_ADDRESS__)
@@ -71,7 +71,7 @@ void note_hold(const char *kind, const char *part, double ms)
     note_held(&(struct hold_record){ kind, part, (int64_t)(ms * 1e6) });
 }
 
-/* The server has stopped. */
+/* Returns whether no loop or writer was blocked too long; the server has stopped. */
 static bool held_nobody_up(void)
 {
     struct hold_record worst = held.worst;
@@ -186,7 +186,7 @@ size_t world_count_events(struct world *w, enum event event)
     return count;
 }
 
-/* Do the facts of an announcement say what its payload says? */
+/* Returns whether the routing fields of an event agree with its payload. */
 static bool facts_agree(const struct heard *h)
 {
     struct arena *arena = arena_new();
@@ -203,7 +203,7 @@ static bool facts_agree(const struct heard *h)
     return same;
 }
 
-/* True: all facts agreed. */
+/* Frees the recorded events; returns whether all routing fields agreed. */
 static bool forget_heard(struct world *w)
 {
     bool ok = true;
@@ -243,7 +243,7 @@ void world_stop(struct world *w)
         client_hang_up(c);
     guildhall_stop(w->server);
     w->server = NULL;
-    clock_advance(100 * 1000); /* for the ids of the next one */
+    clock_advance(100 * 1000); /* so that the next server has new ids */
 }
 
 void world_restart(struct world *w)
@@ -305,7 +305,7 @@ const char *world_log_end(struct world *w)
     return text;
 }
 
-/* --- people --------------------------------------------------------------------------- */
+/* --- clients ---------------------------------------------------------------------------- */
 
 static struct client *add_client(struct world *w, const char *name, const char *authorization)
 {
@@ -420,7 +420,7 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     return remove(path);
 }
 
-/* In memory where scripts/test says so: what a disk does is for other rings. */
+/* Creates the folder in memory if scripts/test says so: tests of disk behaviour run elsewhere. */
 static bool make_folder(struct world *w)
 {
     const char *parent = getenv("TMPDIR");
@@ -457,8 +457,8 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     else if (!test_sqlite_put(w->folder))
         return false;
     w->domains = t->domains;
-    /* Only tests make time pass (waits.h): what falls into a window, or is still in time, must
-     * not depend on how busy the machine is. */
+    /* Only tests advance the clock (waits.h): results must not depend on the load of the
+     * machine. */
     clock_stop();
     hold_forget();
     if (t->configure)
@@ -482,7 +482,7 @@ static bool world_end(struct world *w)
     pthread_mutex_destroy(&w->lock);
     arena_free(w->arena);
     clock_reset();
-    snowflake_init(0); /* ids of a day to come belong to a world that is gone */
+    snowflake_init(0); /* ids with later timestamps belong to an earlier world */
     return ok;
 }
 
@@ -490,7 +490,7 @@ enum outcome { TEST_PASSED, TEST_HELD, TEST_FAILED };
 
 static enum outcome try_test(const struct test *t, const char *store)
 {
-    static struct world w; /* outlives the jump */
+    static struct world w; /* survives longjmp */
     volatile bool ok = false;
 
     running = &w;
@@ -505,8 +505,8 @@ static enum outcome try_test(const struct test *t, const char *store)
     return !ok ? TEST_FAILED : free_of_holds ? TEST_PASSED : TEST_HELD;
 }
 
-/* A machine that is short of memory or shares its cores takes time that counts as the thread's
- * own. The server's holds come every time, the machine's do not. */
+/* Repeats a test whose loop was blocked: a busy machine causes long iterations only sometimes, a
+ * fault of the server every time. */
 static bool run_test(const struct test *t, const char *store)
 {
     const int64_t since = clock_mono();
@@ -532,7 +532,7 @@ static const char usage[] =
     "them; 2/3 runs the second third of the suites. On PostgreSQL: scripts/with-postgres %s\n"
     "postgres WORD.\n";
 
-/* "2/3": every third suite, beginning with the second. */
+/* "2/3": every third suite, starting with the second. */
 struct share {
     unsigned nth, of;
 };
@@ -582,7 +582,7 @@ static void list_tests(const struct suite *suites)
             printf("%s %s\n", s->name, t->name);
 }
 
-/* What is asked for has to be there; returns a status for main, or -1: go on. */
+/* Parses the arguments; returns a status for main, or -1 to continue. */
 static int read_arguments(int argc, char **argv, const struct suite *suites)
 {
     if (argc > 1 && strcmp(argv[1], "--list") == 0) {

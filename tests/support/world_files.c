@@ -1,4 +1,4 @@
-/* world_files.c - world files for tests. */
+/* world_files.c - imports and exports world files in tests. */
 #include "world_files.h"
 
 #include <ftw.h>
