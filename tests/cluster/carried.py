@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""carried - voice that several servers carry: a room is one's, and everybody finds it there."""
+"""carried - tests voice rooms in a cluster: each room is owned by one node, and all clients connect
+there."""
 
 import signal
 import subprocess
@@ -16,7 +17,7 @@ FLAGS = ("--voice-port", "0", "--shutdown-seconds", "2")
 
 
 class Room:
-    """Ada at the first server and Bob at the second, in one voice channel of the first."""
+    """Ada on the first node and Bob on the second, in one voice channel of the first."""
 
     def __init__(self, executable):
         self.ring = Ring(executable, flags=FLAGS)
@@ -38,55 +39,55 @@ def endpoint_of(port):
 
 
 def rooms_shown(ring):
-    """How many rooms each server has, as the operator sees it."""
+    """Returns the number of rooms per node, as the operator sees it."""
     done = subprocess.run([ring.executable, "nodes", "--store", ring.store], capture_output=True,
                           text=True, check=True, timeout=PATIENCE)
     return {line.split()[0]: line.split()[-2] for line in done.stdout.splitlines()[1:]}
 
 
-def a_server_behind_a_balancer_needs_a_name_of_its_own(executable):
+def node_behind_a_balancer_needs_its_own_voice_address(executable):
     done = subprocess.run([executable, "serve", "--bus", "poll", "--store", "host=nowhere",
                            "--voice-port", "0", "--public-url", "https://chat.example"],
                           capture_output=True, text=True, check=False, timeout=PATIENCE)
     expect(done.returncode and "voice-endpoint" in done.stderr, f"it said {done.stderr}")
 
 
-def people_of_two_servers_hear_each_other_and_go_on_at_one_that_stays(executable):
+def users_of_two_nodes_hear_each_other_and_continue_on_a_remaining_node(executable):
     room = Room(executable)
     with room.ring:
         for server in room.servers:
             expect(server["endpoint"] == endpoint_of(room.port(1)), f"told {server['endpoint']}")
-        # Who comes to a server that does not have the room is sent away, whatever it knows.
+        # A client that connects to a node without the room is refused.
         room.bob.dial({**room.servers[1], "endpoint": endpoint_of(room.port(2))}, room.guild)
-        expect(room.bob.gate.wait_closed() == 4011, "the wrong server took it")
-        expect(rooms_shown(room.ring) == {"1": "1", "2": "0"}, "guildhall nodes counts otherwise")
+        expect(room.bob.gate.wait_closed() == 4011, "the wrong node accepted the client")
+        expect(rooms_shown(room.ring) == {"1": "1", "2": "0"}, "guildhall nodes shows other numbers")
         room.connect()
         talk(room.ada, room.bob, "hello")
-        silence_is_told_from_server_to_server(room)
-        streams_have_a_home(room)
-        a_server_that_stops_gives_its_rooms_away(room)
+        server_mute_reaches_the_node_that_owns_the_room(room)
+        stream_is_owned_by_one_node(room)
+        stopping_node_hands_its_rooms_over(room)
 
 
-def silence_is_told_from_server_to_server(room):
+def server_mute_reaches_the_node_that_owns_the_room(room):
     owner = room.ring.client(2, room.ring.tokens[0])
     for mute, words in ((True, "unheard"), (False, "heard")):
         status, _ = owner.call("PATCH", f"/guilds/{room.guild}/members/{room.bob.user}",
                                {"mute": mute})
         expect(status == 200, f"mute: {status}")
-        # What carries voice knows before the sessions of its server do.
+        # The relay knows the mute before the sessions of its node do.
         room.ada.next("VOICE_STATE_UPDATE", lambda d: d["mute"] == mute)
         room.bob.say(words)
-    expect(room.ada.hear() == "heard", "who is muted was heard")
+    expect(room.ada.hear() == "heard", "a muted user was heard")
 
 
-def streams_have_a_home(room):
+def stream_is_owned_by_one_node(room):
     key = f"guild:{room.guild}:{room.channel}:{room.bob.user}"
     room.bob.ask(18, {"type": "guild", "guild_id": room.guild, "channel_id": room.channel})
     created, server = room.bob.next("STREAM_CREATE"), room.bob.next("STREAM_SERVER_UPDATE")
-    expect(server["endpoint"] == endpoint_of(room.port(2)), "where the stream began")
+    expect(server["endpoint"] == endpoint_of(room.port(2)), "the stream is not on the expected node")
     room.ada.ask(20, {"stream_key": key})
     server = room.ada.next("STREAM_SERVER_UPDATE")
-    expect(server["endpoint"] == endpoint_of(room.port(2)), "the viewer is sent elsewhere")
+    expect(server["endpoint"] == endpoint_of(room.port(2)), "the viewer got another node")
     gate = room.ada.gate
     room.ada.dial(server, created["rtc_server_id"])
     room.ada.gate.wait(2)
@@ -94,11 +95,11 @@ def streams_have_a_home(room):
     room.ada.gate = gate
     room.bob.ask(19, {"stream_key": key})
     room.ada.next("STREAM_DELETE")
-    expect(room.ring.sql("select count(*) from voice_homes") == "1", "the stream's home is left")
+    expect(room.ring.sql("select count(*) from voice_homes") == "1", "the owner row of the stream was not deleted")
 
 
-def who_comes_to_a_lost_room_does_not_hide_that_from_the_others(executable):
-    """Ada joins before anybody has seen that the room's server is gone; Bob is told all the same."""
+def joining_a_lost_room_still_notifies_the_other_participants(executable):
+    """Ada joins before the loss of the room's node is detected; Bob still gets the events."""
     room = Room(executable)
     with room.ring:
         for _ in range(3):
@@ -108,11 +109,11 @@ def who_comes_to_a_lost_room_does_not_hide_that_from_the_others(executable):
             room.ring.sql("update voice_homes set identity = 77")
             room.ada.ask(4, {"guild_id": room.guild, "channel_id": room.channel})
             lost, found = (room.bob.next("VOICE_SERVER_UPDATE")["endpoint"] for _ in range(2))
-            expect(lost is None and found, f"told {lost}, then {found}")
+            expect(lost is None and found, f"the events were {lost}, then {found}")
             room.ada.next("VOICE_SERVER_UPDATE", lambda d, e=found: d["endpoint"] == e)
 
 
-def a_server_that_stood_still_has_no_rooms_when_it_goes_on(executable):
+def paused_node_has_no_rooms_after_it_resumes(executable):
     room = Room(executable)
     with room.ring:
         room.connect()
@@ -123,10 +124,10 @@ def a_server_that_stood_still_has_no_rooms_when_it_goes_on(executable):
         room.bob.connect(found, room.guild)
         room.ring.servers[1].child.send_signal(signal.SIGCONT)
         expect(room.ada.gate.wait_closed() == 4014, "the old connection")
-        expect(room.ring.sql("select count(*) from voice_homes") == "1", "one room, one home")
+        expect(room.ring.sql("select count(*) from voice_homes") == "1", "the room does not have exactly one owner")
 
 
-def a_server_that_stops_gives_its_rooms_away(room):
+def stopping_node_hands_its_rooms_over(room):
     stopper = threading.Thread(target=room.ring.servers[1].stop)
     stopper.start()
     found = room.bob.next("VOICE_SERVER_UPDATE")
@@ -134,17 +135,17 @@ def a_server_that_stops_gives_its_rooms_away(room):
     expect(room.bob.gate.wait_closed() == 4014, "the old connection")
     room.bob.connect(found, room.guild)
     stopper.join(PATIENCE)
-    # The last one who leaves takes the room's home along.
+    # The room's owner row is deleted with the last participant.
     room.bob.ask(4, {"guild_id": room.guild, "channel_id": None})
     room.bob.next("VOICE_STATE_UPDATE",
                   lambda d: d["user_id"] == room.bob.user and d["channel_id"] is None)
     deadline = time.monotonic() + PATIENCE
     while room.ring.sql("select count(*) from voice_homes") != "0":
-        expect(time.monotonic() < deadline, "the room's home is left")
+        expect(time.monotonic() < deadline, "the owner row of the room was not deleted")
         time.sleep(0.1)
 
 
-def a_room_waits_for_a_server_that_carries_voice(executable):
+def room_waits_for_a_node_with_a_voice_relay(executable):
     with Ring(executable, nodes=1, flags=FLAGS) as ring:
         ring.flags.clear()
         ring.start(2)
@@ -152,10 +153,10 @@ def a_room_waits_for_a_server_that_carries_voice(executable):
         guild, channel = place_of(ring.servers[2].port, ring.tokens[1])
         bob = Phone(ring, 2, ring.tokens[1])
         expect(bob.join(guild, channel)["endpoint"] == endpoint_of(ring.servers[1].port),
-               "the only one that carries voice was not found")
+               "the only node with a voice relay was not found")
         ring.servers[1].kill()
         ring.flags[:] = FLAGS
-        ring.start(1)  # at once: its rooms are lost all the same
+        ring.start(1)  # immediately: its rooms are lost anyway
         found = bob.next("VOICE_SERVER_UPDATE", lambda d: d["endpoint"])
         expect(found["endpoint"] == endpoint_of(ring.servers[1].port), f"told {found['endpoint']}")
         bob.connect(found, guild)
@@ -163,8 +164,8 @@ def a_room_waits_for_a_server_that_carries_voice(executable):
 
 if __name__ == "__main__":
     run_cases("cluster/carried", [
-        a_server_behind_a_balancer_needs_a_name_of_its_own,
-        people_of_two_servers_hear_each_other_and_go_on_at_one_that_stays,
-        who_comes_to_a_lost_room_does_not_hide_that_from_the_others,
-        a_room_waits_for_a_server_that_carries_voice,
-    ] + ([a_server_that_stood_still_has_no_rooms_when_it_goes_on] if LONG else []))
+        node_behind_a_balancer_needs_its_own_voice_address,
+        users_of_two_nodes_hear_each_other_and_continue_on_a_remaining_node,
+        joining_a_lost_room_still_notifies_the_other_participants,
+        room_waits_for_a_node_with_a_voice_relay,
+    ] + ([paused_node_has_no_rooms_after_it_resumes] if LONG else []))

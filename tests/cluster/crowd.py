@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""crowd - many sessions of two servers that tell each other through NATS: memory and traffic.
-
-Not a test: it prints figures for docs/CLUSTER.md. It needs Debian's nats-server, a build with bench/load
-and as many open files as sessions of a server. Usage:
-scripts/with-postgres tests/cluster/crowd.py build/release/src/guildhall [SESSIONS]
-"""
+"""crowd - measures memory and traffic of two nodes with many sessions and NATS. Not a test: it prints
+figures for docs/CLUSTER.md. It needs nats-server, a build with bench/load and as many open files as
+sessions per node. Usage: scripts/with-postgres tests/cluster/crowd.py build/release/src/guildhall
+[SESSIONS]"""
 
 import json
 import os
@@ -24,7 +22,7 @@ EVENTS = 20
 
 
 class Bench:
-    """What bench/sessions.py wants to know."""
+    """The interface that bench/sessions.py expects."""
 
     load_cpu = None
 
@@ -36,7 +34,7 @@ class Bench:
 
 
 class Watched(Broker):
-    """Says how much it passed on."""
+    """A broker that counts the forwarded messages and bytes."""
 
     def _start_real(self):
         self.watch_port = free_port()
@@ -85,7 +83,7 @@ def main():
                          "channels": [{"name": "room"}]}]}
     broker = Watched()
     with Ring(executable, nodes=2, bus=broker.url, world=world) as ring:
-        expect(broker.executable, "there is no nats-server")
+        expect(broker.executable, "nats-server is not installed")
         ring.wait_metric("guildhall_nats_connected", 1)
         room = type("Room", (), {})()
         _, room.channel = place_of(ring.client(1, ring.tokens[0]))
@@ -100,7 +98,7 @@ def main():
                     f.write("\n".join(ring.tokens[node - 1::2][:count // 2]) + "\n")
                 crowds.append(Crowd(Bench(executable), ring.servers[node].port, PLAIN, count // 2,
                                     room))
-                crowds[0].ask("alive")  # the others may take longer than it may be silent
+                crowds[0].ask("alive")  # keeps it alive while the other connects
         traffic(broker, f"{count} sessions begin", open_all, count, " each")
 
         def heartbeats():
@@ -108,7 +106,7 @@ def main():
                 crowd.ask("alive")
         heartbeats()
         kept = [ring.metric(n, "guildhall_kept_sessions") for n in (1, 2)]
-        traffic(broker, "20 s at rest", lambda: time.sleep(20), 20, "/s")
+        traffic(broker, "20 s idle", lambda: time.sleep(20), 20, "/s")
         heartbeats()
         kept = [kept, [ring.metric(n, "guildhall_kept_sessions") for n in (1, 2)]]
 
@@ -124,8 +122,8 @@ def main():
                 crowd.answer()
         traffic(broker, f"{EVENTS} events to all", post, EVENTS * count, " a delivery")
         for n, server in ring.servers.items():
-            print(f"server {n}: {empty[n]:.0f} MB alone, {resident_mb(server.pid):.0f} MB with "
-                  f"{count // 2} sessions and {kept[1][n - 1]:.0f} kept ({kept[0][n - 1]:.0f} at first)")
+            print(f"node {n}: {empty[n]:.0f} MB empty, {resident_mb(server.pid):.0f} MB with "
+                  f"{count // 2} sessions and {kept[1][n - 1]:.0f} replicas ({kept[0][n - 1]:.0f} at first)")
         print(f"nats-server: {resident_mb(broker.child.pid):.0f} MB; load {os.getloadavg()[0]:.0f}")
         for crowd in crowds:
             crowd.child.kill()

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""cuts - a server is cut off from the database, from NATS or from both, under load.
-
-Servers have no wire between each other: what they tell each other goes by these two. In the short
-round a cut ends before the others take the server for dead, in the long one after that, too.
-"""
+"""cuts - tests nodes that lose the network to the database, to NATS or to both, under load. Nodes
+communicate only through these two. In the short mode a cut ends before the node is declared dead,
+in the long mode also after that."""
 
 import http.client
 import os
@@ -23,7 +21,7 @@ POSTS = 30 if LONG else 10
 
 
 class Wired(Machines):
-    """Each server reaches the database and the broker by wires of its own."""
+    """Each node has its own network links to the database and to the broker."""
 
     wires = None
 
@@ -40,7 +38,7 @@ class Wired(Machines):
 
 
 class Cut(Scene):
-    """Three servers with sessions and writers, and somebody who listens at each."""
+    """Three nodes with sessions and writers, and a listening session on each."""
 
     def __init__(self, executable):
         super().__init__(executable, 3, "nats", count=SESSIONS, kind=Wired)
@@ -56,7 +54,7 @@ class Cut(Scene):
         return status
 
     def wait_status(self, node, status):
-        """Seconds until /readyz says so."""
+        """Returns the seconds until /readyz has this status."""
         began = time.monotonic()
         while self.status(node) != status:
             expect(time.monotonic() - began < PATIENCE, f"/readyz is not {status}")
@@ -64,7 +62,7 @@ class Cut(Scene):
         return time.monotonic() - began
 
     def delays(self, words):
-        """Writes at node 2, and says after how long a session at node 1 heard of it."""
+        """Posts on node 2 and prints the delays until a session on node 1 receives the messages."""
         times = []
         there = Session(self.ring.servers[1].port, self.ring.tokens[1])
         client = self.ring.client(2, self.ring.tokens[0])
@@ -83,13 +81,13 @@ class Cut(Scene):
 
     def finish(self):
         self.ring.wait_ready()
-        # What a server had locked that is cut off is free when it is taken for dead.
+        # Locks of the disconnected node are released when it is declared dead.
         settle(self.sessions, self.pens, lambda: self.ring.client(2, self.ring.tokens[0]),
                self.channel, quick=False)
 
 
 def with_wires(case):
-    """Runs it with machines of its own."""
+    """Runs the case with separate networks."""
     def run(executable):
         database = os.environ.get("GUILDHALL_TEST_POSTGRES")
         Wired.wires = Wires(database) if database else None
@@ -103,8 +101,9 @@ def with_wires(case):
 
 
 @with_wires
-def a_server_that_is_cut_off_for_a_moment_loses_nothing(executable):
-    """Shorter than its lease: first from NATS, then from the database, then from both."""
+def short_network_cut_loses_no_events(executable):
+    """The cuts are shorter than the lease: first from NATS, then from the database, then from
+    both."""
     scene = Cut(executable)
     with scene.ring:
         scene.delays("whole")
@@ -126,8 +125,9 @@ def a_server_that_is_cut_off_for_a_moment_loses_nothing(executable):
 
 
 @with_wires
-def who_is_logged_out_is_a_stranger_at_a_server_that_is_cut_off(executable):
-    """The reply leaves when it is so, though that server has not heard of it."""
+def revoked_token_is_refused_by_a_disconnected_node(executable):
+    """The logout is answered when it is effective, although the disconnected node has not received
+    it."""
     with Wired(executable, nodes=2) as ring:
         ring.wait_ready()
         ring.wait_metric("guildhall_nats_connected", 1)
@@ -137,9 +137,9 @@ def who_is_logged_out_is_a_stranger_at_a_server_that_is_cut_off(executable):
             getattr(Wired.wires, name).cut(1)
         began = time.monotonic()
         expect(ring.client(2, ring.tokens[1]).call("POST", "/auth/logout", {})[0] == 204, "log-out")
-        print(f"the log-out took {time.monotonic() - began:.2f} s")
+        print(f"the logout took {time.monotonic() - began:.2f} s")
         status, _ = there.call("GET", "/users/@me")
-        expect(status in (401, 503), f"a token that was revoked: {status}")
+        expect(status in (401, 503), f"a revoked token got status {status}")
         for name in ("database", "broker"):
             getattr(Wired.wires, name).heal(1)
         began = time.monotonic()
@@ -148,7 +148,7 @@ def who_is_logged_out_is_a_stranger_at_a_server_that_is_cut_off(executable):
             status, _ = ring.client(1, ring.tokens[1]).call("GET", "/users/@me")
 
 
-def cut_for_long(executable, *machines):
+def cut_until_declared_dead(executable, *machines):
     scene = Cut(executable)
     with scene.ring as ring:
         for _ in range(ROUNDS):
@@ -158,47 +158,47 @@ def cut_for_long(executable, *machines):
             scene.up.discard(1)
             for session in scene.sessions:
                 session.lose()
-            print(f"/readyz of the server said no after {scene.wait_status(1, 503):.1f} s")
+            print(f"/readyz of the node failed after {scene.wait_status(1, 503):.1f} s")
             for session in scene.sessions:
                 session.wait(lambda s=session: not s.lost_at and s.session_id, "coming back")
-            print(f"all were back at the others {time.monotonic() - began:.1f} s after the cut")
+            print(f"all sessions were resumed on other nodes {time.monotonic() - began:.1f} s after the cut")
             while ring.sql("select state from nodes where node = 1") != "3":
-                expect(time.monotonic() - began < PATIENCE, "it was not taken for dead")
+                expect(time.monotonic() - began < PATIENCE, "the node was not declared dead")
                 time.sleep(0.1)
-            print(f"it was taken for dead {time.monotonic() - began:.1f} s after the cut")
+            print(f"the node was declared dead {time.monotonic() - began:.1f} s after the cut")
             time.sleep(6)
             for name in machines:
                 getattr(scene.wires, name).heal(1)
-            print(f"it was ready {scene.wait_status(1, 200):.1f} s after the cut had ended")
+            print(f"the node was ready {scene.wait_status(1, 200):.1f} s after the cut had ended")
             scene.up.add(1)
             ring.wait_kept()
         scene.finish()
 
 
 @with_wires
-def a_server_that_is_cut_off_from_the_database_is_left_and_comes_back(executable):
-    cut_for_long(executable, "database")
+def node_without_the_database_loses_its_sessions_and_recovers(executable):
+    cut_until_declared_dead(executable, "database")
 
 
 @with_wires
-def a_server_that_is_cut_off_from_everything_is_left_and_comes_back(executable):
-    cut_for_long(executable, "database", "broker")
+def node_without_any_network_loses_its_sessions_and_recovers(executable):
+    cut_until_declared_dead(executable, "database", "broker")
 
 
 @with_wires
-def a_server_that_is_cut_off_from_nats_goes_on(executable):
-    """For longer than it takes to notice."""
+def node_without_nats_continues(executable):
+    """The cut lasts until the node has noticed it."""
     scene = Cut(executable)
     with scene.ring as ring:
         for _ in range(ROUNDS):
             scene.wires.broker.cut(1)
             began = time.monotonic()
             while ring.metric(1, "guildhall_nats_connected"):
-                expect(time.monotonic() - began < PATIENCE, "it does not notice")
+                expect(time.monotonic() - began < PATIENCE, "the node does not notice the loss of NATS")
                 time.sleep(0.05)
-            print(f"it noticed after {time.monotonic() - began:.1f} s")
-            scene.delays("without NATS, and it knows")
-            expect(scene.status(1) == 200, "it is not ready without NATS")
+            print(f"the node noticed the loss of NATS after {time.monotonic() - began:.1f} s")
+            scene.delays("without NATS, after the node noticed it")
+            expect(scene.status(1) == 200, "the node is not ready without NATS")
             scene.wires.broker.heal(1)
             ring.wait_metric("guildhall_nats_connected", 1)
         scene.finish()
@@ -207,10 +207,10 @@ def a_server_that_is_cut_off_from_nats_goes_on(executable):
 if __name__ == "__main__":
     begin_alone()
     run_cases("cluster/cuts", [
-        a_server_that_is_cut_off_for_a_moment_loses_nothing,
-        who_is_logged_out_is_a_stranger_at_a_server_that_is_cut_off,
+        short_network_cut_loses_no_events,
+        revoked_token_is_refused_by_a_disconnected_node,
     ] + ([
-        a_server_that_is_cut_off_from_nats_goes_on,
-        a_server_that_is_cut_off_from_the_database_is_left_and_comes_back,
-        a_server_that_is_cut_off_from_everything_is_left_and_comes_back,
+        node_without_nats_continues,
+        node_without_the_database_loses_its_sessions_and_recovers,
+        node_without_any_network_loses_its_sessions_and_recovers,
     ] if LONG else []))

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""database - PostgreSQL goes down at once and comes back, under load, and no session notices more
-than a pause."""
+"""database - tests crashes and restarts of PostgreSQL under load: sessions see only a pause."""
 
 import glob
 import os
@@ -21,7 +20,7 @@ SESSIONS = 24 if LONG else 6
 
 
 def as_owner_of(folder):
-    """What a command of PostgreSQL begins with: it refuses to run as root."""
+    """Returns the prefix of PostgreSQL commands, which refuse to run as root."""
     owner = os.stat(folder)
     return ([] if owner.st_uid == os.geteuid() else
             ["setpriv", "--reuid", str(owner.st_uid), "--regid", str(owner.st_gid),
@@ -29,7 +28,7 @@ def as_owner_of(folder):
 
 
 def restart_database(where):
-    """As after the end of all its processes: it has to recover."""
+    """Restarts PostgreSQL immediately, so that it must recover."""
     folder = os.path.join(dict(word.split("=", 1) for word in where.split())["host"], "data")
     tool = sorted(glob.glob("/usr/lib/postgresql/*/bin/pg_ctl"))[-1]
     done = subprocess.run([*as_owner_of(folder), tool, "-D", folder, "-m", "immediate", "-w", "-s",
@@ -37,11 +36,11 @@ def restart_database(where):
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, cwd="/", check=False)
     if done.returncode:
-        raise Failed(f"PostgreSQL does not come back: {done.stderr}")
+        raise Failed(f"PostgreSQL does not start again: {done.stderr}")
 
 
 class OwnDatabase:
-    """Nobody else's tests use it; in a folder of the test's choice."""
+    """A separate PostgreSQL server in a folder of the test's choice."""
 
     name = "GUILDHALL_TEST_POSTGRES"
 
@@ -51,7 +50,7 @@ class OwnDatabase:
     def __enter__(self):
         self.others = os.environ.get(self.name)
         if not self.others:
-            raise Skip("there is no PostgreSQL (run it with scripts/with-postgres)")
+            raise Skip("PostgreSQL is not available (run this with scripts/with-postgres)")
         self.child = subprocess.Popen([WITH_POSTGRES, "sh", "-c",
                                        f'echo "${self.name}"; exec cat >/dev/null'],
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -80,27 +79,27 @@ def restart_scene(executable, bus, nodes):
             began = time.monotonic()
             while any(len(pen.acknowledged) < before + 5 and not pen.trouble
                       for pen, before in zip(scene.pens, written)):
-                expect(time.monotonic() - began < PATIENCE, "nothing can be written any more")
+                expect(time.monotonic() - began < PATIENCE, "nothing can be written after the restart")
                 time.sleep(0.02)
             pauses.append(time.monotonic() - began)
         ring.wait_ready()
         settle(scene.sessions, scene.pens, lambda: ring.client(1, ring.tokens[0]), scene.channel)
-        expect(not any(s.anew for s in scene.sessions), "a session began anew")
-        print(f"{RESTARTS} restarts; all wrote again {max(pauses):.1f} s after it was back at most")
+        expect(not any(s.anew for s in scene.sessions), "a session had to identify again")
+        print(f"{RESTARTS} restarts; all writers continued at most {max(pauses):.1f} s after the database was back")
 
 
-def a_database_that_restarts_loses_nothing(executable):
+def database_restart_loses_no_events(executable):
     restart_under_load(executable, "poll", 2)
 
 
-def a_database_that_restarts_beside_nats_loses_nothing(executable):
+def database_restart_with_nats_loses_no_events(executable):
     broker = Broker()
     restart_under_load(executable, broker.url, 3)
     broker.kill()
 
 
 class Stubborn(Pen):
-    """Goes on when there is no room."""
+    """A writer that continues after refusals because of a full disk."""
 
     refused = 0
 
@@ -113,8 +112,8 @@ class Stubborn(Pen):
             self.name_, self.trouble = f"{self.name_}'", None
 
 
-def a_database_whose_disk_is_full_loses_nothing(executable):
-    """Calls that write are refused until there is room again; what was acknowledged is there."""
+def full_disk_of_the_database_loses_no_events(executable):
+    """Writes are refused until there is space again; acknowledged writes remain."""
     with Place() as place:
         disk = place.disk("database", megabytes=320)
         os.chmod(place.folder, 0o711)
@@ -126,9 +125,9 @@ def a_database_whose_disk_is_full_loses_nothing(executable):
                 ballast = disk.fill()
                 began = time.monotonic()
                 while not any(pen.refused for pen in scene.pens) and alive(ring.database):
-                    expect(time.monotonic() - began < PATIENCE, "the disk does not get full")
+                    expect(time.monotonic() - began < PATIENCE, "the disk does not fill up")
                     time.sleep(0.05)
-                words = "refused what it had no room for" if alive(ring.database) else "gave up"
+                words = "refused writes" if alive(ring.database) else "stopped"
                 os.unlink(ballast)
                 if not alive(ring.database):
                     restart_database(ring.database)
@@ -136,14 +135,14 @@ def a_database_whose_disk_is_full_loses_nothing(executable):
                 began = time.monotonic()
                 while any(len(pen.acknowledged) < before + 5 and not pen.trouble
                           for pen, before in zip(scene.pens, written)):
-                    expect(time.monotonic() - began < PATIENCE, "nothing can be written any more")
+                    expect(time.monotonic() - began < PATIENCE, "nothing can be written after the restart")
                     time.sleep(0.02)
-                print(f"PostgreSQL {words}; all wrote again {time.monotonic() - began:.1f} s after "
-                      "there was room")
+                print(f"PostgreSQL {words}; all writers continued {time.monotonic() - began:.1f} s after "
+                      "there was space")
                 ring.wait_ready()
                 settle(scene.sessions, scene.pens, lambda: ring.client(1, ring.tokens[0]),
                        scene.channel, quick=False)
-                expect(not any(s.anew for s in scene.sessions), "a session began anew")
+                expect(not any(s.anew for s in scene.sessions), "a session had to identify again")
 
 
 def alive(where):
@@ -153,6 +152,6 @@ def alive(where):
 
 if __name__ == "__main__":
     run_cases("cluster/database", [
-        a_database_that_restarts_loses_nothing,
-        a_database_whose_disk_is_full_loses_nothing,
-    ] + ([a_database_that_restarts_beside_nats_loses_nothing] if LONG else []))
+        database_restart_loses_no_events,
+        full_disk_of_the_database_loses_no_events,
+    ] + ([database_restart_with_nats_loses_no_events] if LONG else []))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""eavesdropping - somebody who reaches NATS reads nothing, and repeats messages without effect."""
+"""eavesdropping - tests that messages captured from NATS cannot be read or replayed."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def wait_for(true, words):
         time.sleep(0.02)
 
 
-def messages_cannot_be_read_or_repeated(executable):
+def nats_messages_cannot_be_read_or_replayed(executable):
     broker = Broker(stand_in=True)
     broker.seen = []
     with Ring(executable, nodes=2, bus=broker.url) as ring:
@@ -39,24 +39,24 @@ def messages_cannot_be_read_or_repeated(executable):
         there.wait(lambda events: any(t == "TYPING_START" for t, _ in events), "typing")
         there.wait(lambda events: any(t == "MESSAGE_CREATE" for t, _ in events), "the message")
         seen = list(broker.seen)
-        expect(len(seen) > 3, "nothing went through NATS")
+        expect(len(seen) > 3, "no message went through NATS")
         for subject, payload in seen:
             for secret in (WORDS.encode(), b"MESSAGE_CREATE", b"TYPING", channel.encode(), b"ada"):
                 expect(secret not in payload, f"{secret} can be read in {subject}")
         refused = [ring.metric(n, "guildhall_nats_refused_total") for n in (1, 2)]
-        expect(refused == [0, 0], f"good messages were refused: {refused}")
+        expect(refused == [0, 0], f"valid messages were refused: {refused}")
         for _ in range(3):
             for subject, payload in seen:
                 broker.publish(subject, payload)
-        # Each goes to both servers, also to the one that had sent it, or to one alone. What a server
-        # missed at first, because it was not connected, is new to it once.
+        # Each message is replayed to both nodes, or to the one it was for. A message that a node
+        # missed because it was not connected is new to it once.
         given = sum(1 if subject.rpartition(".")[2].isdigit() else 2 for subject, _ in seen)
         wait_for(lambda: sum(ring.metric(n, "guildhall_nats_refused_total") for n in (1, 2))
-                 >= 2 * given, "repeated messages were not refused")
+                 >= 2 * given, "replayed messages were not refused")
         expect(ring.client(1, ada).call("POST", f"/channels/{channel}/messages",
                                         {"content": "the last"})[0] == 200, "a message")
         there.wait(lambda events: "the last" in there.contents(), "the last")
-        expect(typings(there) == 1, f"typing was told {typings(there)} times")
+        expect(typings(there) == 1, f"the typing event was delivered {typings(there)} times")
         expect(there.contents() == [WORDS, "the last"], str(there.contents()))
     broker.kill()
 
@@ -70,7 +70,7 @@ def certificate(folder, name):
     return cert, key
 
 
-def nats_is_spoken_to_over_tls(executable):
+def nats_connection_uses_tls(executable):
     if not shutil.which("nats-server") or not shutil.which("openssl"):
         raise Skip("nats-server or openssl is not installed")
     with tempfile.TemporaryDirectory() as folder:
@@ -90,7 +90,7 @@ def nats_is_spoken_to_over_tls(executable):
             ring.wait_metric("guildhall_nats_connected", 0)
             broker.start()
             ring.wait_metric("guildhall_nats_connected", 1)
-        # A certificate that nobody vouches for: no password is sent, the log is polled.
+        # With an untrusted certificate no password is sent, and the log is polled.
         with Ring(executable, nodes=2, bus=broker.url, flags=["--bus-ca", other]) as ring:
             ada, bob = ring.tokens
             _, channel = place_of(ring.client(1, ada))
@@ -102,4 +102,4 @@ def nats_is_spoken_to_over_tls(executable):
 
 
 if __name__ == "__main__":
-    run_cases("eavesdropping", [messages_cannot_be_read_or_repeated, nats_is_spoken_to_over_tls])
+    run_cases("eavesdropping", [nats_messages_cannot_be_read_or_replayed, nats_connection_uses_tls])

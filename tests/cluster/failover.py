@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
-"""failover - the machine of PostgreSQL is lost under load, and its standby takes its place.
-
-Servers are given both addresses. The standby is a synchronous one: what was acknowledged is on both.
-"""
+"""failover - tests the failover of PostgreSQL to a synchronous standby under load. Nodes are
+configured with both addresses; acknowledged writes are on both servers."""
 
 import glob
 import os
@@ -23,7 +21,7 @@ TOOLS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:]
 
 
 class Standby:
-    """A copy of the database that follows it; everything is gone with close()."""
+    """A streaming replica of the database; close() deletes it."""
 
     def __init__(self, where):
         self.where = dict(word.split("=", 1) for word in where.split())
@@ -48,7 +46,7 @@ class Standby:
             raise Failed(f"{tool}: {done.stderr}")
 
     def both(self):
-        """Where servers find whichever of the two can be written to."""
+        """Returns the connection string with both servers, for the writable one."""
         return (f"host={self.where['host']},{self.folder} dbname={self.where['dbname']} "
                 f"user={self.where['user']} target_session_attrs=read-write")
 
@@ -65,21 +63,21 @@ class Standby:
         self.sql("select pg_reload_conf()")
         deadline = time.monotonic() + PATIENCE
         while self.sql("select count(*) from pg_stat_replication where sync_state = 'sync'") != "1":
-            expect(time.monotonic() < deadline, "the standby does not follow")
+            expect(time.monotonic() < deadline, "the standby does not replicate")
             time.sleep(0.05)
 
     def stop_following(self):
-        """From now on it lacks what is written."""
+        """Stops the replication, so that the standby misses later writes."""
         self.run("psql", "-qX", "-h", self.folder, "-U", self.where["user"], "-c",
                  "alter system set primary_conninfo = ''", self.where["dbname"])
         self.run("pg_ctl", "-D", self.data, "-s", "reload")
         deadline = time.monotonic() + PATIENCE
         while self.sql("select count(*) from pg_stat_replication") != "0":
-            expect(time.monotonic() < deadline, "the standby goes on following")
+            expect(time.monotonic() < deadline, "the standby continues to replicate")
             time.sleep(0.05)
 
     def take_over(self):
-        """The first one is gone, at once."""
+        """Kills the primary immediately and promotes the standby."""
         self.run("pg_ctl", "-D", self.first, "-m", "immediate", "-s", "-w", "stop")
         self.run("pg_ctl", "-D", self.data, "-s", "-w", "promote")
 
@@ -96,25 +94,25 @@ def fail_over(executable, standby):
     with scene.ring as ring:
         began = time.monotonic()
         while not all(pen.acknowledged for pen in scene.pens) or time.monotonic() - began < 1:
-            expect(time.monotonic() - began < PATIENCE, "nothing was written before")
+            expect(time.monotonic() - began < PATIENCE, "nothing was written before the failover")
             time.sleep(0.02)
         written = [len(pen.acknowledged) for pen in scene.pens]
         standby.take_over()
         began = time.monotonic()
         while any(len(pen.acknowledged) < before + 5 and not pen.trouble
                   for pen, before in zip(scene.pens, written)):
-            expect(time.monotonic() - began < PATIENCE, "nothing can be written any more")
+            expect(time.monotonic() - began < PATIENCE, "nothing can be written after the failover")
             time.sleep(0.02)
-        print(f"all wrote again {time.monotonic() - began:.1f} s after the standby took over")
+        print(f"all writers continued {time.monotonic() - began:.1f} s after the standby took over")
         ring.wait_ready()
         settle(scene.sessions, scene.pens, lambda: ring.client(1, ring.tokens[0]), scene.channel,
                quick=False)
-        expect(not any(s.anew for s in scene.sessions), "a session began anew")
+        expect(not any(s.anew for s in scene.sessions), "a session had to identify again")
 
 
-def a_standby_that_takes_over_has_all_that_was_acknowledged(executable):
+def promoted_standby_has_all_acknowledged_writes(executable):
     if not TOOLS:
-        raise Skip("there is no PostgreSQL")
+        raise Skip("PostgreSQL is not available")
     with OwnDatabase():
         standby = Standby(os.environ[OwnDatabase.name])
         try:
@@ -141,7 +139,7 @@ def lose_rows(executable, standby):
         witnesses = [Session(server.port, ada) for server in ring.servers.values()]
         write(ring, 2, channel, "lost")
         session.wait_for("lost")
-        for witness in witnesses:  # who has not told it goes on, and may
+        for witness in witnesses:  # a node that has not published the event may continue
             witness.wait(lambda _, w=witness: "lost" in [d.get("content") for _, d in w.events], "lost")
         standby.take_over()
         for server in ring.servers.values():
@@ -150,11 +148,11 @@ def lose_rows(executable, standby):
                 time.sleep(0.05)
             said = os.pread(server.log.fileno(), 1 << 24, 0).decode(errors="replace")
             expect(server.child.poll() is not None and GONE_BACK in said,
-                   f"a server does not end, or otherwise: {said[-500:]}")
+                   f"a node does not stop, or for another reason: {said[-500:]}")
         for node in ring.servers:
             ring.start(node)
         session.wait(lambda: session.anew == 1 and session.session_id, "READY anew")
-        expect(session.resumed == 0, "it was resumed, as if nothing had happened")
+        expect(session.resumed == 0, "the session was resumed although events were lost")
         write(ring, 1, channel, "after")
         session.wait_for("after")
         session.close()
@@ -166,9 +164,9 @@ def write(ring, node, channel, text):
     expect(status == 200, f"{text}: {status} {answer}")
 
 
-def a_standby_that_lacks_something_is_noticed(executable):
+def promoted_standby_with_missing_events_is_detected(executable):
     if not TOOLS:
-        raise Skip("there is no PostgreSQL")
+        raise Skip("PostgreSQL is not available")
     with OwnDatabase():
         standby = Standby(os.environ[OwnDatabase.name])
         try:
@@ -179,5 +177,5 @@ def a_standby_that_lacks_something_is_noticed(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/failover", [a_standby_that_takes_over_has_all_that_was_acknowledged]
-              + ([a_standby_that_lacks_something_is_noticed] if LONG else []))
+    run_cases("cluster/failover", [promoted_standby_has_all_acknowledged_writes]
+              + ([promoted_standby_with_missing_events_is_detected] if LONG else []))

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
-"""faults - the checkers of the other tests find what is wrong, when something is.
-
-Each case plants one fault in the servers (src/base/planted.h) and runs a test that must fail then.
-The wrong rule for holes of the log is planted in tests/unit/cluster/settle.c, where it is found at once
-and not by chance.
-"""
+"""faults - tests that the checks of the other cluster tests detect deliberate faults. Each case enables
+one fault in the servers (src/base/planted.h) and runs a test that must then fail. The wrong rule for
+gaps of the log is tested in tests/unit/cluster/settle.c, where it is detected immediately."""
 
 import os
 
@@ -18,13 +15,13 @@ import stopped
 from cases import expect, run_cases
 from restart import LONG
 
-TRIES = 5  # for what is seen only sometimes
+TRIES = 5  # for faults that show only sometimes
 
 
 def caught(fault, test, executable, tries=1):
     os.environ["GUILDHALL_TEST_FAULT"] = fault
     for module in (ring, lasting, rounds, killed, looks, lost, stopped):
-        module.PATIENCE = 8  # it waits for what never comes
+        module.PATIENCE = 8  # the test waits for something that never happens
     try:
         for _ in range(tries):
             try:
@@ -34,59 +31,59 @@ def caught(fault, test, executable, tries=1):
                 return
     finally:
         del os.environ["GUILDHALL_TEST_FAULT"]
-    expect(False, f"{fault} was not found")
+    expect(False, f"{fault} was not detected")
 
 
-def events_before_their_commit_are_found(executable):
-    caught("early-events", rounds.connections_that_are_ended_at_random_lose_nothing, executable,
+def events_published_before_their_commit_are_detected(executable):
+    caught("early-events", rounds.randomly_terminated_database_connections_lose_no_events, executable,
            TRIES)
 
 
-def a_log_that_is_not_read_is_found(executable):
-    caught("no-tail", rounds.nothing_is_lost_when_nats_swallows, executable)
+def unread_event_log_is_detected(executable):
+    caught("no-tail", rounds.dropped_nats_messages_lose_no_events, executable)
 
 
-def a_ledger_that_notes_nothing_is_found(executable):
-    caught("blind-ledger", killed.sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back,
+def empty_session_journal_is_detected(executable):
+    caught("blind-ledger", killed.sessions_of_a_single_sqlite_node_resume_after_its_restart,
            executable)
 
 
-def a_session_that_does_not_know_what_it_sees_is_found(executable):
-    caught("blind-sight", killed.who_sees_something_else_meanwhile_begins_anew, executable)
+def session_with_unknown_visibility_is_detected(executable):
+    caught("blind-sight", killed.session_identifies_again_if_its_permissions_changed_meanwhile, executable)
 
 
-def a_keeper_that_is_told_nothing_is_found(executable):
-    caught("blind-keeper", lost.sessions_outlive_the_machine_of_their_server, executable)
+def replica_without_updates_is_detected(executable):
+    caught("blind-keeper", lost.sessions_resume_after_the_machine_of_their_node_is_lost, executable)
 
 
-def a_dead_server_that_writes_is_found(executable):
-    caught("no-fence", stopped.what_it_had_open_is_undone_when_it_is_taken_for_dead, executable, 3)
+def write_of_a_dead_node_is_detected(executable):
+    caught("no-fence", stopped.open_transactions_of_a_dead_node_are_rolled_back, executable, 3)
 
 
-def a_server_that_trusts_its_memory_is_found(executable):
-    caught("trusting", stopped.who_is_logged_out_is_a_stranger_at_a_server_that_hears_nothing,
+def use_of_stale_caches_is_detected(executable):
+    caught("trusting", stopped.revoked_token_is_refused_by_a_node_without_its_database,
            executable)
 
 
-def a_session_that_two_servers_have_is_found(executable):
-    caught("two-owners", stopped.sessions_that_others_took_up_are_theirs, executable, 3)
+def session_owned_by_two_nodes_is_detected(executable):
+    caught("two-owners", stopped.sessions_resumed_by_other_nodes_belong_to_them, executable, 3)
 
 
-def a_look_that_does_not_know_what_it_saw_is_found(executable):
-    caught("unknowing", looks.what_ready_shows_is_not_told_again, executable, 3)
-    caught("unknowing", looks.servers_know_guilds_as_the_store_does, executable, 3)
+def read_with_unknown_snapshot_is_detected(executable):
+    caught("unknowing", looks.events_included_in_ready_are_not_delivered_again, executable, 3)
+    caught("unknowing", looks.guild_views_of_nodes_match_the_store, executable, 3)
 
 
 if __name__ == "__main__":
     run_cases("cluster/faults", [
-        a_ledger_that_notes_nothing_is_found,
+        empty_session_journal_is_detected,
     ] + ([
-        a_session_that_does_not_know_what_it_sees_is_found,
-        a_keeper_that_is_told_nothing_is_found,
-        events_before_their_commit_are_found,
-        a_log_that_is_not_read_is_found,
-        a_dead_server_that_writes_is_found,
-        a_server_that_trusts_its_memory_is_found,
-        a_session_that_two_servers_have_is_found,
-        a_look_that_does_not_know_what_it_saw_is_found,
+        session_with_unknown_visibility_is_detected,
+        replica_without_updates_is_detected,
+        events_published_before_their_commit_are_detected,
+        unread_event_log_is_detected,
+        write_of_a_dead_node_is_detected,
+        use_of_stale_caches_is_detected,
+        session_owned_by_two_nodes_is_detected,
+        read_with_unknown_snapshot_is_detected,
     ] if LONG else []))

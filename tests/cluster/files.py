@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""files - servers that share nothing but the database: their files are in it (--blobs postgres)."""
+"""files - tests nodes that share only the database, which also stores their files (--blobs
+postgres)."""
 
 import base64
 import http.client
@@ -14,11 +15,11 @@ from ring import PATIENCE, Ring, expect, place_of
 from cases import run_cases
 from process import start_guildhall
 
-TOOL_PATIENCE = 300  # seconds: a move makes all tables
+TOOL_PATIENCE = 300  # seconds: a move creates all tables
 
 
 class Apart(Ring):
-    """Each server has a folder of its own, with a copy of the key."""
+    """Each node has its own data folder, with a copy of the key."""
 
     def folder_of(self, node):
         return os.path.join(self.folder, f"data{node}")
@@ -41,7 +42,7 @@ def ask(port, path, headers=None):
 
 
 def picture():
-    """One red point, as a data URL."""
+    """A PNG of one red pixel, as a data URL."""
     def chunk(kind, data):
         return (len(data).to_bytes(4, "big") + kind + data
                 + zlib.crc32(kind + data).to_bytes(4, "big"))
@@ -51,7 +52,7 @@ def picture():
 
 
 def upload(port, token, channel, content):
-    """Posts a message with a file; what the file is called there."""
+    """Posts a message with a file and returns the file's path."""
     mark = "nobodywritesthis"
     body = (f"--{mark}\r\nContent-Disposition: form-data; name=\"payload_json\"\r\n\r\n"
             f"{json.dumps({'content': 'see'})}\r\n--{mark}\r\nContent-Disposition: form-data; "
@@ -76,27 +77,27 @@ def wait_until(true, words):
         time.sleep(0.05)
 
 
-def files_are_in_the_database_and_every_server_has_them(executable):
+def files_in_the_database_are_served_by_every_node(executable):
     with Apart(executable, flags=("--blobs", "postgres")) as ring:
         ada = ring.tokens[0]
         _, channel = place_of(ring.client(1, ada))
         content = bytes(i * 7 & 255 for i in range(700_000))
         message, path = upload(ring.servers[1].port, ada, channel, content)
-        expect(ask(ring.servers[2].port, path) == (200, content), "the other server's file")
+        expect(ask(ring.servers[2].port, path) == (200, content), "the file of the other node is not served")
         status, piece = ask(ring.servers[2].port, path, {"Range": "bytes=300000-300099"})
-        expect((status, piece) == (206, content[300000:300100]), f"a range of it: {status}")
-        wait_until(lambda: ring.sql("select bool_and(settled) from blobs") == "t", "not settled")
-        expect(ring.sql("select count(*) from blob_parts") == "3", "its parts")
-        a_picture_is_read_beside_the_loop(ring, ada)
-        a_server_that_looks_in_its_folder_is_refused(ring)
-        the_world_is_saved_and_moved_with_its_files(ring, content)
+        expect((status, piece) == (206, content[300000:300100]), f"a range request got {status}")
+        wait_until(lambda: ring.sql("select bool_and(settled) from blobs") == "t", "the file is not confirmed")
+        expect(ring.sql("select count(*) from blob_parts") == "3", "the file does not have three parts")
+        image_is_read_in_the_background(ring, ada)
+        node_with_files_in_its_folder_is_refused(ring)
+        backup_and_move_include_the_files(ring, content)
         status, _ = ring.client(2, ada).call("DELETE", f"/channels/{channel}/messages/{message}")
         expect(status == 204, "deleting the message")
-        wait_until(lambda: ring.sql("select count(*) from blob_parts") == "1", "its file is left")
-        expect(ask(ring.servers[1].port, path)[0] == 404, "it is gone everywhere")
+        wait_until(lambda: ring.sql("select count(*) from blob_parts") == "1", "the file was not deleted")
+        expect(ask(ring.servers[1].port, path)[0] == 404, "the deleted file is still served")
 
 
-def a_picture_is_read_beside_the_loop(ring, ada):
+def image_is_read_in_the_background(ring, ada):
     png, url = picture()
     status, user = ring.client(1, ada).call("PATCH", "/users/@me", {"avatar": url})
     expect(status == 200, f"avatar: {status} {user}")
@@ -105,17 +106,17 @@ def a_picture_is_read_beside_the_loop(ring, ada):
         expect(ask(ring.servers[node].port, path) == (200, png), f"node {node}")
     for missing in (f"/avatars/{user['id']}/{'0' * 32}.png", "/avatars/1/nothing.png"):
         expect(ask(ring.servers[2].port, missing)[0] == 404, missing)
-    # What another server has deleted is not served for long.
+    # A file that another node has deleted is not served for long.
     hash_ = user["avatar"]
     cached = [os.path.join(root, name) for root, _, names in os.walk(ring.folder_of(2))
               for name in names if hash_ in name]
     expect(len(cached) == 1, f"cached: {cached}")
     os.utime(cached[0], (1, 1))
-    expect(ask(ring.servers[2].port, path) == (200, png), "it is asked for again")
-    expect(os.stat(cached[0]).st_mtime > 1, "and known to be there")
+    expect(ask(ring.servers[2].port, path) == (200, png), "the image is not read again")
+    expect(os.stat(cached[0]).st_mtime > 1, "the cached copy was not checked")
 
 
-def a_server_that_looks_in_its_folder_is_refused(ring):
+def node_with_files_in_its_folder_is_refused(ring):
     command = [ring.executable, "serve", "--listen", "127.0.0.1:0", "--data", ring.folder_of(2),
                "--store", ring.store, "--bus", "poll", "--node", "3"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
@@ -127,17 +128,17 @@ def sizes_below(folder):
             for root, _, names in os.walk(folder) for name in names}
 
 
-def the_world_is_saved_and_moved_with_its_files(ring, content):
+def backup_and_move_include_the_files(ring, content):
     backup, again = (os.path.join(ring.folder, name) for name in ("b.backup", "again"))
     inside = ["--data", ring.folder_of(1), "--store", ring.store, "--blobs", "postgres"]
     done = subprocess.run([ring.executable, "backup", backup, *inside], capture_output=True,
                           text=True, timeout=TOOL_PATIENCE, check=False)
     expect(done.returncode == 0 and os.path.getsize(backup) > len(content), f"backup: {done}")
     expect(len(content) not in sizes_below(os.path.join(ring.folder_of(1), "blob-cache")),
-           "what was saved takes the place of copies that are used")
+           "reading a backup evicts cached copies in use")
     for server in ring.servers.values():
         server.stop()
-    shutil.rmtree(os.path.join(ring.folder_of(1), "blob-cache"))  # it may go at any time
+    shutil.rmtree(os.path.join(ring.folder_of(1), "blob-cache"))  # the cache may be deleted at any time
     done = subprocess.run([ring.executable, "move", *inside, "--to", again], capture_output=True,
                           text=True, timeout=TOOL_PATIENCE, check=False)
     expect(done.returncode == 0, f"move: {done.stderr}")
@@ -154,7 +155,7 @@ def the_world_is_saved_and_moved_with_its_files(ring, content):
         kept, came = (ring.sql("select string_agg(name || ' ' || size || ' ' || settled, ', ' "
                                f"order by name) from {where}.blobs")
                       for where in (ring.schema, schema))
-        expect(kept == came, f"there were {kept}, and came {came}")
+        expect(kept == came, f"expected {kept}, but found {came}")
     finally:
         ring.sql(f"drop schema {schema} cascade")
     for node in (1, 2):
@@ -164,5 +165,5 @@ def the_world_is_saved_and_moved_with_its_files(ring, content):
 
 if __name__ == "__main__":
     run_cases("cluster/files", [
-        files_are_in_the_database_and_every_server_has_them,
+        files_in_the_database_are_served_by_every_node,
     ])

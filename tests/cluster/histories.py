@@ -1,22 +1,23 @@
-"""What a history of calls and events shows beside its order: ids, limits, ways back, reasons."""
+"""Checks of recorded requests and events: ids, rate limits, resume times, close codes."""
 
 from ring import expect
 
-# Codes that blame the client: for what it sent, its token, a number it never had, its haste.
+# Close codes that mean a fault of the client: its message, its token, its sequence number, its
+# rate.
 BLAMES = {4001, 4002, 4003, 4004, 4005, 4007, 4008, 4010, 4011, 4012, 4013, 4014}
-SOON = 5  # seconds in which nearly all are back
+SOON = 5  # seconds in which nearly all sessions are resumed
 
 
 def node_of(number):
-    """Of the server that made the id."""
+    """Returns the node that generated the id."""
     return int(number) >> 12 & 1023
 
 
 def check_ids(messages, acknowledged):
-    """(id, content) in the order of the log, where contents are `writer-count`: no id twice, and those of
-    acknowledged ones, that one server made for one writer, rise."""
+    """Checks messages (id, content) in log order, where a content is `writer-count`: no id occurs twice,
+    and the ids of one writer's acknowledged messages on one node rise."""
     ids = [int(number) for number, _ in messages]
-    expect(len(ids) == len(set(ids)), "an id was given twice")
+    expect(len(ids) == len(set(ids)), "an id was generated twice")
     last, acknowledged = {}, set(acknowledged)
     for number, content in messages:
         if content not in acknowledged:
@@ -27,12 +28,12 @@ def check_ids(messages, acknowledged):
 
 
 def check_limit(calls, most, window):
-    """(begun, ended, let through) of each call of one caller, in seconds: what surely lies in one window, from
-    the first of its calls on, is no more than the limit."""
+    """Checks requests (start, end, allowed) of one caller, in seconds: requests surely within one window do
+    not exceed the limit."""
     passed = sorted((begun, ended) for begun, ended, through in calls if through)
     for at, (begun, _) in enumerate(passed):
         inside = sum(ended < begun + window for _, ended in passed[at:])
-        # Windows follow each other, so any stretch of that length touches two.
+        # Windows are adjacent, so any interval of that length overlaps at most two.
         expect(inside <= 2 * most, f"{inside} calls in {window} s, where {most} are allowed")
     first = passed[0][0] if passed else 0
     inside = sum(ended < first + window for _, ended in passed)
@@ -40,13 +41,14 @@ def check_limit(calls, most, window):
 
 
 def check_reasons(reasons):
-    """Codes with which sockets were closed, or None: nobody who did nothing wrong was blamed."""
+    """Checks that no close code blames the client; None means no code."""
     strange = sorted(set(reasons) & BLAMES)
-    expect(not strange, f"sockets were closed with {strange}")
+    expect(not strange, f"sockets were closed with unexpected codes {strange}")
 
 
 def check_ways(ways, resumed, anew):
-    """Of a hundred sessions whose server was lost 99 are back soon, and one begins anew at most."""
+    """Checks that at least 99 % of the lost sessions are resumed soon and at most 1 % must identify
+    again."""
     late = sum(way > SOON for way in ways)
-    expect(anew * 100 <= resumed + anew, f"{anew} began anew, {resumed} resumed")
+    expect(anew * 100 <= resumed + anew, f"{anew} sessions had to identify again, {resumed} resumed")
     expect(late * 100 <= len(ways), f"{late} of {len(ways)} took longer than {SOON} s")

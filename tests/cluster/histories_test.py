@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""histories_test - the checker of histories finds each fault that is put into a good one."""
+"""histories_test - tests that the checks of histories.py detect each fault in a recorded
+history."""
 
 import histories
 from cases import expect, run_cases
@@ -23,32 +24,32 @@ def refused(check, *words):
     return False
 
 
-def ids_that_come_twice_or_fall_are_found(_):
+def duplicate_or_falling_ids_are_detected(_):
     late = GOOD + [(made_by(2, 7), "b-2")]
     texts = [content for _, content in late]
     histories.check_ids(GOOD, texts)
     histories.check_ids([], texts)
-    histories.check_ids(late, texts[:-1])  # nobody was told when it was made
+    histories.check_ids(late, texts[:-1])  # its creation was not acknowledged
     expect(refused(histories.check_ids, GOOD + [(made_by(1, 5), "c-0")], texts), "twice")
     expect(refused(histories.check_ids, late, texts), "smaller")
 
 
-def a_limit_that_is_exceeded_is_found(_):
+def exceeded_rate_limit_is_detected(_):
     calls = [(n, n + 0.5, n < 5) for n in range(12)] + [(60.2 + n, 60.6 + n, n < 5) for n in range(9)]
     histories.check_limit(calls, 5, 60)
     histories.check_limit([], 5, 60)
-    expect(refused(histories.check_limit, calls + [(20, 21, True)], 5, 60), "one more in the first")
+    expect(refused(histories.check_limit, calls + [(20, 21, True)], 5, 60), "one request too many in the first window was accepted")
     more = [(100 + n / 10, 100.05 + n / 10, True) for n in range(11)]
-    expect(refused(histories.check_limit, calls + more, 5, 60), "twice as many later")
+    expect(refused(histories.check_limit, calls + more, 5, 60), "twice as many requests later were accepted")
 
 
-def who_is_sent_away_is_found(_):
+def closed_socket_with_client_fault_code_is_detected(_):
     histories.check_reasons([None, 1000, 1006, 4000])
-    expect(refused(histories.check_reasons, [None, 4004]), "a token that was good")
+    expect(refused(histories.check_reasons, [None, 4004]), "a close code for a valid token was accepted")
     expect(refused(histories.check_reasons, [4008]), "too often")
 
 
-def who_comes_back_late_or_anew_is_found(_):
+def late_or_failed_resumes_are_detected(_):
     histories.check_ways([0.1] * 99 + [6], 100, 1)
     expect(refused(histories.check_ways, [0.1] * 98 + [6, 7], 100, 0), "late")
     expect(refused(histories.check_ways, [0.1], 98, 1), "anew")
@@ -56,8 +57,8 @@ def who_comes_back_late_or_anew_is_found(_):
 
 if __name__ == "__main__":
     run_cases("cluster/histories", [
-        ids_that_come_twice_or_fall_are_found,
-        a_limit_that_is_exceeded_is_found,
-        who_is_sent_away_is_found,
-        who_comes_back_late_or_anew_is_found,
+        duplicate_or_falling_ids_are_detected,
+        exceeded_rate_limit_is_detected,
+        closed_socket_with_client_fault_code_is_detected,
+        late_or_failed_resumes_are_detected,
     ])

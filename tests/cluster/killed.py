@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""killed - servers are killed under load, and their sessions go on where they were.
-
-No session hears an event twice, misses one or hears it out of order; who cannot go on exactly is
-told so (op 9), which may happen to one in a hundred.
-"""
+"""killed - tests that sessions of killed nodes resume elsewhere, under load. No session receives an
+event twice, misses one, or receives it out of order; at most one in a hundred must identify again
+(opcode 9)."""
 
 from contextlib import closing
 import os
@@ -25,35 +23,36 @@ KILLS = 50 if LONG else 3
 SESSIONS = 40 if LONG else 12
 
 
-def check_lives(session, order):
-    """Each life heard a piece of the order without a gap; the last one to its end."""
+def check_connections(session, order):
+    """Checks that each connection received a part of the order without a gap; the last one to its
+    end."""
     place = {text: at for at, text in enumerate(order)}
     for life, last in session.lives():
         heard = [place.get(text, -1) for text in life]
-        expect(-1 not in heard, "somebody heard what others did not")
+        expect(-1 not in heard, "a session received an event that others did not")
         expect(heard == list(range(heard[0], heard[0] + len(heard))) if heard else True,
-               "something was missing, heard twice or out of order")
-        expect(not last or (heard and heard[-1] == len(order) - 1), "the end was not heard")
+               "an event was missing, duplicated or out of order")
+        expect(not last or (heard and heard[-1] == len(order) - 1), "the last event was not received")
 
 
 def check_all(sessions, acknowledged, stored):
     steady = [s for s in sessions if not s.anew]
-    expect(steady, "every session began anew")
+    expect(steady, "every session had to identify again")
     order = steady[0].contents()
-    expect(len(order) == len(set(order)), "something was heard twice")
+    expect(len(order) == len(set(order)), "an event was received twice")
     check_ids([(d["id"], d["content"]) for t, d in steady[0].events if t == "MESSAGE_CREATE"],
               acknowledged)
     strange = sorted(set(order) ^ set(stored))
-    expect(not strange, f"heard or kept, not both: {len(strange)} of {len(stored)}: {strange[:9]}")
+    expect(not strange, f"received or stored, but not both: {len(strange)} of {len(stored)}: {strange[:9]}")
     missing = set(acknowledged) - set(order)
-    expect(not missing, f"{len(missing)} of {len(acknowledged)} acknowledged ones are gone")
+    expect(not missing, f"{len(missing)} of {len(acknowledged)} acknowledged messages are missing")
     for session in sessions:
-        check_lives(session, order)
-        expect(session.anew or session.contents() == order, "two sessions heard another order")
+        check_connections(session, order)
+        expect(session.anew or session.contents() == order, "two sessions received different orders")
 
 
 def all_messages(client, channel):
-    """Oldest first."""
+    """Returns all messages, oldest first."""
     found, before = [], ""
     while True:
         status, page = client.call("GET", f"/channels/{channel}/messages?limit=100{before}")
@@ -78,14 +77,14 @@ def settle(sessions, pens, client, channel, quick=LONG):
     resumed, anew = sum(s.resumed for s in sessions), sum(s.anew for s in sessions)
     ways = sorted(way for s in sessions for way in s.resume_times)
     late = sum(way > SOON for way in ways)
-    print("seconds to RESUMED, by tenths of all:", " ".join(
+    print("seconds to RESUMED, by deciles:", " ".join(
         f"{ways[len(ways) * tenth // 10]:.1f}" for tenth in range(10)) if ways else "-")
     if ways:
-        print(f"{len(acknowledged)} messages, {resumed} times resumed, {anew} anew, half were back "
+        print(f"{len(acknowledged)} messages, {resumed} resumed, {anew} identified again, half were resumed "
               f"after {ways[len(ways) // 2] * 1000:.0f} ms, {late} after more than {SOON} s, the "
               f"last after {ways[-1] * 1000:.0f} ms")
     else:
-        print(f"{len(acknowledged)} messages, {anew} anew, nobody lost the connection")
+        print(f"{len(acknowledged)} messages, {anew} identified again, no connection was lost")
     check_ways(ways if quick else [], resumed, anew)
     check_reasons(code for s in sessions for code in s.reasons)
     for session in sessions:
@@ -108,24 +107,24 @@ def kill_in_turn(executable, bus, nodes):
             for session in scene.sessions:
                 session.wait(lambda s=session: not s.lost_at, "coming back")
             expect(sum(s.resumed + s.anew for s in scene.sessions) > before or nodes > 1,
-                   "nobody was at the server that was killed")
+                   "the killed node had no session")
         settle(scene.sessions, scene.pens,
                lambda: ring.client(min(scene.up), ring.tokens[0]), scene.channel)
         print(f"{sum(ring.metric(n, 'guildhall_recovered_total') for n in ring.servers):.0f} "
-              "taken up from ledgers by those that live now")
+              "sessions recovered from journals by the running nodes")
 
 
-def sessions_of_a_killed_server_go_on_at_the_others(executable):
+def sessions_of_a_killed_node_resume_on_other_nodes(executable):
     kill_in_turn(executable, "poll", 3)
 
 
-def sessions_of_a_killed_server_go_on_with_nats(executable):
+def sessions_of_a_killed_node_resume_on_other_nodes_with_nats(executable):
     broker = Broker()
     kill_in_turn(executable, broker.url, 2)
     broker.kill()
 
 
-def sessions_of_the_only_server_on_postgresql_go_on_when_it_is_back(executable):
+def sessions_of_a_single_postgresql_node_resume_after_its_restart(executable):
     kill_in_turn(executable, "poll", 1)
 
 
@@ -137,14 +136,14 @@ def rows_of(folder, text):
 
 
 def wait_homes(folder, count=1):
-    """It is noted beside READY who has a session."""
+    """Waits until the owner of the session is stored, which happens in parallel to READY."""
     deadline = time.monotonic() + PATIENCE
     while len(rows_of(folder, "select 1 from session_homes")) < count:
-        expect(time.monotonic() < deadline, "the home of a session was not noted")
+        expect(time.monotonic() < deadline, "the owner of a session was not stored")
         time.sleep(0.02)
 
 
-def sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back(executable):
+def sessions_of_a_single_sqlite_node_resume_after_its_restart(executable):
     with Place() as place:
         folder = os.path.join(place.folder, "data")
         names = [f"p{i}" for i in range(SESSIONS)]
@@ -154,7 +153,7 @@ def sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back(executable):
         world = {"users": [{"username": name} for name in names],
                  "guilds": [guild_with("Hall", names[0], names[1:])]}
         tokens = import_world(Bench, folder, world)
-        flags = ["--keep-events", "on", "--voice-port", "0"]  # it carries voice, and is alone
+        flags = ["--keep-events", "on", "--voice-port", "0"]  # a single node with a voice relay
         now = [place.watch(start_guildhall(executable, folder, *flags))]
         _, channel = place_of(Client(now[0].port, tokens[0]))
         sessions = [Lasting(lambda: [now[0].port], token) for token in tokens]
@@ -165,7 +164,7 @@ def sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back(executable):
             if turn % 3:
                 now[0].kill()
             else:
-                now[0].stop()  # and in between a planned end
+                now[0].stop()  # a planned stop in between
             now[0] = place.watch(start_guildhall(executable, folder, *flags))
             for session in sessions:
                 session.wait(lambda s=session, n=turn: s.resumed + s.anew >= n, "coming back")
@@ -173,7 +172,7 @@ def sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back(executable):
 
 
 class Alone:
-    """One server on SQLite, that keeps its events; ada has a session."""
+    """One server on SQLite that stores its events; ada has a session."""
 
     def __init__(self, executable, place):
         self.executable, self.place = executable, place
@@ -205,11 +204,11 @@ class Alone:
         expect(status == 200, text)
 
 
-def a_log_that_lacks_something_is_no_place_to_go_on(executable):
+def session_does_not_resume_if_the_log_has_gaps(executable):
     with Place() as place:
         alone = Alone(executable, place)
         session = alone.session
-        # as if a backup of earlier had been restored
+        # simulates a restored older backup
         for i in range(5):
             alone.post(f"one {i}")
         session.wait_for("one 4")
@@ -220,7 +219,7 @@ def a_log_that_lacks_something_is_no_place_to_go_on(executable):
         alone.open = True
         session.wait(lambda: session.anew == 1 and session.session_id, "READY anew")
         alone.wait_home()
-        # as if it had been away for too long
+        # simulates an outage that was too long
         alone.post("two")
         session.wait_for("two")
         alone.open = False
@@ -237,8 +236,8 @@ def a_log_that_lacks_something_is_no_place_to_go_on(executable):
         session.close()
 
 
-def much_that_was_missed_is_told_once_and_in_order(executable):
-    """More than one page of the log."""
+def many_missed_events_are_replayed_once_and_in_order(executable):
+    """The missed events are more than one page of the log."""
     with Place() as place:
         alone = Alone(executable, place)
         session = alone.session
@@ -253,14 +252,15 @@ def much_that_was_missed_is_told_once_and_in_order(executable):
             expect(client.call("POST", f"/channels/{alone.channel}/messages", {"content": text})[0] == 200, text)
         alone.open = True
         session.wait_for(texts[-1])
-        session.wait(lambda: session.resumed, "RESUMED")  # which comes behind all that was missed
-        expect(session.resumed == 1 and session.anew == 0, "it was not resumed")
-        expect(session.contents() == ["before"] + texts, "something was missing or heard twice")
+        session.wait(lambda: session.resumed, "RESUMED")  # RESUMED comes after all missed events
+        expect(session.resumed == 1 and session.anew == 0, "the session was not resumed")
+        expect(session.contents() == ["before"] + texts, "an event was missing or duplicated")
         session.close()
 
 
-def who_sees_something_else_meanwhile_begins_anew(executable):
-    """A role is changed while a killed server is away: its sessions cannot know what they see."""
+def session_identifies_again_if_its_permissions_changed_meanwhile(executable):
+    """A role changes while the killed node is down, so its sessions cannot know what they can
+    view."""
     with Ring(executable, nodes=2) as ring:
         ada, bob = ring.tokens
         owner = ring.client(2, ada)
@@ -280,12 +280,12 @@ def who_sees_something_else_meanwhile_begins_anew(executable):
 
 if __name__ == "__main__":
     run_cases("cluster/killed", [
-        sessions_of_a_killed_server_go_on_at_the_others,
-        sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back,
-        a_log_that_lacks_something_is_no_place_to_go_on,
-        much_that_was_missed_is_told_once_and_in_order,
-        who_sees_something_else_meanwhile_begins_anew,
+        sessions_of_a_killed_node_resume_on_other_nodes,
+        sessions_of_a_single_sqlite_node_resume_after_its_restart,
+        session_does_not_resume_if_the_log_has_gaps,
+        many_missed_events_are_replayed_once_and_in_order,
+        session_identifies_again_if_its_permissions_changed_meanwhile,
     ] + ([
-        sessions_of_a_killed_server_go_on_with_nats,
-        sessions_of_the_only_server_on_postgresql_go_on_when_it_is_back,
+        sessions_of_a_killed_node_resume_on_other_nodes_with_nats,
+        sessions_of_a_single_postgresql_node_resume_after_its_restart,
     ] if LONG else []))

@@ -1,4 +1,4 @@
-"""A client of the gateway that comes back: to the same server or another, as libraries do."""
+"""A gateway client that reconnects, to the same node or another, as client libraries do."""
 
 import json
 import random
@@ -12,7 +12,7 @@ from sessions import KEY, PLAIN
 
 
 class Closed(OSError):
-    """The server closed it, with a code."""
+    """The server closed the connection with a code."""
 
     def __init__(self, code):
         super().__init__(f"closed with {code}")
@@ -75,16 +75,16 @@ class Socket:
 
 
 class Lasting:
-    """Identifies once, and from then on only resumes. ports() are those to try."""
+    """A client that identifies once and then only resumes. ports() are the ports to try."""
 
     def __init__(self, ports, token):
         self.ports, self.token = ports, token
         self.session_id, self.sequence = None, 0
         self.events, self.resumed, self.anew, self.trouble = [], 0, 0, None
         self.last_error = None
-        self.reasons = []  # codes with which sockets were closed; None: it went without a word
-        self.resume_times, self.lost_at = [], None  # seconds from each loss to RESUMED
-        self.begins = []  # where in events a life began, after the first
+        self.reasons = []  # close codes of the sockets; None: closed without a code
+        self.resume_times, self.lost_at = [], None  # seconds from each disconnection to RESUMED
+        self.begins = []  # indexes in `events` at which a new session began, after the first
         self.changed, self.ending, self.socket = threading.Condition(), False, None
         self.thread = threading.Thread(target=self._live, daemon=True)
         self.thread.start()
@@ -119,7 +119,7 @@ class Lasting:
             self.socket.send(2, {"token": self.token, "intents": (1 << 29) - 1, "properties": {}})
         while True:
             message = self.socket.message()
-            if message["op"] == 1:  # the server has not heard of it for a minute
+            if message["op"] == 1:  # the server requests a heartbeat after a minute
                 self.socket.send(1, self.sequence)
             if message["op"] == 7:
                 self.lost_at = self.lost_at or time.monotonic()
@@ -156,7 +156,7 @@ class Lasting:
             while not true():
                 left = deadline - time.monotonic()
                 if self.trouble or left <= 0 or not self.changed.wait(left):
-                    raise Failed(f"{words}: heard {len(self.events)} events, resumed "
+                    raise Failed(f"{words}: received {len(self.events)} events, resumed "
                                  f"{self.resumed} times, {self.trouble}, last {self.last_error}")
 
     def wait_for(self, text):
@@ -171,14 +171,14 @@ class Lasting:
         return max(self.resume_times, default=0)
 
     def lives(self):
-        """What it heard from each READY on, and whether that is the last."""
+        """Returns the events of each session from READY on, and whether it is the last session."""
         with self.changed:
             cuts = [0, *self.begins, len(self.events)]
             return [([d["content"] for t, d in self.events[a:b] if t == "MESSAGE_CREATE"],
                      b == len(self.events)) for a, b in zip(cuts, cuts[1:])]
 
     def lose(self):
-        """Its connection breaks. The descriptor is its thread's to close."""
+        """Breaks the connection. The client's thread closes the descriptor."""
         if at_hand := self.socket:
             at_hand.shut()
 

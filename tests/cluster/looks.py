@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""looks - what a session is shown at its beginning is not told to it again.
-
-The log is held up by a transaction that looks like a server's, so that servers have to tell what is
-committed already when a session begins.
-"""
+"""looks - tests that events already included in READY are not delivered again. A transaction like
+that of another node blocks the log, so that nodes still have to deliver committed events when a
+session starts."""
 
 import os
 import subprocess
@@ -20,7 +18,7 @@ WATCH = "GUILDHALL_TEST_FAULT"
 
 
 class Hold:
-    """Has the next position of the log, and does not commit. Servers end it after a second."""
+    """Holds the next log position without a commit. Nodes terminate it after a second."""
 
     def __init__(self, ring):
         self.ring = ring
@@ -46,7 +44,7 @@ class Hold:
 
 
 def try_once(ring, number):
-    """Whether the log was still held up when the session had begun."""
+    """Returns whether the log was still blocked when the session had started."""
     ada, bob = ring.tokens
     owner = ring.client(1, ada)
     guild, channel = place_of(owner)
@@ -63,10 +61,10 @@ def try_once(ring, number):
     session.wait(lambda events: any(t == "MESSAGE_CREATE" and d["content"] == f"told {number}"
                                     for t, d in events), "what came after")
     shown = [c["id"] for g in session.ready["guilds"] for c in g["channels"]]
-    expect(made["id"] in shown, "READY does not show what was there before")
+    expect(made["id"] in shown, "READY does not contain an earlier object")
     told = [t for t, d in session.events if t == "CHANNEL_CREATE" and d["id"] == made["id"]]
     expect(not told and session.contents() == [f"told {number}"],
-           f"what READY has shown was told again: {told}, {session.contents()}")
+           f"an object in READY was delivered again: {told}, {session.contents()}")
     session.close()
     return in_time
 
@@ -81,7 +79,7 @@ def show_all(owner, guild, shown):
 
 
 def make_large(ring):
-    """So that a guild is announced by its id, and each session reads the rest."""
+    """Makes the guild so large that it is announced by its id, and each session reads the rest."""
     ring.sql("insert into overwrites (channel_id, target_id, type) select min(id), n, 0 from channels, "
              "generate_series(1, 501) n where channels.type = 0 group by n on conflict do nothing")
 
@@ -92,7 +90,8 @@ def names_told(session, *names):
 
 
 def try_to_come_into_view(ring, number):
-    """Somebody joins and channels are shown, before two begin at a server that knows the guild as it was."""
+    """A member joins and channels become visible before two sessions start on a node with the old view of
+    the guild."""
     ada, bob = ring.tokens
     owner = ring.client(1, ada)
     guild, channel = place_of(owner)
@@ -113,34 +112,35 @@ def try_to_come_into_view(ring, number):
     expect(status == 200, "a message")
     for session in sessions:
         shown = [c["id"] for g in session.ready["guilds"] for c in g["channels"]]
-        expect(channel in shown, "READY does not show what was there before")
+        expect(channel in shown, "READY does not contain an earlier object")
         session.wait(lambda events: any(t == "MESSAGE_CREATE" and d["content"] == "told"
                                         for t, d in events), "what came after")
         again = names_told(session, "GUILD_CREATE", "CHANNEL_CREATE")
-        expect(not again, f"what READY has shown came again: {again}")
+        expect(not again, f"an object in READY was delivered again: {again}")
     for session in (*sessions, old):
         session.close()
     return in_time
 
 
-def what_ready_shows_is_not_told_again(executable):
+def events_included_in_ready_are_not_delivered_again(executable):
     with Ring(executable, nodes=2) as ring:
         ring.wait_ready()
         for try_it in (try_once, try_to_come_into_view):
             if not any(try_it(ring, number) for number in range(TRIES)):
-                raise Skip("it takes too long to begin a session")
+                raise Skip("starting a session takes too long")
 
 
 SAME, OTHER = "is the same in the store", "are others in the store"
 
 
 def said(server):
-    """All that it wrote to standard error."""
+    """Returns the standard error of the server."""
     return os.pread(server.log.fileno(), 1 << 24, 0).decode(errors="replace")
 
 
 def compare_views(ring, token):
-    """Each server reads its guilds anew when a session begins, and says whether they are the same."""
+    """Each node reads its guilds again when a session starts, and logs whether they match its
+    view."""
     for server in ring.servers.values():
         before = said(server).count(SAME)
         deadline = time.monotonic() + PATIENCE
@@ -148,11 +148,11 @@ def compare_views(ring, token):
             expect(time.monotonic() < deadline, "nothing was compared")
             Session(server.port, token).close()
             wrong = [line for line in said(server).splitlines() if OTHER in line]
-            expect(not wrong, f"a server knows a guild otherwise than the store: {wrong[:3]}")
+            expect(not wrong, f"the view of a guild differs from the store: {wrong[:3]}")
 
 
-def change_rights(ring, token, guild, channel, turns):
-    """Roles, channels, overwrites and members come and go, on both servers."""
+def change_permissions(ring, token, guild, channel, turns):
+    """Creates and deletes roles, channels, overwrites and members on both nodes."""
     for turn in range(turns):
         client = ring.client(1 + turn % 2, token)
         status, role = client.call("POST", f"/guilds/{guild}/roles",
@@ -173,7 +173,8 @@ def change_rights(ring, token, guild, channel, turns):
 
 
 def join_while_held(ring):
-    """Somebody joins, and a server that learns of the guild just then reads it before it is told."""
+    """A member joins, and a node that learns of the guild at that moment reads it before it receives
+    the event."""
     ada, bob = ring.tokens
     owner = ring.client(1, ada)
     _, channel = place_of(owner)
@@ -193,7 +194,7 @@ def join_while_held(ring):
     return in_time
 
 
-def servers_know_guilds_as_the_store_does(executable):
+def guild_views_of_nodes_match_the_store(executable):
     os.environ[WATCH] = ",".join(filter(None, (os.environ.get(WATCH), "watch-views")))
     try:
         with Ring(executable, nodes=2, flags=("--log-level", "info")) as ring:
@@ -201,7 +202,7 @@ def servers_know_guilds_as_the_store_does(executable):
             in_time = join_while_held(ring)
             guild, channel = place_of(ring.client(1, ring.tokens[0]))
             sessions = [Session(s.port, ring.tokens[1]) for s in ring.servers.values()]
-            change_rights(ring, ring.tokens[0], guild, channel, 12)
+            change_permissions(ring, ring.tokens[0], guild, channel, 12)
             for session in sessions:
                 session.wait(lambda events: any(t == "GUILD_UPDATE" for t, _ in events), "the end")
             compare_views(ring, ring.tokens[0])
@@ -210,25 +211,26 @@ def servers_know_guilds_as_the_store_does(executable):
     finally:
         os.environ[WATCH] = os.environ[WATCH].rpartition("watch-views")[0].rstrip(",")
     if not in_time:
-        raise Skip("it takes too long to begin a session")
+        raise Skip("starting a session takes too long")
 
 
-def check_belief(session, guild, channel):
-    """Whether its client knew at any time whether it sees the channel."""
+def check_channel_visibility(session, guild, channel):
+    """Checks that the client always knew whether it can view the channel."""
     ready = [g for g in session.ready["guilds"] if g["id"] == guild][0]
     shown = channel in [c["id"] for c in ready["channels"]]
     may = [bool(int(r["permissions"]) & VIEW) for r in ready["roles"] if r["id"] == guild][0]
     for number, (name, data) in enumerate(session.events):
         if name == "GUILD_ROLE_UPDATE":
-            expect(shown == may, f"before event {number} it sees what it may not, or the reverse")
+            expect(shown == may, f"before event {number} the channel's visibility is wrong")
             may = bool(int(data["role"]["permissions"]) & VIEW)
         elif name in ("CHANNEL_CREATE", "CHANNEL_DELETE") and data["id"] == channel:
             shown = name == "CHANNEL_CREATE"
-    expect(shown == may, "in the end it sees what it may not, or the reverse")
+    expect(shown == may, "in the end the channel's visibility is wrong")
 
 
 def begin_together(ring, tokens):
-    """The look of the first one takes so long that those of the others begin together after it."""
+    """The first session's read takes so long that the reads of the others start together after
+    it."""
     sessions = [None] * len(tokens)
 
     def begin(at):
@@ -240,8 +242,9 @@ def begin_together(ring, tokens):
     return threads, sessions
 
 
-def looks_that_see_different_things_show_what_they_see(executable):
-    """Rights change between the looks of those who begin together, and the oldest look ends last."""
+def concurrent_session_starts_each_show_a_consistent_view(executable):
+    """Permissions change between the reads of sessions that start together, and the oldest read ends
+    last."""
     people = ["ada", "bob", "cyd", "dan"]
     world = {"users": [{"username": name} for name in people + ["eve"]],
              "guilds": [guild_with("Hall", "ada", people[1:])]}
@@ -262,7 +265,7 @@ def looks_that_see_different_things_show_what_they_see(executable):
             expect(status == 200 and all(sessions), "the end")
             for session in sessions[1:]:
                 session.wait(lambda events: any(t == "GUILD_UPDATE" for t, _ in events), "the end")
-                check_belief(session, guild, channel)
+                check_channel_visibility(session, guild, channel)
             for session in sessions:
                 session.close()
     finally:
@@ -271,7 +274,7 @@ def looks_that_see_different_things_show_what_they_see(executable):
 
 if __name__ == "__main__":
     run_cases("cluster/looks", [
-        what_ready_shows_is_not_told_again,
-        servers_know_guilds_as_the_store_does,
-        looks_that_see_different_things_show_what_they_see,
+        events_included_in_ready_are_not_delivered_again,
+        guild_views_of_nodes_match_the_store,
+        concurrent_session_starts_each_show_a_consistent_view,
     ])

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
-"""lost - a server goes with its machine, and its sessions go on at the others.
-
-Each server has a ledger that no other can read, and what it noted goes with it: others know its
-sessions only by what they keep of them.
-"""
+"""lost - tests that sessions resume elsewhere when a node and its machine are lost. The journal of
+a node is lost with it: other nodes know its sessions only from their replicas."""
 
 import os
 import shutil
@@ -22,7 +19,7 @@ SESSIONS = 40 if LONG else 9
 
 
 class Machines(Ring):
-    """Servers whose ledgers are on machines of their own."""
+    """Nodes whose journals are on separate machines."""
 
     def ledger(self, node):
         return os.path.join(self.folder, f"ledger{node}")
@@ -31,17 +28,17 @@ class Machines(Ring):
         return [*super().command(node), "--ledger", self.ledger(node)]
 
     def lose(self, node):
-        """Nothing is left of it."""
+        """Kills the node and deletes its journal."""
         self.servers[node].kill()
         shutil.rmtree(self.ledger(node))
 
     def is_whole(self, keeper, kept):
-        """Whether one that may have just come knows of all sessions of another."""
+        """Returns whether a replica, possibly a new one, has all sessions of another node."""
         return (self.metric(keeper, "guildhall_kept_sessions")
                 >= self.metric(kept, "guildhall_sessions"))
 
     def wait_kept(self):
-        """Until each that lives is kept by the next of those that live."""
+        """Waits until the next node has a replica of each node."""
         deadline = time.monotonic() + PATIENCE
         while True:
             rows = self.sql("select identity, node from nodes where state = 1").split()
@@ -53,7 +50,7 @@ class Machines(Ring):
                     self.metric(n, "guildhall_keeper_identity") == nexts[by_node[n]]
                     and self.is_whole(nodes[nexts[by_node[n]]], n) for n in self.servers):
                 return
-            expect(time.monotonic() < deadline, "somebody is not kept")
+            expect(time.monotonic() < deadline, "a node has no replica")
             time.sleep(0.05)
 
 
@@ -82,7 +79,7 @@ class Lab(Scene):
         return self.ring.client(min(self.up), self.ring.tokens[0])
 
 
-def sessions_outlive_the_machine_of_their_server(executable):
+def sessions_resume_after_the_machine_of_their_node_is_lost(executable):
     broker = Broker()
     lab = Lab(executable, 3, broker)
     with lab.ring:
@@ -91,18 +88,18 @@ def sessions_outlive_the_machine_of_their_server(executable):
             time.sleep(0.3)
             lab.lose(node)
             if turn % 2:
-                lab.start(node)  # an empty machine takes its place, before its clients are back
+                lab.start(node)  # an empty machine replaces it before its clients reconnect
             lab.wait_back()
             if not turn % 2:
                 lab.start(node)
         recovered = sum(lab.ring.metric(n, "guildhall_recovered_total") for n in lab.up)
         settle(lab.sessions, lab.pens, lab.client, lab.channel)
-        print(f"{recovered:.0f} taken up from what is kept by those that live now")
-        expect(recovered, "nobody was taken up")
+        print(f"{recovered:.0f} sessions recovered from replicas by the running nodes")
+        expect(recovered, "no session was recovered")
     broker.kill()
 
 
-def who_loses_server_and_keeper_begins_anew_and_misses_nothing_then(executable):
+def session_identifies_again_if_node_and_replica_are_lost(executable):
     broker = Broker()
     lab = Lab(executable, 3, broker)
     with lab.ring:
@@ -124,8 +121,8 @@ def who_loses_server_and_keeper_begins_anew_and_misses_nothing_then(executable):
     broker.kill()
 
 
-def sessions_of_a_server_that_stands_still_go_on_elsewhere(executable):
-    """Its ledger is locked, and it answers nothing; what is kept of it is enough."""
+def sessions_of_a_paused_node_resume_elsewhere(executable):
+    """The journal is locked and the node does not reply; the replica is sufficient."""
     broker = Broker()
     lab = Lab(executable, 3, broker)
     with lab.ring:
@@ -140,15 +137,15 @@ def sessions_of_a_server_that_stands_still_go_on_elsewhere(executable):
         time.sleep(30)
         lab.ring.servers[1].child.send_signal(signal.SIGCONT)
         lab.up.add(1)
-        # What it had locked is free when it is taken for dead, after five seconds.
+        # The locks of the node are released when it is declared dead, after five seconds.
         settle(lab.sessions, lab.pens, lab.client, lab.channel, quick=False)
     broker.kill()
 
 
 if __name__ == "__main__":
     run_cases("cluster/lost", [
-        sessions_outlive_the_machine_of_their_server,
+        sessions_resume_after_the_machine_of_their_node_is_lost,
     ] + ([
-        who_loses_server_and_keeper_begins_anew_and_misses_nothing_then,
-        sessions_of_a_server_that_stands_still_go_on_elsewhere,
+        session_identifies_again_if_node_and_replica_are_lost,
+        sessions_of_a_paused_node_resume_elsewhere,
     ] if LONG else []))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""many_rooms - the rooms of a killed server are all another's, and their people are back.
+"""many_rooms - tests that the rooms of a killed node move to another, where their users reconnect.
 
     many_rooms.py [--long] GUILDHALL
 
-In each room is somebody of the server that is killed and somebody of one that stays. Everybody
-is told where the voice is now, and connects there.
+Each room has one user on the killed node and one on another. All of them learn the new voice
+server and connect there.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -20,13 +20,14 @@ from cases import run_cases
 
 ROOMS = 500 if LONG else 40
 OF_A_GUILD = 10
-PEOPLE = 400 if LONG else 100  # who do not come back
+PEOPLE = 400 if LONG else 100  # users who do not reconnect
 FLAGS = ("--voice-port", "0")
-AT_ONCE = 8  # threads that connect
+AT_ONCE = 8  # number of threads that connect
 
 
 def world():
-    """Rooms in guilds of ten, so that few hear of each other; two people a room."""
+    """Creates rooms in guilds of ten, so that few receive each other's events; two users per
+    room."""
     names = [f"p{i}" for i in range(2 * ROOMS)]
     guilds = []
     for first in range(0, ROOMS, OF_A_GUILD):
@@ -39,7 +40,7 @@ def world():
 
 
 class Pulse(threading.Thread):
-    """Heartbeats of sessions that wait for others."""
+    """Sends the heartbeats of waiting sessions."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -77,7 +78,7 @@ class Caller(Phone):
 
 
 class Room:
-    """One of the killed server's, and one of the other's."""
+    """A room with one user on the killed node and one on another."""
 
     def __init__(self, ring, number):
         self.ring, self.tokens = ring, ring.tokens[2 * number:2 * number + 2]
@@ -93,13 +94,13 @@ class Room:
         return guild["id"], voices[number % OF_A_GUILD]["id"]
 
     def join_anew(self):
-        """Who lost its session has another at once, and is told of the server that is gone."""
+        """A user who lost the session identifies again and learns that the voice server is gone."""
         self.phones[0].close()
         self.phones[0] = Caller(self.ring, 2, self.tokens[0])
         self.phones[0].ask(4, {"guild_id": self.guild, "channel_id": self.channel})
 
     def await_told(self, endpoint):
-        """Who kept its session is told first that the server is gone."""
+        """A user with an intact session first learns that the voice server is gone."""
         lost = self.phones[1].next("VOICE_SERVER_UPDATE")
         expect(lost["endpoint"] is None, f"told {lost['endpoint']}")
         self.servers = [phone.next("VOICE_SERVER_UPDATE", lambda d: d["endpoint"] == endpoint)
@@ -110,12 +111,12 @@ class Room:
             phone.connect(server, self.guild)
 
 
-def a_killed_server_leaves_its_rooms_to_another(executable):
+def rooms_of_a_killed_node_move_to_another(executable):
     with Ring(executable, flags=FLAGS, world=world()) as ring, ThreadPoolExecutor(AT_ONCE) as pool:
         ring.wait_ready()
         rooms = list(pool.map(lambda i: Room(ring, i), range(ROOMS)))
         expect(ring.sql("select count(*), count(distinct identity) from voice_homes") ==
-               f"{ROOMS}|1", "not every room is the first server's")
+               f"{ROOMS}|1", "not every room is on the first node")
         killed = time.monotonic()
         ring.servers[1].kill()
         list(pool.map(Room.join_anew, rooms))
@@ -125,8 +126,8 @@ def a_killed_server_leaves_its_rooms_to_another(executable):
         told = max(room.phones[1].told_at for room in rooms) - killed
         list(pool.map(Room.connect, rooms))
         back = time.monotonic() - killed
-        print(f"{ROOMS} rooms: who stayed was told after {told:.1f} s, who had to had joined anew "
-              f"after {joined:.1f} s, all were back after {back:.1f} s")
+        print(f"{ROOMS} rooms: intact sessions were notified after {told:.1f} s, lost sessions joined again "
+              f"after {joined:.1f} s, all were connected after {back:.1f} s")
         for room in (rooms[0], rooms[-1]):
             talk(*room.phones, "again")
         for room in rooms:
@@ -135,8 +136,8 @@ def a_killed_server_leaves_its_rooms_to_another(executable):
         expect(not LONG or back < 10, "that took too long")
 
 
-def those_who_do_not_come_back_have_left(executable):
-    """They leave in steps; whoever looks is told of each."""
+def users_who_do_not_reconnect_are_removed_from_voice(executable):
+    """The users are removed in batches; every observer receives each removal."""
     names = [f"p{i}" for i in range(PEOPLE + 1)]
     people = {"users": [{"username": name} for name in names],
               "guilds": [{"name": "Hall", "owner": names[0],
@@ -152,22 +153,22 @@ def those_who_do_not_come_back_have_left(executable):
         gone = {phone.user for phone in phones}
         killed = time.monotonic()
         ring.servers[1].kill()
-        ring.start(1)  # at once, under the same number: they wait for their sessions
+        ring.start(1)  # immediately, with the same node number: the users' sessions may still resume
         ring.wait_ready()
         expect(ring.sql("select count(*) from voice_states where node = -1") == str(PEOPLE),
-               "somebody has left whose session may be resumed")
-        ring.sql("update voice_states set held_until = 1")  # the time for that is over
+               "a user was removed whose session may still resume")
+        ring.sql("update voice_states set held_until = 1")  # the time to resume is over
         while gone:
             left = watcher.next("VOICE_STATE_UPDATE", lambda d: d["channel_id"] is None)
             gone.discard(left["user_id"])
-        print(f"{PEOPLE} people had left {time.monotonic() - killed:.1f} s after the kill")
-        expect(ring.sql("select count(*) from voice_states") == "0", "somebody is still there")
+        print(f"{PEOPLE} users were removed {time.monotonic() - killed:.1f} s after the kill")
+        expect(ring.sql("select count(*) from voice_states") == "0", "a user is still in voice")
         deadline = time.monotonic() + PATIENCE
         while ring.sql("select count(*) from voice_homes") != "0":
-            expect(time.monotonic() < deadline, "the room's home is left")
+            expect(time.monotonic() < deadline, "the owner row of the room was not deleted")
             time.sleep(0.1)
 
 
 if __name__ == "__main__":
-    run_cases("cluster/many_rooms", [a_killed_server_leaves_its_rooms_to_another,
-                                     those_who_do_not_come_back_have_left])
+    run_cases("cluster/many_rooms", [rooms_of_a_killed_node_move_to_another,
+                                     users_who_do_not_reconnect_are_removed_from_voice])

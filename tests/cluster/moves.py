@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""moves - sessions go from server to server under load, and hear each event once, in order."""
+"""moves - tests that sessions move between nodes under load and receive each event once and in
+order."""
 
 import random
 import threading
@@ -20,7 +21,7 @@ def people(count):
 
 
 class Scene:
-    """Sessions of everybody, that may be at any of the servers, and a writer on each."""
+    """Sessions of all users, on any of the nodes, and a writer on each node."""
 
     def __init__(self, executable, nodes, bus, count=8, pen=Pen, kind=Ring):
         self.ring = kind(executable, nodes=nodes, people=people(count), bus=bus)
@@ -34,10 +35,11 @@ class Scene:
         self.wait_homes()
 
     def wait_homes(self):
-        """They are noted beside READY; who comes to another server before begins anew."""
+        """Waits until the owners of all sessions are stored, which happens in parallel to READY; a
+        session that moves earlier must identify again."""
         deadline = time.monotonic() + PATIENCE
         while int(self.ring.sql("select count(*) from session_homes")) < len(self.sessions):
-            expect(time.monotonic() < deadline, "not every session's home was noted")
+            expect(time.monotonic() < deadline, "not every session's owner was stored")
             time.sleep(0.02)
 
     def ports(self):
@@ -75,17 +77,17 @@ def move_about(executable, bus):
         scene.finish()
 
 
-def sessions_move_between_servers_that_poll(executable):
+def sessions_move_between_polling_nodes(executable):
     move_about(executable, "poll")
 
 
-def sessions_move_between_servers_with_nats(executable):
+def sessions_move_between_nodes_with_nats(executable):
     broker = Broker()
     move_about(executable, broker.url)
     broker.kill()
 
 
-def a_server_that_is_stopped_leaves_its_sessions_to_the_others(executable):
+def sessions_of_a_stopped_node_move_to_other_nodes(executable):
     scene = Scene(executable, 2, "poll")
     with scene.ring:
         for turn in range(DRAINS):
@@ -102,7 +104,7 @@ def a_server_that_is_stopped_leaves_its_sessions_to_the_others(executable):
 
 
 if __name__ == "__main__":
-    run_cases("cluster/moves", ([sessions_move_between_servers_that_poll] if LONG else []) + [
-        sessions_move_between_servers_with_nats,
-        a_server_that_is_stopped_leaves_its_sessions_to_the_others,
+    run_cases("cluster/moves", ([sessions_move_between_polling_nodes] if LONG else []) + [
+        sessions_move_between_nodes_with_nats,
+        sessions_of_a_stopped_node_move_to_other_nodes,
     ])

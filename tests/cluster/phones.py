@@ -1,4 +1,4 @@
-"""People who are connected to voice: a session, a socket of the voice gateway, one of UDP."""
+"""Voice clients: a gateway session, a voice gateway connection and a UDP socket."""
 
 import ctypes
 import json
@@ -29,7 +29,7 @@ def unseal(key, nonce, clear, body):
     if sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(
             out, ctypes.byref(made), None, body, ctypes.c_ulonglong(len(body)), clear,
             ctypes.c_ulonglong(len(clear)), nonce, key):
-        raise Failed("a packet that was not sealed for its receiver")
+        raise Failed("a packet was not encrypted for its receiver")
     return out.raw[:made.value]
 
 
@@ -42,7 +42,7 @@ class Closed(Failed):
 
 
 class VoiceSocket:
-    """A connection to the voice gateway, by hand."""
+    """A WebSocket to the voice gateway."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
@@ -83,7 +83,7 @@ class VoiceSocket:
         return json.loads(body)
 
     def wait(self, op):
-        """The next message with that opcode; those before it are passed over."""
+        """Returns the next message with that opcode; messages before it are skipped."""
         while True:
             message = self.read()
             if message["op"] == op:
@@ -103,7 +103,7 @@ class VoiceSocket:
 
 
 class Phone:
-    """Somebody with a session on one of the servers."""
+    """A user with a session on one of the nodes."""
 
     def __init__(self, ring, node, token):
         self.session = Session(ring.servers[node].port, token)
@@ -115,7 +115,7 @@ class Phone:
         self.session.wire.send(json.dumps({"op": op, "d": d}))
 
     def next(self, name, true=lambda d: True):
-        """What the next such event says; none before it is looked at again."""
+        """Returns the data of the next such event; events before it are not examined again."""
         def find(events):
             for at in range(self.seen, len(events)):
                 if events[at][0] == name and true(events[at][1]):
@@ -129,7 +129,7 @@ class Phone:
         return self.next("VOICE_SERVER_UPDATE")
 
     def dial(self, server, server_id):
-        """Identifies where it was told to, and no further."""
+        """Connects to the given voice server and identifies."""
         self.gate = VoiceSocket(int(server["endpoint"].split("/")[0].rpartition(":")[2]))
         self.gate.send(0, {"server_id": server_id, "user_id": self.user, "session_id": self.id,
                            "token": server["token"], "video": False})
@@ -143,7 +143,7 @@ class Phone:
         self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.udp.settimeout(PATIENCE)
         self.udp.sendto(struct.pack(">HHI66x", 1, 70, self.ssrc), self.server)
-        expect(len(self.udp.recv(2048)) == 74, "the address was not told")
+        expect(len(self.udp.recv(2048)) == 74, "IP discovery got no reply")
         self.gate.send(1, {"protocol": "udp", "data": {"address": "127.0.0.1", "port": 1,
                                                        "mode": MODE}})
         self.key = bytes(self.gate.wait(4)["secret_key"])
@@ -162,8 +162,8 @@ class Phone:
 
 
 def talk(one, other, words):
-    """What one says the other hears, both ways."""
+    """Asserts that both users hear each other."""
     for speaker, listener in ((one, other), (other, one)):
         speaker.say(words)
         heard = listener.hear()
-        expect(heard == words, f"heard '{heard}' instead of '{words}'")
+        expect(heard == words, f"received '{heard}' instead of '{words}'")

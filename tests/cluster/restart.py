@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""restart - a server is stopped and started again, under load, and no session begins anew."""
+"""restart - tests that sessions resume when the server restarts under load."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ SESSIONS = 60 if LONG else 12
 
 
 class Pen(threading.Thread):
-    """Writes numbered messages wherever the server is now."""
+    """A thread that posts numbered messages to the server's current port."""
 
     def __init__(self, port, token, channel, name):
         super().__init__(daemon=True)
@@ -54,14 +54,14 @@ def check_heard(sessions, acknowledged):
     order = sessions[0].contents()
     for session in sessions:
         heard = session.contents()
-        expect(session.anew == 0, f"a session began anew {session.anew} times")
-        expect(len(heard) == len(set(heard)), "something was heard twice")
+        expect(session.anew == 0, f"a session had to identify again {session.anew} times")
+        expect(len(heard) == len(set(heard)), "an event was received twice")
         missing = set(acknowledged) - set(heard)
-        expect(not missing, f"{len(missing)} of {len(acknowledged)} never heard")
-        expect(heard == order, "two sessions heard another order")
+        expect(not missing, f"{len(missing)} of {len(acknowledged)} never received")
+        expect(heard == order, "two sessions received different orders")
 
 
-def no_session_begins_anew_when_the_server_is_restarted_under_load(executable):
+def sessions_resume_when_the_server_restarts_under_load(executable):
     with Place() as place:
         folder = os.path.join(place.folder, "data")
         names = [f"p{i}" for i in range(SESSIONS)]
@@ -93,12 +93,12 @@ def no_session_begins_anew_when_the_server_is_restarted_under_load(executable):
         acknowledged = [text for pen in pens for text in pen.acknowledged]
         check_heard(sessions, acknowledged)
         print(f"{RESTARTS} restarts, {len(sessions)} sessions, {len(acknowledged)} messages; the "
-              f"longest way back took {max(s.longest for s in sessions) * 1000:.0f} ms")
+              f"longest resume took {max(s.longest for s in sessions) * 1000:.0f} ms")
         for session in sessions:
             session.close()
 
 
 if __name__ == "__main__":
     run_cases("cluster/restart", [
-        no_session_begins_anew_when_the_server_is_restarted_under_load,
+        sessions_resume_when_the_server_restarts_under_load,
     ])

@@ -1,4 +1,4 @@
-"""Several servers on one PostgreSQL, and a client of the gateway that checks what it hears."""
+"""Starts several nodes on one PostgreSQL, and provides a gateway client that records its events."""
 
 import http.client
 import json
@@ -19,11 +19,11 @@ from process import Client, Failed, start_guildhall  # noqa: E402
 from sessions import PLAIN, Wire  # noqa: E402
 from voice import guild_with, import_world  # noqa: E402
 
-PATIENCE = 60  # seconds, for what takes milliseconds
+PATIENCE = 60  # time limit in seconds for operations that take milliseconds
 
 
 class Ring:
-    """A schema of its own, a folder that all share, and as many servers as are asked for."""
+    """A cluster of nodes with its own schema and a shared data folder."""
 
     count = 0
 
@@ -31,7 +31,7 @@ class Ring:
                  world=None):
         self.database = os.environ.get("GUILDHALL_TEST_POSTGRES")
         if not self.database or not shutil.which("psql"):
-            raise Skip("there is no PostgreSQL (run it with scripts/with-postgres)")
+            raise Skip("PostgreSQL is not available (run this with scripts/with-postgres)")
         Ring.count += 1
         self.executable, self.flags, self.bus = executable, list(flags), bus
         self.schema = f"ring_{os.getpid()}_{Ring.count}"
@@ -59,7 +59,7 @@ class Ring:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def sql(self, text, patience=None):
-        """What psql prints, without its ornaments."""
+        """Executes SQL and returns psql's plain output."""
         done = subprocess.run(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-c",
                                "set client_min_messages = error", "-c",
                                f"set search_path = {self.schema}", "-c", text, self.database],
@@ -73,7 +73,8 @@ class Ring:
                 "--store-workers", "4", *self.flags]
 
     def start(self, node):
-        """Comes again, as with a service manager, while the database has not noticed the end of the one before."""
+        """Starts a node; retries like a service manager while the database has not noticed the end of the one
+        before."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
@@ -87,11 +88,11 @@ class Ring:
         return server
 
     def wait_ready(self):
-        """Until every server can be used."""
+        """Waits until every node is ready."""
         deadline = time.monotonic() + PATIENCE
         for server in self.servers.values():
             while self._status(server.port) != 200:
-                expect(time.monotonic() < deadline, "a server does not get ready")
+                expect(time.monotonic() < deadline, "a node does not become ready")
                 time.sleep(0.02)
 
     @staticmethod
@@ -103,7 +104,7 @@ class Ring:
         return status
 
     def metric(self, node, name):
-        """A number of /metrics."""
+        """Returns a metric of a node."""
         connection = http.client.HTTPConnection("127.0.0.1", self.servers[node].port,
                                                 timeout=PATIENCE)
         connection.request("GET", "/metrics")
@@ -113,7 +114,7 @@ class Ring:
         return float(found[0]) if found else None
 
     def wait_metric(self, name, value):
-        """Until it has that value on every server."""
+        """Waits until the metric has that value on every node."""
         deadline = time.monotonic() + PATIENCE
         for node in self.servers:
             while self.metric(node, name) != value:
@@ -121,7 +122,7 @@ class Ring:
                 time.sleep(0.02)
 
     def order(self, node, *words):
-        """What the operator's command prints, asked of one server."""
+        """Runs an operator command on a node and returns its output."""
         done = subprocess.run([self.executable, *words, "--node", str(node), "--data",
                                os.path.join(self.folder, "data"), "--store", self.store],
                               capture_output=True, text=True, timeout=PATIENCE)
@@ -134,7 +135,7 @@ class Ring:
 
 
 class Session:
-    """One session; a thread reads it and notes what it hears, numbered as it came."""
+    """A gateway session whose thread records all events with their sequence numbers."""
 
     def __init__(self, port, token, intents=(1 << 29) - 1):
         self.wire = Wire(port, PLAIN, token, intents)
@@ -152,7 +153,7 @@ class Session:
                 if frame[0] & 15 == 8:
                     raise Failed(f"closed with {int.from_bytes(frame[2:4], 'big')}")
                 message = json.loads(frame[frame.index(b"{"):])
-                if message["op"] == 1:  # the server has not heard of it for a minute
+                if message["op"] == 1:  # the server requests a heartbeat after a minute
                     self.wire.send('{"op": 1, "d": null}')
                 with self.changed:
                     if message["op"] == 0:
@@ -170,13 +171,13 @@ class Session:
         self.events.append((name, data))
 
     def wait(self, true, words):
-        """Until true(events); what it returned."""
+        """Waits until true(events) and returns its result."""
         deadline = time.monotonic() + PATIENCE
         with self.changed:
             while not (found := true(self.events)):
                 left = deadline - time.monotonic()
                 if self.ended or left <= 0 or not self.changed.wait(left):
-                    raise Failed(f"{words}: heard {len(self.events)} events, ended: {self.ended}")
+                    raise Failed(f"{words}: received {len(self.events)} events, ended: {self.ended}")
         return found
 
     def wait_end(self):
@@ -187,12 +188,12 @@ class Session:
         return self.ended
 
     def contents(self):
-        """What the messages that it heard say."""
+        """Returns the contents of the received messages."""
         with self.changed:
             return [d["content"] for t, d in self.events if t == "MESSAGE_CREATE"]
 
     def messages(self):
-        """The same with their ids."""
+        """Returns the received messages with their ids."""
         with self.changed:
             return [(d["id"], d["content"]) for t, d in self.events if t == "MESSAGE_CREATE"]
 
@@ -205,7 +206,7 @@ class Session:
 
 
 def place_of(client):
-    """The only guild and its first text channel."""
+    """Returns the only guild and its first text channel."""
     _, guilds = client.call("GET", "/users/@me/guilds")
     _, channels = client.call("GET", f"/guilds/{guilds[0]['id']}/channels")
     text = [c["id"] for c in channels if c["type"] == 0]

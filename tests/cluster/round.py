@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
-"""round - what several servers on one database promise, tried with real ones.
-
-A case takes a few seconds. With --long the same goes on for longer, and nodes are stopped
-for longer than their lease.
-"""
+"""round - tests the guarantees of several nodes on one database. A case takes a few seconds. With
+--long each case runs longer, and nodes are paused for longer than their lease."""
 
 import os
 import shutil
@@ -22,12 +19,13 @@ from process import Client, register, start_guildhall
 LONG = "--long" in sys.argv
 if LONG:
     sys.argv.remove("--long")
-EACH = 400 if LONG else 40  # messages of a writer
+EACH = 400 if LONG else 40  # messages per writer
 KILLS = 12 if LONG else 2
 
 
 class Writer(threading.Thread):
-    """Posts numbered messages to one channel, on one node or wherever one answers."""
+    """A thread that posts numbered messages to one channel, on one node or on any node that
+    replies."""
 
     def __init__(self, ring, nodes, token, channel, name, each=EACH):
         super().__init__(daemon=True)
@@ -59,7 +57,7 @@ class Writer(threading.Thread):
 
 
 def write_everywhere(ring, nodes, tokens, channel, each=EACH):
-    """A writer on each node and one that goes from node to node."""
+    """Starts a writer on each node and one that switches nodes."""
     return ([Writer(ring, [n], tokens[i % len(tokens)], channel, f"w{n}", each)
              for i, n in enumerate(nodes)]
             + [Writer(ring, list(nodes), tokens[0], channel, "all", each)])
@@ -76,7 +74,7 @@ def finish(writers):
 
 
 def stored(client, channel):
-    """All messages of a channel, oldest first."""
+    """Returns all messages of a channel, oldest first."""
     found, before = [], ""
     while True:
         status, page = client.call("GET", f"/channels/{channel}/messages?limit=100{before}")
@@ -88,7 +86,8 @@ def stored(client, channel):
 
 
 def end_marked(ring, node, token, channel, sessions, mark="the end"):
-    """When all have heard of this, all have heard of what was before it."""
+    """Posts a last message and waits until all sessions have received it, and thereby everything
+    before it."""
     status, _ = ring.client(node, token).call("POST", f"/channels/{channel}/messages",
                                               {"content": mark})
     expect(status == 200, f"the last message: {status}")
@@ -98,27 +97,28 @@ def end_marked(ring, node, token, channel, sessions, mark="the end"):
 
 
 def check_heard(sessions, acknowledged, unknown, kept):
-    """Nothing lost, nothing twice, one order, nothing that did not commit."""
+    """Checks that no event is lost or duplicated, that all sessions have one order, and that every
+    event was committed."""
     order = sessions[0].contents()
     check_ids(sessions[0].messages(), acknowledged)
     for session in sessions:
         heard = session.contents()
-        expect(len(heard) == len(set(heard)), "something was heard twice")
+        expect(len(heard) == len(set(heard)), "an event was received twice")
         missing = set(acknowledged) - set(heard)
-        expect(not missing, f"{len(missing)} of {len(acknowledged)} never heard: {sorted(missing)[:5]}")
-        expect(heard == order, "two sessions heard another order")
-        expect(set(heard) == set(kept), "what was heard is not what is there")
+        expect(not missing, f"{len(missing)} of {len(acknowledged)} never received: {sorted(missing)[:5]}")
+        expect(heard == order, "two sessions received different orders")
+        expect(set(heard) == set(kept), "the received messages are not the stored ones")
     for name in {text.rpartition("-")[0] for text in acknowledged}:
         counts = [int(t.rpartition("-")[2]) for t in order if t.rpartition("-")[0] == name]
-        expect(counts == sorted(counts), f"{name} was heard out of order")
-    expect(set(acknowledged) <= set(kept), "something acknowledged is gone")
-    expect(set(kept) - {"the end"} <= set(acknowledged) | unknown, "something came from nowhere")
+        expect(counts == sorted(counts), f"{name} was received out of order")
+    expect(set(acknowledged) <= set(kept), "an acknowledged message is missing")
+    expect(set(kept) - {"the end"} <= set(acknowledged) | unknown, "an unknown message is stored")
 
 
 # --- cases ---------------------------------------------------------------------------
 
 
-def every_session_of_every_node_hears_everything_once_and_in_one_order(executable):
+def every_session_receives_all_events_once_and_in_one_order(executable):
     with Ring(executable, nodes=3) as ring:
         ada, bob = ring.tokens
         _, channel = place_of(ring.client(1, ada))
@@ -136,14 +136,14 @@ def every_session_of_every_node_hears_everything_once_and_in_one_order(executabl
             session.close()
 
 
-def a_log_out_on_one_node_is_one_everywhere(executable):
+def logout_on_one_node_applies_to_all_nodes(executable):
     with Ring(executable, nodes=3) as ring:
         sessions, slowest = [], 0
         for round_ in range(20):
             token = register(ring.servers[1].port, f"guest{round_}")
             clients = [ring.client(node, token) for node in (2, 3)]
             for client in clients:
-                expect(client.call("GET", "/users/@me")[0] == 200, "the token is not good")
+                expect(client.call("GET", "/users/@me")[0] == 200, "the token is not valid")
             if round_ % 5 == 0:
                 sessions.append(Session(ring.servers[2].port, token))
             began = time.monotonic()
@@ -151,13 +151,13 @@ def a_log_out_on_one_node_is_one_everywhere(executable):
             slowest = max(slowest, time.monotonic() - began)
             for client in clients:
                 status = client.call("GET", "/users/@me")[0]
-                expect(status == 401, f"round {round_}: answered {status} after the log-out")
+                expect(status == 401, f"round {round_}: answered {status} after the logout")
         for session in sessions:
             expect("4004" in session.wait_end(), f"its session ended with {session.ended}")
-        print(f"slowest log-out {slowest * 1000:.0f} ms")
+        print(f"slowest logout {slowest * 1000:.0f} ms")
 
 
-def rights_that_are_taken_on_one_node_are_gone_on_the_other(executable):
+def permissions_removed_on_one_node_are_removed_on_the_other(executable):
     with Ring(executable) as ring:
         ada, bob = ring.tokens
         owner = ring.client(1, ada)
@@ -177,10 +177,10 @@ def rights_that_are_taken_on_one_node_are_gone_on_the_other(executable):
         end_marked(ring, 2, ada, channel, [session, witness])
         told = session.contents()
         expect(told == [f"open {turn}" for turn in range(10)] + ["the end"], f"bob heard {told}")
-        expect(len(witness.contents()) == 31, "ada did not hear everything")
+        expect(len(witness.contents()) == 31, "ada did not receive all messages")
 
 
-def a_server_that_wants_to_be_alone_and_one_with_a_taken_number_are_refused(executable):
+def exclusive_node_and_duplicate_node_number_are_refused(executable):
     with Ring(executable, nodes=1) as ring:
         command = [executable, "serve", "--listen", "127.0.0.1:0", "--data",
                    os.path.join(ring.folder, "data"), "--store", ring.store]
@@ -198,7 +198,7 @@ def a_server_that_wants_to_be_alone_and_one_with_a_taken_number_are_refused(exec
         expect(ring.client(1, ring.tokens[0]).call("GET", "/users/@me")[0] == 200, "the first")
 
 
-def a_server_with_files_of_its_own_is_refused(executable):
+def node_with_a_separate_file_folder_is_refused(executable):
     with Ring(executable, nodes=1) as ring:
         elsewhere = os.path.join(ring.folder, "elsewhere")
         os.makedirs(os.path.join(elsewhere, "blobs"))
@@ -210,7 +210,7 @@ def a_server_with_files_of_its_own_is_refused(executable):
                f"{done.returncode} {done.stderr}")
         marks = os.path.join(ring.folder, "data", "blobs", ".nodes")
         expect(len(os.listdir(marks)) == 1, str(os.listdir(marks)))
-        # The folder of files alone may be shared, too.
+        # The folder of files may be shared without the rest.
         os.rmdir(os.path.join(elsewhere, "blobs", ".nodes"))
         os.rmdir(os.path.join(elsewhere, "blobs", ".new"))
         os.rmdir(os.path.join(elsewhere, "blobs"))
@@ -221,17 +221,17 @@ def a_server_with_files_of_its_own_is_refused(executable):
         finally:
             second.stop()
         expect(len(os.listdir(marks)) == 1, str(os.listdir(marks)))
-        # What a killed server leaves goes with the next start.
+        # The leftovers of a killed node are removed at the next start.
         ring.servers[1].kill()
         deadline = time.monotonic() + PATIENCE
         while ring.sql("select count(*) from server_connections") != "0":
-            expect(time.monotonic() < deadline, "the database does not notice the end of a server")
+            expect(time.monotonic() < deadline, "the database does not notice the end of a node")
             time.sleep(0.02)
         ring.start(1)
         expect(len(os.listdir(marks)) == 1, str(os.listdir(marks)))
 
 
-def nothing_is_lost_when_a_node_is_killed(executable):
+def killed_node_loses_no_events(executable):
     with Ring(executable, nodes=3) as ring:
         ada, bob = ring.tokens
         _, channel = place_of(ring.client(1, ada))
@@ -248,7 +248,7 @@ def nothing_is_lost_when_a_node_is_killed(executable):
             session.close()
 
 
-def connections_that_are_ended_at_random_lose_nothing(executable):
+def randomly_terminated_database_connections_lose_no_events(executable):
     with Ring(executable, nodes=2) as ring:
         ada, bob = ring.tokens
         _, channel = place_of(ring.client(1, ada))
@@ -264,7 +264,7 @@ def connections_that_are_ended_at_random_lose_nothing(executable):
         check_heard(sessions, acknowledged, unknown, stored(ring.client(1, ada), channel))
 
 
-def a_node_that_stood_still_tells_what_it_missed_and_trusts_nothing(executable):
+def paused_node_delivers_missed_events_and_drops_its_caches(executable):
     with Ring(executable, nodes=2) as ring:
         ada, bob = ring.tokens
         _, channel = place_of(ring.client(1, ada))
@@ -276,32 +276,32 @@ def a_node_that_stood_still_tells_what_it_missed_and_trusts_nothing(executable):
         began = time.monotonic()
         expect(ring.client(1, guest).call("POST", "/auth/logout", {})[0] == 204, "log-out")
         took = time.monotonic() - began
-        expect(took > 1.5, f"the log-out did not wait for the one that stands still: {took:.2f} s")
+        expect(took > 1.5, f"the logout did not wait for the paused node: {took:.2f} s")
         for count in range(50):
             ring.client(1, ada).call("POST", f"/channels/{channel}/messages",
                                      {"content": f"w-{count}"})
         if LONG:
             deadline = time.monotonic() + PATIENCE
             while ring.sql("select state from nodes where node = 2") != "3":
-                expect(time.monotonic() < deadline, "it was not taken for dead")
+                expect(time.monotonic() < deadline, "the node was not declared dead")
                 time.sleep(0.2)
         ring.servers[2].child.send_signal(signal.SIGCONT)
-        expect(asleep.call("GET", "/users/@me")[0] == 401, "a revoked token was good")
+        expect(asleep.call("GET", "/users/@me")[0] == 401, "a revoked token was accepted")
         end_marked(ring, 1, ada, channel, [session, witness])
-        expect(session.contents() == witness.contents(), "the two heard different things")
+        expect(session.contents() == witness.contents(), "the two sessions received different events")
 
 
-def jobs_are_divided_and_each_is_run_once(executable):
+def jobs_are_divided_among_nodes_and_run_once(executable):
     with Ring(executable, nodes=3) as ring:
         ring.wait_ready()
         nodes = list(ring.servers)
         deadline = time.monotonic() + PATIENCE
         while any(ring.metric(n, "guildhall_cluster_nodes") != 3 for n in nodes):
-            expect(time.monotonic() < deadline, "they do not see each other")
+            expect(time.monotonic() < deadline, "the nodes do not see each other")
             time.sleep(0.05)
         before = sum(ring.metric(n, "guildhall_jobs_total") for n in nodes)
         kept = int(ring.sql("select count(*) from jobs"))
-        # Whose time comes while nobody was told of them; of a kind that nobody knows, too.
+        # Inserts due jobs without a notification, also one of an unknown kind.
         ring.sql("insert into jobs (kind, key, due, data) select 'poll-leftovers', "
                  "(1000 + n::bigint) * 4194304, extract(epoch from clock_timestamp()) * 1000000, '' "
                  "from generate_series(1, 600) n")
@@ -313,34 +313,34 @@ def jobs_are_divided_and_each_is_run_once(executable):
             time.sleep(0.05)
         deadline = time.monotonic() + PATIENCE
         while sum(ring.metric(n, "guildhall_jobs_total") for n in nodes) < before + 600:
-            expect(time.monotonic() < deadline, "jobs went without being run")
+            expect(time.monotonic() < deadline, "jobs disappeared without being run")
             time.sleep(0.05)
         expect(sum(ring.metric(n, "guildhall_jobs_total") for n in nodes) <= before + 600 + kept,
                "a job was run twice")
         expect(ring.sql("select due < extract(epoch from clock_timestamp()) * 1000000 from jobs "
-                        "where kind = 'of-tomorrow'") == "t", "a newer server's job was put off")
+                        "where kind = 'of-tomorrow'") == "t", "a job of a newer version was rescheduled")
 
 
-def a_frame_that_cannot_be_read_is_told_of(executable):
+def unreadable_log_frame_makes_nodes_unready(executable):
     with Ring(executable, nodes=2) as ring:
         ring.wait_ready()
         ring.sql("insert into log (position, body) values (nextval('log_position'), 'no frame')")
         deadline = time.monotonic() + PATIENCE
         for node in (1, 2):
             while ring.metric(node, "guildhall_log_unreadable_total") != 1:
-                expect(time.monotonic() < deadline, "it is not counted")
+                expect(time.monotonic() < deadline, "the unreadable frame is not counted")
                 time.sleep(0.05)
-            expect(ring._status(ring.servers[node].port) != 200, "the server says that it is ready")
+            expect(ring._status(ring.servers[node].port) != 200, "the node reports that it is ready")
         ring.servers[1].kill()
         ring.start(1)
         deadline = time.monotonic() + PATIENCE
         while ring._status(ring.servers[1].port) != 200:
-            expect(time.monotonic() < deadline, "it is not ready after a restart")
+            expect(time.monotonic() < deadline, "the node is not ready after a restart")
             time.sleep(0.05)
 
 
 def status_from(address, port):
-    """What a client of this address is answered: the status, and the code of an error."""
+    """Returns the status and error code that a client with this address gets."""
     client = Client(port)
     client.connection.source_address = (address, 0)
     status, answer = client.call("GET", "/gateway")
@@ -348,22 +348,22 @@ def status_from(address, port):
     return status, (answer or {}).get("code")
 
 
-def a_banned_address_is_refused_at_every_server(executable):
+def banned_address_is_refused_by_every_node(executable):
     with Ring(executable, nodes=3) as ring:
         ring.wait_ready()
         ports = [server.port for server in ring.servers.values()]
         sessions = [Session(port, ring.tokens[0]) for port in ports]
         expect(all(status_from("127.0.0.1", p)[0] == 200 for p in ports), "refused before the ban")
         ring.order(2, "ban", "add", "127.0.0.1/32", "spam")
-        # The order is answered when every server knows of the ban.
+        # The operator command completes when every node knows the ban.
         for port in ports:
             found = status_from("127.0.0.1", port)
-            expect(found == (403, 40333), f"a banned address is answered {found}")
+            expect(found == (403, 40333), f"a banned address got {found}")
             expect(status_from("127.0.0.2", port)[0] == 200, "another address is refused")
         for session in sessions:
             ended = session.wait_end()
             expect(ended == "closed with 4004", f"a session of that address: {ended}")
-        # A server that starts later reads the bans.
+        # A node that starts later reads the bans.
         ring.start(4)
         expect(status_from("127.0.0.1", ring.servers[4].port) == (403, 40333), "a new server")
         (line,) = [line for line in ring.order(1, "ban", "list").splitlines() if "127.0.0.1" in line]
@@ -376,7 +376,7 @@ def post(client, channel, text):
     expect(client.call("POST", f"/channels/{channel}/messages", {"content": text})[0] == 200, text)
 
 
-def nats_brings_frames_and_fleeting_events_to_the_others(executable):
+def nats_delivers_frames_and_transient_events_to_other_nodes(executable):
     broker = Broker(password="s3cret", stand_in=True)
     with Ring(executable, nodes=2, bus=broker.url) as ring:
         ada, bob = ring.tokens
@@ -390,32 +390,32 @@ def nats_brings_frames_and_fleeting_events_to_the_others(executable):
         for subject in broker.subjects():
             broker.publish(subject, b"\0" * 24 + b"forged")
         deadline = time.monotonic() + PATIENCE
-        for_others = 1  # what is told to node 1 alone
+        for_others = 1  # the messages for node 1 alone
         while ring.metric(2, "guildhall_nats_refused_total") != len(broker.subjects()) - for_others:
-            expect(time.monotonic() < deadline, "what has no seal was not refused")
+            expect(time.monotonic() < deadline, "an unencrypted message was not refused")
             time.sleep(0.02)
         expect(ring.client(1, bob).call("POST", "/auth/logout", {})[0] == 204, "log-out")
-        expect(ring.client(2, bob).call("GET", "/users/@me")[0] == 401, "bob is known after it")
+        expect(ring.client(2, bob).call("GET", "/users/@me")[0] == 401, "bob's token is still accepted")
         end_marked(ring, 2, ada, channel, [])
         kept = stored(ring.client(1, ada), channel)
         check_heard([Heard(here), Heard(there)], acknowledged, unknown, kept[:-1])
-        expect(ring.metric(2, "guildhall_nats_heard_total") > 20, "nothing came through NATS")
+        expect(ring.metric(2, "guildhall_nats_heard_total") > 20, "no message came through NATS")
     broker.kill()
 
 
 class Heard:
-    """What a session heard before it ended."""
+    """The events that a session received before it ended."""
 
     def __init__(self, session):
         expect("4004" in (session.wait_end() or ""), f"it ended with {session.ended}")
         self.contents, self.messages = session.contents, session.messages
 
 
-def nothing_is_lost_when_nats_is_killed(executable):
+def killed_nats_loses_no_events(executable):
     lose_nats(executable, Broker())
 
 
-def nothing_is_lost_when_nats_swallows(executable):
+def dropped_nats_messages_lose_no_events(executable):
     lose_nats(executable, Broker(stand_in=True))
 
 
@@ -443,7 +443,7 @@ def lose_nats(executable, broker):
     broker.kill()
 
 
-def a_frame_that_nats_does_not_take_is_read_from_the_log(executable):
+def frame_too_large_for_nats_is_read_from_the_log(executable):
     broker = Broker(max_payload=1024)
     with Ring(executable, nodes=2, bus=broker.url) as ring:
         ada, bob = ring.tokens
@@ -453,25 +453,25 @@ def a_frame_that_nats_does_not_take_is_read_from_the_log(executable):
         for count in range(5):
             post(ring.client(1, ada), channel, f"w-{count} " + "x" * 1500)
         end_marked(ring, 1, ada, channel, [session])
-        expect(len(session.contents()) == 6, f"heard {len(session.contents())} of 6")
+        expect(len(session.contents()) == 6, f"received {len(session.contents())} of 6")
         ring.wait_metric("guildhall_nats_connected", 1)
     broker.kill()
 
 
 if __name__ == "__main__":
     run_cases("cluster/round", [
-        every_session_of_every_node_hears_everything_once_and_in_one_order,
-        a_log_out_on_one_node_is_one_everywhere,
-        rights_that_are_taken_on_one_node_are_gone_on_the_other,
-        a_server_that_wants_to_be_alone_and_one_with_a_taken_number_are_refused,
-        a_server_with_files_of_its_own_is_refused,
-        nothing_is_lost_when_a_node_is_killed,
-        connections_that_are_ended_at_random_lose_nothing,
-        a_node_that_stood_still_tells_what_it_missed_and_trusts_nothing,
-        jobs_are_divided_and_each_is_run_once,
-        a_frame_that_cannot_be_read_is_told_of,
-        a_banned_address_is_refused_at_every_server,
-        nats_brings_frames_and_fleeting_events_to_the_others,
-        nothing_is_lost_when_nats_swallows,
-        a_frame_that_nats_does_not_take_is_read_from_the_log,
-    ] + ([nothing_is_lost_when_nats_is_killed] if LONG else []))
+        every_session_receives_all_events_once_and_in_one_order,
+        logout_on_one_node_applies_to_all_nodes,
+        permissions_removed_on_one_node_are_removed_on_the_other,
+        exclusive_node_and_duplicate_node_number_are_refused,
+        node_with_a_separate_file_folder_is_refused,
+        killed_node_loses_no_events,
+        randomly_terminated_database_connections_lose_no_events,
+        paused_node_delivers_missed_events_and_drops_its_caches,
+        jobs_are_divided_among_nodes_and_run_once,
+        unreadable_log_frame_makes_nodes_unready,
+        banned_address_is_refused_by_every_node,
+        nats_delivers_frames_and_transient_events_to_other_nodes,
+        dropped_nats_messages_lose_no_events,
+        frame_too_large_for_nats_is_read_from_the_log,
+    ] + ([killed_nats_loses_no_events] if LONG else []))

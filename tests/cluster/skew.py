@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""skew - the clock of one server is wrong: it says that it is not ready, and nobody suffers from it.
-
-Leases go by the database's clock, so nobody is taken for dead; ids stay unique, and everybody hears
-everything once and in one order.
-"""
+"""skew - tests nodes with a wrong clock: such a node is not ready and harms no other. Leases use the
+database's clock, so no node is declared dead; ids stay unique, and all sessions receive all events
+once and in one order."""
 
 import os
 import struct
@@ -18,7 +16,7 @@ LEASE = 5  # seconds
 
 
 class Skewed(Ring):
-    """Node 2 has another time, or all of these."""
+    """A cluster in which the clocks of the listed nodes are wrong."""
 
     def __init__(self, executable, seconds, wrong=(2,), **words):
         self.wrong = wrong
@@ -40,7 +38,7 @@ class Skewed(Ring):
             return super().start(node)
         with open(self.clock(), "wb") as f:
             f.write(struct.pack("=q", int(self.seconds * 1e9)))
-        # The sanitizers want to be loaded first, and can do without.
+        # Sanitizers expect to be loaded first, but work otherwise.
         sanitized = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0")))
         self.servers[node] = start_guildhall(
             self.executable, os.path.join(self.folder, "data"), *self.command(node),
@@ -54,59 +52,59 @@ class Skewed(Ring):
             time.sleep(0.02)
 
 
-def live_with(executable, seconds):
+def run_with_clock_offset(executable, seconds):
     with Skewed(executable, seconds, nodes=3) as ring:
         ada, bob = ring.tokens
         ring.wait_status(2, 503)
         for node in (1, 3):
             ring.wait_status(node, 200)
         offset = ring.metric(2, "guildhall_clock_offset_milliseconds")
-        expect(250 < offset < abs(seconds) * 1000 + 100, f"it takes its clock to be off by {offset} ms")
+        expect(250 < offset < abs(seconds) * 1000 + 100, f"the reported clock offset is {offset} ms")
         _, channel = place_of(ring.client(1, ada))
         sessions = [Session(s.port, t) for s in ring.servers.values() for t in (ada, bob)]
         began = time.monotonic()
         acknowledged, unknown = finish(write_everywhere(ring, [1, 2, 3], [ada, bob], channel))
         while time.monotonic() - began < LEASE + 1.5:
             expect(ring.sql("select count(*) from nodes where state = 1") == "3",
-                   "somebody was taken for dead")
+                   "a node was declared dead")
             time.sleep(0.1)
         end_marked(ring, 2, ada, channel, sessions)
         kept = stored(ring.client(3, ada), channel)
         check_heard(sessions, acknowledged, unknown, kept)
         expect(ring.sql("select count(*) - count(distinct id) from messages") == "0",
-               "an id was given twice")
+               "an id was generated twice")
         for session in sessions:
             session.close()
 
 
-def a_server_whose_clock_is_ahead_is_not_ready_and_harms_nobody(executable):
-    live_with(executable, 5)
+def node_with_a_clock_ahead_is_unready_and_harmless(executable):
+    run_with_clock_offset(executable, 5)
 
 
-def a_server_whose_clock_is_behind_is_not_ready_and_harms_nobody(executable):
-    live_with(executable, -5)
+def node_with_a_clock_behind_is_unready_and_harmless(executable):
+    run_with_clock_offset(executable, -5)
 
 
-def a_server_whose_clock_is_an_hour_ahead_is_not_ready_and_harms_nobody(executable):
-    live_with(executable, 3600)
+def node_with_a_clock_an_hour_ahead_is_unready_and_harmless(executable):
+    run_with_clock_offset(executable, 3600)
 
 
-def servers_that_agree_are_ready_whatever_the_database_says(executable):
-    """As if the database's clock had been set: it is alone with its time."""
+def nodes_that_agree_are_ready_despite_a_wrong_database_clock(executable):
+    """Simulates a wrong clock of the database: all nodes agree with each other."""
     with Skewed(executable, 5, wrong=(1, 2), nodes=2) as ring:
         ring.wait_ready()
         deadline = time.monotonic() + PATIENCE
-        for node in ring.servers:  # a look that took long says less
+        for node in ring.servers:  # a slow reading is less precise
             while (offset := ring.metric(node, "guildhall_clock_offset_milliseconds")) <= 4000:
-                expect(time.monotonic() < deadline, f"node {node} takes its clock to be off by {offset} ms")
+                expect(time.monotonic() < deadline, f"node {node} reports a clock offset of {offset} ms")
                 time.sleep(0.1)
 
 
 if __name__ == "__main__":
     run_cases("cluster/skew", [
-        a_server_whose_clock_is_ahead_is_not_ready_and_harms_nobody,
-        servers_that_agree_are_ready_whatever_the_database_says,
+        node_with_a_clock_ahead_is_unready_and_harmless,
+        nodes_that_agree_are_ready_despite_a_wrong_database_clock,
     ] + ([
-        a_server_whose_clock_is_behind_is_not_ready_and_harms_nobody,
-        a_server_whose_clock_is_an_hour_ahead_is_not_ready_and_harms_nobody,
+        node_with_a_clock_behind_is_unready_and_harmless,
+        node_with_a_clock_an_hour_ahead_is_unready_and_harmless,
     ] if LONG else []))

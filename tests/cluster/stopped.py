@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
-"""stopped - a server stands still for longer than its lease, and what it had is not its own any more.
-
-What it had open is undone, what it remembers does not count, and sessions that others took up
-meanwhile are theirs.
-"""
+"""stopped - tests nodes that are paused for longer than their lease: their open transactions are
+rolled back, their caches are invalid, and sessions that other nodes resumed belong to those."""
 
 import os
 import signal
@@ -12,7 +9,7 @@ import threading
 import time
 
 from broker import Broker
-from killed import check_lives
+from killed import check_connections
 from lasting import Lasting
 from lost import Machines
 from ring import Failed, PATIENCE, Ring, expect, place_of
@@ -32,7 +29,8 @@ def wait_until(true, words):
 
 
 def stop_between_statements(ring, backends):
-    """One that stands still within a statement may have what everybody's needs, also those of other tests."""
+    """Pauses the backends between statements, because one paused within a statement may hold locks that other
+    tests need."""
     active = (f"select count(*) from pg_stat_activity where pid in ({', '.join(map(str, backends))}) "
               "and state = 'active'")
     deadline = time.monotonic() + PATIENCE
@@ -46,17 +44,17 @@ def stop_between_statements(ring, backends):
             pass
         for pid in backends:
             os.kill(pid, signal.SIGCONT)
-        expect(time.monotonic() < deadline, "the connections of a server never rest")
+        expect(time.monotonic() < deadline, "the connections of a node are never idle")
         time.sleep(0.02)
 
 
 def wait_dead(ring, node):
     wait_until(lambda: ring.sql(f"select state from nodes where node = {node}") == "3",
-               "it was not taken for dead")
+               "the node was not declared dead")
 
 
 class Lock:
-    """Nobody reads a table while it is held."""
+    """Locks a table exclusively."""
 
     def __init__(self, ring, table):
         self.child = subprocess.Popen(
@@ -73,7 +71,7 @@ class Lock:
 
 
 class Post(threading.Thread):
-    """A message that is being written."""
+    """A thread that posts a message."""
 
     def __init__(self, client, channel, text):
         super().__init__(daemon=True)
@@ -93,36 +91,36 @@ def contents(ring, token, channel):
     return [m["content"] for m in found]
 
 
-def what_it_had_open_is_undone_when_it_is_taken_for_dead(executable):
+def open_transactions_of_a_dead_node_are_rolled_back(executable):
     with Ring(executable, nodes=2) as ring:
         ada, _ = ring.tokens
         _, channel = place_of(ring.client(1, ada))
         expect(ring.client(2, ada).call("POST", f"/channels/{channel}/messages",
                                         {"content": "before"})[0] == 200, "before")
-        # What is written goes with the commit, so it is held up at what it reads before.
+        # Writes are sent with the commit, so the transaction is blocked at its first read.
         lock = Lock(ring, "channels")
         post = Post(ring.client(2, ada), channel, "in the middle")
-        wait_until(lambda: ring.sql(WAITING), "it does not wait")
+        wait_until(lambda: ring.sql(WAITING), "the transaction does not wait")
         ring.servers[2].freeze()
-        # What takes long on a loop is asked elsewhere, too, and in between nothing may wait.
+        # Slow reads of a loop are repeated elsewhere, and in between nothing may wait.
         held_up = ", ".join(["0", *ring.sql(WAITING).split()])
         lock.release()
         wait_dead(ring, 2)
         ring.servers[2].child.send_signal(signal.SIGCONT)
         post.join(PATIENCE)
-        expect(not post.is_alive(), "its caller was never answered")
-        # Where it sees the end of its connection before it has asked for a commit, it begins anew on
-        # another one, as with any that is lost.
+        expect(not post.is_alive(), "the caller got no reply")
+        # If the node sees the end of its connection before the commit, it retries on another one.
         kept = contents(ring, ada, channel)
         expect(kept == (["in the middle"] if post.status == 200 else []) + ["before"],
-               f"it answered {post.status}, and there is {kept}")
+               f"the reply was {post.status}, and the channel contains {kept}")
         wait_until(lambda: ring.sql(f"select count(*) from pg_stat_activity where pid in ({held_up})") == "0",
-                   "what it had open goes on")
+                   "the open transaction continues")
         ring.wait_ready()
 
 
-def who_was_logged_out_meanwhile_is_a_stranger_when_it_goes_on(executable):
-    """The question lies there when it goes on, so it is answered before anything is read."""
+def token_revoked_during_a_pause_is_refused_after_it(executable):
+    """The request is already received when the node resumes, so it is processed before anything
+    else is read."""
     with Ring(executable, nodes=2) as ring:
         ring.wait_ready()
         ada, bob = ring.tokens
@@ -132,20 +130,20 @@ def who_was_logged_out_meanwhile_is_a_stranger_when_it_goes_on(executable):
         began = time.monotonic()
         expect(ring.client(1, bob).call("POST", "/auth/logout", {})[0] == 204, "log-out")
         took = time.monotonic() - began
-        expect(took > 1.5, f"the log-out did not wait for the one that stands still: {took:.2f} s")
+        expect(took > 1.5, f"the logout did not wait for the paused node: {took:.2f} s")
         answer = []
         asking = threading.Thread(target=lambda: answer.append(asleep.call("GET", "/users/@me")[0]))
         asking.start()
         time.sleep(0.2)
         ring.servers[2].child.send_signal(signal.SIGCONT)
         asking.join(PATIENCE)
-        expect(answer == [401], f"a token that was revoked {took:.1f} s ago: {answer}")
+        expect(answer == [401], f"a token revoked {took:.1f} s ago got {answer}")
         expect(ring.client(2, ada).call("GET", "/users/@me")[0] == 200, "ada")
 
 
-def who_is_logged_out_is_a_stranger_at_a_server_that_hears_nothing(executable):
-    """Its connections to the database stand still: it runs, and cannot know. What is asked for needs
-    no database, only somebody who is known."""
+def revoked_token_is_refused_by_a_node_without_its_database(executable):
+    """The node's database connections are paused: it runs without knowing of the logout. The request
+    needs no database, only an authenticated caller."""
     with Ring(executable, nodes=2) as ring:
         ring.wait_ready()
         bob = ring.tokens[1]
@@ -157,21 +155,21 @@ def who_is_logged_out_is_a_stranger_at_a_server_that_hears_nothing(executable):
             stop_between_statements(ring, backends)
             began = time.monotonic()
             expect(ring.client(1, bob).call("POST", "/auth/logout", {})[0] == 204, "log-out")
-            print(f"the log-out took {time.monotonic() - began:.1f} s")
+            print(f"the logout took {time.monotonic() - began:.1f} s")
             status = deaf.call("GET", REGIONS)[0]
         finally:
             for pid in backends:
                 os.kill(pid, signal.SIGCONT)
-        expect(status in (401, 503), f"a token that was revoked: {status}")
+        expect(status in (401, 503), f"a revoked token got status {status}")
         deadline = time.monotonic() + PATIENCE
         while (status := ring.client(2, bob).call("GET", REGIONS)[0]) == 503:
-            expect(time.monotonic() < deadline, "it does not come back")
-        expect(status == 401, f"a token that was revoked: {status}")
+            expect(time.monotonic() < deadline, "the node does not become ready again")
+        expect(status == 401, f"a revoked token got status {status}")
 
 
-def sessions_that_others_took_up_are_theirs(executable):
-    """It goes on with a session that went on elsewhere and has heard more there; its client comes
-    back to it at once."""
+def sessions_resumed_by_other_nodes_belong_to_them(executable):
+    """The node resumes with a session that another node took over and that received more events
+    there; its client reconnects to it immediately."""
     broker = Broker()
     with Machines(executable, nodes=2, bus=broker.url) as ring:
         ring.wait_metric("guildhall_nats_connected", 1)
@@ -186,9 +184,9 @@ def sessions_that_others_took_up_are_theirs(executable):
         ring.servers[2].freeze()
         wait_dead(ring, 2)
         up[:] = [1]
-        come_back(session)
+        reconnect_session(session)
         post_all(ring, ada, channel, 1, "two", 3)
-        # What is only heard at the other server numbers what follows.
+        # Events that only the other node delivered change the later sequence numbers.
         for _ in range(3):
             expect(ring.client(1, ada).call("POST", f"/channels/{channel}/typing", {})[0] == 204,
                    "typing")
@@ -196,11 +194,11 @@ def sessions_that_others_took_up_are_theirs(executable):
         session.wait_for("three 2")
         up[:] = [2]
         ring.servers[2].child.send_signal(signal.SIGCONT)
-        come_back(session)
+        reconnect_session(session)
         post_all(ring, ada, channel, 1, "four", 3)
         for one in (session, witness):
             one.wait_for("four 2")
-        check_lives(session, witness.contents())
+        check_connections(session, witness.contents())
         expect(session.anew == 0, "it began anew")
         wait_until(lambda: sum(ring.metric(n, "guildhall_sessions") for n in (1, 2)) == 2,
                    "two servers have the same session")
@@ -209,8 +207,8 @@ def sessions_that_others_took_up_are_theirs(executable):
     broker.kill()
 
 
-def come_back(session):
-    """Loses its connection. It may have lost one before, where nothing came for ten seconds."""
+def reconnect_session(session):
+    """Breaks the session's connection, which may already be lost after ten seconds of silence."""
     before = session.resumed + session.anew
     session.lose()
     session.wait(lambda: session.resumed + session.anew > before, "coming back")
@@ -225,8 +223,8 @@ def post_all(ring, token, channel, node, word, count):
 
 if __name__ == "__main__":
     run_cases("cluster/stopped", [
-        what_it_had_open_is_undone_when_it_is_taken_for_dead,
-        who_was_logged_out_meanwhile_is_a_stranger_when_it_goes_on,
-        who_is_logged_out_is_a_stranger_at_a_server_that_hears_nothing,
-        sessions_that_others_took_up_are_theirs,
+        open_transactions_of_a_dead_node_are_rolled_back,
+        token_revoked_during_a_pause_is_refused_after_it,
+        revoked_token_is_refused_by_a_node_without_its_database,
+        sessions_resumed_by_other_nodes_belong_to_them,
     ])

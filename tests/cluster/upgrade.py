@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""upgrade - servers are replaced by those of a later version, one after the other, under load.
-
-The later version is the same program with two steps more (GUILDHALL_TEST_MIGRATIONS): one that the
-older can live with, and one that it cannot.
-"""
+"""upgrade - tests that nodes are replaced by those of a later version one by one, under load. The
+later version is the same program with two more migrations (GUILDHALL_TEST_MIGRATIONS): one that the
+older version tolerates, and one that it does not."""
 
 import os
 import signal
@@ -24,7 +22,7 @@ UNMARKED = {"9001-other": "create table later_words (id bigint);\n"}
 
 
 def later(ring, steps, name="later"):
-    """What makes a server one of a later version."""
+    """Returns the environment of a node of a later version."""
     folder = os.path.join(ring.folder, name)
     os.makedirs(folder, exist_ok=True)
     for step, text in steps.items():
@@ -39,7 +37,7 @@ def start(ring, node, env=None):
 
 
 def refused(ring, node, env=None):
-    """What a server says that does not start."""
+    """Returns the error output of a node that does not start."""
     try:
         start(ring, node, env)
     except Failed as error:
@@ -60,14 +58,15 @@ def steps_of(ring):
 
 
 def known_steps(ring):
-    """What `guildhall nodes` says that each server knows."""
+    """Returns the migrations that each node knows, from `guildhall nodes`."""
     done = subprocess.run([ring.executable, "nodes", "--store", ring.store], capture_output=True,
                           text=True, check=True, timeout=PATIENCE)
     return {line.split()[0]: int(line.split()[-3]) for line in done.stdout.splitlines()[1:]}
 
 
 class Strict(Pen):
-    """Leaves a server before that is stopped, as a balancer sees to, and takes no failure at all."""
+    """A writer that leaves a node before it is stopped, like a load balancer, and accepts no
+    failure."""
 
     def run(self):
         client, at, count = None, None, 0
@@ -90,11 +89,11 @@ class Strict(Pen):
 
 
 def leave(scene, node):
-    """Until nobody calls the server any more; then it is stopped."""
+    """Waits until no writer uses the node, then stops it."""
     scene.up.discard(node)
     made = [len(pen.acknowledged) for pen in scene.pens]
     wait_until(lambda: all(pen.trouble or len(pen.acknowledged) >= n + 2
-                           for pen, n in zip(scene.pens, made)), "a writer stands still")
+                           for pen, n in zip(scene.pens, made)), "a writer makes no progress")
     scene.ring.servers[node].stop()
 
 
@@ -105,45 +104,45 @@ def replace(scene, node, env=None):
     scene.up.add(node)
 
 
-def servers_are_upgraded_one_after_the_other_and_nobody_notices(executable):
+def rolling_upgrade_causes_no_errors(executable):
     scene = Scene(executable, 3, "poll", pen=Strict)
     ring = scene.ring
     with ring:
         newer = later(ring, STEPS)
         before = known_steps(ring)["1"]
         replace(scene, 1, newer)
-        expect(steps_of(ring) == "9001", f"applied beside older servers: {steps_of(ring)}")
+        expect(steps_of(ring) == "9001", f"applied while older nodes run: {steps_of(ring)}")
         expect(known_steps(ring) == {"1": 9002, "2": before, "3": before}, "guildhall nodes")
-        replace(scene, 2)  # one of the older version may still be started anew
+        replace(scene, 2)  # a node of the older version may still restart
         replace(scene, 2, newer)
-        expect(steps_of(ring) == "9001", f"applied beside an older server: {steps_of(ring)}")
+        expect(steps_of(ring) == "9001", f"applied while an older node runs: {steps_of(ring)}")
         replace(scene, 3, newer)
-        wait_until(lambda: steps_of(ring) == "9001 9002", "the last step is not applied")
-        expect(ring.sql("select to_regclass('later_words') is null") == "t", "not contracted")
+        wait_until(lambda: steps_of(ring) == "9001 9002", "the last migration is not applied")
+        expect(ring.sql("select to_regclass('later_words') is null") == "t", "the table was not dropped")
         said = refused(ring, 4)
         expect("it has step 9002 (9002-less)" in said and "use the newer program" in said, said)
         scene.finish()
 
 
-def a_server_that_slept_through_the_upgrade_ends_itself(executable):
+def node_paused_during_the_upgrade_stops_itself(executable):
     with Ring(executable, nodes=2) as ring:
         newer = later(ring, STEPS)
         ring.wait_ready()
         ring.servers[1].freeze()
         ring.servers[2].stop()
         start(ring, 2, newer)
-        expect(steps_of(ring) == "9001", f"applied beside an older server: {steps_of(ring)}")
-        # It is dead for the others, and for so long that they do not expect it back.
-        wait_until(lambda: ring.sql("select state from nodes where node = 1") == "3", "not buried")
+        expect(steps_of(ring) == "9001", f"applied while an older node runs: {steps_of(ring)}")
+        # The node is declared dead for so long that the others do not expect it back.
+        wait_until(lambda: ring.sql("select state from nodes where node = 1") == "3", "the node was not declared dead")
         ring.sql("update nodes set seen_at = seen_at - interval '2 minutes' where node = 1")
-        wait_until(lambda: steps_of(ring) == "9001 9002", "it is waited for")
+        wait_until(lambda: steps_of(ring) == "9001 9002", "the migration waits for the dead node")
         ring.servers[1].child.send_signal(signal.SIGCONT)
-        wait_until(lambda: not ring.servers[1].alive(), "it goes on with tables it does not know")
+        wait_until(lambda: not ring.servers[1].alive(), "the node continues with tables that it does not know")
         expect("so that this program cannot use them" in ring.servers[1].words(),
                ring.servers[1].words())
 
 
-def a_step_without_a_word_is_not_applied_beside_older_servers(executable):
+def unmarked_migration_is_not_applied_while_older_nodes_run(executable):
     with Ring(executable, nodes=1) as ring:
         newer = later(ring, UNMARKED)
         said = refused(ring, 2, newer)
@@ -151,10 +150,10 @@ def a_step_without_a_word_is_not_applied_beside_older_servers(executable):
         expect(steps_of(ring) == "", "it was applied")
         ring.servers[1].stop()
         start(ring, 2, newer)
-        expect(steps_of(ring) == "9001", "it was not applied")
+        expect(steps_of(ring) == "9001", "the migration was applied")
 
 
-def one_that_writes_the_log_in_another_way_is_refused(executable):
+def node_with_another_log_format_is_refused(executable):
     with Ring(executable, nodes=1) as ring:
         ring.wait_ready()
         ring.sql("update nodes set frames = 1")
@@ -170,19 +169,19 @@ def register_with(port, name, code):
     return status
 
 
-def codes_of_an_older_program_can_be_used_and_revoked(executable):
-    """An older program writes registration codes as plain text, also beside newer servers."""
+def registration_codes_of_an_older_version_work_and_can_be_revoked(executable):
+    """An older program stores registration codes as plain text, also while newer nodes run."""
     with Ring(executable, nodes=3, flags=("--registration", "invite")) as ring:
         ring.wait_ready()
 
         def write_old(code, uses=3):
             ring.sql("insert into registration_invites (code, uses_left, expires_at, created_at) "
                      f"values ('{code}', {uses}, 9000000000000000, 0)")
-        # As it is when the step of the upgrade has been applied.
+        # The state after the migration was applied.
         write_old("reg-before")
         ring.sql("insert into jobs (kind, key, due, data) values ('registration-codes', 1, 0, '')")
         wait_until(lambda: ring.sql("select count(*) from registration_invites "
-                                    "where code = 'reg-before'") == "0", "the code stays plain")
+                                    "where code = 'reg-before'") == "0", "the code is still stored as plain text")
         write_old("reg-beside")
         for node in ring.servers:
             for code in ("reg-before", "reg-beside"):
@@ -194,16 +193,16 @@ def codes_of_an_older_program_can_be_used_and_revoked(executable):
         ring.order(2, "invite", "revoke", "reg-revoked")
         for node in ring.servers:
             expect(register_with(ring.servers[node].port, f"revoked{node}", "reg-revoked") == 400,
-                   "a revoked code is good")
+                   "a revoked code was accepted")
         write_old("reg-listed")
         ring.order(1, "invite", "create")
-        expect("reg-list" in ring.order(3, "invite", "list"), "it is not listed")
+        expect("reg-list" in ring.order(3, "invite", "list"), "the code is not listed")
 
 
 if __name__ == "__main__":
     run_cases("cluster/upgrade", [
-        servers_are_upgraded_one_after_the_other_and_nobody_notices,
-        a_step_without_a_word_is_not_applied_beside_older_servers,
-        one_that_writes_the_log_in_another_way_is_refused,
-        codes_of_an_older_program_can_be_used_and_revoked,
-    ] + ([a_server_that_slept_through_the_upgrade_ends_itself] if LONG else []))
+        rolling_upgrade_causes_no_errors,
+        unmarked_migration_is_not_applied_while_older_nodes_run,
+        node_with_another_log_format_is_refused,
+        registration_codes_of_an_older_version_work_and_can_be_revoked,
+    ] + ([node_paused_during_the_upgrade_stops_itself] if LONG else []))

@@ -1,9 +1,7 @@
-"""Machines of their own for the database and the broker, and wires to them that can be cut.
-
-The test runs in a network of its own, so that nothing of this is seen outside: begin_alone() starts
-the program again in one. The database's and the broker's machine are networks of their own, too,
-each with an address for each server. What is cut is dropped where it arrives, silently, both ways.
-"""
+"""Separate networks for the database and the broker, with links that can be cut. begin_alone()
+starts the program again in its own network namespace, so that nothing is visible outside. The
+database and the broker have namespaces too, each with an address per node. A cut drops packets in
+both directions."""
 
 import os
 import shutil
@@ -26,7 +24,8 @@ def unshare():
 
 
 def begin_alone():
-    """Comes back in a network of its own, or in the same one, where nothing can be cut."""
+    """Restarts the program in its own network namespace, or continues without one if that is not
+    possible."""
     if os.environ.get(ALONE) or not os.access(IP, os.X_OK) or not shutil.which("unshare"):
         return
     if subprocess.run([*unshare(), "true"], capture_output=True, check=False).returncode == 0:
@@ -42,14 +41,14 @@ def ip(*words, inside=None):
 
 
 def own_rules(inside=None):
-    """Rules that come before those for what is addressed to the machine itself."""
+    """Adds routing rules with a higher priority than those for local addresses."""
     ip("link", "set", "lo", "up", inside=inside)
     ip("rule", "add", "pref", "100", "lookup", "local", inside=inside)
     ip("rule", "del", "pref", "0", inside=inside)
 
 
 class Machine:
-    """A process in a network of its own."""
+    """A process in its own network namespace."""
 
     def __init__(self, net, command):
         self.net = net
@@ -58,7 +57,7 @@ class Machine:
         pid = self.child.pid
         deadline = time.monotonic() + PATIENCE
         while os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net"):
-            expect(time.monotonic() < deadline, "no network of its own")
+            expect(time.monotonic() < deadline, "the network namespace was not created")
             time.sleep(0.01)
         own_rules(pid)
         ip("link", "add", f"to{net}", "type", "veth", "peer", "name", "wire", "netns", str(pid))
@@ -96,13 +95,13 @@ class Machine:
 
 
 class Wires:
-    """The two machines, and what servers call them by."""
+    """The two namespaces, and their addresses for nodes."""
 
     has_rules = False
 
     def __init__(self, database):
         if not os.environ.get(ALONE):
-            raise Skip("this user can make no network of its own")
+            raise Skip("this user cannot create network namespaces")
         nats = shutil.which("nats-server")
         if not nats:
             raise Skip("nats-server is not installed")
@@ -127,7 +126,7 @@ class Wires:
         self.broker.stop()
 
 
-# --- the database's machine: what comes is passed on to PostgreSQL's own socket ---------
+# --- the database's namespace: forwards connections to PostgreSQL's Unix socket ---------
 
 
 def pass_on(source, target):

@@ -1,4 +1,4 @@
-"""Disks that can lose power and disks that are small: ext4 images on loop devices."""
+"""Simulated disks for power cuts and full disks: ext4 images on loop devices."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ class Disk:
     def __init__(self, place, name, megabytes=None, image=None):
         self.image = image or os.path.join(place, name + ".img")
         self.folder = os.path.join(place, name)
-        self.data = os.path.join(self.folder, "data")  # for the server to make
+        self.data = os.path.join(self.folder, "data")  # created by the server
         self.mounted = False
         if not image:
             with open(self.image, "wb") as f:
@@ -36,18 +36,17 @@ class Disk:
         self.mounted = True
 
     def flush(self):
-        """Everything written so far reaches the image."""
+        """Flushes everything written so far to the image."""
         run("sync", "-f", self.folder)
 
     def image_now(self, name):
-        """A copy of the image: what would be found if the power went now. What
-        only the page cache of the mounted file system knows is not in it."""
+        """Returns a copy of the image: the state after a power cut now, without the page cache."""
         copy = os.path.join(os.path.dirname(self.image), name + ".img")
         shutil.copyfile(self.image, copy)
         return copy
 
     def fill(self):
-        """Takes all the room there is; delete the returned file to give it back."""
+        """Fills the disk; deleting the returned file frees the space."""
         ballast = os.path.join(self.folder, "ballast")
         with open(ballast, "wb", buffering=0) as f:
             size = 1 << 20
@@ -66,7 +65,7 @@ class Disk:
 
 
 class Place:
-    """A temporary folder and the disks in it; all are gone at the end."""
+    """A temporary folder and its disks, which are removed at the end."""
 
     def __enter__(self):
         self.folder = tempfile.mkdtemp(prefix="guildhall-crash-")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""files - pictures that a killed server was told to keep are there, all others are not."""
+"""files - tests that avatars acknowledged by a killed server exist, and no others."""
 
 import base64
 import os
@@ -19,7 +19,7 @@ PATIENCE = 120  # seconds
 
 
 def picture():
-    """A PNG of one pixel and some bytes that nobody looks at."""
+    """Returns a PNG of one pixel with random extra bytes."""
     def chunk(kind, data):
         whole = kind + data
         return struct.pack(">I", len(data)) + whole + struct.pack(">I", zlib.crc32(whole))
@@ -30,7 +30,7 @@ def picture():
 
 
 class Person:
-    """Changes their avatar as fast as they can."""
+    """A user who changes the avatar as fast as possible."""
 
     def __init__(self, port, name):
         self.token = register(port, name)
@@ -41,7 +41,7 @@ class Person:
         try:
             while True:
                 status, answer = client.call("PATCH", "/users/@me", {"avatar": picture()})
-                expect(status == 200, f"a picture was answered {status}: {answer}")
+                expect(status == 200, f"an avatar upload got {status}: {answer}")
                 self.told = answer["avatar"]
         except Exception:  # pylint: disable=broad-except
             pass  # the server is gone
@@ -52,7 +52,7 @@ class Person:
         client = Client(port, self.token)
         status, answer = client.call("GET", "/users/@me")
         client.close()
-        expect(status == 200, f"somebody cannot be read: {status} {answer}")
+        expect(status == 200, f"a user cannot be read: {status} {answer}")
         return answer["id"], answer["avatar"]
 
 
@@ -61,7 +61,7 @@ def files_below(folder):
             for at, _, names in os.walk(folder) for name in names}
 
 
-def only_what_is_shown_is_there(blobs, shown):
+def wait_until_only_shown_files_exist(blobs, shown):
     deadline = time.monotonic() + PATIENCE
     found = None
     while time.monotonic() < deadline:
@@ -72,7 +72,7 @@ def only_what_is_shown_is_there(blobs, shown):
     expect(False, f"missing: {sorted(shown - found)}; too many: {sorted(found - shown)}")
 
 
-def no_picture_is_lost_or_left(executable):
+def killed_server_neither_loses_nor_leaks_avatar_files(executable):
     with Place() as place:
         folder = os.path.join(place.folder, "data")
         server = place.watch(start_guildhall(executable, folder))
@@ -89,11 +89,11 @@ def no_picture_is_lost_or_left(executable):
 
             server = place.watch(start_guildhall(executable, folder))
             shown = [p.shown(server.port) for p in people]
-            only_what_is_shown_is_there(
+            wait_until_only_shown_files_exist(
                 os.path.join(folder, "blobs"),
                 {f"avatars/{owner}/{avatar}" for owner, avatar in shown if avatar})
-            print(f"round {number + 1}: {left} files and notes at the kill, {len(shown)} are kept")
+            print(f"round {number + 1}: {left} files and records at the kill, {len(shown)} remain")
 
 
 if __name__ == "__main__":
-    run_cases("crash/files", [no_picture_is_lost_or_left])
+    run_cases("crash/files", [killed_server_neither_loses_nor_leaks_avatar_files])

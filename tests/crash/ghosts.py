@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ghosts - who is in voice after a server was killed."""
+"""ghosts - tests the voice states after a server was killed."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from voice import ask, guild_with, import_world, place_of
 
 
 def people(executable, folder, *flags):
-    """ada's guild with bob in it; their tokens."""
+    """Creates ada's guild with bob and returns their tokens."""
     class Bench:
         guildhall = executable
     world = {"users": [{"username": "ada"}, {"username": "bob"}],
@@ -24,7 +24,7 @@ def people(executable, folder, *flags):
 
 
 def heard(wire, wanted):
-    """Waits for a voice state in that channel, or in none."""
+    """Waits for a voice state in that channel, or in no channel."""
     while True:
         frame = wire.frame()
         if b'"VOICE_STATE_UPDATE"' not in frame:
@@ -41,8 +41,9 @@ def state_of(port, token, guild):
     return status
 
 
-def a_server_that_is_back_waits_for_sessions(executable):
-    """Members see who was in voice while the session may be resumed. It is not: bob joins again."""
+def restarted_server_retains_voice_states_of_resumable_sessions(executable):
+    """Members see the voice states while the sessions may resume. Bob's session does not resume: he
+    joins again."""
     with Place() as place:
         folder = os.path.join(place.folder, "data")
         ada, bob = people(executable, folder)
@@ -57,7 +58,7 @@ def a_server_that_is_back_waits_for_sessions(executable):
         server = place.watch(start_guildhall(executable, folder))
         expect(state_of(server.port, bob, guild) == 200, "bob is not in voice any more")
         watcher = Wire(server.port, PLAIN, ada)
-        expect(b'"voice_states":[]' not in watcher.ready, "ada is shown nobody in voice")
+        expect(b'"voice_states":[]' not in watcher.ready, "READY shows nobody in voice")
         wire = Wire(server.port, PLAIN, bob)
         ask(wire, guild, channel)
         heard(watcher, channel)
@@ -68,11 +69,11 @@ def a_server_that_is_back_waits_for_sessions(executable):
         watcher.close()
 
 
-def another_server_clears_what_is_left(executable):
-    """Two on one database: who was held by the one that died is gone for the other."""
+def other_node_removes_voice_states_of_a_dead_node(executable):
+    """Two nodes on one database: users of the dead node disappear on the other."""
     database = os.environ.get("GUILDHALL_TEST_POSTGRES")
     if not database or not shutil.which("psql"):
-        raise Skip("there is no PostgreSQL (run it with scripts/with-postgres)")
+        raise Skip("PostgreSQL is not available (run this with scripts/with-postgres)")
     schema = f"voice_{os.getpid()}"
     subprocess.run(["psql", "-qc", f"create schema {schema}", database], check=True, timeout=30)
     store = ["--store", f"{database} options=-csearch_path={schema}"]
@@ -86,8 +87,8 @@ def another_server_clears_what_is_left(executable):
         watcher, wire = Wire(servers[1].port, PLAIN, ada), Wire(servers[0].port, PLAIN, bob)
         ask(wire, guild, channel)
         heard(wire, channel)
-        time.sleep(4)  # it goes on saying that it lives
-        expect(state_of(servers[1].port, bob, guild) == 200, "the other does not see bob")
+        time.sleep(4)  # the node continues its heartbeats
+        expect(state_of(servers[1].port, bob, guild) == 200, "the other node does not show bob")
         servers[0].kill()
         died = time.monotonic()
         heard(watcher, None)
@@ -98,5 +99,5 @@ def another_server_clears_what_is_left(executable):
 
 
 if __name__ == "__main__":
-    run_cases("crash/ghosts", [a_server_that_is_back_waits_for_sessions,
-                              another_server_clears_what_is_left])
+    run_cases("crash/ghosts", [restarted_server_retains_voice_states_of_resumable_sessions,
+                              other_node_removes_voice_states_of_a_dead_node])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sync - a sync or a removal that is killed goes on where it was, and misses no subscriber."""
+"""sync - tests that a killed integration sync or removal continues and misses no subscriber."""
 
 import os
 import random
@@ -17,11 +17,11 @@ TRIES = 5
 
 
 class TooLate(Exception):
-    """All was done when the server was killed, as on a busy machine."""
+    """Everything was done before the server was killed, as on a busy machine."""
 
 
 def until_in_time(case):
-    """Runs it again where the kill came too late to show anything."""
+    """Repeats the case if the kill came too late."""
     def run(executable):
         for _ in range(TRIES):
             try:
@@ -42,7 +42,7 @@ def wait_for(done, what):
 
 
 @until_in_time
-def a_sync_goes_on_after_kill_9(executable):
+def integration_sync_continues_after_kill_9(executable):
     with Place() as place:
         followed = Followed(executable, os.path.join(place.folder, "data"), SUBSCRIBERS)
         server = place.watch(followed.start())
@@ -61,7 +61,7 @@ def a_sync_goes_on_after_kill_9(executable):
                "the sync is no longer under way")
         wait_for(lambda: not followed.integration(owner)["syncing"], "the sync had not ended")
         i = followed.integration(owner)
-        expect(i["subscriber_count"] == SUBSCRIBERS and not i["revoked"], f"it ended as {i}")
+        expect(i["subscriber_count"] == SUBSCRIBERS and not i["revoked"], f"the integration is {i}")
         expect(followed.with_role() == SUBSCRIBERS, f"{followed.with_role()} have their role")
         owner.close()
         server.stop()
@@ -69,7 +69,7 @@ def a_sync_goes_on_after_kill_9(executable):
 
 
 @until_in_time
-def a_removal_goes_on_after_kill_9(executable):
+def integration_removal_continues_after_kill_9(executable):
     with Place() as place:
         followed = Followed(executable, os.path.join(place.folder, "data"), SUBSCRIBERS)
         server = place.watch(followed.start())
@@ -86,14 +86,14 @@ def a_removal_goes_on_after_kill_9(executable):
         server = place.watch(followed.start())
         owner = Client(server.port, followed.token)
         none = followed.call(owner, "GET", f"/guilds/{followed.guild}/integrations")
-        expect(none == [], f"it is still there: {none}")
+        expect(none == [], f"the integration still exists: {none}")
         wait_for(lambda: not followed.remains(), "the removal had not ended")
         roles = followed.call(owner, "GET", f"/guilds/{followed.guild}/roles")
-        expect(not any(r["managed"] for r in roles), "the role is still there")
+        expect(not any(r["managed"] for r in roles), "the role still exists")
         owner.close()
         server.stop()
         check_passes(executable, followed.folder)
 
 
 if __name__ == "__main__":
-    run_cases("crash/sync", [a_sync_goes_on_after_kill_9, a_removal_goes_on_after_kill_9])
+    run_cases("crash/sync", [integration_sync_continues_after_kill_9, integration_removal_continues_after_kill_9])

@@ -12,14 +12,14 @@ struct gateway_conn;
 struct gateway_conn *conn_open(struct client *c, const char *query);
 /* Connects to another path than "/": "/voice?v=8". */
 struct gateway_conn *conn_open_at(struct client *c, const char *target);
-/* And by another name than "gate.test". */
+/* Connects with another Host header than "gate.test". */
 struct gateway_conn *conn_open_as(struct client *c, const char *target, const char *host);
-/* As conn_open, Hello read, identified and READY read; more is JSON for op 2's d, such as
- * "'intents': 1". */
+/* Connects, reads Hello, identifies and reads READY; more is JSON for the data of opcode 2, such
+ * as "'intents': 1". */
 struct gateway_conn *conn_session(struct client *c, const char *query, const char *more);
 
-/* From now on expect_event and expect_silence of this client are about what it is told
- * over a session of its own. */
+/* From now on expect_event and expect_silence of this client check the events that its own
+ * session receives. */
 void client_connect(struct client *c);
 
 /* Sends JSON with single quotes. */
@@ -36,8 +36,7 @@ const struct dom *conn_read(struct gateway_conn *g, int wait_ms);
 void conn_beat(struct gateway_conn *g);
 /* Returns whether unread bytes were received. */
 int conn_fd(struct gateway_conn *g);
-int conn_close_code(
-    const struct gateway_conn *g); /* 0: still open; 1006: closed without a close frame */
+int conn_close_code(const struct gateway_conn *g); /* 0: open; 1006: cut */
 uint64_t conn_seq(const struct gateway_conn *g);   /* of the last dispatch */
 const char *conn_id(const struct gateway_conn *g); /* of the session, after READY */
 /* Counts a message that the test read itself, when a new session starts on the same socket. */
