@@ -95,7 +95,8 @@ def stream_is_owned_by_one_node(room):
     room.ada.gate = gate
     room.bob.ask(19, {"stream_key": key})
     room.ada.next("STREAM_DELETE")
-    expect(room.ring.sql("select count(*) from voice_homes") == "1", "the owner row of the stream was not deleted")
+    expect(room.ring.sql("select count(*) from voice_homes") == "1",
+           "the owner row of the stream was not deleted")
 
 
 def joining_a_lost_room_still_notifies_the_other_participants(executable):
@@ -124,7 +125,8 @@ def paused_node_has_no_rooms_after_it_resumes(executable):
         room.bob.connect(found, room.guild)
         room.ring.servers[1].child.send_signal(signal.SIGCONT)
         expect(room.ada.gate.wait_closed() == 4014, "the old connection")
-        expect(room.ring.sql("select count(*) from voice_homes") == "1", "the room does not have exactly one owner")
+        expect(room.ring.sql("select count(*) from voice_homes") == "1",
+               "the room does not have exactly one owner")
 
 
 def stopping_node_hands_its_rooms_over(room):

@@ -86,7 +86,8 @@ def files_in_the_database_are_served_by_every_node(executable):
         expect(ask(ring.servers[2].port, path) == (200, content), "the file of the other node is not served")
         status, piece = ask(ring.servers[2].port, path, {"Range": "bytes=300000-300099"})
         expect((status, piece) == (206, content[300000:300100]), f"a range request got {status}")
-        wait_until(lambda: ring.sql("select bool_and(settled) from blobs") == "t", "the file is not confirmed")
+        wait_until(lambda: ring.sql("select bool_and(settled) from blobs") == "t",
+                   "the file is not confirmed")
         expect(ring.sql("select count(*) from blob_parts") == "3", "the file does not have three parts")
         image_is_read_in_the_background(ring, ada)
         node_with_files_in_its_folder_is_refused(ring)

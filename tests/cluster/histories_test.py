@@ -38,7 +38,8 @@ def exceeded_rate_limit_is_detected(_):
     calls = [(n, n + 0.5, n < 5) for n in range(12)] + [(60.2 + n, 60.6 + n, n < 5) for n in range(9)]
     histories.check_limit(calls, 5, 60)
     histories.check_limit([], 5, 60)
-    expect(refused(histories.check_limit, calls + [(20, 21, True)], 5, 60), "one request too many in the first window was accepted")
+    expect(refused(histories.check_limit, calls + [(20, 21, True)], 5, 60),
+           "one request too many in the first window was accepted")
     more = [(100 + n / 10, 100.05 + n / 10, True) for n in range(11)]
     expect(refused(histories.check_limit, calls + more, 5, 60), "twice as many requests later were accepted")
 

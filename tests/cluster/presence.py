@@ -149,7 +149,8 @@ def users_of_a_killed_node_go_offline_unless_they_resume(executable):
             ports = [ring.servers[2].port]
             lasting = Lasting(lambda: ports, zoe)
             wait_present(ring, 1, ada, guild, 3)
-            wait_until(lambda: ring.sql("select count(*) from session_homes") == "3", "the session owners were not stored")
+            wait_until(lambda: ring.sql("select count(*) from session_homes") == "3",
+                       "the session owners were not stored")
             killed_at = time.monotonic()
             ring.servers[2].kill()
             ports[:] = [ring.servers[1].port]

@@ -133,11 +133,13 @@ def node_paused_during_the_upgrade_stops_itself(executable):
         start(ring, 2, newer)
         expect(steps_of(ring) == "9001", f"applied while an older node runs: {steps_of(ring)}")
         # The node is declared dead for so long that the others do not expect it back.
-        wait_until(lambda: ring.sql("select state from nodes where node = 1") == "3", "the node was not declared dead")
+        wait_until(lambda: ring.sql("select state from nodes where node = 1") == "3",
+                   "the node was not declared dead")
         ring.sql("update nodes set seen_at = seen_at - interval '2 minutes' where node = 1")
         wait_until(lambda: steps_of(ring) == "9001 9002", "the migration waits for the dead node")
         ring.servers[1].child.send_signal(signal.SIGCONT)
-        wait_until(lambda: not ring.servers[1].alive(), "the node continues with tables that it does not know")
+        wait_until(lambda: not ring.servers[1].alive(),
+                   "the node continues with tables that it does not know")
         expect("so that this program cannot use them" in ring.servers[1].words(),
                ring.servers[1].words())
 

@@ -1,4 +1,5 @@
-"""A demo's folder, filled once: drawing its pictures takes longer than most of what is tried with it."""
+"""Creates demo data folders: the demo is filled once and copied, because drawing its images takes longer
+than most tests."""
 
 import functools
 import os
@@ -15,13 +16,13 @@ def start_demo(executable, data, *flags):
 
 @functools.cache
 def filled(executable):
-    """What the first start leaves in an empty folder. It goes with the program."""
+    """Returns the folder after the first start of a demo, which is deleted with the program."""
     folder = tempfile.TemporaryDirectory()
     start_demo(executable, freshen(executable, os.path.join(folder.name, "data"))).stop()
     return folder
 
 
 def put_demo(executable, data):
-    """A folder as it is after the first start of a demo."""
+    """Copies the folder as after the first start of a demo."""
     shutil.copytree(os.path.join(filled(executable).name, "data"), data, dirs_exist_ok=True)
     return data

@@ -1,4 +1,4 @@
-"""A gateway session, as far as the tools' tests need one."""
+"""A minimal gateway session for the tests of the tools."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ PATIENCE = 60
 
 
 def connect(port, token, **more):
-    """A session, READY read."""
+    """Opens a session and reads READY."""
     s = socket.create_connection(("127.0.0.1", port), PATIENCE)
     key = base64.b64encode(b"the sample nonce").decode()
     s.sendall(f"GET /gateway?v=10 HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
@@ -19,7 +19,7 @@ def connect(port, token, **more):
               f"Sec-WebSocket-Key: {key}\r\n\r\n".encode())
     text = json.dumps({"op": 2, "d": {"token": token, "properties": {"os": "linux",
                                                                      "browser": "probe"}, **more}})
-    text = text.ljust(126)  # shorter ones have a shorter head
+    text = text.ljust(126)  # shorter messages have a shorter header
     s.sendall(struct.pack(">BBH4x", 0x81, 0x80 | 126, len(text)) + text.encode())
     seen = b""
     while b'"READY"' not in seen:
@@ -31,11 +31,11 @@ def connect(port, token, **more):
 
 
 def is_closed(s):
-    """Waits for the end of a session, and says whether it came."""
+    """Waits for the close of a session; returns whether it came."""
     s.settimeout(PATIENCE)
     try:
         while (piece := s.recv(65536)):
-            if b"\x88" in piece:  # a close frame; texts here are ASCII
+            if b"\x88" in piece:  # a close frame; the texts are ASCII
                 return True
         return True
     except TimeoutError:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""limits - little memory and wrong options: a sentence, or a refusal, but never an abort."""
+"""limits - tests little memory and invalid options: the server prints an error or refuses requests,
+and never aborts."""
 
 import http.client
 import os
@@ -18,11 +19,11 @@ UPLOADS, SIZE = 8, 20 * 1024 * 1024
 
 
 def serve(executable, folder, *words, mib=None):
-    """The command, in a shell that limits the address space."""
+    """Returns the command in a shell that limits the address space."""
     command = [executable, "serve", "--listen", "127.0.0.1:0", "--data", folder, *words]
     if not mib:
         return command
-    # A program under a sanitizer reserves terabytes of address space: the release takes its place.
+    # Sanitizers reserve terabytes of address space, so the release build is used.
     release = executable.replace("/build/asan/", "/build/release/")
     if os.path.exists(release):
         command[0] = release
@@ -47,12 +48,12 @@ def upload(port, token, channel, statuses):
                             "Content-Type": f"multipart/form-data; boundary={edge}"})
         statuses.append(connection.getresponse().status)
     except OSError:
-        statuses.append(0)  # refused before all of it was sent
+        statuses.append(0)  # refused before everything was sent
     finally:
         connection.close()
 
 
-def uploads_with_little_memory_do_not_end_the_server(executable):
+def uploads_with_little_memory_do_not_stop_the_server(executable):
     with tempfile.TemporaryDirectory() as data:
         freshen(executable, data)
         server = Process(serve(executable, data, "--rate-limits", "off", mib=400))
@@ -80,13 +81,13 @@ def uploads_with_little_memory_do_not_end_the_server(executable):
             server.stop()
 
 
-def too_little_address_space_is_a_sentence(executable):
+def too_little_address_space_gives_an_error_message(executable):
     with tempfile.TemporaryDirectory() as data:
         said = refusal(serve(executable, data, mib=180))
         expect("limited to 180 MiB, and the server needs 256 MiB" in said, said)
 
 
-def wrong_addresses_and_certificates_are_sentences(executable):
+def invalid_addresses_and_certificates_give_error_messages(executable):
     with tempfile.TemporaryDirectory() as data:
         freshen(executable, data)
         said = refusal(serve(executable, data, "--store", "mysql://ada:secret@x/y"))
@@ -97,7 +98,7 @@ def wrong_addresses_and_certificates_are_sentences(executable):
 
 if __name__ == "__main__":
     run_cases("limits", [
-        uploads_with_little_memory_do_not_end_the_server,
-        too_little_address_space_is_a_sentence,
-        wrong_addresses_and_certificates_are_sentences,
+        uploads_with_little_memory_do_not_stop_the_server,
+        too_little_address_space_gives_an_error_message,
+        invalid_addresses_and_certificates_give_error_messages,
     ])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""orders - what the operator does with a running server, and who may register there."""
+"""orders - tests the operator commands on a running server, and the registration modes."""
 
 import functools
 import json
@@ -25,10 +25,11 @@ PASSWORD = "correct horse battery"
 
 
 def new_database(template="template1"):
-    """Of the PostgreSQL that scripts/with-postgres runs, as --store wants it."""
+    """Creates a database on the PostgreSQL of scripts/with-postgres; returns its URL for
+    --store."""
     line = os.environ.get("GUILDHALL_TEST_POSTGRES")
     if not line or not shutil.which("psql"):
-        raise Skip("there is no PostgreSQL; run it by scripts/with-postgres")
+        raise Skip("PostgreSQL is not available; run this with scripts/with-postgres")
     name = f"orders_{os.getpid()}_{time.monotonic_ns()}"
     subprocess.run(["psql", line, "-qc", f"create database {name} template {template}"], check=True,
                    timeout=60)
@@ -37,7 +38,7 @@ def new_database(template="template1"):
 
 @functools.cache
 def fresh_database(executable):
-    """What a first start leaves: the name of a database, and a folder with its key."""
+    """Returns a database and a folder with its key, as after a first start."""
     folder = tempfile.TemporaryDirectory()
     store = new_database()
     Process(serve_command(executable, folder.name, "--store", store)).stop()
@@ -45,7 +46,7 @@ def fresh_database(executable):
 
 
 class Server:
-    """A server, and its operator."""
+    """A server and its operator commands."""
 
     def __init__(self, executable, *flags):
         self.executable = executable
@@ -70,7 +71,7 @@ class Server:
                               capture_output=True, text=True, timeout=60, check=False)
 
     def order(self, *words, stdin=None):
-        """What it prints, a struct for each line."""
+        """Runs a command and returns its output, one dictionary per line."""
         done = self.run(*words, "--json", stdin=stdin)
         expect(done.returncode == 0, f"{words}: {done.stderr}")
         return [json.loads(line) for line in done.stdout.splitlines()]
@@ -110,29 +111,29 @@ def accounts_are_listed_and_shown(executable):
         expect(table[0].split() == ["id", "name", "email", "bot", "premium", "state"], table[0])
         expect(len(table) == 4, str(table))
         shown = s.order("user", "show", "bob")[0]
-        expect(shown == s.order("user", "show", shown["id"])[0], "by name and by id")
+        expect(shown == s.order("user", "show", shown["id"])[0], "the account differs by name and by id")
         expect(shown["tokens"] == 1 and shown["guilds"] == 0, str(shown))
-        expect("no such account" in s.refusal("user", "show", "nobody"), "a name of nobody's")
-        expect("user is one of" in s.refusal("user", "frob"), "no such verb")
+        expect("no such account" in s.refusal("user", "show", "nobody"), "an unknown name was accepted")
+        expect("user is one of" in s.refusal("user", "frob"), "an unknown verb was accepted")
         expect(s.order("stats")[0]["people"] == 3, "stats")
 
 
-def a_disabled_account_is_out_at_once(executable):
+def disabled_account_is_logged_out_immediately(executable):
     with Server(executable) as s:
         token = register(s.port, "ada")
         with connect(s.port, token) as session:
             expect(s.order("user", "disable", "ada")[0]["state"] == "disabled", "disable")
-            expect(is_closed(session), "the session goes on")
-        expect(status_of(s.port, token) == 401, "the token is good")
+            expect(is_closed(session), "the session continues")
+        expect(status_of(s.port, token) == 401, "the token is still valid")
         status, answer = log_in(s.port, "ada")
         expect(status == 403 and answer["code"] == 20013, f"{status} {answer}")
         s.order("user", "enable", "ada")
-        expect(status_of(s.port, token) == 401, "the old token came back")
+        expect(status_of(s.port, token) == 401, "the old token is valid again")
         status, answer = log_in(s.port, "ada")
         expect(status == 200 and status_of(s.port, answer["token"]) == 200, f"{status} {answer}")
 
 
-def what_is_kept_about_somebody_becomes_a_file(executable):
+def account_data_is_exported_to_a_file(executable):
     with Server(executable) as s:
         register(s.port, "ada")
         told = s.order("user", "export", "ada")[0]
@@ -147,38 +148,38 @@ def what_is_kept_about_somebody_becomes_a_file(executable):
         expect(json.loads(kept)["username"] == "ada", str(kept))
 
 
-def who_lost_the_second_factor_is_let_in(executable):
+def operator_can_remove_a_lost_second_factor(executable):
     with Server(executable) as s:
         register(s.port, "ada")
         expect(s.order("user", "mfa-off", "ada")[0]["state"] == "has no second factor", "mfa-off")
-        expect("no such account" in s.refusal("user", "mfa-off", "nobody"), "a name of nobody's")
+        expect("no such account" in s.refusal("user", "mfa-off", "nobody"), "an unknown name was accepted")
         expect([n["command"] for n in s.order("log")] == ["user mfa-off ada"], "the log")
 
 
-def a_new_password_ends_what_was_begun_with_the_old_one(executable):
+def new_password_ends_sessions_and_tokens(executable):
     with Server(executable) as s:
         token = register(s.port, "ada")
         expect("8-72" in s.refusal("user", "passwd", "ada", stdin="short\n"), "a short one")
-        expect(status_of(s.port, token) == 200, "a refused order did something")
+        expect(status_of(s.port, token) == 200, "a refused command had an effect")
         with connect(s.port, token) as session:
             s.order("user", "passwd", "ada", stdin="another password\n")
-            expect(is_closed(session), "the session goes on")
-        expect(status_of(s.port, token) == 401, "the token is good")
-        expect(log_in(s.port, "ada")[0] == 400, "the old password is good")
-        expect(log_in(s.port, "ada", "another password")[0] == 200, "the new one is not")
+            expect(is_closed(session), "the session continues")
+        expect(status_of(s.port, token) == 401, "the token is still valid")
+        expect(log_in(s.port, "ada")[0] == 400, "the old password is still valid")
+        expect(log_in(s.port, "ada", "another password")[0] == 200, "the new password is not valid")
         notes = s.order("log")
         expect([n["command"] for n in notes] == ["user passwd ada"], str(notes))
         expect(notes[0]["uid"] == os.getuid(), str(notes))
 
 
-def mistakes_are_sentences(executable):
+def invalid_operator_commands_give_error_messages(executable):
     with Server(executable) as s:
         ada = Client(s.port, register(s.port, "ada"))
         digits = "123456789012345678"
         register(s.port, digits)
         _, guild = ada.call("POST", "/guilds", {"name": "\u00e9\u4e2d"})
         channel = ada.call("GET", f"/guilds/{guild['id']}/channels")[1][0]["id"]
-        expect(s.order("user", "show", digits)[0]["name"] == digits, "a name of digits")
+        expect(s.order("user", "show", digits)[0]["name"] == digits, "a name of digits was not found")
         huge = "9" * 19
         for words, problem, status in (
                 (["user", "show", ""], "a word is empty", 2),
@@ -235,12 +236,12 @@ def mistakes_are_sentences(executable):
         expect(done.returncode == 2 and "a tab in it" in done.stderr, done.stderr)
         table = s.run("guild", "list").stdout.splitlines()
         expect(table[0].index("owner") == table[1].index("ada"), repr(table))
-        expect(s.order("log") == [], "a mistake is in the log")
+        expect(s.order("log") == [], "an invalid command is in the log")
 
 
-def long_lists_come_whole_and_have_one_head(executable):
+def long_lists_are_complete_and_have_one_header(executable):
     with Server(executable) as s:
-        for name in ("ada", "bob", "cyd", "dan", "eve"):  # who may have 50 each
+        for name in ("ada", "bob", "cyd", "dan", "eve"):  # each may have 50 guilds
             client = Client(s.port, register(s.port, name))
             for i in range(41):
                 client.call("POST", "/applications", {"name": f"App {i}"})
@@ -249,12 +250,13 @@ def long_lists_come_whole_and_have_one_head(executable):
         expect(len(lines) == 206 and done.stderr == "", f"{len(lines)} lines; {done.stderr}")
         expect(sum("owner" in line for line in lines) == 1, "several heads")
         ids = [a["id"] for a in s.order("app", "list", "--limit", "1000")]
-        expect(len(set(ids)) == 205 and ids == sorted(ids, key=int), "twice, or not in order")
+        expect(len(set(ids)) == 205 and ids == sorted(ids, key=int),
+               "the list has duplicates or is not in order")
         done = s.run("app", "list", "--limit", "200")
         expect(f"--after {ids[199]}" in done.stderr, done.stderr)
 
 
-def several_orders_at_once_are_all_carried_out(executable):
+def concurrent_operator_commands_all_succeed(executable):
     with Server(executable) as s:
         register(s.port, "ada")
         words = [s.executable, "invite", "create", "--json", "--data", s.folder.name]
@@ -264,9 +266,9 @@ def several_orders_at_once_are_all_carried_out(executable):
         expect(len(s.order("log", "--limit", "1000")) == 24, "the log")
 
 
-def who_has_no_right_is_told_so(executable):
+def user_without_permission_gets_an_error_message(executable):
     if os.geteuid() != 0:
-        raise Skip("only root can be somebody else")
+        raise Skip("only root can change the user")
 
     def nobody():
         os.setgid(65534)
@@ -274,7 +276,7 @@ def who_has_no_right_is_told_so(executable):
     with Server(executable) as s:
         open_path = os.path.join(s.folder.name, "program")
         shutil.copy(executable, open_path)
-        os.chmod(s.folder.name, 0o755)  # the folder can be looked into; the socket is another's
+        os.chmod(s.folder.name, 0o755)  # the folder is readable; the socket belongs to another user
         for closed in (False, True):
             where = os.path.join(s.folder.name, "closed") if closed else s.folder.name
             if closed:
@@ -287,10 +289,10 @@ def who_has_no_right_is_told_so(executable):
         expect(s.order("user", "list") == [], "somebody was added")
 
 
-def what_root_makes_is_the_servers(executable):
-    """A service runs as a user of its own, and its operator as root."""
+def files_created_by_root_belong_to_the_server_user(executable):
+    """A service runs as its own user, and its operator as root."""
     if os.geteuid() != 0:
-        raise Skip("only root can be somebody else")
+        raise Skip("only root can change the user")
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
@@ -315,8 +317,8 @@ def what_root_makes_is_the_servers(executable):
         expect(os.stat(saved).st_uid == 0 and os.stat(saved).st_mode & 0o777 == 0o600, "the backup")
 
 
-def every_order_that_changes_something_is_in_the_log(executable):
-    """Also those of the next version: the help names them all, and each is tried here or only reads."""
+def every_changing_operator_command_is_logged(executable):
+    """The help lists all commands, and each is either tested here or read-only."""
     with Server(executable) as s:
         ada, bob = (Client(s.port, register(s.port, name)) for name in ("ada", "bob"))
         _, guild = ada.call("POST", "/guilds", {"name": "Here"})
@@ -347,7 +349,7 @@ def every_order_that_changes_something_is_in_the_log(executable):
                  ["guild", "show", guild["id"]], ["app", "list"], ["app", "show", app["id"]],
                  ["report", "list"], ["report", "show", report["id"]], ["ban", "list"],
                  ["invite", "list"], ["message", "purging", "bob"], ["stats"], ["log"]]
-        files = {("file", "show"), ("file", "delete")}  # tests/http/service/moderation.c has them
+        files = {("file", "show"), ("file", "delete")}  # tests/http/service/moderation.c tests these
         for words in reads:
             s.order(*words)
         for words in changes:
@@ -363,18 +365,18 @@ def every_order_that_changes_something_is_in_the_log(executable):
             expect(verbs and {(noun, verb) for verb in verbs} <= tried, f"{noun}: {verbs}")
 
 
-def tokens_end_by_order(executable):
+def operator_can_revoke_tokens(executable):
     with Server(executable) as s:
         token = register(s.port, "ada")
         s.order("token", "revoke", "ada")
-        expect(status_of(s.port, token) == 401, "the token is good")
+        expect(status_of(s.port, token) == 401, "the token is still valid")
         made = s.order("user", "add", "helper", "bot")[0]
         expect(made["token"].startswith("Bot ") and status_of(s.port, made["token"]) == 200, "a bot")
         expect("taken" in s.refusal("user", "add", "helper"), "a name twice")
         expect("2-32" in s.refusal("user", "add", "No Name"), "no name")
 
 
-def a_deleted_account_leaves_what_others_have(executable):
+def deleted_account_keeps_the_data_of_others(executable):
     with Server(executable) as s:
         ada, bob = (Client(s.port, register(s.port, name)) for name in ("ada", "bob"))
         _, bob_user = bob.call("GET", "/users/@me")
@@ -394,8 +396,8 @@ def a_deleted_account_leaves_what_others_have(executable):
         expect(log_in(s.port, "bob")[1]["code"] == 20011, "bob logs in")
         s.order("user", "restore", "bob")
         expect("nobody deletes" in s.refusal("user", "restore", "bob"), "restored twice")
-        expect(log_in(s.port, "bob")[0] == 200, "bob does not log in")
-        expect("--yes" in s.refusal("user", "erase", "bob", stdin=""), "it was not asked for")
+        expect(log_in(s.port, "bob")[0] == 200, "bob cannot log in")
+        expect("--yes" in s.refusal("user", "erase", "bob", stdin=""), "the deletion needed no confirmation")
         expect("owns guilds" in s.refusal("user", "erase", "ada", "--yes"), "an owner")
         s.order("user", "erase", "bob", "--yes")
         expect(s.order("guild", "show", guild["id"])[0]["members"] == 1, "still a member")
@@ -406,17 +408,18 @@ def a_deleted_account_leaves_what_others_have(executable):
         expect(log_in(s.port, "bob")[0] == 400, "bob logs in")
         expect("deleted" in s.refusal("user", "enable", bob_user["id"]), "it came back")
         expect("deleted" in s.refusal("user", "restore", bob_user["id"]), "it was restored")
-        register(s.port, "bob")  # the name is free
+        register(s.port, "bob")  # the name is free again
 
 
-def guilds_are_given_away_and_deleted(executable):
+def operator_can_transfer_and_delete_guilds(executable):
     with Server(executable) as s:
         ada, bob = (Client(s.port, register(s.port, name)) for name in ("ada", "bob"))
         _, guild = ada.call("POST", "/guilds", {"name": "Here"})
         listed = s.order("guild", "list")
         expect(listed == [{"id": guild["id"], "name": "Here", "owner": "ada", "members": 1}],
                str(listed))
-        expect("not in the guild" in s.refusal("guild", "owner", guild["id"], "bob"), "a stranger")
+        expect("not in the guild" in s.refusal("guild", "owner", guild["id"], "bob"),
+               "a user outside the guild became its owner")
         _, channels = ada.call("GET", f"/guilds/{guild['id']}/channels")
         channel = next(c["id"] for c in channels if c["type"] == 0)
         _, invite = ada.call("POST", f"/channels/{channel}/invites", {})
@@ -432,7 +435,7 @@ def guilds_are_given_away_and_deleted(executable):
         expect("no guild" in s.refusal("guild", "show", "x"), "no id")
 
 
-def an_application_gets_a_new_token(executable):
+def operator_can_reset_an_application_token(executable):
     with Server(executable) as s:
         ada = Client(s.port, register(s.port, "ada"))
         _, app = ada.call("POST", "/applications", {"name": "Helper"})
@@ -446,7 +449,7 @@ def an_application_gets_a_new_token(executable):
         expect("no application" in s.refusal("app", "show", "1"), "there is none")
 
 
-def registering_takes_an_invitation(executable):
+def registration_requires_an_invitation(executable):
     with Server(executable, "--registration", "invite") as s:
         client = Client(s.port)
 
@@ -463,26 +466,26 @@ def registering_takes_an_invitation(executable):
             status, answer = attempt(name, invite=code)
             expect(status in (200, 201) and answer["token"], f"{status} {answer}")
         status, answer = attempt("cyd", invite=code)
-        expect(status == 400, "it was used up")
-        # A name that is taken uses up nothing.
+        expect(status == 400, "the invitation was accepted twice")
+        # A registration with a taken name does not use up the invitation.
         code = s.order("invite", "create")[0]["code"]
-        expect(attempt("ada", invite=code)[0] == 400, "a name that is taken")
-        expect(attempt("cyd", invite=code)[0] in (200, 201), "the invitation was lost")
+        expect(attempt("ada", invite=code)[0] == 400, "a taken name was accepted")
+        expect(attempt("cyd", invite=code)[0] in (200, 201), "the invitation was used up")
         expect("1-100000" in s.refusal("invite", "create", "0"), "for nobody")
     with Server(executable, "--registration", "closed") as s:
         client = Client(s.port)
         status, answer = client.call("POST", "/auth/register", {"username": "ada"})
         expect(status == 403 and answer["code"] == 40006, f"{status} {answer}")
-        expect(s.order("user", "add", "ada")[0]["token"], "the operator makes accounts")
+        expect(s.order("user", "add", "ada")[0]["token"], "the operator could not create an account")
 
 
-def a_server_that_others_reach_is_not_open(executable):
+def public_server_has_no_open_registration(executable):
     with Server(executable, "--public-url", "https://chat.example") as s:
         status, answer = Client(s.port).call("POST", "/auth/register", {"username": "ada"})
         expect(status == 400 and "invite" in answer["errors"], f"{status} {answer}")
 
 
-def the_first_start_says_how_to_come_in(executable):
+def first_start_prints_how_to_create_an_account(executable):
     with tempfile.TemporaryDirectory() as folder:
         process = Process(serve_command(executable, folder))
         process.stop()
@@ -494,7 +497,7 @@ def the_first_start_says_how_to_come_in(executable):
         expect("no accounts" not in process.first, process.first)
 
 
-def the_commands_of_the_page_work(executable):
+def documented_operator_commands_work(executable):
     manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/OPERATING.md")
     with open(manual, encoding="utf-8") as f:
         block = re.search(r"```sh\n( *guildhall user add .*?)```", f.read(), re.S).group(1)
@@ -510,13 +513,13 @@ def the_commands_of_the_page_work(executable):
             server.stop()
 
 
-def orders_hold_on_every_server_of_a_database(executable):
+def operator_commands_apply_to_every_node(executable):
     if os.environ.get("ORDERS_STORE") != "postgres":
-        return  # SQLite belongs to one server
+        return  # SQLite is used by one server only
     store = new_database()
     flags = ["--store", store, "--bus", "poll", "--blobs", "postgres"]
     with tempfile.TemporaryDirectory() as root:
-        # Two machines, which share the database and the key; orders are given on either.
+        # Two nodes share the database and the key; commands are given on either.
         here, there = os.path.join(root, "here"), os.path.join(root, "there")
         one = start_guildhall(executable, here, *flags, "--node", "1")
         os.mkdir(there)
@@ -536,9 +539,9 @@ def orders_hold_on_every_server_of_a_database(executable):
                 token = register(one.port, next(w for w in words[2:]))
                 with connect(one.port, token) as first, connect(two.port, token) as second:
                     order(folder, *words, **more)
-                    expect(is_closed(first) and is_closed(second), f"{words}: a session goes on")
+                    expect(is_closed(first) and is_closed(second), f"{words}: a session continues")
                 for server in (one, two):
-                    expect(status_of(server.port, token) == 401, f"{words}: the token is good")
+                    expect(status_of(server.port, token) == 401, f"{words}: the token is still valid")
             logs = [order(folder, "log", "--json") for folder in (here, there)]
             expect(logs[0] == logs[1] and logs[0].count("\n") == 5, str(logs))
         finally:
@@ -546,7 +549,7 @@ def orders_hold_on_every_server_of_a_database(executable):
             two.stop()
 
 
-def a_server_that_stands_still_is_told_of(executable):
+def paused_node_is_reported(executable):
     with Server(executable) as s:
         s.process.freeze()
         try:
@@ -556,7 +559,7 @@ def a_server_that_stands_still_is_told_of(executable):
         expect(done.returncode == 1 and "does not answer" in done.stderr, done.stderr)
 
 
-def without_a_server_only_accounts_are_made(executable):
+def only_account_creation_works_without_a_server(executable):
     with tempfile.TemporaryDirectory() as folder:
         made = subprocess.run([executable, "user", "add", "ada", "--json", "--data", folder],
                               check=False, capture_output=True, text=True, timeout=60)
@@ -579,25 +582,25 @@ def without_a_server_only_accounts_are_made(executable):
 if __name__ == "__main__":
     run_cases("orders", [
         accounts_are_listed_and_shown,
-        a_disabled_account_is_out_at_once,
-        a_new_password_ends_what_was_begun_with_the_old_one,
-        who_lost_the_second_factor_is_let_in,
-        what_is_kept_about_somebody_becomes_a_file,
-        every_order_that_changes_something_is_in_the_log,
-        tokens_end_by_order,
-        mistakes_are_sentences,
-        long_lists_come_whole_and_have_one_head,
-        several_orders_at_once_are_all_carried_out,
-        who_has_no_right_is_told_so,
-        what_root_makes_is_the_servers,
-        orders_hold_on_every_server_of_a_database,
-        a_server_that_stands_still_is_told_of,
-        a_deleted_account_leaves_what_others_have,
-        guilds_are_given_away_and_deleted,
-        an_application_gets_a_new_token,
-        registering_takes_an_invitation,
-        a_server_that_others_reach_is_not_open,
-        the_first_start_says_how_to_come_in,
-        the_commands_of_the_page_work,
-        without_a_server_only_accounts_are_made,
+        disabled_account_is_logged_out_immediately,
+        new_password_ends_sessions_and_tokens,
+        operator_can_remove_a_lost_second_factor,
+        account_data_is_exported_to_a_file,
+        every_changing_operator_command_is_logged,
+        operator_can_revoke_tokens,
+        invalid_operator_commands_give_error_messages,
+        long_lists_are_complete_and_have_one_header,
+        concurrent_operator_commands_all_succeed,
+        user_without_permission_gets_an_error_message,
+        files_created_by_root_belong_to_the_server_user,
+        operator_commands_apply_to_every_node,
+        paused_node_is_reported,
+        deleted_account_keeps_the_data_of_others,
+        operator_can_transfer_and_delete_guilds,
+        operator_can_reset_an_application_token,
+        registration_requires_an_invitation,
+        public_server_has_no_open_registration,
+        first_start_prints_how_to_create_an_account,
+        documented_operator_commands_work,
+        only_account_creation_works_without_a_server,
     ])

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""pages - every command that the pages print is run, here or by another test, or is not for a reason.
-
-A page is any file that ends with .md. Its commands are in blocks marked `sh`, each of which has its
-test here or there; no other block may hold any. What is named within a sentence is checked against
-the program's own help, and run where it is whole.
-"""
+"""pages - tests every command in the documentation, here or in another test, or states why not. A
+page is any file that ends with .md. Its commands are in blocks marked `sh`, each of which has a test;
+no other block may contain commands. Commands within sentences are checked against the program's help,
+and run if they are complete."""
 
 import ast
 import json
@@ -28,41 +26,41 @@ from orders import new_database  # noqa: E402
 from fresh import start_guildhall  # noqa: E402
 from process import Client, Process, free_port, register  # noqa: E402
 
-# Blocks by their page and how they begin; "" stands for all of a page. Elsewhere: the case, or
-# function, that reads the page and runs them.
+# Blocks by page and first words; "" stands for all blocks of a page. Value: the case or function of
+# another test that reads the page and runs them.
 ELSEWHERE = {
     ("README.md", "build/guildhall invoke"):
-        "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
+        "tests/tools/workbench.py documented_demo_commands_work",
     ("docs/OPERATING.md", "guildhall user add ada"):
-        "tests/tools/orders.py the_commands_of_the_page_work",
+        "tests/tools/orders.py documented_operator_commands_work",
     ("docs/OPERATING.md", "guildhall backup guildhall.backup"):
-        "tests/tools/backup.py the_commands_of_the_page_work",
+        "tests/tools/backup.py documented_backup_commands_work",
     ("README.md", "make dist"): "tests/package/deb.py readme_lines",
     ("docs/OPERATING.md", "sudo systemctl stop"):
-        "tests/package/deb.py the_socket_is_started_while_the_service_is_stopped",
-    ("README.md", "make run"): "scripts/test contributing",  # and its `make test` is what runs this
+        "tests/package/deb.py documented_socket_commands_stop_the_service_first",
+    ("README.md", "make run"): "scripts/test contributing",  # and its `make test` runs this
     ("CONTRIBUTING.md", "scripts/build debug"): "scripts/test contributing",
     ("docs/CLUSTER.md", "guildhall move --data data --to"):
-        "tests/tools/move.py the_road_there_is_as_the_page_says",
+        "tests/tools/move.py documented_move_commands_work",
     ("docs/CLUSTER.md", "guildhall move --data data --store"):
-        "tests/tools/move.py the_road_there_is_as_the_page_says",
-    ("docs/HOSTING.md", ""): "tests/tools/hosting.py every_command_of_the_page_works",
+        "tests/tools/move.py documented_move_commands_work",
+    ("docs/HOSTING.md", ""): "tests/tools/hosting.py documented_hosting_commands_work",
     ("docs/testing-your-bot.md", "set -eu"): "tests/clients/interactions.py run_example",
     ("docs/testing-your-bot.md", "guildhall watch"):
-        "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
+        "tests/tools/workbench.py documented_demo_commands_work",
     ("docs/testing-your-bot.md", "guildhall say"):
-        "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
+        "tests/tools/workbench.py documented_demo_commands_work",
     ("docs/testing-your-bot.md", "guildhall clock"):
-        "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
+        "tests/tools/workbench.py documented_demo_commands_work",
     ("docs/testing-your-bot.md", "guildhall snapshot"):
-        "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
+        "tests/tools/workbench.py documented_demo_commands_work",
 }
 NOT_RUN = {
     ("CONTRIBUTING.md", "make dev"): "the steps of scripts/test are these: build, unit, format",
 }
 BLOCK = re.compile(r"^ *```sh[^\n]*\n(.*?)^ *```$", re.M | re.S)
 FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", re.M | re.S)
-# What no block but those marked `sh` begins a line with.
+# Line beginnings that are allowed only in blocks marked `sh`.
 COMMAND = re.compile(r"^[ $#]*(sudo |guildhall [a-z]|[\w./]+/guildhall [a-z]|curl -|make [a-z]+$|scripts/)", re.M)
 MENTION = re.compile(r"`((?:[\w./]*/)?(?:guildhall|make|python3|scripts/[\w-]+)\s[^`]*)`")
 CURL = """#!/bin/sh
@@ -72,7 +70,7 @@ exec {curl} -s -o {folder}/body -w '%{{http_code}}\\n' "$@" >>{folder}/statuses
 
 
 def pages():
-    """(name, text) of all pages."""
+    """Returns (name, text) of all pages."""
     for top, folders, files in os.walk(ROOT):
         folders[:] = sorted(f for f in folders if f not in ("build", "data", "node_modules", ".git"))
         for name in sorted(files):
@@ -83,7 +81,7 @@ def pages():
 
 
 def blocks():
-    """(page, text) of all shell blocks."""
+    """Returns (page, text) of all shell blocks."""
     for name, page in pages():
         for text in BLOCK.findall(page):
             yield name, re.sub(r"^ +(?=\w)", "", text, flags=re.M) if text[0] == " " else text
@@ -96,7 +94,7 @@ def block_of(page, begin):
 
 
 class Folder:
-    """Where a reader would be: the program in the path, files beside."""
+    """A working folder with the program in the path."""
 
     def __init__(self, executable):
         self.temporary = tempfile.TemporaryDirectory()
@@ -124,7 +122,7 @@ class Folder:
         os.chmod(self.write("bin/curl", CURL.format(curl=curl, folder=self.path)), 0o755)
 
     def statuses(self):
-        """Of the calls since the last time."""
+        """Returns the HTTP statuses since the last call."""
         path = os.path.join(self.path, "statuses")
         with open(path, encoding="ascii") as f:
             all_of_them = f.read().split()
@@ -146,19 +144,19 @@ def begins(key, page, text):
     return key[0] == page and text.startswith(key[1])
 
 
-def every_block_has_a_test_or_a_reason(_executable):
+def every_documented_block_has_a_test_or_a_reason(_executable):
     unknown, used = [], []
     for page, text in blocks():
         keys = [k for k in [*ELSEWHERE, *NOT_RUN, *HERE_RUN] if begins(k, page, text)]
         used += [k for k in keys if k[1]] or list(set(keys) - set(used))
         if len(keys) != 1:
             unknown.append(f"{page}: {text.splitlines()[0]}")
-    expect(not unknown, "no test runs these, and no reason is given: " + "; ".join(unknown))
+    expect(not unknown, "these commands have neither a test nor a reason: " + "; ".join(unknown))
     for key in {*ELSEWHERE, *NOT_RUN, *HERE_RUN}:
         expect(used.count(key) == 1, f"{key[0]} has {used.count(key)} blocks that begin with {key[1]!r}")
 
 
-def other_tests_read_the_pages_that_they_run(_executable):
+def other_tests_read_the_pages_whose_commands_they_run(_executable):
     for (page, _), where in ELSEWHERE.items():
         path, name = where.split()
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
@@ -166,29 +164,29 @@ def other_tests_read_the_pages_that_they_run(_executable):
         tree = ast.parse(text)
         found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name]
         expect(len(found) == 1, f"{path} has no {name}")
-        expect(len(re.findall(rf"\b{name}\b", text)) > 1, f"{path}: nobody calls {name}")
+        expect(len(re.findall(rf"\b{name}\b", text)) > 1, f"{path}: {name} is not called")
         lines = text.splitlines()
         around = "".join("".join(lines[n.lineno - 1:n.end_lineno])
                          for n in [found[0], *tree.body] if n is found[0] or isinstance(n, ast.Assign))
         expect(os.path.basename(page) in around, f"{name} of {path} does not read {page}")
 
 
-def commands_stand_in_shell_blocks_alone(_executable):
+def commands_appear_only_in_shell_blocks(_executable):
     wrong = []
     for name, text in pages():
         other = [body for kind, body in FENCE.findall(text) if kind != "sh"]
-        # Four spaces make a block, too.
+        # An indentation of four spaces is a block too.
         plain = "\n".join(line for line in FENCE.sub("", text).splitlines() if line.startswith("    "))
         wrong += [f"{name}: {found[0].strip()}" for body in [*other, plain]
                   for found in COMMAND.finditer(body)]
-    expect(not wrong, "commands that no test sees: " + "; ".join(wrong))
+    expect(not wrong, "commands outside of tested blocks: " + "; ".join(wrong))
 
 
 # --- within sentences ----------------------------------------------------------------------------
 
 
 def mentions():
-    """(page, command) of what stands in sentences, each once."""
+    """Returns (page, command) of each command within sentences, once."""
     return dict.fromkeys((name, re.sub(r"\s+", " ", found)) for name, text in pages()
                          for found in MENTION.findall(FENCE.sub("", text)))
 
@@ -197,7 +195,7 @@ WITH_VERBS = {"user", "guild", "app", "token", "invite", "message", "file", "rep
 
 
 class Helps:
-    """What the program says of its commands."""
+    """The program's help of its commands."""
 
     def __init__(self, executable):
         self.executable, self.told = executable, {}
@@ -210,14 +208,14 @@ class Helps:
         return self.told[words]
 
     def problem(self, command):
-        """Of a command with its words, some of which may stand for others."""
+        """Returns what is wrong with a command, whose words may be placeholders, or None."""
         words = re.sub(r"[\[\]]", "", command).split()[1:]
         if words[0] == "help":
             words = words[1:] or ["serve"]
         for name in words[0].split("|"):
             told = self.of(name, "--help-all")
             if not told:
-                return f"there is no command {name}"
+                return f"the command {name} does not exist"
             for flag in re.findall(r"(?<!\S)--([a-z][a-z-]*)", " ".join(words[1:])):
                 if not re.search(rf"^  --{flag}\b", told, re.M) and flag not in ("help", "help-all"):
                     return f"{name} has no --{flag}"
@@ -228,7 +226,7 @@ class Helps:
         return None
 
 
-def a_script_or_target_is_there(command, targets):
+def script_or_target_exists(command, targets):
     words = command.split()
     if words[0] == "make":
         return all(w in targets for w in words[1:])
@@ -236,7 +234,7 @@ def a_script_or_target_is_there(command, targets):
     return os.path.exists(os.path.join(ROOT, path))
 
 
-def what_sentences_name_is_there(executable):
+def commands_named_in_sentences_exist(executable):
     helps, wrong = Helps(executable), []
     with open(os.path.join(ROOT, "Makefile"), encoding="utf-8") as f:
         targets = re.findall(r"^([a-z-][a-z0-9-]*):", f.read(), re.M)
@@ -244,14 +242,14 @@ def what_sentences_name_is_there(executable):
         if "guildhall" in command.split()[0]:
             problem = helps.problem(command)
         else:
-            problem = None if a_script_or_target_is_there(command, targets) else "there is none"
+            problem = None if script_or_target_exists(command, targets) else "there is none"
         if problem:
             wrong.append(f"{page}: `{command}`: {problem}")
     expect(not wrong, "\n".join(wrong))
 
 
 def whole_commands():
-    """Those with words that stand for themselves, as a reader can type them."""
+    """Returns the commands without placeholders."""
     for page, command in mentions():
         whole = not re.search(r"\b[A-Z]{2,}\b(?! /)|[\[|…]", command)
         if command.startswith("guildhall ") and whole and page != "CHANGES.md" and \
@@ -259,8 +257,9 @@ def whole_commands():
             yield command
 
 
-def what_sentences_print_whole_works_on_a_demo(executable):
-    """A watcher ends after a second here; nobody answers a question that the demo's bot does not know."""
+def complete_commands_in_sentences_work_on_a_demo(executable):
+    """A watching command is ended after a second; questions that the demo's bot does not know are not
+    sent."""
     ran = 0
     with tempfile.TemporaryDirectory() as data:
         demo = start_demo(executable, put_demo(executable, data), "--listen",
@@ -268,10 +267,10 @@ def what_sentences_print_whole_works_on_a_demo(executable):
         try:
             for command in dict.fromkeys(whole_commands()):
                 words = shlex.split(command)[1:]
-                if words[-1].startswith("--as"):  # the name of an option, not a command
+                if words[-1].startswith("--as"):  # an option name, not a command
                     continue
                 more = {"watch": ["--seconds", "1"], "say": ["--wait", "1"]}.get(words[0], [])
-                # A backup to standard output is no text.
+                # A backup on standard output is not text.
                 done = subprocess.run([executable, *words, *more, "--data", data], text=True, errors="replace",
                                       capture_output=True, timeout=120, check=False)
                 wanted = 5 if "--expect" in words else 0
@@ -279,13 +278,13 @@ def what_sentences_print_whole_works_on_a_demo(executable):
                 ran += 1
         finally:
             demo.stop()
-    expect(ran >= 8, f"only {ran} were found")
+    expect(ran >= 8, f"only {ran} commands were found")
 
 
 # --- blocks --------------------------------------------------------------------------------------
 
 
-def accounts_of_the_readme(executable):
+def readme_account_commands_work(executable):
     text = block_of("README.md", "api=")
     with tempfile.TemporaryDirectory() as data, Folder(executable) as folder:
         demo = start_demo(executable, put_demo(executable, data))
@@ -302,13 +301,13 @@ def accounts_of_the_readme(executable):
             demo.stop()
 
 
-def messages_of_the_readme(executable):
+def readme_message_commands_work(executable):
     text = block_of("README.md", "curl -s $api/channels")
     with tempfile.TemporaryDirectory() as data, Folder(executable) as folder:
         demo = start_demo(executable, put_demo(executable, data))
         try:
             printed = demo.first
-            while "helper='" not in printed:  # the words that the block uses are printed last
+            while "helper='" not in printed:  # the variables of the block are printed last
                 printed += os.read(demo.child.stdout.fileno(), 4096).decode()
             ada = re.search(r"ada='([^']+)'", printed)[1]
             channel = re.search(r"channel=(\d+)", printed)[1]
@@ -320,8 +319,8 @@ def messages_of_the_readme(executable):
             demo.stop()
 
 
-def a_backup_on_postgresql(executable):
-    """Made of a server that runs, and brought back to where nothing of it is."""
+def documented_postgresql_backup_works(executable):
+    """The backup is made of a running server and restored to an empty place."""
     with Folder(executable) as folder:
         store, other = new_database(), new_database()
         server = start_guildhall(executable, os.path.join(folder.path, "data"), "--store", store)
@@ -330,7 +329,7 @@ def a_backup_on_postgresql(executable):
             folder.run(block_of("docs/OPERATING.md", "flock -s data/backup.lock"), GUILDHALL_STORE=store)
             for name in ("rows.dump", "files.backup"):
                 mode = os.stat(os.path.join(folder.path, name)).st_mode & 0o777
-                expect(mode == 0o600, f"{name}: others may read it, {mode:o}")
+                expect(mode == 0o600, f"{name}: other users may read it, {mode:o}")
         finally:
             server.stop()
         shutil.rmtree(os.path.join(folder.path, "data"))
@@ -342,7 +341,7 @@ def a_backup_on_postgresql(executable):
             server.stop()
 
 
-def world_files(executable):
+def documented_world_file_commands_work(executable):
     text = block_of("docs/world-files.md", "guildhall import")
     lines = [line.split("  #")[0] for line in text.splitlines()]
     with Folder(executable) as folder:
@@ -352,16 +351,16 @@ def world_files(executable):
         with open(os.path.join(folder.path, "copy.json"), encoding="utf-8") as f:
             expect(json.load(f)["users"][0]["username"] == "ada", "the copy")
         expect(lines[3].strip() == "guildhall demo --data data", lines[3])
-        filled(executable)  # the same in an empty folder, on a free port
+        filled(executable)  # the same demo in an empty folder, on a free port
 
 
-def large_random_worlds(executable):
+def documented_seed_commands_work(executable):
     text = block_of("docs/world-files.md", "guildhall seed")
     with Folder(executable) as folder:
         folder.run(re.sub(r"\d+", lambda n: str(max(1, int(n[0]) // 1000)), text))
 
 
-def gifs_of_the_page(executable):
+def documented_gif_commands_work(executable):
     text = block_of("docs/gifs.md", "guildhall gifs import")
     with Folder(executable) as folder:
         gif = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
@@ -372,7 +371,7 @@ def gifs_of_the_page(executable):
         folder.run(text.replace("/srv/", folder.path + "/"))
 
 
-def a_local_platform(executable):
+def documented_platform_commands_work(executable):
     text = block_of("docs/integrations.md", "guildhall platform account")
     calls = block_of("docs/integrations.md", "K=")
     with Folder(executable) as folder:
@@ -396,8 +395,8 @@ def a_local_platform(executable):
             server.stop()
 
 
-def a_server_on_postgresql(executable):
-    """The line of README, at another host, on a free port."""
+def documented_postgresql_server_works(executable):
+    """The README line with another host and a free port."""
     (line,) = block_of("README.md", "guildhall serve --data data --store").splitlines()
     words = shlex.split(line)
     with Folder(executable) as folder:
@@ -410,8 +409,8 @@ def a_server_on_postgresql(executable):
             server.stop()
 
 
-def several_servers_on_postgresql(executable):
-    """The lines of CLUSTER, all on this machine; without a broker they read the log."""
+def documented_cluster_commands_work(executable):
+    """The lines of CLUSTER.md on this machine; without a broker the nodes poll the log."""
     lines = [shlex.split(x) for x in block_of("docs/CLUSTER.md", "guildhall serve").splitlines()]
     expect([words[1] for words in lines] == ["serve", "serve", "nodes"], str(lines))
     store, servers = new_database(), []
@@ -426,7 +425,7 @@ def several_servers_on_postgresql(executable):
             servers = [Process([executable, *words[1:]]) for words in lines[:2]]
             token = register(servers[0].port, "ada")
             client = Client(servers[1].port, token)
-            expect(client.call("GET", "/users/@me")[0] == 200, "the other one does not know her")
+            expect(client.call("GET", "/users/@me")[0] == 200, "the other node does not know ada")
             client.close()
             told = subprocess.run([executable, *lines[2][1:]], capture_output=True, text=True,
                                   timeout=120, check=False)
@@ -437,8 +436,9 @@ def several_servers_on_postgresql(executable):
                 server.stop()
 
 
-def a_first_look_is_what_the_script_asks(_executable):
-    """The script further down, which tests/clients runs, asks the same and checks the answer."""
+def first_requests_match_the_tested_script(_executable):
+    """The later script of the page, which tests/clients runs, sends the same requests and checks
+    the replies."""
     (line,) = block_of("docs/testing-your-bot.md", "guildhall invoke").splitlines()
     script = block_of("docs/testing-your-bot.md", "set -eu")
     ask = re.search(r'^ask\(\) \{ (.*) "\$@"; \}$', script, re.M)[1]
@@ -446,15 +446,16 @@ def a_first_look_is_what_the_script_asks(_executable):
     expect("ask" + line.removeprefix(ask) + " | grep -q" in script, line)
 
 
-def the_console_from_its_files(executable):
-    """The first line as it stands; the others are what the step `browser` of scripts/test runs."""
+def documented_console_commands_work(executable):
+    """The first line runs unchanged; the others are what the step `browser` of scripts/test
+    runs."""
     lines = [shlex.split(x.split(" #")[0]) for x in block_of("docs/console.md", "build/debug/src/guildhall demo").splitlines()]
     with open(os.path.join(ROOT, "scripts/test"), encoding="utf-8") as f:
         steps = f.read()
     for words in lines[1:]:
         expect(words[0] == "python3" and f'"{words[1]}"' in steps, str(words))
     with open(os.path.join(ROOT, lines[2][1]), encoding="utf-8") as f:
-        expect(lines[2][3] in f.read(), f"there is no {lines[2][3]}")
+        expect(lines[2][3] in f.read(), f"{lines[2][3]} is missing")
     with Folder(executable) as folder:
         words = [os.path.join(ROOT, w) if w == "web" else w for w in lines[0][1:]]
         expect(words[0] == "demo", str(words))
@@ -462,26 +463,26 @@ def the_console_from_its_files(executable):
 
 
 HERE_RUN = {
-    ("README.md", "api="): accounts_of_the_readme,
-    ("README.md", "curl -s $api/channels"): messages_of_the_readme,
-    ("docs/OPERATING.md", "flock -s data/backup.lock"): a_backup_on_postgresql,
-    ("README.md", "guildhall serve --data data --store"): a_server_on_postgresql,
-    ("docs/CLUSTER.md", "guildhall serve"): several_servers_on_postgresql,
-    ("docs/testing-your-bot.md", "guildhall invoke"): a_first_look_is_what_the_script_asks,
-    ("docs/console.md", "build/debug/src/guildhall demo"): the_console_from_its_files,
-    ("docs/OPERATING.md", "pg_restore"): a_backup_on_postgresql,
-    ("docs/world-files.md", "guildhall import"): world_files,
-    ("docs/world-files.md", "guildhall seed"): large_random_worlds,
-    ("docs/gifs.md", "guildhall gifs import"): gifs_of_the_page,
-    ("docs/integrations.md", "guildhall platform account"): a_local_platform,
-    ("docs/integrations.md", "K="): a_local_platform,
+    ("README.md", "api="): readme_account_commands_work,
+    ("README.md", "curl -s $api/channels"): readme_message_commands_work,
+    ("docs/OPERATING.md", "flock -s data/backup.lock"): documented_postgresql_backup_works,
+    ("README.md", "guildhall serve --data data --store"): documented_postgresql_server_works,
+    ("docs/CLUSTER.md", "guildhall serve"): documented_cluster_commands_work,
+    ("docs/testing-your-bot.md", "guildhall invoke"): first_requests_match_the_tested_script,
+    ("docs/console.md", "build/debug/src/guildhall demo"): documented_console_commands_work,
+    ("docs/OPERATING.md", "pg_restore"): documented_postgresql_backup_works,
+    ("docs/world-files.md", "guildhall import"): documented_world_file_commands_work,
+    ("docs/world-files.md", "guildhall seed"): documented_seed_commands_work,
+    ("docs/gifs.md", "guildhall gifs import"): documented_gif_commands_work,
+    ("docs/integrations.md", "guildhall platform account"): documented_platform_commands_work,
+    ("docs/integrations.md", "K="): documented_platform_commands_work,
 }
 
 run_cases("pages", [
-    every_block_has_a_test_or_a_reason,
-    other_tests_read_the_pages_that_they_run,
-    commands_stand_in_shell_blocks_alone,
-    what_sentences_name_is_there,
-    what_sentences_print_whole_works_on_a_demo,
+    every_documented_block_has_a_test_or_a_reason,
+    other_tests_read_the_pages_whose_commands_they_run,
+    commands_appear_only_in_shell_blocks,
+    commands_named_in_sentences_exist,
+    complete_commands_in_sentences_work_on_a_demo,
     *dict.fromkeys(HERE_RUN.values()),
 ])

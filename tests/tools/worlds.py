@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""worlds - import, export, seed and demo, as an operator runs them."""
+"""worlds - tests the commands import, export, seed and demo."""
 
 import json
 import os
@@ -49,10 +49,10 @@ def import_prints_tokens_that_work(executable):
         finally:
             server.kill()
         expect(set(tokens) == {"ada", "helper"}, str(tokens))
-        expect(tokens["helper"].startswith("Bot "), "a bot's token is printed as it is sent")
+        expect(tokens["helper"].startswith("Bot "), "the bot's token has no prefix")
 
 
-def import_reads_standard_input_and_says_what_is_wrong(executable):
+def import_reads_standard_input_and_reports_errors(executable):
     with tempfile.TemporaryDirectory() as folder:
         world = {"guilds": [{"name": "Here", "owner": "nobody"}]}
         done = run(executable, "import", "-", "--data", folder, stdin=json.dumps(world))
@@ -71,7 +71,7 @@ def files_of(folder):
     return sorted(os.path.join(top, name) for top, _, names in os.walk(folder) for name in names)
 
 
-def a_picture_that_cannot_be_kept_takes_the_import_back(executable):
+def import_is_rolled_back_if_an_image_cannot_be_stored(executable):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
         blobs = os.path.join(data, "blobs")
@@ -81,7 +81,7 @@ def a_picture_that_cannot_be_kept_takes_the_import_back(executable):
             "stickers": [{"name": "spot", "tags": "dot", "image": PIXEL}]}]})
         run(executable, "user", "add", "zoe", "--data", data)
         before = run(executable, "export", "--data", data).stdout
-        for area in ("emojis", "stickers"):  # where a folder should be made there is a file
+        for area in ("emojis", "stickers"):  # a file is where a folder should be created
             with open(os.path.join(blobs, area), "w", encoding="ascii"):
                 pass
             done = run(executable, "import", world, "--data", data)
@@ -96,7 +96,7 @@ def a_picture_that_cannot_be_kept_takes_the_import_back(executable):
         expect(len([f for f in kept if "/emojis/" in f or "/stickers/" in f]) == 2, str(kept))
 
 
-def the_sample_of_the_manual_imports(executable):
+def documented_sample_world_file_imports(executable):
     manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/world-files.md")
     with open(manual, encoding="utf-8") as f:
         sample = re.search(r"```json\n(.*?)```", f.read(), re.S).group(1)
@@ -105,7 +105,7 @@ def the_sample_of_the_manual_imports(executable):
         expect(done.returncode == 0, done.stderr)
 
 
-def only_an_export_works_beside_a_running_server(executable):
+def only_export_works_while_a_server_runs(executable):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
         server = start_guildhall(executable, data)
@@ -120,40 +120,40 @@ def only_an_export_works_beside_a_running_server(executable):
             server.kill()
 
 
-def an_export_is_for_the_operator_alone(executable):
+def export_is_readable_only_by_the_operator(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, out = os.path.join(folder, "data"), os.path.join(folder, "out.json")
         run(executable, "import", put(folder, "w.json", WORLD), "--data", data)
         expect(run(executable, "export", out, "--data", data).returncode == 0, "export")
-        expect(os.stat(out).st_mode & 0o777 == 0o600, "its mode lets others read it")
+        expect(os.stat(out).st_mode & 0o777 == 0o600, "other users may read the export")
         printed = run(executable, "export", "--data", data).stdout
         with open(out, encoding="utf-8") as f:
             expect(f.read() == printed, "the file and the output differ")
         expect([u["username"] for u in json.loads(printed)["users"]] == ["ada", "helper"], printed)
 
 
-def an_export_that_no_import_takes_fails(executable):
+def export_fails_if_it_could_not_be_imported(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, out = os.path.join(folder, "data"), os.path.join(folder, "out.json")
         run(executable, "seed", "--users", "40000", "--guilds", "1", "--members", "10", "--data", data)
         done = run(executable, "export", out, "--data", data)
         expect(done.returncode == 1 and "nothing was written" in done.stderr, done.stderr)
-        expect(not os.path.exists(out), "it wrote a file")
+        expect(not os.path.exists(out), "the failed export wrote a file")
         done = run(executable, "export", "--data", data)
         expect(done.returncode == 1 and done.stdout == "", done.stdout[:100])
 
 
 def demo(executable, folder):
-    """The demo's process, and the variables that it prints."""
+    """Starts the demo; returns its process and the variables that it prints."""
     process = Process([executable, "demo", "--listen", "127.0.0.1:0", "--data", folder,
                        "--rate-limits", "off", "--log-level", "warn"])
     words = re.findall(r"^ +(api|ada|bob|helper)='?([^'\n]+)'?$", process.first, re.M)
     return process, dict(words)
 
 
-def every_call_that_the_demo_prints_works(executable):
+def every_request_printed_by_the_demo_works(executable):
     if not shutil.which("curl"):
-        raise Skip("there is no curl")
+        raise Skip("curl is not installed")
     with tempfile.TemporaryDirectory() as folder:
         process, _ = demo(executable, put_demo(executable, folder))
         try:
@@ -170,7 +170,7 @@ def every_call_that_the_demo_prints_works(executable):
             process.stop()
 
 
-def the_demo_prints_tokens_that_work_at_each_start(executable):
+def demo_prints_valid_tokens_at_each_start(executable):
     with tempfile.TemporaryDirectory() as folder:
         seen = []
         for _ in range(2):
@@ -184,16 +184,16 @@ def the_demo_prints_tokens_that_work_at_each_start(executable):
             finally:
                 process.stop()
             seen.append([words[name] for name in ("ada", "bob", "helper")])
-        expect(seen[0] == seen[1], "tokens are others after a restart")
+        expect(seen[0] == seen[1], "the tokens changed after a restart")
 
 
-def tokens_can_be_chosen(executable):
+def world_file_can_set_tokens(executable):
     world = {"users": [{"username": "ada", "token": "adas-token-for-tests"}],
              "applications": [{"name": "Helper", "owner": "ada", "bot": "helper",
                                "token": "helpers-token-for-tests"}]}
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
-        for _ in range(2):  # the same world twice changes nothing
+        for _ in range(2):  # importing the same world twice changes nothing
             done = run(executable, "import", put(folder, "w.json", world), "--data", data)
             expect(done.returncode == 0 and "token" not in done.stdout, done.stderr)
         done = run(executable, "import", put(folder, "w.json", world), "--data", data,
@@ -216,7 +216,7 @@ def tokens_can_be_chosen(executable):
         expect(done.returncode == 1 and "users.0.token" in done.stderr, done.stderr)
 
 
-def the_demo_leaves_another_world_alone(executable):
+def demo_does_not_change_existing_data(executable):
     with tempfile.TemporaryDirectory() as folder:
         run(executable, "user", "add", "zoe", "--data", folder)
         process, words = demo(executable, folder)
@@ -249,15 +249,15 @@ def seed_prints_guilds_owners_and_tokens(executable):
 
 run_cases("worlds", [
     import_prints_tokens_that_work,
-    import_reads_standard_input_and_says_what_is_wrong,
-    a_picture_that_cannot_be_kept_takes_the_import_back,
-    the_sample_of_the_manual_imports,
-    only_an_export_works_beside_a_running_server,
-    an_export_is_for_the_operator_alone,
-    an_export_that_no_import_takes_fails,
-    the_demo_prints_tokens_that_work_at_each_start,
-    tokens_can_be_chosen,
-    every_call_that_the_demo_prints_works,
-    the_demo_leaves_another_world_alone,
+    import_reads_standard_input_and_reports_errors,
+    import_is_rolled_back_if_an_image_cannot_be_stored,
+    documented_sample_world_file_imports,
+    only_export_works_while_a_server_runs,
+    export_is_readable_only_by_the_operator,
+    export_fails_if_it_could_not_be_imported,
+    demo_prints_valid_tokens_at_each_start,
+    world_file_can_set_tokens,
+    every_request_printed_by_the_demo_works,
+    demo_does_not_change_existing_data,
     seed_prints_guilds_owners_and_tokens,
 ])
