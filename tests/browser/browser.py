@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""browser - the pages, used in a real browser as people use them.
+"""browser - runs the tests of the web pages in a real browser.
 
     browser.py GUILDHALL [--pictures FOLDER] [--nightly] [word...]
 
-Installs what package-lock.json names (once, beside the build) and hands over to pages.js. Meanwhile the pages'
-scripts are read: whether they have the types that they say, whether every text stands in every language, and whether
-their table of rights is the server's. --nightly runs only the walks through every screen, which a run without words leaves out.
+Installs the packages of package-lock.json (once, next to the build) and runs pages.js. Meanwhile the pages'
+scripts are checked: their types, the translation of every text, and
+their table of permissions. --nightly runs only the walks through every screen, which are otherwise left out.
 """
 import os
 import pathlib
@@ -21,7 +21,8 @@ FILES = ("package.json", "package-lock.json")
 
 
 def installed(folder):
-    """Is what the lock file names there, or can it be brought there?"""
+    """Installs the packages of the lock file if they are missing; returns whether they are
+    there."""
     folder.mkdir(parents=True, exist_ok=True)
     known = all((folder / n).exists() and (folder / n).read_bytes() == (HERE / n).read_bytes() for n in FILES)
     if known and (folder / "node_modules" / "typescript").is_dir():
@@ -31,11 +32,11 @@ def installed(folder):
     done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder,
                           capture_output=True, text=True, timeout=240, check=False)
     if done.returncode:
-        print(f"browser: npm cannot install what is needed: {done.stderr[-300:]}")
+        print(f"browser: npm cannot install the packages: {done.stderr[-300:]}")
     return done.returncode == 0
 
 
-# What is asked of the scripts themselves, beside the browser: a name, and the program that says so.
+# Checks of the scripts that run beside the browser: name and program.
 CHECKS = {
     "scripts_have_the_types_that_they_say": lambda folder: [
         folder / "node_modules" / "typescript" / "bin" / "tsc", "-p", HERE / "tsconfig.json"],
@@ -47,13 +48,13 @@ CHECKS = {
 
 
 def start_checks(folder, words):
-    """Those that are asked for, by name."""
+    """Starts the requested checks by name."""
     return {name: subprocess.Popen(["node", *command(folder)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             for name, command in CHECKS.items() if not words or any(word in name for word in words)}
 
 
 def end_checks(checks):
-    """0, or the status to end with."""
+    """Waits for the checks; returns 0 or the exit status."""
     status = 0
     for name, checking in checks.items():
         said, _ = checking.communicate(timeout=SECONDS)
@@ -66,12 +67,12 @@ def main():
     executable = os.path.abspath(sys.argv[1])
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not browser or not shutil.which("node") or not shutil.which("npm"):
-        print("browser: there is no chromium, no node or no npm")
+        print("browser: chromium, node or npm is not installed")
         return SKIPPED
     folder = pathlib.Path(executable).parent.parent.parent / "browser"
     if not installed(folder):
         return SKIPPED
-    for script in HERE.glob("*.js"):  # modules are found from where a script lies
+    for script in HERE.glob("*.js"):  # modules are found relative to a script's folder
         shutil.copy(script, folder / script.name)
     rest = words = sys.argv[2:]
     if "--pictures" in rest:

@@ -1,4 +1,4 @@
-// load.js - many events, many messages, many guilds: the pages stay quick.
+// load.js - tests that the pages stay fast with many events, messages and guilds.
 import assert from "node:assert/strict";
 import { call, enter, field, general, options, server } from "./stage.js";
 import { until } from "./world.js";
@@ -7,9 +7,9 @@ const LONGEST_TASK_MS = 50, FIRST_PAINT_MS = 300, FIRST_PAINT_FILES = 14, FIRST_
 const MARK = "traced";
 
 /**
- * What the page's own thread did while work went on: windows of other tests are in the same browser. Processor
- * time, which a machine that is busy elsewhere does not change.
- * @returns {Promise<{ms: number, at: number}[] & {events: any[]}>} its tasks, and all that it said
+ * Records the tasks of the page's own thread during `work`, in processor time, which does not depend on other load.
+ * Windows of other tests are in the same browser.
+ * @returns {Promise<{ms: number, at: number}[] & {events: any[]}>} the tasks and all trace events
  */
 async function tracedTasks(page, work, ...more) {
   await options.browser.startTracing(page, { categories: ["toplevel", "blink.user_timing", ...more] });
@@ -22,7 +22,7 @@ async function tracedTasks(page, work, ...more) {
   return Object.assign(events.filter((e) => e.name.endsWith("RunTask")).map((e) => ({ ms: (e.tdur ?? 0) / 1000, at: e.ts })), { events });
 }
 
-/** A window whose gateway we can speak on, too. */
+/** Opens a window with a gateway connection on which the test can send events. */
 async function enterWithGateway(name) {
   const page = await enter(name);
   await page.routeWebSocket(/encoding=json/, (ws) => {
@@ -34,7 +34,7 @@ async function enterWithGateway(name) {
   return page;
 }
 
-/** The longest task while work goes on. Memory that others use the bus for makes a task longer, too: the best of some rounds counts. */
+/** Measures the longest task during `work`. Memory traffic of other processes lengthens tasks, so the best of several rounds counts. */
 async function expectNoLongTask(page, words, work) {
   const rounds = [];
   while (rounds.length < MOST_ROUNDS && !rounds.some((x) => x <= LONGEST_TASK_MS)) {
@@ -45,7 +45,7 @@ async function expectNoLongTask(page, words, work) {
   assert.ok(rounds.some((x) => x > 0 && x <= LONGEST_TASK_MS), words);
 }
 
-/** A thousand a second, each made by make(n). */
+/** Sends a thousand events per second, each made by make(n). */
 async function sendMany(page, make) {
   for (let tick = 0; tick < TICKS; tick++) {
     for (let n = 0; n < EVENTS_A_TICK; n++) page.gateway.send(make(tick * EVENTS_A_TICK + n));
@@ -57,13 +57,13 @@ let lastId = BigInt(Date.now() - 1420070400000) << 22n;
 const nextId = () => String(++lastId);
 const messageEvent = (author, place, content) => JSON.stringify({ op: 0, s: null, t: "MESSAGE_CREATE", d: { id: nextId(), ...place, author, content, timestamp: new Date().toISOString(), edited_timestamp: null, tts: false, mention_everyone: false, mentions: [], mention_roles: [], attachments: [], embeds: [{ title: "Title", description: "Some *text*", color: 255 }], pinned: false, type: 0, flags: 0, components: [] } });
 
-/** When something is seen in this window, and how many bytes each file had that was asked for until then. */
+/** Returns the time of the first paint, and the bytes of each file fetched until then. */
 const firstPaintOf = (page) => page.evaluate(() => new Promise((done) => {
   const fetchedUntil = (end) => performance.getEntriesByType("resource").filter((e) => e.startTime < end).map((e) => e.encodedBodySize);
   new PerformanceObserver((list) => list.getEntriesByName("first-contentful-paint").forEach((e) => done({ shown: e.startTime, fetched: fetchedUntil(e.startTime) }))).observe({ type: "paint", buffered: true });
 }));
 
-/** Of further windows of a browser that knows the pages. */
+/** Returns the first paint times of further windows of a browser that has cached the pages. */
 async function paintsOfTabs() {
   const times = [];
   for (let i = 0; i < TABS; i++) {
@@ -75,7 +75,7 @@ async function paintsOfTabs() {
   return times.sort((a, b) => a - b);
 }
 
-/** What a script of the pages imports, and what those import. @returns {Promise<Set<string>>} */
+/** Returns the direct and indirect imports of a script. @returns {Promise<Set<string>>} */
 async function importsOf(url, known = new Set()) {
   const text = await (await fetch(url)).text();
   for (const [, other] of text.matchAll(/^import\s[^;(]*?"(\.[^"]+)";$/gm)) {
@@ -88,7 +88,7 @@ async function importsOf(url, known = new Set()) {
 }
 
 export const TESTS = {
-  async what_a_page_needs_to_be_seen_is_named_in_it() {
+  async page_preloads_all_modules_it_needs() {
     for (const [path, least] of [["/login", 7], ["/nowhere", 2]]) {
       const html = await (await fetch(server().url + path, { headers: { Accept: "text/html" } })).text(), at = (x) => new URL(x, server().url).href;
       const [script] = [...html.matchAll(/<script type="module" src="([^"]+)">/g)].map(([, x]) => at(x));
@@ -98,8 +98,9 @@ export const TESTS = {
     }
   },
 
-  /* What it takes on the clock depends on the machine and is only printed. Work, files and bytes are bounded. */
-  async the_page_to_come_in_by_is_painted_at_once() {
+  /* The elapsed time depends on the machine and is only printed. Processor time, files and bytes
+   * are limited. */
+  async login_page_is_painted_quickly() {
     const rounds = [];
     while (rounds.length < MOST_ROUNDS && !rounds.some((r) => r.busy <= FIRST_PAINT_MS)) {
       const page = await enter(null, { fresh: true });
@@ -115,12 +116,12 @@ export const TESTS = {
       await page.close();
     }
     const best = rounds.reduce((a, b) => (a.busy < b.busy ? a : b));
-    console.log(`first paint of the page to come in by: after ${best.busy.toFixed(1)} ms of processor time, ${Math.min(...rounds.map((r) => r.shown)).toFixed(0)} ms on the clock with a trace, ${(await paintsOfTabs()).map((x) => x.toFixed(0)).join(", ")} ms in further windows; ${best.files} files of ${best.bytes} bytes`);
+    console.log(`first paint of the login page: after ${best.busy.toFixed(1)} ms of processor time, ${Math.min(...rounds.map((r) => r.shown)).toFixed(0)} ms on the clock with a trace, ${(await paintsOfTabs()).map((x) => x.toFixed(0)).join(", ")} ms in further windows; ${best.files} files of ${best.bytes} bytes`);
     assert.ok(best.busy > 0 && best.busy <= FIRST_PAINT_MS, JSON.stringify(rounds));
     assert.ok(best.files > 0 && best.files <= FIRST_PAINT_FILES && best.bytes <= FIRST_PAINT_BYTES, JSON.stringify(best));
   },
 
-  async a_thousand_events_a_second_make_no_long_task() {
+  async thousand_events_per_second_cause_no_long_task() {
     const page = await enterWithGateway("ada"), author = await call("bob", "GET", "/users/@me");
     const place = { channel_id: server().channel, guild_id: server().guild };
     await page.open(general());
@@ -129,7 +130,7 @@ export const TESTS = {
       await sendMany(page, (n) => messageEvent(author, place, `Message **${round}.${n}** of many`));
       await page.getByText(`${round}.${TICKS * EVENTS_A_TICK - 1}`).waitFor();
     });
-    assert.ok((await page.locator("article").count()) <= 130, "only a window is in the page");
+    assert.ok((await page.locator("article").count()) <= 130, "too many messages are in the page");
     await page.turn("/workbench/events");
     await page.locator(".wire").first().waitFor();
     await expectNoLongTask(page, "in the view of events", async (round) => {
@@ -139,7 +140,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async somebody_in_two_hundred_guilds_is_not_slowed_down() {
+  async two_hundred_guilds_cause_no_long_task() {
     const page = await enterWithGateway("bob"), author = await call("ada", "GET", "/users/@me");
     await page.open(general());
     await field(page).waitFor();
@@ -154,7 +155,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_channel_with_a_hundred_thousand_messages_is_scrolled_through() {
+  async channel_with_100000_messages_scrolls_without_long_tasks() {
     const page = await enter("ada"), author = await call("bob", "GET", "/users/@me"), oldest = 10n ** 15n, all = 100000n, channel = server().channel;
     const one = (n) => JSON.parse(messageEvent(author, { channel_id: channel }, `Line ${n}`)).d;
     await page.route(/\/messages\?limit=50/, (route) => {
@@ -174,7 +175,7 @@ export const TESTS = {
       await log.evaluate((el) => { el.scrollTop -= 1500; });
       return Number(/\d+/.exec(await page.locator(".text").first().textContent())[0]) < 99900;
     });
-    assert.ok((await page.locator("article").count()) <= 130, "only a window is in the page");
+    assert.ok((await page.locator("article").count()) <= 130, "too many messages are in the page");
     await page.close();
   },
 };

@@ -1,4 +1,5 @@
-// pages.js - runs the tests of the pages: one browser, lanes side by side with a server each.
+// pages.js - runs the tests of the pages: one browser, with parallel groups of tests that have a
+// server each.
 import { existsSync, mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
@@ -23,7 +24,7 @@ const words = rest.filter((x) => x !== "--nightly");
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions", "--process-per-site"];
 const MOST_LANES = 3;
 
-/** The longest first, so that no lane is left alone at the end. */
+/** The longest groups first, so that none runs alone at the end. */
 const LANES = { load, people, screens, wire, places, talk, history, hostile, apps };
 const NIGHTLY = { chatWalks, benchWalks };
 
@@ -42,7 +43,7 @@ async function runTest(lane, name, test) {
   }
 }
 
-/** How many of its tests failed. */
+/** Runs the tests of a group; returns the number of failures. */
 async function runLane([laneName, tests]) {
   const chosen = Object.entries(tests).filter(([name]) => !words.length || words.some((w) => name.includes(w) || laneName === w));
   if (!chosen.length) return 0;
@@ -75,5 +76,5 @@ async function main() {
   process.exit(failed ? 1 : 0);
 }
 
-if (!existsSync(executable)) throw new Error(`there is no ${executable}`);
+if (!existsSync(executable)) throw new Error(`${executable} does not exist`);
 await main();

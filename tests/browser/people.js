@@ -1,4 +1,5 @@
-// people.js - people come in, write, meet, talk and follow links.
+// people.js - tests registration, login, messages, friends, voice, two-factor authentication and
+// links.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
@@ -6,7 +7,7 @@ import { readQr } from "./qr-reader.js";
 import { call, enter, field, frames, general, options, say, seen, server } from "./stage.js";
 import { Server, Speaker, until } from "./world.js";
 
-/** What an authenticator shows now. */
+/** Returns the current code of an authenticator app. */
 function codeOf(secret) {
   const bits = [...secret].map((c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0")).join("");
   const key = Buffer.from(bits.match(/.{8}/g).map((b) => parseInt(b, 2))), count = Buffer.alloc(8);
@@ -15,7 +16,7 @@ function codeOf(secret) {
   return String((mac.readUInt32BE(at) & 0x7fffffff) % 1000000).padStart(6, "0");
 }
 
-/** The squares of a picture that is a QR code, without the light margin. */
+/** Returns the modules of a QR code image, without the margin. */
 async function modulesOf(locator) {
   const { size, d } = await locator.evaluate((svg) => ({ size: svg.viewBox.baseVal.width, d: svg.querySelector("path").getAttribute("d") }));
   const rows = Array.from({ length: size - 8 }, () => new Array(size - 8).fill(false));
@@ -24,18 +25,18 @@ async function modulesOf(locator) {
 }
 
 export const TESTS = {
-  async people_come_in_by_the_form() {
+  async users_register_and_log_in_with_the_form() {
     const page = await enter(null);
     await page.open("/");
     await page.getByRole("tab", { name: "Register" }).click();
     await page.getByLabel("Username").fill("ada");
     await page.getByLabel("Password").fill("correct horse");
     await page.getByRole("button", { name: "Register" }).click();
-    await page.locator("[aria-invalid=true]").waitFor(); // the server's own words stand at the field
+    await page.locator("[aria-invalid=true]").waitFor(); // the server's error is shown at the field
     await page.getByLabel("Username").fill("gwen");
     await page.getByRole("button", { name: "Register" }).click();
     await page.getByRole("heading", { name: "Friends" }).waitFor();
-    await page.route("**/auth/logout", async (route) => { const response = await route.fetch(); setTimeout(() => route.fulfill({ response }), 500); }); // whatever else is told before
+    await page.route("**/auth/logout", async (route) => { const response = await route.fetch(); setTimeout(() => route.fulfill({ response }), 500); }); // other events may arrive before
     await page.getByTitle("Status").click();
     await page.getByRole("menuitem", { name: "Log out" }).click();
     await page.getByLabel("Username or email").fill("gwen");
@@ -46,7 +47,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_person_registers_with_the_code_of_the_operator() {
+  async user_registers_with_an_invitation_code() {
     const asking = new Server(options.executable), page = await enter(null, { elsewhere: true });
     try {
       await asking.begin("--registration", "invite");
@@ -59,7 +60,7 @@ export const TESTS = {
       await page.goto(`${asking.url}/register`);
       await page.getByText("This server asks for an invitation.").waitFor();
       await register("gwen");
-      await page.locator(".field", { hasText: "Invitation code" }).getByText("asks for an invitation code").waitFor(); // the server's own refusal, at its field
+      await page.locator(".field", { hasText: "Invitation code" }).getByText("asks for an invitation code").waitFor(); // the server's refusal, at its field
       await page.getByLabel("Invitation code").fill("reg-nonsense");
       await register("gwen");
       await page.locator(".field", { hasText: "Invitation code" }).getByText("is not valid, or it has expired").waitFor();
@@ -75,7 +76,7 @@ export const TESTS = {
     }
   },
 
-  async a_closed_server_says_that_nobody_can_register() {
+  async closed_server_shows_that_registration_is_closed() {
     const closed = new Server(options.executable), page = await enter(null, { elsewhere: true });
     try {
       await closed.begin("--registration", "closed");
@@ -88,7 +89,7 @@ export const TESTS = {
     }
   },
 
-  async what_is_pressed_does_not_move() {
+  async pressed_buttons_do_not_move() {
     const page = await enter(null);
     let release;
     const held = new Promise((go) => { release = go; });
@@ -106,9 +107,9 @@ export const TESTS = {
     await page.close();
   },
 
-  async mailed_links_lead_to_pages_that_hide_their_tokens() {
+  async pages_of_mailed_links_hide_their_tokens() {
     const page = await enter(null);
-    await page.open("/verify#token=1.x"); // the demo sends no mail, so no link of it is good
+    await page.open("/verify#token=1.x"); // the demo sends no mail, so no link is valid
     await page.getByRole("heading", { name: "This link is not good any more" }).waitFor();
     assert.equal(new URL(page.url()).hash, "");
     await page.open("/reset#token=1.x");
@@ -125,7 +126,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async the_demos_people_are_a_click_away() {
+  async demo_users_can_log_in_with_one_click() {
     const page = await enter(null);
     await page.open("/");
     await page.getByRole("button", { name: "Ada" }).click();
@@ -134,10 +135,10 @@ export const TESTS = {
     await page.close();
   },
 
-  async two_people_see_what_the_other_writes() {
+  async two_users_see_messages_of_each_other() {
     const [ada, bob] = await Promise.all([enter("ada"), enter("bob")]);
     await Promise.all([ada.open(general()), bob.open(general())]);
-    // Who is here is known, also of those who are no friends: the bot, and Bob.
+    // Online members are shown, also those who are not friends: the bot and Bob.
     for (const name of ["helper", "Bob"]) await ada.locator(".member:not(.offline)").filter({ hasText: name }).waitFor();
     await say(ada, "Hello Bob, **how** are you?");
     await bob.getByText("Hello Bob,").waitFor();
@@ -155,7 +156,7 @@ export const TESTS = {
     await field(bob).press("Enter");
     await field(bob).fill("And you?");
     await ada.getByText("(edited)").waitFor();
-    assert.equal(await field(bob).inputValue(), "And you?"); // it is no part of what was edited
+    assert.equal(await field(bob).inputValue(), "And you?"); // the draft is not part of the edited message
     await call("bob", "POST", `/channels/${server().channel}/messages`, { poll: { question: { text: "Oak or larch?" }, answers: [{ poll_media: { text: "Oak" } }, { poll_media: { text: "Larch" } }], duration: 1 } });
     await ada.getByRole("button", { name: "Larch" }).click();
     await bob.getByRole("button", { name: "Larch 1" }).waitFor();
@@ -166,7 +167,7 @@ export const TESTS = {
     await Promise.all([ada.close(), bob.close()]);
   },
 
-  async what_is_said_while_a_channel_is_opened_is_seen() {
+  async messages_sent_while_a_channel_opens_are_shown() {
     const page = await enter("ada");
     let release, read = false;
     const held = new Promise((go) => { release = go; });
@@ -187,7 +188,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async what_changes_while_a_channel_is_opened_is_seen_changed() {
+  async changes_made_while_a_channel_opens_are_shown() {
     const page = await enter("ada");
     let release, read = false;
     const held = new Promise((go) => { release = go; });
@@ -205,7 +206,7 @@ export const TESTS = {
     await call("bob", "PUT", `/channels/${server().channel}/messages/${liked.id}/reactions/%F0%9F%91%8D/@me`);
     await call("bob", "DELETE", `/channels/${server().channel}/messages/${gone.id}`);
     await tell("Told last");
-    await seen(page, "Told last"); // and so all that was told before
+    await seen(page, "Told last"); // and thereby all earlier events
     release();
     await seen(page, "Four legs");
     await page.locator(`[data-id="${liked.id}"]`).getByRole("button", { name: "👍, 1" }).waitFor();
@@ -213,12 +214,12 @@ export const TESTS = {
     await page.close();
   },
 
-  async what_was_not_read_is_marked_in_the_next_window() {
+  async unread_channels_are_marked_in_a_new_window() {
     const me = await call("ada", "GET", "/users/@me");
     const ada = await enter("ada");
     await ada.open(general());
     await field(ada).waitFor();
-    await until("it is noted that all was read", async () => {
+    await until("the read state is stored", async () => {
       const acked = ada.waitForResponse((r) => r.url().endsWith("/ack") && r.ok());
       await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "Read at once" });
       return acked;
@@ -234,7 +235,7 @@ export const TESTS = {
     await later.close();
   },
 
-  async a_friend_request_travels_both_ways() {
+  async friend_request_is_sent_and_accepted() {
     const [ada, bob] = await Promise.all([enter("ada"), enter("bob")]);
     await server().call(null, "POST", "/auth/register", { username: "hal", password: "correct horse" });
     await Promise.all([ada.open("/friends"), bob.open("/friends")]);
@@ -254,7 +255,7 @@ export const TESTS = {
     await Promise.all([ada.close(), bob.close()]);
   },
 
-  async a_voice_channel_shows_both() {
+  async voice_channel_shows_both_users() {
     const [ada, bob] = await Promise.all([enter("ada"), enter("bob")]);
     for (const page of [ada, bob]) {
       await page.open(general());
@@ -273,7 +274,7 @@ export const TESTS = {
     await Promise.all([ada.close(), bob.close()]);
   },
 
-  async who_speaks_is_seen() {
+  async speaking_users_are_highlighted() {
     const ada = await enter("ada"), channels = await call("ada", "GET", `/guilds/${server().guild}/channels`);
     const room = channels.find((c) => c.name === "Tea table").id, bob = new Speaker(server(), "bob", room);
     await bob.begin();
@@ -286,7 +287,7 @@ export const TESTS = {
     bob.speaks(0);
     await tile.getByText("speaks").waitFor({ state: "detached" });
     assert.equal(await ada.locator(".voice-person.speaking").count(), 0);
-    // Who comes later is told who speaks already.
+    // A user who joins later sees who is already speaking.
     bob.speaks(1);
     await tile.getByText("speaks").waitFor();
     await ada.getByRole("button", { name: "Leave voice" }).click();
@@ -298,14 +299,14 @@ export const TESTS = {
     await ada.close();
   },
 
-  async a_stream_shows_its_preview() {
+  async stream_shows_its_preview_image() {
     const channels = await call("ada", "GET", `/guilds/${server().guild}/channels`);
     const room = channels.find((c) => c.name === "Tea table").id, bob = new Speaker(server(), "bob", room);
     await bob.begin();
     bob.main.send(JSON.stringify({ op: 18, d: { type: "guild", guild_id: server().guild, channel_id: room } }));
     const key = `guild:${server().guild}:${room}:${(await call("bob", "GET", "/users/@me")).id}`;
     const thumbnail = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-    await until("the stream has a picture", () => call("bob", "POST", `/streams/${encodeURIComponent(key)}/preview`, { thumbnail }).then(() => true, () => false));
+    await until("the stream has a preview", () => call("bob", "POST", `/streams/${encodeURIComponent(key)}/preview`, { thumbnail }).then(() => true, () => false));
     const ada = await enter("ada");
     await ada.open(`/channels/${server().guild}/${room}`);
     await ada.getByRole("img", { name: /^What Bob.* streams$/ }).waitFor();
@@ -313,7 +314,7 @@ export const TESTS = {
     await ada.close();
   },
 
-  async a_second_factor_is_turned_on_used_and_turned_off() {
+  async second_factor_is_enabled_used_and_disabled() {
     const page = await enter(null);
     await server().call(null, "POST", "/auth/register", { username: "jon", password: "correct horse" });
     await page.open("/");
@@ -344,7 +345,7 @@ export const TESTS = {
     await page.getByText("A log-in asks for a code").waitFor();
     await page.getByLabel("Password").fill("correct horse");
     await page.getByRole("button", { name: "Show them" }).click();
-    await page.getByText("Invalid two-factor code").waitFor(); // the password alone does not show them
+    await page.getByText("Invalid two-factor code").waitFor(); // the password alone is not sufficient
     await page.getByLabel("Six digits, or a backup code").first().fill(backup[2]);
     await page.getByRole("button", { name: "Show them" }).click();
     await codes.waitFor();
@@ -371,7 +372,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async links_lead_into_guilds_and_bring_bots() {
+  async invite_and_bot_authorization_links_work() {
     const invite = await call("ada", "POST", `/channels/${server().channel}/invites`, {});
     const guest = await enter(null);
     await guest.open(`/invite/${invite.code}`);
@@ -399,7 +400,7 @@ export const TESTS = {
     await Promise.all([guest.close(), ada.close()]);
   },
 
-  async a_qr_code_of_any_length_can_be_read() {
+  async qr_codes_of_any_length_are_readable() {
     const page = await enter("bob");
     await page.open("/settings/security");
     await page.getByRole("img", { name: "The key as a QR code" }).waitFor();

@@ -1,4 +1,4 @@
-// places.js - friends, stages, GIFs, one's own settings and those of a guild, used as people use them.
+// places.js - tests friends, stages, GIFs, user settings and guild settings.
 import assert from "node:assert/strict";
 import { createPublicKey, verify } from "node:crypto";
 import { createServer } from "node:http";
@@ -8,21 +8,21 @@ import { until } from "./world.js";
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 const picture = { name: "picture.png", mimeType: "image/png", buffer: PNG };
 const register = (username) => server().call(null, "POST", "/auth/register", { username, password: "correct horse" });
-/** One line of text that a dialog asks for. */
+/** Fills in the text field of a dialog. */
 const write = async (page, title, text) => {
   await page.getByRole("dialog", { name: title }).getByRole("textbox").fill(text);
   await page.keyboard.press("Enter");
 };
 
 const BACK = "http://127.0.0.1:1/back";
-/** Somebody allows an app, which gets its token for the code. */
+/** Authorizes an app for a user; returns the app's access token. */
 async function allow(who, { id, secret, scope }) {
   const { location } = await server().call(who, "POST", `/oauth2/authorize?client_id=${id}&response_type=code&redirect_uri=${encodeURIComponent(BACK)}&scope=${encodeURIComponent(scope)}`, { authorize: true });
   const body = new URLSearchParams({ grant_type: "authorization_code", code: new URL(location).searchParams.get("code"), redirect_uri: BACK, client_id: id, client_secret: secret });
   return (await (await fetch(`${server().api}/oauth2/token`, { method: "POST", body })).json()).access_token;
 }
 
-/** An endpoint that does what an app has to: it answers what is signed, and refuses what is not. */
+/** Runs an interactions endpoint that accepts signed requests and refuses others. */
 async function endpoint(key, work) {
   const der = createPublicKey({ key: Buffer.concat([Buffer.from("302a300506032b6570032100", "hex"), Buffer.from(key, "hex")]), format: "der", type: "spki" });
   const app = createServer(async (request, answer) => {
@@ -41,7 +41,7 @@ async function endpoint(key, work) {
 }
 
 export const TESTS = {
-  async a_token_is_enough_to_come_in() {
+  async user_can_log_in_with_a_token() {
     const page = await enter(null);
     await page.open("/");
     await page.getByRole("tab", { name: "Use a token" }).click();
@@ -54,7 +54,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async friends_are_named_noted_ignored_and_blocked() {
+  async friends_can_be_nicknamed_annotated_ignored_and_blocked() {
     const ada = await enter("ada"), { token } = await register("zoe"), zoe = await server().call(token, "GET", "/users/@me"), tab = (name) => ada.getByRole("tab", { name }).click();
     const person = (name) => ada.locator(".person").filter({ hasText: name });
     const more = async (name, what) => {
@@ -75,7 +75,7 @@ export const TESTS = {
     await person("Zed").locator(".person-name").click();
     for (const note of ["Met at the bench", "Met at the lathe"]) {
       await until("the note is in the profile", async () => (await ada.getByRole("textbox", { name: "Note" }).inputValue()) === note);
-      await call("ada", "PUT", `/users/@me/notes/${zoe.id}`, { note: "Met at the lathe" }); // in another window
+      await call("ada", "PUT", `/users/@me/notes/${zoe.id}`, { note: "Met at the lathe" }); // changed in another window
     }
     await ada.keyboard.press("Escape");
     await more("Zed", "Ignore");
@@ -90,10 +90,10 @@ export const TESTS = {
     await ada.close();
   },
 
-  async friends_of_games_have_their_games_name() {
+  async game_friends_show_the_name_of_their_game() {
     const ada = await enter("ada"), { token } = await register("max"), game = await call("ada", "POST", "/applications", { name: "Chess", redirect_uris: [BACK] }), { secret } = await call("ada", "POST", `/applications/${game.id}/reset`, {});
     const play = (who) => allow(who, { id: game.id, secret, scope: "identify relationships.read relationships.write" });
-    const [bearer] = await Promise.all([token, server().token("ada")].map(play)); // both play it
+    const [bearer] = await Promise.all([token, server().token("ada")].map(play)); // both users play the game
     await server().call(`Bearer ${bearer}`, "POST", "/users/@me/game-relationships", { username: "ada" });
     await ada.open("/friends");
     await ada.getByRole("tab", { name: "Games" }).click();
@@ -105,7 +105,7 @@ export const TESTS = {
     await ada.close();
   },
 
-  async a_stage_has_an_audience_that_raises_hands() {
+  async stage_audience_can_request_to_speak() {
     const stage = (await call("ada", "GET", `/guilds/${server().guild}/channels`)).find((c) => c.type === 13), path = `/channels/${server().guild}/${stage.id}`;
     const [ada, emil] = await Promise.all([enter("ada"), enter("emil")]);
     await Promise.all([ada.open(path), emil.open(path)]);
@@ -121,7 +121,7 @@ export const TESTS = {
     await ada.getByRole("menuitem", { name: "Invite to speak" }).click();
     await ada.getByRole("region", { name: "Speakers" }).locator(".voice-tile").filter({ hasText: "Emil" }).waitFor();
     await emil.getByRole("button", { name: "Effect" }).click();
-    // It is there for a moment only: the page itself notes that it came.
+    // The effect is visible only for a moment, so the page records it.
     await ada.evaluate(() => new MutationObserver(() => { window.effectCame ||= !!document.querySelector(".effect"); }).observe(document.body, { childList: true, subtree: true }));
     await emil.getByRole("button", { name: "🎉" }).click();
     await until("the effect came", () => ada.evaluate(() => window.effectCame));
@@ -136,9 +136,9 @@ export const TESTS = {
     await Promise.all([ada.close(), emil.close()]);
   },
 
-  async a_gif_is_searched_chosen_and_sent() {
+  async gif_is_searched_chosen_and_sent() {
     const page = await enter("ada"), address = `${server().url}/gifs/hello.gif`;
-    // The demo's catalogue is empty: what the server would say of one is put in its place.
+    // The demo's GIF catalogue is empty, so the server's replies are simulated.
     const found = [{ id: "g1", title: "Waving", url: address, src: address, gif_src: address, preview: address, width: 1, height: 1 }];
     let release;
     const held = new Promise((go) => { release = go; });
@@ -154,17 +154,17 @@ export const TESTS = {
     await box.getByLabel("Search GIFs").fill("hello");
     await box.getByRole("button", { name: "hello there" }).waitFor();
     const late = page.waitForResponse(/\/gifs\/trending-gifs/);
-    release(); // what was asked for before comes last, and is not shown any more
+    release(); // the earlier reply arrives last and is not shown
     await (await late).finished();
     await frames(page);
     const chosen = page.waitForRequest((r) => r.url().endsWith("/gifs/select"));
     await box.getByRole("button", { name: "Waving" }).click();
     assert.deepEqual((await chosen).postDataJSON(), { id: "g1", q: "hello" });
-    await until("it was sent", async () => (await call("ada", "GET", `/channels/${server().channel}/messages?limit=1`))[0].content === address);
+    await until("the GIF was sent", async () => (await call("ada", "GET", `/channels/${server().channel}/messages?limit=1`))[0].content === address);
     await page.close();
   },
 
-  async ones_own_settings_are_kept() {
+  async user_settings_are_stored() {
     await register("kay");
     const page = await enter(null), login = () => server().call(null, "POST", "/auth/login", { login: "kay", password: "correct horse" }), { token } = await login(), other = await login();
     await page.open("/");
@@ -180,9 +180,9 @@ export const TESTS = {
     await page.turn("/settings/privacy");
     for (const who of ["Everybody", "Friends of friends"]) await page.getByLabel(who).uncheck();
     await page.getByRole("button", { name: "Save" }).first().click();
-    await until("it is kept", async () => (await server().call(token, "GET", "/users/@me/settings")).friend_source_flags.mutual_friends === false);
+    await until("the setting is stored", async () => (await server().call(token, "GET", "/users/@me/settings")).friend_source_flags.mutual_friends === false);
     await page.turn("/settings/sessions");
-    const logins = page.locator("tbody tr"); // of registering, of this window, of the other
+    const logins = page.locator("tbody tr"); // logins of the registration, of this window, of the other
     await logins.nth(2).waitFor();
     assert.deepEqual(await Promise.all([0, 1, 2].map(async (i) => [/this one/.test(await logins.nth(i).textContent()), await logins.nth(i).getByRole("button").textContent()])), [[false, "End"], [true, "Log out"], [false, "End"]]);
     await logins.nth(2).getByRole("button", { name: "End" }).click();
@@ -197,7 +197,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async an_app_is_made_its_token_shown_once_and_its_endpoint_tried() {
+  async app_is_created_with_a_token_and_a_tested_endpoint() {
     const page = await enter("ada");
     await page.open("/settings/apps");
     await page.getByLabel("Name").fill("Sundial");
@@ -208,7 +208,7 @@ export const TESTS = {
     const shown = page.getByRole("dialog", { name: "The bot’s token" });
     const token = await shown.locator(".secret").textContent();
     assert.equal((await server().call(`Bot ${token}`, "GET", "/users/@me")).bot, true);
-    await page.route("**/application-command-index", (r) => setTimeout(() => r.continue(), 1000)); // nothing is drawn anew under one's hands
+    await page.route("**/application-command-index", (r) => setTimeout(() => r.continue(), 1000)); // so that nothing is redrawn during the click
     await shown.getByRole("button", { name: "Close" }).click();
     assert.match(await page.getByLabel("Install link").inputValue(), /\/oauth2\/authorize\?client_id=\d+&scope=bot/);
     await page.getByLabel("URL").fill("http://127.0.0.1:9/");
@@ -228,7 +228,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_guild_is_run_by_its_settings() {
+  async guild_settings_pages_work() {
     const made = await call("ada", "POST", "/guilds", { name: "The Attic" }), page = await enter("ada");
     const tab = async (name) => {
       await page.turn(`/channels/${made.id}/settings/${name}`);
@@ -280,11 +280,11 @@ export const TESTS = {
     await tab("overview");
     await page.getByLabel("Name").fill("The Cellar");
     await page.getByRole("button", { name: "Save" }).first().click();
-    await until("it has its new name", async () => (await call("ada", "GET", `/guilds/${made.id}`)).name === "The Cellar");
+    await until("the guild has its new name", async () => (await call("ada", "GET", `/guilds/${made.id}`)).name === "The Cellar");
     await page.close();
   },
 
-  async an_older_answer_is_never_drawn_over_a_newer_one() {
+  async older_reply_never_replaces_a_newer_one() {
     const made = await call("ada", "POST", "/guilds", { name: "The Loft" }), page = await enter("ada"), row = (invite) => page.getByRole("row", { name: new RegExp(`^${invite.code}`) });
     const channel = (await call("ada", "GET", `/guilds/${made.id}/channels`)).find((c) => c.type === 0), invites = await Promise.all([1, 2].map((n) => call("ada", "POST", `/channels/${channel.id}/invites`, { unique: true, max_uses: n })));
     let release, read = 0;
@@ -308,7 +308,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async what_was_allowed_and_connected_is_taken_back() {
+  async authorizations_and_connections_can_be_removed() {
     const page = await enter("ada"), guild = await call("ada", "POST", "/guilds", { name: "The Shed" }), row = (name) => page.getByRole("row", { name });
     const app = await call("ada", "POST", "/applications", { name: "Diary", redirect_uris: [BACK] }), { secret } = await call("ada", "POST", `/applications/${app.id}/reset`, {}), roles = () => call("ada", "GET", `/guilds/${guild.id}/roles`);
     await call("ada", "POST", `/applications/${app.id}/bot`, {});
@@ -327,8 +327,8 @@ export const TESTS = {
     await page.turn(`/channels/${guild.id}/settings/roles`);
     const [upper] = (await roles()).filter((r) => /Lower|Upper/.test(r.name)).sort((a, b) => b.position - a.position), rank = async () => (await roles()).find((r) => r.id === upper.id).position;
     await row(new RegExp(`^${upper.name}`)).getByRole("button", { name: "↓" }).click();
-    await until("it stands below the other", async () => (await rank()) < upper.position);
-    // The demo has no platform to connect to: what the server would say of one is put in its place.
+    await until("the role is below the other", async () => (await rank()) < upper.position);
+    // The demo has no external platform, so the server's replies are simulated.
     const connection = { type: "platform_a", id: "7", name: "ada.elsewhere", visibility: 1 }, asked = [];
     await page.route(/\/users\/@me\/connections/, (route) => {
       if (route.request().method() !== "GET") asked.push([route.request().method(), route.request().postDataJSON()]);
@@ -342,9 +342,9 @@ export const TESTS = {
     await page.close();
   },
 
-  async suggestions_are_asked_or_dismissed() {
+  async friend_suggestions_can_be_requested_or_dismissed() {
     const page = await enter("ada"), { token } = await register("una"), una = await server().call(token, "GET", "/users/@me"), dismissed = [];
-    // Suggestions come from address books, for which the demo's people would need telephones.
+    // Friend suggestions come from address books, which need phone numbers, so they are simulated.
     await page.route(/\/friend-suggestions/, (route) => {
       if (route.request().method() === "DELETE") dismissed.push(route.request().url());
       return dismissed.length ? route.fulfill({ json: [] }) : route.fulfill({ json: [{ suggested_user: una, mutual_friends_count: 3, reasons: [] }] });
@@ -359,7 +359,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async who_may_use_a_command_is_set_in_the_guild() {
+  async command_permissions_are_set_in_the_guild_settings() {
     const page = await enter("ada"), emil = await enter("emil");
     await page.open(`/channels/${server().guild}/settings/commands`);
     await page.getByRole("row", { name: /^\/roll/ }).getByRole("button", { name: "Permissions" }).click();

@@ -1,9 +1,9 @@
-// qr-reader.js - reads a QR code as a scanner does, with tables of its own: whatever the pages' writer does wrong shows here.
+// qr-reader.js - an independent QR code reader, which detects faults of the pages' QR code writer.
 import assert from "node:assert/strict";
 
-/** What stands beside the corners for level M and each mask: ISO/IEC 18004, table C.1. */
+/** Format information for level M and each mask: ISO/IEC 18004, table C.1. */
 const FORMATS = ["101010000010010", "101000100100101", "101111001111100", "101101101001011", "100010111111001", "100000011001110", "100111110010111", "100101010100000"];
-/** Of versions 7 to 10: table D.1. */
+/** Version information of versions 7 to 10: table D.1. */
 const VERSIONS = ["000111110010010100", "001000010110111100", "001001101010011001", "001010010011010011"];
 /** Data codewords of each block at level M, and correction codewords of one: table 9. @type {[number[], number][]} */
 const BLOCKS = [[[16], 10], [[28], 16], [[44], 26], [[32, 32], 18], [[43, 43], 24], [[27, 27, 27, 27], 16], [[31, 31, 31, 31], 18], [[38, 38, 39, 39], 22], [[36, 36, 36, 37, 37], 22], [[43, 43, 43, 43, 44], 26]];
@@ -18,13 +18,13 @@ function multiply(a, b) {
   return product & 0xff;
 }
 
-/** A block without a fault is zero at every root of its generator. */
+/** Returns whether the block is zero at every root of its generator. */
 function hasNoFault(block, checks) {
   for (let i = 0, root = 1; i < checks; i++, root = multiply(root, 2)) if (block.reduce((sum, word) => multiply(sum, root) ^ word, 0) !== 0) return false;
   return true;
 }
 
-// The example of the standard's annex: 01234567 in version 1 at level M.
+// Example of the standard's annex: 01234567 in version 1 at level M.
 assert.ok(hasNoFault([0x10, 0x20, 0x0c, 0x56, 0x61, 0x80, 0xec, 0x11, 0xec, 0x11, 0xec, 0x11, 0xec, 0x11, 0xec, 0x11, 0xa5, 0x24, 0xd4, 0xc1, 0xed, 0x36, 0xc7, 0x87, 0x2c, 0x55], 10));
 
 function isReserved(version, size, r, c) {
@@ -40,7 +40,7 @@ function isTurned(mask, i, j) {
   return [(i + j) % 2, i % 2, j % 3, (i + j) % 3, (Math.floor(i / 2) + Math.floor(j / 3)) % 2, ((i * j) % 2) + ((i * j) % 3), (((i * j) % 2) + ((i * j) % 3)) % 2, (((i + j) % 2) + ((i * j) % 3)) % 2][mask] === 0;
 }
 
-/** The two copies of what stands beside the corners, the highest bit first. */
+/** Reads both copies of the format information, the highest bit first. */
 function readFormats(rows) {
   const n = rows.length, bit = (r, c) => (rows[r][c] ? "1" : "0");
   const one = [[8, 0], [8, 1], [8, 2], [8, 3], [8, 4], [8, 5], [8, 7], [8, 8], [7, 8], [5, 8], [4, 8], [3, 8], [2, 8], [1, 8], [0, 8]];

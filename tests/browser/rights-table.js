@@ -1,11 +1,11 @@
-// rights-table.js - the rights that the pages know are those of the server's own table.
+// rights-table.js - checks that the pages' permission table equals the server's.
 //
 //     node rights-table.js FOLDER_OF_THE_PROJECT
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** The rows of the server's table. @param {string} project @returns {{bit: number, name: string}[]} */
+/** Returns the rows of the server's permission table. @param {string} project @returns {{bit: number, name: string}[]} */
 export function readRights(project) {
   const text = readFileSync(join(project, "src/model/permissions/permissions.def"), "utf8");
   return [...text.matchAll(/^PERMISSION\((\d+),\s*(\w+)\)/gm)].map(([, bit, name]) => ({ bit: Number(bit), name }));
@@ -15,7 +15,7 @@ async function main(project) {
   const { RIGHTS } = await import(pathToFileURL(join(project, "web/rights.js")).href), rows = readRights(project);
   const wanted = rows.map(({ bit, name }) => `${name}: ${bit}`), known = Object.entries(RIGHTS).map(([name, bit]) => `${name}: ${bit}`);
   const problems = [...wanted.filter((x) => !known.includes(x)).map((x) => `web/rights.js lacks ${x}`), ...known.filter((x) => !wanted.includes(x)).map((x) => `permissions.def lacks ${x}`)];
-  if (rows.length < 50) problems.push(`only ${rows.length} rights were found`);
+  if (rows.length < 50) problems.push(`only ${rows.length} permissions were found`);
   console.log(problems.join("\n") || `${rows.length} rights`);
   process.exit(problems.length ? 1 : 0);
 }

@@ -1,17 +1,18 @@
-// stage.js - what every test of the pages stands on: a lane with a server of its own, people in windows of their own.
+// stage.js - the base of all page tests: groups with their own server, and users in their own
+// windows.
 //
-// Lanes run side by side in one browser; the tests of a lane run one after the other.
+// Groups run in parallel in one browser; the tests of a group run one after the other.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Server, bot, until } from "./world.js";
 
-const PATIENCE_MS = Number(process.env.BROWSER_PATIENCE_MS) || 60000; // of one step, on a machine that is busy elsewhere
+const PATIENCE_MS = Number(process.env.BROWSER_PATIENCE_MS) || 60000; // time limit of one step, on a busy machine
 const MOST_TRIES = 3;
 const lanes = new AsyncLocalStorage();
 export const options = { source: "", executable: "", pictures: "", artefacts: "", browser: null };
 
-/** The lane that this test runs in. */
+/** The group in which this test runs. */
 export const lane = () => lanes.getStore();
 export const server = () => lane().server;
 
@@ -30,8 +31,8 @@ export class Lane {
     await this.server.end();
   }
   /**
-   * Windows of one kind share what they have fetched and compiled; each is somebody else by what it keeps for itself. One window
-   * that nobody uses stays open: with it stays the process that draws them all.
+   * Windows of one kind share caches; each has its own storage and user. One unused
+   * window stays open to keep the renderer process alive.
    */
   contextFor(kind, key = JSON.stringify(kind)) {
     const make = async () => {
@@ -44,7 +45,7 @@ export class Lane {
     if (!this.contexts.has(key)) this.contexts.set(key, make());
     return this.contexts.get(key);
   }
-  /** Where every open window stood. */
+  /** Saves a screenshot of every open window. */
   async picturesOfFailure(test) {
     const said = [];
     for (const [i, page] of [...this.pages].entries()) {
@@ -57,8 +58,8 @@ export class Lane {
 }
 
 /**
- * A window of somebody, who is in already; of nobody without a name.
- * @param {string|null} name @param {{elsewhere?: boolean, fresh?: boolean}} [more] may it go to other servers, does it know nothing yet; and what playwright takes
+ * Opens a window of a logged-in user, or of a guest without a name.
+ * @param {string|null} name @param {{elsewhere?: boolean, fresh?: boolean}} [more] whether it may contact other servers, whether its caches are empty; and options of playwright
  */
 export async function enter(name, { elsewhere, fresh, ...kind } = {}) {
   const own = lane(), context = await own.contextFor(kind, fresh ? `fresh ${own.contexts.size}` : undefined), page = await context.newPage();
@@ -70,12 +71,12 @@ export async function enter(name, { elsewhere, fresh, ...kind } = {}) {
   page.on("request", (r) => /^https?:/.test(r.url()) && new URL(r.url()).origin !== own.server.url && !elsewhere && own.problems.push(`${r.url()} is elsewhere`));
   await page.addInitScript((token) => {
     if (location.protocol !== "http:" || sessionStorage.getItem("entered")) return;
-    localStorage.clear(); // of the windows before
+    localStorage.clear(); // of earlier windows
     sessionStorage.setItem("entered", "yes");
     if (token) sessionStorage.setItem("token", token);
   }, name && own.server.token(name));
   page.open = (path) => page.goto(own.server.url + path);
-  /** Within the application, as a link does it: nothing is loaded anew. */
+  /** Navigates within the application, like a link, without reloading. */
   page.turn = async (path) => {
     await page.locator(".page").waitFor({ state: "attached" });
     await page.evaluate((to) => {
@@ -91,12 +92,12 @@ export const general = () => `/channels/${server().guild}/${server().channel}`;
 export const field = (page) => page.getByRole("textbox", { name: /^Message / });
 export const say = async (page, text) => { await field(page).fill(text); await field(page).press("Enter"); };
 export const seen = (page, text) => page.getByText(text).last().waitFor();
-/** Whatever was to be drawn by now has been. */
+/** Waits until pending drawing is done. */
 export const frames = (page) => page.evaluate(async () => { for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame); });
 export const call = (who, ...args) => server().call(server().token(who), ...args);
 const newest = async () => (await call("ada", "GET", `/channels/${server().channel}/messages?limit=1`))[0].id;
 
-/** The bot runs in this process: where the others kept it from the processor for its three seconds, it is asked again. */
+/** Invokes /roll; repeats it if a busy machine delayed the bot beyond its three seconds. */
 export const roll = async (page) => {
   const before = await newest(), late = page.locator(".notice.bad"), answered = async () => (await newest()) !== before;
   for (let tries = 0; tries < MOST_TRIES && !(await answered()); tries++) {
@@ -111,7 +112,7 @@ export const roll = async (page) => {
   await page.locator(`[data-id="${await newest()}"]`).getByText("You rolled").first().waitFor();
 };
 
-/** Texts of the page that only a fault of a script writes: null, undefined, NaN, [object …]. Code that is shown on purpose may hold them. */
+/** Returns texts that only a script fault writes: null, undefined, NaN, [object …]. Code that is shown on purpose may contain them. */
 export const codeWords = (page) => page.evaluate(() => {
   const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
@@ -121,10 +122,10 @@ export const codeWords = (page) => page.evaluate(() => {
   return found;
 });
 
-/** What the browser itself can be asked about a window. */
+/** Returns a DevTools session of a window. */
 export const browserSideOf = async (page) => (page.browserSide ??= await page.context().newCDPSession(page));
 
-/** For the README, when the run is told where they go; else beside the other artefacts. */
+/** Saves a screenshot for the README if a folder was given, otherwise with the other artefacts. */
 export async function picture(page, name) {
   const browserSide = await browserSideOf(page);
   const { data } = await browserSide.send("Page.captureScreenshot", { format: "webp", quality: 82, optimizeForSpeed: !options.pictures });

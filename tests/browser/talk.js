@@ -1,11 +1,11 @@
-// talk.js - all that a message can have, every kind of component, every kind of command.
+// talk.js - tests all parts of a message, every kind of component and every kind of command.
 import assert from "node:assert/strict";
 import { call, enter, field, frames, general, lane, seen, server } from "./stage.js";
 import { until } from "./world.js";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const png = () => new Blob([Buffer.from(PNG, "base64")], { type: "image/png" });
-/** A tenth of a second of silence. */
+/** Returns 0.1 s of silence as a WAV file. */
 function wav() {
   const bytes = Buffer.alloc(844);
   bytes.write("RIFF", 0); bytes.writeUInt32LE(836, 4); bytes.write("WAVEfmt ", 8); bytes.writeUInt32LE(16, 16);
@@ -24,7 +24,7 @@ function formOf(body, files) {
 const post = (who, body) => call(who, "POST", `/channels/${server().channel}/messages`, body);
 const menu = (type, id, more) => ({ type: 1, components: [{ type, custom_id: id, ...more }] });
 
-/** What the app is told while work goes on, by custom_id or name; it does what the test says. */
+/** Records the app's interactions during `work`, by custom_id or name; `answer` handles them. */
 async function withApp(answer, work) {
   const { helper } = lane();
   helper.on("interactionCreate", answer);
@@ -36,7 +36,7 @@ async function withApp(answer, work) {
 }
 
 export const TESTS = {
-  async a_message_shows_all_that_it_has() {
+  async message_shows_all_its_parts() {
     const { guild } = server(), bob = await call("bob", "GET", "/users/@me"), roles = await call("ada", "GET", `/guilds/${guild}/roles`);
     const rules = (await call("ada", "GET", `/guilds/${guild}/channels`)).find((c) => c.name === "rules");
     const { roles: own } = await call("ada", "GET", `/guilds/${guild}/members/${bob.id}`), role = roles.filter((r) => own.includes(r.id)).sort((a, b) => b.position - a.position)[0];
@@ -76,7 +76,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async channels_fold_and_what_one_may_not_see_is_not_there() {
+  async categories_collapse_and_hidden_channels_are_absent() {
     const [ada, emil] = await Promise.all([enter("ada"), enter("emil")]);
     await Promise.all([ada.open(general()), emil.open(general())]);
     await ada.getByRole("link", { name: "keepers" }).waitFor();
@@ -97,7 +97,7 @@ export const TESTS = {
     await Promise.all([ada.close(), emil.close()]);
   },
 
-  async what_was_made_is_opened_though_its_event_comes_later() {
+  async created_objects_open_even_if_their_event_is_late() {
     const page = await enter("ada"), held = [];
     let hold = false, send = null;
     await page.routeWebSocket(/encoding=json/, (ws) => {
@@ -106,7 +106,7 @@ export const TESTS = {
       ws.onMessage((m) => upstream.send(m));
       upstream.onMessage((m) => (hold ? held.push(m) : ws.send(m)));
     });
-    /** The events of what work makes come when its answer was there for some frames. */
+    /** Delays the events of `work` until some frames after its reply. */
     async function late(path, work) {
       hold = true;
       const answered = page.waitForResponse((r) => r.request().method() === "POST" && r.url().endsWith(path));
@@ -132,7 +132,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async every_kind_of_component_is_drawn_and_used() {
+  async every_kind_of_component_is_shown_and_works() {
     const { helper } = lane(), token = server().token("helper"), told = new Map();
     const path = `/channels/${server().channel}/messages`, page = await enter("ada");
     await server().call(token, "POST", path, { content: "Choose", components: [menu(5, "who"), menu(6, "role"), menu(7, "either"), menu(8, "place"), menu(3, "two", { placeholder: "Two of three", min_values: 2, max_values: 2, options: ["A", "B", "C"].map((x) => ({ label: `Wood ${x}`, value: x })) })] });
@@ -143,7 +143,7 @@ export const TESTS = {
     await withApp(async (i) => {
       told.set(i.customId, i.values || true);
       if (i.customId === "plain") await i.update({ components: [{ type: 10, content: "It was pressed" }] });
-      else if (i.customId !== "two") await i.deferUpdate(); // strings are answered by the bot itself
+      else if (i.customId !== "two") await i.deferUpdate(); // string menus are answered by the bot itself
     }, async () => {
       await page.open(general());
       const bob = await call("bob", "GET", "/users/@me");
@@ -157,8 +157,8 @@ export const TESTS = {
       assert.equal(await many.getByRole("button", { name: "Choose" }).isDisabled(), true);
       await many.getByLabel("Wood C").check();
       await many.getByRole("button", { name: "Choose" }).click();
-      await seen(page, "Picked A"); // below which nothing moves any more
-      await until("the app was told of all five", () => ["who", "role", "either", "place", "two"].every((id) => told.has(id)));
+      await seen(page, "Picked A"); // after which nothing moves
+      await until("the app received all five", () => ["who", "role", "either", "place", "two"].every((id) => told.has(id)));
       assert.deepEqual([told.get("who"), told.get("either"), told.get("two")], [[bob.id], [helper.user.id], ["A", "C"]]);
       const box = page.locator(".container").last();
       for (const part of [".md-h2", ".section .thumbnail", "hr", ".gallery img", ".gallery details", ".file"]) await box.locator(part).first().waitFor({ state: "attached" });
@@ -167,13 +167,13 @@ export const TESTS = {
       const plain = box.getByRole("button", { name: "Plain" });
       await plain.evaluate((el) => new MutationObserver(() => { window.wasBusy ||= el.getAttribute("aria-busy") === "true"; }).observe(el, { attributes: true }));
       await plain.click();
-      await until("it is busy until the app answers", () => page.evaluate(() => window.wasBusy));
+      await until("the button is busy until the app replies", () => page.evaluate(() => window.wasBusy));
       await seen(page, "It was pressed");
     });
     await page.close();
   },
 
-  async a_button_is_clicked_though_a_message_comes_while_it_is_pressed() {
+  async button_click_works_while_a_message_arrives() {
     const page = await enter("ada"), told = [];
     page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => told.push(String(payload))));
     await post("bob", { poll: { question: { text: "Which wood?" }, answers: [{ poll_media: { text: "Beech" } }, { poll_media: { text: "Birch" } }], duration: 1 } });
@@ -181,7 +181,7 @@ export const TESTS = {
     await page.getByRole("button", { name: "Beech" }).hover();
     await page.mouse.down();
     await post("bob", { content: "All\nof\nthis\ncomes\nin between" });
-    await until("it came", () => told.some((x) => x.includes("in between")));
+    await until("the message arrived", () => told.some((x) => x.includes("in between")));
     await frames(page);
     await page.mouse.up();
     await page.getByRole("button", { name: "Beech 1" }).waitFor();
@@ -189,7 +189,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async commands_of_every_kind_are_used() {
+  async commands_of_every_kind_can_be_used() {
     const { guild } = server(), [ada, emil] = await Promise.all([enter("ada"), enter("emil")]), app = (await call("ada", "GET", "/applications")).find((a) => a.name === "Helper").id;
     await server().call(server().token("helper"), "POST", `/applications/${app}/guilds/${guild}/commands`, { name: "shelf", description: "Put it there", name_localizations: { de: "regal" }, options: [{ type: 4, name: "count", description: "How many", required: true, min_value: 1, max_value: 5 }, { type: 11, name: "plan", description: "A drawing", required: true }, { type: 5, name: "sure", description: "Really" }] });
     await server().call(server().token("helper"), "POST", `/applications/${app}/guilds/${guild}/commands`, { name: "silent", description: "Says nothing" });
@@ -207,7 +207,7 @@ export const TESTS = {
       }
     }, async () => {
       await Promise.all([ada.open(general()), emil.open(general())]);
-      // Each sees the commands that they may use, by the names of their language.
+      // Each user sees the permitted commands, with localized names.
       await field(ada).fill("/");
       for (const name of [/^\/regal/, /\/tidy/, /\/tool borrow/]) await ada.getByRole("option", { name }).waitFor();
       await field(emil).fill("/");
@@ -228,7 +228,7 @@ export const TESTS = {
       release();
       await seen(ada, "It is on the shelf");
       assert.deepEqual(told, [2, "plan.png", true]);
-      // An app that says nothing: so do clients say it, under the command.
+      // An app that does not reply: clients show an error under the command.
       await field(emil).fill("/silent");
       await emil.getByRole("option", { name: /\/silent/ }).click();
       await emil.locator(".notice").getByText(/did not answer within 3 seconds/).waitFor();
@@ -236,7 +236,7 @@ export const TESTS = {
     await Promise.all([ada.close(), emil.close()]);
   },
 
-  async commands_for_people_and_messages_stand_in_their_menus() {
+  async user_and_message_commands_are_in_the_context_menus() {
     const page = await enter("ada"), told = [];
     await post("bob", { content: "Worth keeping" });
     await withApp(async (i) => {
@@ -251,7 +251,7 @@ export const TESTS = {
       await page.getByRole("button", { name: "Profile of Bob" }).last().click();
       await page.getByRole("dialog").getByRole("button", { name: "More" }).click();
       await page.getByRole("menuitem", { name: "Say hello" }).click();
-      await until("the app was told of both", () => told.length === 2);
+      await until("the app received both", () => told.length === 2);
       assert.deepEqual(told.sort(), [["Remember this", "Worth keeping"], ["Say hello", "bob"]]);
     });
     await page.close();

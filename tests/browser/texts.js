@@ -1,9 +1,10 @@
-// texts.js - every text that the pages show stands in the table of every language.
+// texts.js - checks that every text of the pages is translated into every language.
 //
 //     node texts.js FOLDER_OF_THE_PAGES
 //
-// Reads the scripts as a compiler does. A text is what stands where something is shown (a child of an element, a label), and
-// whatever reads as words elsewhere; it has to be the argument of t(). Names of the protocol and of the program stay as they are.
+// Parses the scripts with the TypeScript compiler. A text is a string that is displayed (a child of
+// an element, a label) or that reads as words elsewhere; it must be the argument of t(). Names of
+// the protocol and of the program are not translated.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,7 +13,7 @@ import ts from "typescript";
 const [folder] = process.argv.slice(2);
 const TABLES = { "german.js": "GERMAN" };
 
-/** Which arguments of these are shown. @type {Record<string, (i: number) => boolean>} */
+/** Which arguments of these functions are displayed. @type {Record<string, (i: number) => boolean>} */
 const SHOWN_ARGUMENTS = {
   h: (i) => i >= 2, fill: (i) => i >= 1, refill: (i) => i >= 1, toast: (i) => i === 0, announce: (i) => i === 0, iconButton: (i) => i === 1,
   field: (i) => i !== 1, dialog: (i) => i === 0, small: (i) => i === 0, table: () => true, section: (i) => i === 0, problem: () => true,
@@ -20,11 +21,11 @@ const SHOWN_ARGUMENTS = {
 const SHOWN_PROPERTIES = new Set(["aria-label", "title", "placeholder", "alt", "label", "words", "detail", "hint"]);
 const SHOWN_TARGETS = /\.(textContent|placeholder)$|^document\.title$/;
 
-/** What these take is code: selectors, names of events, of routes, of properties. */
+/** Functions whose arguments are code: selectors, names of events, routes and properties. */
 const CODE_CALLS = /(^|\.)(querySelector|querySelectorAll|closest|arrowKeys|matchMedia|matches|addEventListener|removeEventListener|setAttribute|startsWith|endsWith|includes|replace|replaceAll|createElementNS|getItem|setItem|removeItem|set|get|delete|on|touch|icon|may|mayInGuild|Event)$/;
 const CODE_PROPERTIES = new Set(["rel", "type", "class", "href", "src", "icon", "Authorization", "browser"]);
 
-/** Names that are the same in every language: of this program, of the protocol's opcodes and methods, of units. */
+/** Names that are equal in every language: of this program, of opcodes and methods, of units. */
 const NAMES = new Set(["Guildhall", "openapi.json", "English", "Deutsch", "APP", "HOOK", "GIF", "URL", "LIVE", "GET", "POST", "PUT", "PATCH", "DELETE", "platform_a", "platform_b",
   "Heartbeat", "Identify", "Presence", "Voice state", "Resume", "Reconnect", "Request members", "Invalid session", "Hello", "Heartbeat ACK", "+1 min", "+15 min", "2xx", "4xx", "5xx", "call", "frame", "error", "too long for a QR code"]);
 const NAMES_INSIDE = /\b(op|ms|min|KB|MB|KiB|MiB|curl|Guildhall|Bot|Bearer)\b|^\/\S*/g;
@@ -32,7 +33,7 @@ const NAMES_INSIDE = /\b(op|ms|min|KB|MB|KiB|MiB|curl|Guildhall|Bot|Bearer)\b|^\
 const readsAsWords = (text) => /[A-Za-z]{2,}[,.:]? [A-Za-z(\d]/.test(text) || /^[A-Z][a-z]+[^-/]*$/.test(text);
 const hasLetters = (text) => /[A-Za-z]{2}/.test(text);
 
-/** Is it shown where it stands? Maybe, where only its words can tell. @returns {"shown"|"code"|"maybe"} */
+/** Returns whether a string is displayed; maybe, if only its words can tell. @returns {"shown"|"code"|"maybe"} */
 function placeOf(node) {
   for (let child = node, at = node.parent; at; child = at, at = at.parent) {
     if (ts.isCallExpression(at) || ts.isNewExpression(at)) {
@@ -56,7 +57,7 @@ function placeOf(node) {
   return "maybe";
 }
 
-/** Is this a text, given its pieces? */
+/** Returns whether a string with these pieces is a text. */
 function isText(node, pieces) {
   if (pieces.length === 1 && NAMES.has(pieces[0])) return false;
   const rest = pieces.map((x) => x.replace(NAMES_INSIDE, "").trim()).filter(hasLetters);
@@ -65,7 +66,7 @@ function isText(node, pieces) {
   return place === "shown" || (place === "maybe" && rest.some(readsAsWords));
 }
 
-/** Tells of each text: told(text, node) where it is asked for by t(), lost(node) where it is not. */
+/** Calls told(text, node) for each translated text and lost(node) for each untranslated one. */
 function readTexts(source, told, lost) {
   const walk = (node) => {
     if (ts.isCallExpression(node) && node.expression.getText() === "t") {
@@ -87,7 +88,7 @@ const scripts = readdirSync(folder, { recursive: true }).map(String).filter((nam
 const used = new Set(), problems = [];
 for (const name of scripts) {
   const source = ts.createSourceFile(name, readFileSync(join(folder, name), "utf8"), ts.ScriptTarget.Latest, true);
-  const lost = (node) => problems.push(`${name}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}: ${node.getText()} is not asked for by t("…")`);
+  const lost = (node) => problems.push(`${name}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}: ${node.getText()} is not translated by t("…")`);
   if (name !== "words.js") readTexts(source, (text) => used.add(text), lost);
 }
 
@@ -98,7 +99,7 @@ for (const [file, table] of Object.entries(TABLES)) {
     if (!words[text]) problems.push(`${file} lacks ${JSON.stringify(text)}`);
     else if (bracesOf(words[text]) !== bracesOf(text)) problems.push(`${file} has other braces for ${JSON.stringify(text)}`);
   }
-  for (const text of Object.keys(words)) if (!used.has(text)) problems.push(`${file} has ${JSON.stringify(text)}, which no page says`);
+  for (const text of Object.keys(words)) if (!used.has(text)) problems.push(`${file} has ${JSON.stringify(text)}, which no page uses`);
 }
 if (used.size < 500) problems.push(`only ${used.size} texts were found`);
 console.log(problems.join("\n") || `${used.size} texts in ${scripts.length} scripts, in ${Object.keys(TABLES).length + 1} languages`);

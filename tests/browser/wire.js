@@ -1,4 +1,4 @@
-// wire.js - the workbench: what was said, said again, made to fail, kept and brought back.
+// wire.js - tests the workbench: traffic, repeated requests, failure rules, snapshots.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -6,7 +6,7 @@ import { call, enter, field, frames, general, options, picture, roll, say, seen,
 import { WebSocket, until } from "./world.js";
 
 export const TESTS = {
-  async the_wire_under_it_is_shown() {
+  async traffic_of_a_message_is_shown() {
     const page = await enter("ada");
     await page.open(general());
     await roll(page);
@@ -35,13 +35,13 @@ export const TESTS = {
     await page.getByLabel("Filter by who").fill("bob");
     await page.getByLabel("Kind").selectOption("call");
     await page.getByLabel("Status").selectOption("error");
-    await until("nobody of that name was refused anything", async () => (await rows.count()) === 0);
+    await until("no refused request of that user is shown", async () => (await rows.count()) === 0);
     await page.getByLabel("Filter by who").fill("ada");
-    await until("who was refused something is left", async () => (await rows.allTextContents()).every((x) => /ada4\d\d/.test(x)) && (await rows.count()) > 0);
+    await until("only refused requests are shown", async () => (await rows.allTextContents()).every((x) => /ada4\d\d/.test(x)) && (await rows.count()) > 0);
     await page.close();
   },
 
-  async a_call_is_changed_and_sent_again() {
+  async recorded_request_can_be_changed_and_repeated() {
     const page = await enter("ada");
     await call("ada", "POST", `/channels/${server().channel}/messages`, { content: "Said once" });
     await page.open("/workbench/traffic");
@@ -63,11 +63,11 @@ export const TESTS = {
     const before = await rolls.count();
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await page.getByRole("status", { name: "Answer" }).filter({ hasText: /^204/ }).waitFor();
-    await until("it is another one", async () => (await rolls.count()) === before + 1);
+    await until("another roll is shown", async () => (await rolls.count()) === before + 1);
     await page.close();
   },
 
-  async bytes_that_are_no_call_are_in_the_traffic() {
+  async malformed_requests_are_shown_in_the_traffic() {
     const page = await enter("ada"), at = new URL(server().url);
     await page.open("/workbench/traffic");
     await page.locator(".wire").first().waitFor();
@@ -78,7 +78,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async trouble_on_demand_is_said_on_every_page() {
+  async active_failure_rules_are_shown_on_every_page() {
     const page = await enter("ada");
     await page.open("/workbench/trouble");
     await page.getByLabel("Path").fill("/users/@me/notes/*");
@@ -91,9 +91,9 @@ export const TESTS = {
     await page.getByRole("button", { name: "+15 min" }).click();
     await page.getByText("and the clock was moved by 15 min").waitFor();
     await page.getByText(/, moved by 90\d s/).waitFor();
-    assert.equal(await page.getByLabel("Delay, ms").inputValue(), "7"); // what is written stays, whatever is drawn around it
+    assert.equal(await page.getByLabel("Delay, ms").inputValue(), "7"); // typed values stay, whatever is redrawn around them
     await page.getByLabel("Delay, ms").fill("");
-    await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 500 /); // once, and then all is as before
+    await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 500 /); // once, and then everything works as before
     await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 404 /);
     await page.getByLabel("Path").fill("/channels/*/messages");
     await page.getByLabel("Status").fill("429");
@@ -110,7 +110,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_route_is_tried_with_a_form_as_the_bot() {
+  async route_can_be_tried_with_a_form_as_the_bot() {
     const page = await enter(null);
     await page.open("/workbench/reference");
     await page.getByLabel("Search routes").fill("create_message");
@@ -129,9 +129,9 @@ export const TESTS = {
     await page.close();
   },
 
-  async the_hour_and_the_sessions_are_shown() {
+  async hourly_figures_and_sessions_are_shown() {
     const page = await enter("ada");
-    await call("ada", "GET", "/users/@me"); // a call about accounts
+    await call("ada", "GET", "/users/@me"); // a request to an account route
     await page.open("/workbench/health");
     await page.locator("figure").filter({ hasText: "Calls a second" }).first().waitFor();
     await page.getByRole("button", { name: "Accounts", exact: true }).click();
@@ -141,7 +141,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_session_is_pushed() {
+  async session_can_be_reconnected_and_closed() {
     const page = await enter("ada"), at = new URL(server().url), said = [];
     const socket = new WebSocket(`ws://${at.host}/?v=10&encoding=json`), closed = new Promise((go) => { socket.onclose = (e) => go(e.code); });
     socket.onmessage = (e) => {
@@ -157,7 +157,7 @@ export const TESTS = {
       await page.getByRole("dialog", { name: "Push a session" }).getByRole("button", { name: what, exact: true }).click();
     };
     await push("Reconnect (op 7)");
-    await until("it was asked to come again", () => said.some(([op]) => op === 7));
+    await until("the session was asked to reconnect", () => said.some(([op]) => op === 7));
     const again = new WebSocket(`ws://${at.host}/?v=10&encoding=json`), heard = [];
     again.onmessage = (e) => {
       const { op, t, d } = JSON.parse(e.data);
@@ -165,7 +165,7 @@ export const TESTS = {
       if (op === 10) again.send(JSON.stringify({ op: 2, d: { token: server().token("cleo"), properties: {} } }));
     };
     const ended = new Promise((go) => { again.onclose = (e) => go(e.code); });
-    await until("the other is there", () => heard.some(([, , t]) => t === "READY"));
+    await until("the other session is ready", () => heard.some(([, , t]) => t === "READY"));
     await page.getByRole("row", { name: /^cleo person/ }).getByRole("button", { name: "Push" }).click();
     const dialog = page.getByRole("dialog", { name: "Push a session" });
     await dialog.getByLabel("Close with a code").fill("4009");
@@ -176,7 +176,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_button_is_clicked_though_its_table_is_drawn_while_it_is_pressed() {
+  async button_click_works_while_its_table_is_redrawn() {
     const page = await enter("ada");
     await page.open("/workbench/sessions");
     await page.getByRole("row", { name: /^helper bot/ }).first().getByRole("button", { name: "Push" }).hover(); // it may have several
@@ -188,7 +188,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_world_is_kept_changed_and_brought_back() {
+  async snapshot_is_saved_and_restored() {
     const page = await enter("ada");
     await page.open("/workbench/world");
     await page.getByLabel("Name of a new snapshot").fill("../no");
@@ -226,7 +226,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async the_page_recovers_when_the_server_comes_back() {
+  async page_recovers_after_a_server_restart() {
     const page = await enter("ada");
     await page.open(general());
     await field(page).fill("Half a sentence");

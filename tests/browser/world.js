@@ -1,4 +1,4 @@
-// world.js - a server of its own with the demo's world, people in it, and a bot.
+// world.js - a server with the demo's data, its users, and a bot.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,19 +8,19 @@ import { join } from "node:path";
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle, Client, EmbedBuilder, GatewayIntentBits, ModalBuilder, StringSelectMenuBuilder, TextInputBuilder, TextInputStyle } from "discord.js";
 
 const PATIENCE_MS = 60000;
-export const WebSocket = createRequire(import.meta.resolve("discord.js"))("ws"); // that of discord.js
+export const WebSocket = createRequire(import.meta.resolve("discord.js"))("ws"); // the version of discord.js
 
-/** Waits for a condition, and says which one did not come true. */
+/** Waits for a condition; the error names the condition. */
 export async function until(words, condition) {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
     const found = await condition();
     if (found) return found;
     await new Promise((go) => setTimeout(go, 20));
   }
-  throw new Error(`it did not come true that ${words}`);
+  throw new Error(`timed out waiting until ${words}`);
 }
 
-/** A server comes back to its port, so it is none of those that the kernel gives to whoever asks for any. */
+/** Returns a port outside of the ephemeral range, because a server restarts on its port. */
 async function freePort() {
   for (;;) {
     const port = 20000 + Math.floor(Math.random() * 12000), probe = createServer();
@@ -52,7 +52,7 @@ export class Server {
     const told = await Promise.all(["cleo", "dara", "emil"].map((username) => fetch(`${this.url}/console/people`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ username }) }).then((a) => a.json())));
     this.others = new Map(["cleo", "dara", "emil"].map((name, i) => [name, told[i].token]));
   }
-  /** As the demo prints it; of its other people as its page to come in by gets it. */
+  /** Returns a user's token, as the demo prints it or the login page gets it. */
   token(name) { return new RegExp(`${name}='([^']+)'`).exec(this.output)?.[1] ?? this.others.get(name); }
   async call(token, method, path, body) {
     const form = body instanceof FormData;
@@ -85,18 +85,18 @@ export async function bot(server) {
   return client;
 }
 
-/** The library may not know all fields of a modal; what it was told is kept for the test. */
+/** Records the submitted form, because the library may not know all fields of a modal. */
 async function answerForm(client, d) {
   client.lastForm = d;
   await fetch(`${client.options.rest.api}/v10/interactions/${d.id}/${d.token}/callback`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ type: 4, data: { content: "It is filled in" } }) });
 }
 
-/** Somebody's voice in a channel, as far as it is said on the voice gateway. */
+/** A user's voice connection, as far as the voice gateway is concerned. */
 export class Speaker {
   constructor(server, name, channel) {
     Object.assign(this, { server, token: server.token(name), channel });
   }
-  /** Comes in, and is ready to say that it speaks. */
+  /** Connects, so that the user can send speaking events. */
   begin() {
     return new Promise((done, fail) => {
       const known = {};
@@ -134,7 +134,7 @@ export class Speaker {
 }
 
 const option = (label) => ({ label, value: label.toLowerCase() });
-/** Every field that is neither a text nor a menu; builders do not know all of them. */
+/** A form with every field that is neither a text nor a menu; builders do not know all of them. */
 const FORM = { custom_id: "form", title: "The form", components: [
   { type: 18, label: "A file", component: { type: 19, custom_id: "file" } }, { type: 18, label: "One", component: { type: 21, custom_id: "one", options: [option("Oak"), option("Larch")] } },
   { type: 18, label: "Some", component: { type: 22, custom_id: "some", options: [option("Glue"), option("Nails")] } }, { type: 18, label: "Sure", component: { type: 23, custom_id: "sure" } }] };
@@ -155,7 +155,7 @@ async function answer(i) {
   }
   if (i.isButton() && i.customId === "fill") return i.showModal(FORM);
   if (i.isStringSelectMenu()) return i.reply({ content: `Picked ${i.values[0]}` });
-  if (i.isModalSubmit() && i.customId === "form") return undefined; // answered as it came
+  if (i.isModalSubmit() && i.customId === "form") return undefined; // answered in the raw event
   if (i.isModalSubmit()) return i.reply({ content: `It is called ${i.fields.getTextInputValue("name")}` });
   return undefined;
 }
